@@ -1,0 +1,36 @@
+# `make run` and `make test` on a fresh machine set everything up first; a second call does no work again.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INDEX ?= index
+
+.PHONY: run test install index check benchmarks clean
+
+run: index
+	$(BIN)/wattwise chat --index $(INDEX)
+
+test: install
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+install: $(VENV)/.installed
+
+# torch comes first and pinned: a plain `torch` would bring gigabytes of CUDA packages that nothing here uses.
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev]'
+	touch $@
+
+# Ingest itself sees what changed, by content; when nothing did it takes well under a second.
+index: install
+	$(BIN)/wattwise ingest corpus --index $(INDEX)
+
+benchmarks: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[benchmarks]'
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/retrieval.py
+
+clean:
+	rm -rf $(VENV) $(INDEX)

@@ -1,0 +1,22 @@
+"""From a question to a short, true, cited answer."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chatbot.answer import REFUSAL, Answer, Citation, Passage, ReaderError, Turn
+    from chatbot.bot import Chatbot, Event
+    from chatbot.retriever import retrieve
+
+_HOMES = {
+    "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer",
+    "Chatbot": "bot", "Event": "bot", "retrieve": "retriever",
+}  # fmt: skip
+__all__ = ["REFUSAL", "Answer", "Chatbot", "Citation", "Event", "Passage", "ReaderError", "Turn", "retrieve"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'chatbot' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"chatbot.{_HOMES[name]}"), name)

@@ -1,0 +1,184 @@
+"""The command line: `wattwise ingest`, `ask`, `chat`, `status`."""
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from chatbot.answer import ReaderError, Turn
+from ingest import CorpusError
+
+if TYPE_CHECKING:
+    from chatbot.bot import Chatbot
+
+_UNEXPECTED = "Something went wrong inside wattwise. Run the same command with WATTWISE_LOG=debug for the details."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    logging.basicConfig(level=os.environ.get("WATTWISE_LOG", "critical").upper(), stream=sys.stderr)
+    if given[:1] == ["ingest"]:
+        from ingest.__main__ import main as ingest_main
+
+        return ingest_main(given[1:])
+    options = _parser().parse_args(given)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except (CorpusError, ReaderError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; without this Python complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        logging.getLogger("wattwise").debug("unexpected", exc_info=True)
+        print(_UNEXPECTED, file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="wattwise", description="Which instance should train or serve a model? Answers from documents, cited.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("ingest", help="read documents into the index", add_help=False)
+    ask = commands.add_parser("ask", help="answer one question, or a file of them")
+    ask.add_argument("question", nargs="?", help="the question; - reads it from standard input")
+    ask.add_argument("--batch", type=Path, metavar="FILE.jsonl", help='one {"id": …, "turns": ["…"]} a line; - is standard input')
+    ask.add_argument("--json", action="store_true", help="print the answer as JSON")
+    ask.set_defaults(command=_ask)
+    chat = commands.add_parser("chat", help="ask and ask on")
+    chat.set_defaults(command=_chat)
+    status = commands.add_parser("status", help="what the index holds")
+    status.add_argument("--json", action="store_true", help="print it as JSON")
+    status.set_defaults(command=_status)
+    for command in (ask, chat, status):
+        command.add_argument("--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR")
+    for command in (ask, chat):
+        command.add_argument("--model", default=os.environ.get("WATTWISE_MODEL", "offline"), metavar="M")
+    return parser
+
+
+def _open(options: argparse.Namespace) -> "Chatbot":
+    from chatbot.bot import Chatbot
+
+    return Chatbot.open(options.index, model=options.model)
+
+
+def _ask(options: argparse.Namespace) -> int:
+    from chatbot.render import as_json, as_text
+
+    if (options.question is None) == (options.batch is None):
+        print("Give either a question or --batch FILE.jsonl, for example: wattwise ask 'How many chips has a trn1.32xlarge?'", file=sys.stderr)
+        return 2
+    bot = _open(options)
+    if options.batch is not None:
+        return _ask_batch(bot, options.batch)
+    answer = bot.ask(sys.stdin.read() if options.question == "-" else options.question)
+    print(json.dumps(as_json(answer), ensure_ascii=False) if options.json else as_text(answer))
+    return 0
+
+
+def _ask_batch(bot: "Chatbot", path: Path) -> int:
+    """One answer a line, in order; a line that cannot be read gets {"id", "error"} in its place and exit code 1."""
+    failed = False
+    with _lines_of(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            result = _batch_line(bot, line, number)
+            failed = failed or "error" in result
+            print(json.dumps(result, ensure_ascii=False), flush=True)
+    return 1 if failed else 0
+
+
+def _lines_of(path: Path) -> TextIO:
+    if str(path) == "-":
+        return sys.stdin
+    try:
+        return path.open(encoding="utf-8")
+    except OSError as error:
+        raise ReaderError(f"{path} cannot be read ({error.strerror}). Give a file with one JSON object a line.") from error
+
+
+def _batch_line(bot: "Chatbot", line: str, number: int) -> dict[str, Any]:
+    from chatbot.render import as_json
+
+    identity: Any = None
+    try:
+        item = json.loads(line)
+        identity, turns = item.get("id"), item["turns"]
+        if not turns or not all(isinstance(turn, str) for turn in turns):
+            raise ValueError("turns")
+        return as_json(_last_answer(bot, turns), id=identity)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {"id": identity, "error": f'Line {number} is not {{"id": …, "turns": ["question", …]}}.'}
+    except ReaderError as error:
+        return {"id": identity, "error": str(error)}
+
+
+def _last_answer(bot: "Chatbot", turns: Sequence[str]) -> Any:
+    history: list[Turn] = []
+    for turn in turns[:-1]:
+        history.append(Turn(turn, bot.ask(turn, history).text))
+    return bot.ask(turns[-1], history)
+
+
+def _chat(options: argparse.Namespace) -> int:
+    from chatbot.render import as_text
+
+    bot = _open(options)
+    history: list[Turn] = []
+    print("Ask which hardware should train or serve a model. An empty line or Ctrl-D ends.", file=sys.stderr)
+    for question in _questions():
+        try:
+            answer = bot.ask(question, history)
+        except ReaderError as error:
+            print(error, file=sys.stderr)
+            continue
+        print(as_text(answer), end="\n\n", flush=True)
+        history.append(Turn(question, answer.text))
+    return 0
+
+
+def _questions() -> Iterator[str]:
+    while True:
+        try:
+            question = input("> " if sys.stdin.isatty() else "")
+        except EOFError:
+            return
+        if not question.strip():
+            return
+        yield question
+
+
+def _status(options: argparse.Namespace) -> int:
+    from ingest import Index
+
+    index = Index.open(options.index)
+    state = {
+        "index": str(options.index),
+        "generation": index.generation,
+        "updated": index.updated,
+        "encoder": index.encoder_name,
+        "chunks": len(index),
+        "documents": [{"id": d.id, "title": d.title, "original": d.source.original, "published": d.source.published} for d in index.documents()],
+    }
+    if options.json:
+        print(json.dumps(state, ensure_ascii=False))
+        return 0
+    print(f"{state['index']}: {len(state['documents'])} documents, {state['chunks']} chunks, encoder {state['encoder']}, updated {state['updated']}")
+    for document in state["documents"]:
+        print(f"  {document['id']}: {document['title']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

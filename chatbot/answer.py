@@ -1,0 +1,60 @@
+"""The values that a question becomes: passages found, citations checked, the answer given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingest import Chunk
+
+REFUSAL = "The sources do not say."
+
+
+class ReaderError(Exception):
+    """A question that could not be answered for a reason the user can mend; the text says the reason and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk that was retrieved for a question; `number` counts from 1, best first, and `score` lies in 0..1."""
+
+    number: int
+    chunk: Chunk
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The words that bear out one claim: `passage.chunk.document.text[start:end] == quote`.
+
+    `number` is the mark in the answer's text that leads here; `support` in 0..1 is how well the words bear out the claim.
+    """
+
+    number: int
+    claim: str
+    quote: str
+    start: int
+    end: int
+    support: float
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is shown. `choices` holds option letters of an exam question; `seconds` is the time from question to answer."""
+
+    question: str
+    text: str
+    citations: tuple[Citation, ...]
+    passages: tuple[Passage, ...]
+    refused: bool
+    choices: tuple[str, ...]
+    model: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question of a conversation and the text that was answered."""
+
+    question: str
+    answer: str

@@ -1,0 +1,144 @@
+"""Decisions: which hardware meets most of what was asked for, why, what else would do, and what to mind."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chatbot.answer import Passage
+from chatbot.draft import Draft, Notes
+from chatbot.evidence import Unit
+from chatbot.facts import ANSWERS, repeats
+from chatbot.names import maker, names
+from chatbot.phrasing import statement
+from chatbot.query import Query, tasks
+from chatbot.quantities import quantities
+from chatbot.scoring import Scored
+from chatbot.words import content_words, stem, synonyms
+from ingest import Index
+
+# Evidence for one criterion of several need not answer the whole question.
+_CRITERION = 0.12
+_CAVEAT = re.compile(r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b", re.IGNORECASE)
+_OWN_TERMS = re.compile(r"\b(?:stay|staying|remain|stuck|only|must|locked|within|inside|stick|sticking|committed|standardi[sz]ed|native|everything|all[- ]in|run)\b", re.IGNORECASE)
+_AGAINST = r"\b(?:not|no|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
+
+
+@dataclass(frozen=True, slots=True)
+class _Criterion:
+    """Something that was asked for; `groups` and `stems` are the words that meet it."""
+
+    name: str
+    stems: frozenset[str]
+    groups: frozenset[str]
+
+
+def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
+    """The recommendation first, the criteria of the sources it meets, alternatives, caveats."""
+    if not query.decides or not scored:
+        return None
+    criteria = _criteria(query)
+    usable = [s for s in scored if s.score >= _CRITERION and s.unit.kind != "note" and not s.unit.plain.endswith("?")]
+    ranked = _ranked(query, usable, criteria)
+    if not ranked or max(s.score for s in scored) < ANSWERS:
+        return None
+    return _draft(query, ranked, usable, criteria)
+
+
+def _criteria(query: Query) -> list[_Criterion]:
+    found = [_Criterion("size", frozenset(), frozenset())] if query.sizes else []
+    found += [_Criterion(f"task {task}", frozenset(), frozenset()) for task in sorted(query.tasks)]
+    seen: set[str] = set()
+    spoken_for = {stem(w) for n in query.entities for w in content_words(n)}
+    for word in content_words(query.standalone):
+        groups = synonyms(word) - {"recommend", "chip", "instance", "model", "training", "inference", "purpose"}
+        if any(c.isdigit() for c in word) or stem(word) in spoken_for or groups & seen or (synonyms(word) and not groups):
+            continue
+        seen |= groups
+        found.append(_Criterion(word, frozenset({stem(word)}), groups))
+    return found
+
+
+def _meets(criterion: _Criterion, scored: Scored, query: Query) -> float:
+    unit = scored.unit
+    if criterion.name == "size":
+        return 1.5 if any(f.holds(s) for f in quantities(unit.full) for s in query.sizes) else 0.0
+    if criterion.name.startswith("task "):
+        return 1.0 if criterion.name[5:] in tasks(unit.full) else 0.0
+    text = content_words(unit.full)
+    if criterion.stems & {stem(w) for w in text}:
+        return 1.0
+    return 0.8 if criterion.groups & {g for w in text for g in synonyms(w)} else 0.0
+
+
+def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[_Criterion]) -> list[tuple[str, float, list[Scored]]]:
+    """Candidates with what they meet, best first: each criterion counts once, through the best evidence for it."""
+    evidence: dict[str, list[Scored]] = {}
+    for s in usable:
+        for name in _candidates(s.unit):
+            evidence.setdefault(name, []).append(s)
+    ranked = []
+    for name, found in evidence.items():
+        if not _allowed(name, query):
+            continue
+        met = sum(max(_meets(c, s, query) * s.score for s in found) for c in criteria)
+        ranked.append((name, met + max(s.score for s in found), found))
+    return sorted(ranked, key=lambda r: (-r[1], r[0]))
+
+
+def _candidates(unit: Unit) -> list[str]:
+    """The hardware that a unit speaks for: what it names or, when it names none, what stands nearest above it."""
+    here = [n.name for n in names(unit.plain) if n.kind in ("hardware", "instance") and n.known]
+    if here:
+        return here
+    for above in reversed(unit.above):
+        if found := [n.name for n in names(above) if n.kind in ("hardware", "instance") and n.known]:
+            return found
+    return []
+
+
+def _allowed(name: str, query: Query) -> bool:
+    """Whether a candidate is within the vendors that the question allows."""
+    made_by = maker(name)
+    refused = [m for m in query.makers if re.search(_AGAINST.format(m.lower()), query.standalone.lower())]
+    if made_by in refused:
+        return False
+    wanted = [m for m in query.makers if m not in refused]
+    return not wanted or made_by in wanted or made_by is None
+
+
+def _draft(query: Query, ranked: Sequence[tuple[str, float, list[Scored]]], usable: Sequence[Scored], criteria: Sequence[_Criterion]) -> Draft:
+    name, best, found = ranked[0]
+    notes = Notes()
+    ordered = sorted(found, key=lambda s: -(s.score + sum(_meets(c, s, query) for c in criteria)))
+    reasons = _covering(ordered, criteria, query)
+    together = [n for n, _, f in ranked[1:] if reasons[0] in f and n in _candidates(reasons[0].unit)]
+    choice = " or ".join([name, *together][:1])
+    notes.line(notes.sentence(f"Use {choice}: {statement(reasons[0].unit, query)}", reasons[0]), *(notes.sentence(statement(s.unit, query), s) for s in reasons[1:3]))
+    others = _alternatives(ranked[1:], reasons)
+    if others:
+        notes.line("Alternatives: " + " ".join(notes.sentence(statement(s.unit, query), s) for s in others))
+    caveats = [s for s in usable if s not in reasons and s not in others and name in _candidates(s.unit) and _CAVEAT.search(s.unit.plain)]
+    if caveats:
+        notes.line(notes.sentence(f"Caveat: {statement(caveats[0].unit, query)}", caveats[0]))
+    return notes.draft()
+
+
+def _covering(ordered: Sequence[Scored], criteria: Sequence[_Criterion], query: Query) -> list[Scored]:
+    """Evidence that together meets as many criteria as possible, greedily, at most three pieces."""
+    chosen: list[Scored] = [ordered[0]]
+    met = {c.name for c in criteria if _meets(c, ordered[0], query)}
+    for candidate in ordered[1:]:
+        new = {c.name for c in criteria if _meets(c, candidate, query)} - met
+        if len(chosen) < 3 and new and not any(repeats(candidate, c) for c in chosen):
+            chosen.append(candidate)
+            met |= new
+    return chosen
+
+
+def _alternatives(ranked: Sequence[tuple[str, float, list[Scored]]], reasons: Sequence[Scored]) -> list[Scored]:
+    chosen: list[Scored] = []
+    for _, _, found in ranked[:4]:
+        new = [s for s in found if s not in reasons and not any(repeats(s, c) for c in (*reasons, *chosen))]
+        if new and len(chosen) < 2:
+            chosen.append(max(new, key=lambda s: s.score))
+    return chosen

@@ -1,0 +1,46 @@
+"""A draft: sentences with marks, and the evidence that the marks stand for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chatbot.citations import Evidence
+from chatbot.scoring import Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a reader hands to verification: `[n]` in the text means `evidence[n - 1]`."""
+
+    text: str
+    evidence: tuple[Evidence, ...]
+    choices: tuple[str, ...] = ()
+
+
+@dataclass
+class Notes:
+    """Collects sentences while a draft is written."""
+
+    lines: list[str] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+
+    def mark(self, *cited: Scored) -> str:
+        """The marks for pieces of evidence, each numbered once."""
+        return "".join(f"[{self._number(s)}]" for s in cited)
+
+    def sentence(self, text: str, *cited: Scored) -> str:
+        """A sentence with its marks before the full stop."""
+        return f"{text.rstrip('.')} {self.mark(*cited)}."
+
+    def line(self, *sentences: str) -> None:
+        """Add one line made of sentences."""
+        self.lines.append(" ".join(sentences))
+
+    def draft(self, choices: Sequence[str] = ()) -> Draft:
+        """The finished draft."""
+        return Draft("\n".join(self.lines), tuple(self.evidence), tuple(choices))
+
+    def _number(self, scored: Scored) -> int:
+        wanted = Evidence(scored.passage, scored.unit.start, scored.unit.end)
+        if wanted not in self.evidence:
+            self.evidence.append(wanted)
+        return self.evidence.index(wanted) + 1

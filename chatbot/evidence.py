@@ -1,0 +1,281 @@
+"""Passages become evidence: sentences, list items and table rows, each with exact offsets and what stands above it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from chatbot.names import mentioned, names
+from ingest import Chunk
+
+Kind = Literal["sentence", "item", "row", "note"]
+
+_ITEM = re.compile(r"^(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦]|\d{1,2}[.)]|\(?[a-zA-Z][.)])\s+(?P<body>\S.*)$")
+_INLINE_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+(?=\*\*\w)|\s[-•]\s+(?=[A-Z])")
+_BOLD_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+\*\*\w")
+_INLINE_HEADING = re.compile(r"(?:^|\s)#{2,6}\s+")
+_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|dr|mr|mrs|inc|ltd|co|st|sr|jr|cf)|\b[A-Z])\.$", re.IGNORECASE)
+_SEPARATOR = re.compile(r"\s*(?:→|->|=>|⇒|\sβ\s|:\*\*|\*\*:|:)\s+|\s+[–—]\s+|\s+β\s+")
+# A sentence that begins like this speaks of what the sentence before it names.
+LEANS_BACK = re.compile(
+    r"^(?:it|they|these|this|those|that|its|their|such|both|each|the (?:chips?|instances?|accelerators?|hardware|sdk|results?))\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"^\s*(```|~~~)")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of evidence: `chunk.document.text[start:end] == text`.
+
+    `above` holds what the piece hangs from, outermost first: headings, bold labels, parent items. A table row has `cells`,
+    pairs of column header and cell, both in plain text.
+    """
+
+    chunk: Chunk
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    above: tuple[str, ...]
+    cells: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def plain(self) -> str:
+        """The words without markup; a table row as "header: cell" pairs."""
+        if self.cells:
+            return "; ".join(f"{header}: {cell}" if header else cell for header, cell in self.cells)
+        return plain(self.text)
+
+    @cached_property
+    def label(self) -> tuple[str, str]:
+        """A labelled line in two: ("7B-30B parameters", "L40S, A100"); ("", all) where there is no label."""
+        return ("", self.plain) if self.cells else _label(self.plain)
+
+    @cached_property
+    def full(self) -> str:
+        """The words with those of what stands above them: what the piece says when it is read in its place."""
+        return " — ".join((*self.above[-3:], self.plain))
+
+
+def plain(text: str) -> str:
+    """Text without Markdown marks: emphasis, code marks, links, list marks; white space folded."""
+    text = re.sub(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+|\d{1,2}[.)]\s+)?", "", text)
+    text = re.sub(r"!?\[([^\]]*)\]\((?:[^()\s]|\([^()]*\))*\)", r"\1", text)
+    text = re.sub(r"(\*\*|__|``?)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
+    text = re.sub(r"(?<![\w*])[*_](?=\S)([^*_]+?)(?<=\S)[*_](?![\w*])", r"\1", text)
+    text = re.sub(r"\*\*|</?[a-zA-Z][^>]*>", "", text)
+    text = re.sub(r"\s+β\s+|\s*(?:→|⇒)\s*", ": ", text)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+@lru_cache(maxsize=4096)
+def units(chunk: Chunk) -> tuple[Unit, ...]:
+    """The evidence in a chunk, in order; headings, rules and code fences are not evidence by themselves."""
+    return tuple(unit for unit in _units(chunk) if re.search(r"\w", unit.text))
+
+
+def _units(chunk: Chunk) -> Iterator[Unit]:
+    parents: list[tuple[int, str]] = list(_parents_above(chunk))
+    paragraph: list[tuple[int, str]] = []
+    in_code = False
+    for start, line in _lines(chunk.text, chunk.start):
+        if _CODE.match(line):
+            in_code = not in_code
+        item = None if in_code else _ITEM.match(line)
+        table = not in_code and _is_row(chunk, start, line)
+        if paragraph and (item or table or in_code or not line.strip() or _is_heading(line)):
+            yield from _paragraph(chunk, paragraph, parents)
+            parents += _lead_in(paragraph)
+            paragraph = []
+        if item:
+            yield from _item(chunk, start, line, item, parents)
+        elif table:
+            yield from _row(chunk, start, line)
+        elif not line.strip() or _is_heading(line) or _RULE.match(line):
+            parents = [] if _is_heading(line) else parents
+        elif not _CODE.match(line):
+            if not line[:1].isspace() and not paragraph:
+                parents = []
+            paragraph.append((start, line))
+    yield from _paragraph(chunk, paragraph, parents)
+
+
+def _lead_in(paragraph: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """A paragraph that ends with a colon stands above the list after it."""
+    last = plain(paragraph[-1][1])
+    if not last.endswith(":"):
+        return []
+    start, end = sentences(last)[-1]
+    return [(-1, last[start:end].rstrip(":"))] if end - start <= 120 else []
+
+
+def _lines(text: str, offset: int) -> Iterator[tuple[int, str]]:
+    for line in text.splitlines(keepends=True):
+        yield offset, line.rstrip("\r\n\f")
+        offset += len(line)
+
+
+def _is_heading(line: str) -> bool:
+    return bool(re.match(r"^\s{0,3}#{1,6}\s", line)) and not _INLINE_ITEM.search(line) and len(line) < 200
+
+
+def _item(chunk: Chunk, start: int, line: str, match: re.Match[str], parents: list[tuple[int, str]]) -> Iterator[Unit]:
+    indent = len(match["indent"].expandtabs(4))
+    while parents and parents[-1][0] >= indent:
+        parents.pop()
+    above = (*chunk.headings, *(text for _, text in parents))
+    yield from _pieces(chunk, start + match.start("body"), line[match.start("body") :], above, "item")
+    parents.append((indent, _lead(plain(match["body"]))))
+
+
+def _paragraph(chunk: Chunk, lines: list[tuple[int, str]], parents: list[tuple[int, str]]) -> Iterator[Unit]:
+    if not lines:
+        return
+    start = lines[0][0]
+    text = chunk.document.text[start : lines[-1][0] + len(lines[-1][1])]
+    kind: Kind = "note" if text.lstrip().startswith(">") else "sentence"
+    above = (*chunk.headings, *(text for _, text in parents))
+    if len(lines) > 1 and all(_is_line_of_its_own(line) for _, line in lines):
+        yield from _flat_list(chunk, lines, above)
+        return
+    yield from _pieces(chunk, start, text, above, kind)
+
+
+def _flat_list(chunk: Chunk, lines: list[tuple[int, str]], above: tuple[str, ...]) -> Iterator[Unit]:
+    """Lines of notes without list marks: a line that names nothing speaks of what the nearest line above it names."""
+    owner: tuple[str, ...] = ()
+    for offset, line in lines:
+        named = bool(mentioned(line))
+        yield from _pieces(chunk, offset, line, above if named else (*above, *owner), "item")
+        owner = (_owner(plain(line)),) if named else owner
+
+
+def _owner(text: str) -> str:
+    """What the lines below a named line belong to: its label or, where the label names nothing, the name in it."""
+    lead = _lead(text)
+    return lead if mentioned(lead) else names(text)[0].text
+
+
+def _is_line_of_its_own(line: str) -> bool:
+    return len(line) < 160 and (bool(_SEPARATOR.search(line)) or line.rstrip()[-1:] not in ",;") and not line.startswith(">")
+
+
+def _pieces(chunk: Chunk, start: int, text: str, above: tuple[str, ...], kind: Kind) -> Iterator[Unit]:
+    """Sentences of a run of text; inside one long line also the list items and headings that were never broken off."""
+    heading: tuple[str, ...] = ()
+    for piece_start, piece_end, is_item, title in _inline(text):
+        heading = (title,) if title else heading
+        owner: tuple[str, ...] = ()
+        for sentence_start, sentence_end in sentences(text[piece_start:piece_end]):
+            s, e = piece_start + sentence_start, piece_start + sentence_end
+            exact, first = text[s:e], sentence_start == 0
+            named = bool(mentioned(exact))
+            parent: tuple[str, ...] = ()
+            if not first and (is_item or kind == "item"):
+                parent = (_lead(plain(text[piece_start:piece_end])),)
+            elif not named and LEANS_BACK.match(exact):
+                parent = owner
+            yield Unit(chunk, start + s, start + e, exact, "item" if is_item and first else kind, (*above, *heading, *parent))
+            owner = (names(plain(exact))[0].text,) if named else owner
+
+
+def _inline(text: str) -> Iterator[tuple[int, int, bool, str]]:
+    """Parts of a text at inline list marks and headings: (start, end, is a list item, heading that begins here)."""
+    marks = [(m.start(), m.end(), False) for m in _INLINE_HEADING.finditer(text)] if len(text) > 200 else []
+    # One capital after a dash may be prose; a bold label after one, or several, are a list.
+    if _BOLD_ITEM.search(text) or len(_INLINE_ITEM.findall(text)) > 1:
+        marks += [(m.start(), m.end(), True) for m in _INLINE_ITEM.finditer(text)]
+    marks.sort()
+    position, is_item, title = 0, False, ""
+    for start, end, item in marks:
+        if start > position:
+            yield position, start, is_item, title
+        position, is_item, title = end, item, "" if item else _inline_title(text[end : end + 90])
+    if position < len(text):
+        yield position, len(text), is_item, title
+
+
+def _inline_title(text: str) -> str:
+    return re.split(r":|\s[-•]\s|\s\d{1,2}\.\s|[.?!]\s", text)[0].strip()[:80]
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The spans of the sentences in a text, white space trimmed; an abbreviation or an initial does not end one."""
+    spans, start = [], 0
+    for match in _SENTENCE_END.finditer(text):
+        if not _ABBREVIATION.search(text[start : match.start()]):
+            spans.append((start, match.start() + len(match.group().rstrip())))
+            start = match.end()
+    spans.append((start, len(text)))
+    return [(s + len(t) - len(t.lstrip()), s + len(t.rstrip())) for s, e in spans if (t := text[s:e]).strip()]
+
+
+def _lead(text: str) -> str:
+    """What a parent item is called: its label, or its first words."""
+    label, _ = _label(text)
+    return (label or text).rstrip(":")[:90]
+
+
+def _label(text: str) -> tuple[str, str]:
+    match = _SEPARATOR.search(text)
+    if match and 0 < match.start() <= 70 and len(text[: match.start()].split()) <= 8 and text[match.end() :].strip():
+        return text[: match.start()].strip(" *_`"), text[match.end() :].strip()
+    return "", text
+
+
+def _is_row(chunk: Chunk, start: int, line: str) -> bool:
+    return line.count("|") >= 2 and line.strip().startswith("|") or (line.count("|") >= 1 and bool(_header(chunk, start)))
+
+
+def _row(chunk: Chunk, start: int, line: str) -> Iterator[Unit]:
+    header = _header(chunk, start)
+    if header is None or _RULE.match(line):
+        return
+    cells = tuple(zip(_padded(header, _cells(line)), _cells(line), strict=False))
+    body = line.rstrip()
+    first = len(body) - len(body.lstrip())
+    yield Unit(chunk, start + first, start + len(body), body[first:], "row", chunk.headings, cells)
+
+
+def _padded(header: list[str], cells: list[str]) -> list[str]:
+    return header + [""] * max(0, len(cells) - len(header))
+
+
+def _header(chunk: Chunk, start: int) -> list[str] | None:
+    """The header cells of the table that the line at an offset is a row of, None for the header itself and outside tables."""
+    text, end = chunk.document.text, start - 1
+    while end > 0:
+        begin = text.rfind("\n", 0, end) + 1
+        line = text[begin:end]
+        if "|" not in line:
+            return None
+        if _RULE.match(line) and begin:
+            previous = text.rfind("\n", 0, begin - 1) + 1
+            return _cells(text[previous : begin - 1])
+        end = begin - 1
+    return None
+
+
+def _cells(line: str) -> list[str]:
+    return [plain(cell.replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+
+
+def _parents_above(chunk: Chunk) -> Iterator[tuple[int, str]]:
+    """The list items above a chunk that its first item hangs from, outermost first."""
+    first = next((line for _, line in _lines(chunk.text, 0) if line.strip()), "")
+    match, found = _ITEM.match(first), []
+    indent = len(match["indent"].expandtabs(4)) if match else 0
+    for line in reversed(chunk.document.text[max(0, chunk.start - 4000) : chunk.start].splitlines()) if indent else ():
+        above = _ITEM.match(line)
+        if not above and line.strip() and not line[0].isspace():
+            break
+        if above and len(above["indent"].expandtabs(4)) < indent:
+            indent = len(above["indent"].expandtabs(4))
+            found.append((indent, _lead(plain(above["body"]))))
+        if indent == 0:
+            break
+    yield from reversed(found)

@@ -1,0 +1,129 @@
+"""Names of things in a text: hardware, instance types, makers, and whatever else is written like a name."""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from chatbot.words import vocabulary
+
+_INSTANCE = re.compile(
+    r"\b([a-z]{1,5}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?)\s?\.\s?(nano|micro|small|medium|(?:\d{1,3})?xl(?:arge)?|large|metal(?:-\d+xl)?)\b", re.IGNORECASE
+)
+_CODE = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
+_REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
+_PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b")
+# Number formats, and services and gases that are written like a part number.
+_FORMAT = re.compile(r"^(?:ec2|s3|co2|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A thing that a text names. `known` says that the vocabulary has it; `text` is how it was written."""
+
+    name: str
+    kind: str
+    known: bool
+    text: str
+    start: int
+
+
+def names(text: str) -> tuple[Name, ...]:
+    """The hardware and other code-like names in a text, in order of appearance, each once; makers and proper names apart."""
+    found = sorted(_overlapping(text), key=lambda name: (name.start, -len(name.text)))
+    kept: list[Name] = []
+    for name in found:
+        inside = any(k.start <= name.start < k.start + len(k.text) for k in kept)
+        if not inside and name.name.lower() not in {k.name.lower() for k in kept}:
+            kept.append(name)
+    return tuple(kept)
+
+
+def _overlapping(text: str) -> list[Name]:
+    found = [Name(_instance(m), "instance", True, m.group(), m.start()) for m in _INSTANCE.finditer(text)]
+    found += [Name(m.group().lower(), "region", False, m.group(), m.start()) for m in _REGION.finditer(text)]
+    for match in _aliases().finditer(text):
+        name = _names_by_alias()[_folded(match["alias"])]
+        generation = match["generation"]
+        if generation:
+            found.append(Name(name + generation, "hardware", False, match.group(), match.start()))
+        else:
+            found.append(Name(name, "hardware", True, match["alias"], match.start()))
+    for match in _CODE.finditer(text):
+        if not _FORMAT.match(match.group()):
+            found.append(Name(match.group().rstrip(".-"), "code", False, match.group(), match.start()))
+    return found
+
+
+def _instance(match: re.Match[str]) -> str:
+    return f"{match[1]}.{re.sub(r'xl$', 'xlarge', match[2].lower())}".lower()
+
+
+@cache
+def _aliases() -> re.Pattern[str]:
+    aliases = {alias for entry in vocabulary()["hardware"] for alias in entry["aliases"]}
+    written = sorted((re.sub(r"(?:\\[\s-])+", r"[\\s-]?", re.escape(alias)) for alias in aliases), key=len, reverse=True)
+    unit = r"(?:times|x|%|chips?|years?|hours?|weeks?|gpus?|instances?|units?|-)"
+    return re.compile(rf"(?<![\w.])(?P<alias>{'|'.join(written)})(?:\s?(?P<generation>\d)(?![\w.%])(?!\s*{unit}\b))?(?![\w]|\.\d)", re.IGNORECASE)
+
+
+@cache
+def _names_by_alias() -> dict[str, str]:
+    return {_folded(alias): entry["name"] for entry in vocabulary()["hardware"] for alias in entry["aliases"]}
+
+
+def _folded(alias: str) -> str:
+    return re.sub(r"[\s-]+", "", alias.lower())
+
+
+@cache
+def relatives(name: str) -> frozenset[str]:
+    """Names that what is said of this one is partly said of: the chip in an instance family, the family of an instance type."""
+    related: set[str] = set()
+    base = name
+    if "." in name:
+        family = name.split(".")[0]
+        base = next((e["name"] for e in vocabulary()["hardware"] if family in e["aliases"]), family)
+        related.add(base)
+    for entry in vocabulary()["hardware"]:
+        if entry["name"] == base and "part" in entry:
+            related |= {entry["part"], *(_part_of(entry["part"]))}
+        if entry.get("part") == base:
+            related.add(entry["name"])
+    related |= {e["name"] for e in vocabulary()["hardware"] if e.get("part") in related and e["name"].startswith(base)}
+    return frozenset(related - {name})
+
+
+def _part_of(name: str) -> list[str]:
+    return [e["part"] for e in vocabulary()["hardware"] if e["name"] == name and "part" in e]
+
+
+@cache
+def maker(name: str) -> str | None:
+    """Who makes a piece of hardware, None when the vocabulary does not know it."""
+    base = name.split(".")[0].lower()
+    for entry in vocabulary()["hardware"]:
+        if entry["name"] == name or base in entry["aliases"]:
+            return str(entry["maker"])
+    return None
+
+
+def makers(text: str) -> tuple[str, ...]:
+    """The makers and clouds that a text names, in the vocabulary's order."""
+    lowered = text.lower()
+    return tuple(m for m, written in vocabulary()["makers"].items() if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written))
+
+
+@lru_cache(maxsize=65_536)
+def mentioned(text: str) -> frozenset[str]:
+    """The names that a text mentions, in lower case for comparing."""
+    return frozenset(name.name.lower() for name in names(text))
+
+
+def proper_names(text: str) -> tuple[str, ...]:
+    """Capitalised words that do not begin a sentence and are no all-capitals shouting: names that may be unknown."""
+    found = []
+    for match in _PROPER.finditer(text):
+        before = text[: match.start()].rstrip(" \"'“‘(")
+        if before and before[-1] not in ".?!:\n" and not text.isupper():
+            found.append(match.group())
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,30 @@
+"""The reader that needs no model server: it finds the evidence, says it in its own words as they stand, and cites it."""
+
+from collections.abc import Callable, Sequence
+
+from chatbot.answer import Passage
+from chatbot.comparison import compare
+from chatbot.decision import decide
+from chatbot.draft import Draft, Notes
+from chatbot.examination import examine
+from chatbot.facts import state_facts
+from chatbot.premise import judge
+from chatbot.query import Query
+from chatbot.scoring import Scored, score_units
+from ingest import Index
+
+Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
+
+# Tried in order; a composer that finds the question is not for it gives None and the next is asked.
+_COMPOSERS: tuple[Composer, ...] = (judge, compare, decide, state_facts)
+
+
+def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
+    """Draft an answer from passages; a draft without text is a refusal."""
+    if query.options:
+        return examine(query, passages, index)
+    if query.unknown:
+        return Draft("", ())
+    scored = score_units(query, passages, index)
+    drafts = (compose(query, scored, passages, index) for compose in _COMPOSERS)
+    return next((draft for draft in drafts if draft is not None), Notes().draft())

@@ -1,0 +1,104 @@
+"""Exam questions pasted into the chat: the stem, the lettered options, how many to choose, whether it is negated."""
+
+import re
+from dataclasses import dataclass
+
+_MARK = r"(?:[-*+•]\s*)?(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])\s?[.):\]]|(?P<w>(?:option|choice)\s+(?P<o>[A-Ha-h1-8]))[.:)]?|(?P<b>[A-H])(?=\s*\n))(?:\*\*)?"
+_LINE = re.compile(rf"(?m)^[ \t>]*{_MARK}[ \t]*\n?[ \t]*(?P<text>\S[^\n]*)", re.IGNORECASE)
+_INLINE = re.compile(r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)])(?:\*\*)?\s*(?=\S)")
+_BULLET = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\[[ xX]?\])[ \t]+(?:\[[ xX]?\][ \t]*)?(?P<text>\S[^\n]*)")
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
+_CHOOSE = re.compile(
+    r"\b(?:choose|select|pick|name)\s+(?:any\s+|the\s+|exactly\s+)?(?P<n>one|two|three|four|[1-4])\b|\bwhich\s+(?P<m>two|three|four|[2-4])\b|\b(?P<k>two|three)\s+of\s+(?:the|these)\b",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\bNOT\b|\bEXCEPT\b|\bLEAST\b(?!\s+(?:expensive|costly|amount|effort|energy|power|cost|operational))|(?i:\b(?:is|are|does|do|would|should|which|that)\s+not\b|\bexcept\b|\b(?:isn't|aren't|doesn't|don't)\b|\bleast\s+(?:suitable|suited|likely|appropriate|efficient|true|accurate|relevant|recommended)\b|\bincorrect\b|\bfalse\b|\buntrue\b|\bworst\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of an exam question; `letter` is upper case, numbered and bulleted options get theirs by position."""
+
+    letter: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stem:
+    """An exam question without its options; `choose` is how many are wanted."""
+
+    text: str
+    options: tuple[Option, ...]
+    choose: int
+    negated: bool
+
+
+def parse_options(question: str) -> Stem | None:
+    """The parts of an exam question, None when the text has no run of two or more options lettered in order."""
+    for split in (_lettered_lines, _inline, _bulleted):
+        if (found := split(question)) is not None:
+            stem, options = found
+            if len(options) >= 2 and stem.strip():
+                return Stem(stem.strip(), options, _choose(stem, len(options)), bool(_NEGATED.search(stem)))
+    return None
+
+
+def _choose(stem: str, offered: int) -> int:
+    match = _CHOOSE.search(stem)
+    wanted = _COUNTS[(match["n"] or match["m"] or match["k"]).lower()] if match else 1
+    return min(wanted, offered)
+
+
+def _lettered_lines(question: str) -> tuple[str, tuple[Option, ...]] | None:
+    return _run([(m, _letter(m), m["text"]) for m in _LINE.finditer(question)], question)
+
+
+def _inline(question: str) -> tuple[str, tuple[Option, ...]] | None:
+    marks = list(_INLINE.finditer(question))
+    ends = [*(m.start() for m in marks[1:]), len(question)] if marks else []
+    texts = [question[m.end() : end].strip(" \t\n,;|/") for m, end in zip(marks, ends, strict=True)]
+    return _run([(m, m["p"] or m["d"], text) for m, text in zip(marks, texts, strict=True)], question)
+
+
+def _bulleted(question: str) -> tuple[str, tuple[Option, ...]] | None:
+    marks = list(_BULLET.finditer(question))
+    if len(marks) < 2 or "?" not in question[: marks[0].start()]:
+        return None
+    options = tuple(Option(chr(ord("A") + i), m["text"].strip()) for i, m in enumerate(marks[:8]))
+    return question[: marks[0].start()], options
+
+
+def _letter(match: re.Match[str]) -> str:
+    return match["p"] or match["d"] or match["o"] or match["b"]
+
+
+def _run(marks: list[tuple[re.Match[str], str, str]], question: str) -> tuple[str, tuple[Option, ...]] | None:
+    """The longest run of marks that count up from A or 1 ("a" and "A" alike)."""
+    best: list[tuple[re.Match[str], str, str]] = []
+    for first in range(len(marks)):
+        if marks[first][1].upper() in "A1":
+            run = [marks[first]]
+            for mark in marks[first + 1 :]:
+                if _position(mark[1]) == len(run):
+                    run.append(mark)
+            best = max(best, run, key=len)
+    if len(best) < 2:
+        return None
+    after = question[best[-1][0].end() :] if "text" in best[-1][0].re.groupindex else ""
+    options = tuple(Option(chr(ord("A") + i), _tidy(text)) for i, (_, _, text) in enumerate(best))
+    return question[: best[0][0].start()] + _hint(after), options
+
+
+def _position(letter: str) -> int:
+    return int(letter) - 1 if letter.isdigit() else ord(letter.upper()) - ord("A")
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip().strip("*").strip()
+
+
+def _hint(after: str) -> str:
+    """What stands below the options counts when it says how many to choose."""
+    return f"\n{match.group()}" if (match := _CHOOSE.search(after)) else ""

@@ -1,0 +1,163 @@
+"""Numbers with their units, read from text and compared."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, isclose
+
+_WORD_NUMBERS = {
+    "half": 0.5, "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "sixteen": 16, "twenty": 20, "thirty": 30, "thirty-two": 32, "sixty-four": 64, "hundred": 100,
+}  # fmt: skip
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
+
+# unit as it is written -> (dimension, factor to the dimension's own unit)
+_UNITS: dict[str, tuple[str, float]] = {
+    "%": ("percent", 1), "percent": ("percent", 1), "per cent": ("percent", 1), "pct": ("percent", 1),
+    "kb": ("bytes", 1e3), "mb": ("bytes", 1e6), "gb": ("bytes", 1e9), "gib": ("bytes", 1.073741824e9), "tb": ("bytes", 1e12),
+    "tib": ("bytes", 1.099511627776e12), "pb": ("bytes", 1e15), "gigabytes": ("bytes", 1e9), "terabytes": ("bytes", 1e12),
+    "gigabyte": ("bytes", 1e9), "terabyte": ("bytes", 1e12),
+    "gb/s": ("bytes/s", 1e9), "tb/s": ("bytes/s", 1e12), "mb/s": ("bytes/s", 1e6), "gbps": ("bits/s", 1e9), "tbps": ("bits/s", 1e12),
+    "mbps": ("bits/s", 1e6), "gbit/s": ("bits/s", 1e9), "gb per second": ("bytes/s", 1e9), "tb per second": ("bytes/s", 1e12),
+    "gigabits per second": ("bits/s", 1e9), "terabytes per second": ("bytes/s", 1e12),
+    "w": ("watts", 1), "watt": ("watts", 1), "watts": ("watts", 1), "kw": ("watts", 1e3), "mw": ("watts", 1e6), "kilowatts": ("watts", 1e3),
+    "kwh": ("watt-hours", 1e3), "mwh": ("watt-hours", 1e6), "wh": ("watt-hours", 1),
+    "tflops": ("flops", 1e12), "teraflops": ("flops", 1e12), "pflops": ("flops", 1e15), "petaflops": ("flops", 1e15), "petaflop": ("flops", 1e15),
+    "gflops": ("flops", 1e9), "tops": ("ops", 1e12),
+    "tflops/watt": ("flops/watt", 1e12), "tflops/w": ("flops/watt", 1e12), "tflops per watt": ("flops/watt", 1e12), "gflops/w": ("flops/watt", 1e9),
+    "gflops per watt": ("flops/watt", 1e9), "gflops/watt": ("flops/watt", 1e9),
+    "usd": ("money", 1), "$": ("money", 1), "dollars": ("money", 1), "dollar": ("money", 1), "eur": ("money", 1.1), "€": ("money", 1.1),
+    "x": ("times", 1), "×": ("times", 1), "times": ("times", 1), "-fold": ("times", 1), "fold": ("times", 1),
+    "second": ("time", 1), "seconds": ("time", 1), "s": ("time", 1), "ms": ("time", 1e-3), "milliseconds": ("time", 1e-3), "minute": ("time", 60),
+    "minutes": ("time", 60), "min": ("time", 60), "hour": ("time", 3600), "hours": ("time", 3600), "h": ("time", 3600), "hrs": ("time", 3600),
+    "day": ("time", 86400), "days": ("time", 86400), "week": ("time", 604800), "weeks": ("time", 604800), "month": ("time", 2.63e6),
+    "months": ("time", 2.63e6), "year": ("time", 3.156e7), "years": ("time", 3.156e7),
+    "tons": ("mass", 1e3), "tonnes": ("mass", 1e3), "ton": ("mass", 1e3), "tonne": ("mass", 1e3), "metric tons": ("mass", 1e3), "kg": ("mass", 1),
+    "t": ("mass", 1e3), "°c": ("temperature", 1), "celsius": ("temperature", 1), "mhz": ("frequency", 1e6), "ghz": ("frequency", 1e9),
+    "parameters": ("parameters", 1), "parameter": ("parameters", 1), "params": ("parameters", 1), "param": ("parameters", 1),
+}  # fmt: skip
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_UNIT = "|".join(sorted((re.escape(u) for u in _UNITS if u not in "$€"), key=len, reverse=True))
+_QUANTITY = re.compile(
+    rf"""(?<![\w.])(?P<bound>up\ to|over|more\ than|at\ least|under|less\ than|below|above|about|roughly|approximately|around|[<>~≥≤])?\s*
+    (?P<money>USD\s?|US\$\s?|\$\s?|€\s?|-\s?)?
+    (?P<low>{_NUMBER}|\b(?:{"|".join(_WORD_NUMBERS)})\b)
+    (?:\s?(?P<scale1>thousand|million|billion|trillion|[kmb]n?(?![\w]))?\s*(?P<sep>-|–|—|\bto\b|\band\b)\s*(?:USD\s?|\$\s?)?(?P<high>{_NUMBER})(?![\d]))?
+    (?P<plus>\+)?(?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|[kmb](?![\w/])))?(?P<plus2>\+)?
+    (?:[\s-]?(?P<unit>{_UNIT})(?![\w/]|-[a-z]))?
+    (?:\s?(?P<noun>[A-Za-z][\w-]*))?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number or range as written at `[start:end)` of a text; `low` and `high` are in the dimension's own unit.
+
+    `dimension` is "count" for a bare number, whose `noun` is the word after it. An open range ("70B+", "over 10 billion",
+    "<1B", "up to 50%") has an infinite end only when it is a size band ("+", "<", "over", "under"), not for "up to".
+    """
+
+    low: float
+    high: float
+    dimension: str
+    noun: str
+    start: int
+    end: int
+    text: str
+
+    def holds(self, other: "Quantity") -> bool:
+        """Whether the other quantity lies within this one."""
+        return self.dimension == other.dimension and self.low <= other.low and other.high <= self.high
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Every number of a text with its unit, in order. Digits inside names ("trn1", "H100", "GPT-3") are not numbers."""
+    return list(_find(text))
+
+
+def _find(text: str) -> Iterator[Quantity]:
+    for match in _QUANTITY.finditer(text):
+        before = text[match.start("low") - 1 : match.start("low")]
+        if before and (before.isalnum() or (before == "-" and match.start("low") > 1 and text[match.start("low") - 2].isalnum())):
+            continue
+        if (found := _quantity(match)) is not None:
+            yield found
+
+
+def _quantity(match: re.Match[str]) -> Quantity | None:
+    unit = (match["unit"] or "").lower()
+    money = (match["money"] or "").strip(" -")
+    word_number = not match["low"][0].isdigit()
+    if word_number and not (unit or match["scale"] or match["noun"]):
+        return None
+    scale_name = (match["scale"] or "").lower()
+    scale = _SCALES.get(scale_name, 1.0)
+    dimension, factor = _UNITS[unit] if unit else ("count", 1.0)
+    if not unit and scale_name in ("b", "bn") or (not unit and scale_name == "billion" and (match["noun"] or "").lower().startswith(("param", "model"))):
+        dimension = "parameters"
+    if money and unit != "%":
+        dimension, factor = "money", 1.0
+    low = _number(match["low"]) * scale * factor
+    high = _number(match["high"]) * scale * factor if match["high"] else low
+    if match["scale1"]:
+        low = _number(match["low"]) * _SCALES[match["scale1"].lower()] * factor
+    elif match["high"] and scale_name == "" and match["sep"] and match["sep"].strip() == "and":
+        high = low
+    low, high = _open(low, high, (match["bound"] or "").lower(), bool(match["plus"] or match["plus2"]))
+    noun = "" if unit or money else (match["noun"] or "").lower()
+    last = max(match.end(group) for group in ("low", "high", "plus", "scale", "plus2", "unit"))
+    start = match.start("money") if money else match.start("low")
+    return Quantity(low, high, dimension, noun, start, last, match.string[start:last])
+
+
+def _open(low: float, high: float, bound: str, plus: bool) -> tuple[float, float]:
+    if plus or bound in ("over", "more than", "at least", "above", ">", "≥"):
+        return low, inf
+    if bound in ("under", "less than", "below", "<", "≤"):
+        return 0.0, high
+    return low, high
+
+
+def _number(text: str) -> float:
+    return float(_WORD_NUMBERS[text.lower()]) if text.lower() in _WORD_NUMBERS else float(text.replace(",", ""))
+
+
+def same(one: Quantity, other: Quantity, *, tolerance: float = 0.001) -> bool:
+    """Whether two quantities are the same number of the same unit, within a relative tolerance."""
+    return one.dimension == other.dimension and _close(one.low, other.low, tolerance) and _close(one.high, other.high, tolerance)
+
+
+def _close(one: float, other: float, tolerance: float) -> bool:
+    return one == other or isclose(one, other, rel_tol=tolerance)
+
+
+_ASKED = (
+    (r"\bhow (many|much) .{0,20}\b(cost|money|dollars?|usd)|\b(price|cost|pricing|rate)\b.{0,20}\b(of|for|per|is)\b|\bhourly\b|\bhow expensive|what does .{3,60} cost", "money"),
+    (r"\b(memory|hbm|vram|ram|storage|disk|nvme|gigabytes)\b", "bytes"),
+    (r"\b(memory bandwidth|tb/s)\b", "bytes/s"),
+    (r"\b(network\w*|bandwidth|gbps|efa)\b", "bits/s"),
+    (r"\b(tdp|watts?|wattage|power draw|draw|power consumption|power envelope)\b", "watts"),
+    (r"\b(tflops|petaflops|flops|compute power|teraflops|pflops)\b", "flops"),
+    (r"\b(per watt|/watt)\b", "flops/watt"),
+    (r"\b(how long|how much time|duration|days|hours|weeks)\b", "time"),
+    (r"\b(co2|carbon|emit\w*|emissions|tons?|tonnes?)\b", "mass"),
+    (r"\b(parameters?|model sizes?|how (big|large) .{0,20}models?)\b", "parameters"),
+    (r"\b(percent\w*|per cent|%|how much (less|cheaper|lower|more|better|faster|greener|energy|can|does|do|could|would|is)|sav\w+|reduc\w+|discount|cut|cheaper|lower)\b", "percent"),
+    (r"\b(times|throughput|faster|speed\w*|factor|how much (more|faster|better|higher|quicker)|multiple|fold)\b", "times"),
+)  # fmt: skip
+_COUNT = re.compile(r"\b(?:how many|number of|count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
+_SIZED = re.compile(r"\b(how (many|much|long|big|large|fast|expensive|often)|what (percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|how\b.{0,12}\b(cheap|quick|efficient)\w*)\b", re.IGNORECASE)
+
+
+def asked_dimensions(question: str) -> frozenset[str]:
+    """The dimensions of the quantity that a question asks for; empty when it asks for none in particular."""
+    found = {dimension for pattern, dimension in _ASKED if re.search(pattern, question, re.IGNORECASE)}
+    if _COUNT.search(question) and not found & {"parameters"}:
+        return frozenset({"count"} | (found & {"parameters", "bytes"}))
+    return frozenset(found)
+
+
+def asks_quantity(question: str) -> bool:
+    """Whether the question wants a number for an answer."""
+    return bool(_SIZED.search(question))

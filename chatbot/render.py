@@ -1,0 +1,60 @@
+"""An answer for its readers: plain text for a terminal, JSON for programs."""
+
+from typing import Any
+
+from chatbot.answer import Answer, Citation
+
+
+def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
+    """The answer as the JSON object of `wattwise ask --json` and `--batch`."""
+    return {
+        **({} if id is None else {"id": id}),
+        "question": answer.question,
+        "text": answer.text,
+        "refused": answer.refused,
+        "choices": list(answer.choices),
+        "citations": [_citation(c) for c in answer.citations],
+        "model": answer.model,
+        "seconds": round(answer.seconds, 4),
+    }
+
+
+def _citation(citation: Citation) -> dict[str, Any]:
+    chunk = citation.passage.chunk
+    source = chunk.document.source
+    return {
+        "number": citation.number,
+        "claim": citation.claim,
+        "source": source.id,
+        "original": source.original,
+        "title": source.title,
+        "url": source.url,
+        "headings": list(chunk.headings),
+        "page": chunk.page,
+        "quote": citation.quote,
+        "start": citation.start,
+        "end": citation.end,
+        "support": citation.support,
+    }
+
+
+def as_text(answer: Answer) -> str:
+    """The answer for a terminal: text, then each source once a number, with the quoted words."""
+    lines = [answer.text]
+    shown: set[int] = set()
+    for citation in answer.citations:
+        if citation.number not in shown:
+            shown.add(citation.number)
+            lines += ["" if len(shown) == 1 else None, *_source_lines(citation)]  # type: ignore[list-item]
+    return "\n".join(line for line in lines if line is not None)
+
+
+def _source_lines(citation: Citation) -> list[str]:
+    chunk = citation.passage.chunk
+    source = chunk.document.source
+    place = [source.title, *([chunk.headings[-1]] if chunk.headings and chunk.headings[-1] != source.title else [])]
+    if chunk.page:
+        place.append(f"page {chunk.page}")
+    details = [d for d in (source.publisher, source.published, source.url) if d]
+    quote = " ".join(citation.quote.split())
+    return [f"[{citation.number}] {' > '.join(place)}{' (' + ', '.join(details) + ')' if details else ''}", f"    “{quote}”"]

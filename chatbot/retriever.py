@@ -1,0 +1,46 @@
+"""Hybrid search: lexical and dense scores, each min-max normalised, mixed half and half."""
+
+from collections.abc import Iterable, Sequence
+
+from chatbot.answer import Passage
+from ingest import Index
+
+LIMIT = 12
+# More is fetched from each engine than is returned, so that a chunk one engine ranks low can still be lifted by the other.
+FETCHED = 60
+
+
+def retrieve(index: Index, question: str, *, limit: int = LIMIT, dense_share: float = 0.5) -> tuple[Passage, ...]:
+    """The passages nearest to a question, best first; ties by chunk id. An index without vectors is searched by words alone."""
+    lexical = dict(index.lexical(question, FETCHED))
+    scores = _normalised(lexical)
+    if index.encoder_name != "none":
+        vector = index.encode([question])[0]
+        dense = dict(index.dense(vector, FETCHED))
+        missing = [chunk_id for chunk_id in lexical if chunk_id not in dense]
+        dense.update(zip(missing, index.similarities(vector, missing), strict=True))
+        scores = _mixed(scores, _normalised(dense), dense_share)
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+    chunks = index.chunks([chunk_id for chunk_id, _ in best])
+    return tuple(Passage(n, chunk, score) for n, (chunk, (_, score)) in enumerate(zip(chunks, best, strict=True), start=1))
+
+
+def merged(groups: Iterable[Sequence[Passage]], *, limit: int) -> tuple[Passage, ...]:
+    """Several rankings as one: each passage once with its best score, numbered anew."""
+    best: dict[str, Passage] = {}
+    for passage in (p for group in groups for p in group):
+        if passage.chunk.id not in best or passage.score > best[passage.chunk.id].score:
+            best[passage.chunk.id] = passage
+    ranked = sorted(best.values(), key=lambda p: (-p.score, p.chunk.id))[:limit]
+    return tuple(Passage(n, p.chunk, p.score) for n, p in enumerate(ranked, start=1))
+
+
+def _normalised(scores: dict[str, float]) -> dict[str, float]:
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    return {key: (value - low) / (high - low) if high > low else 1.0 for key, value in scores.items()}
+
+
+def _mixed(lexical: dict[str, float], dense: dict[str, float], dense_share: float) -> dict[str, float]:
+    return {key: (1 - dense_share) * lexical.get(key, 0.0) + dense_share * dense.get(key, 0.0) for key in lexical | dense}

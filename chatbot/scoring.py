@@ -1,0 +1,191 @@
+"""How well a piece of evidence answers a question: features of the pair, weighed by what labelled examples taught."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from math import exp, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.answer import Passage
+from chatbot.evidence import Unit, units
+from chatbot.names import mentioned, relatives
+from chatbot.quantities import quantities
+from chatbot.query import Query, tasks
+from chatbot.words import content_words, stem, synonyms, vocabulary
+from ingest import Index
+
+# So many units are compared by meaning, the best of them by words: encoding is what a question's time is spent on.
+COMPARED_BY_MEANING = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A unit with the probability that it answers the question, and the features that say so."""
+
+    unit: Unit
+    passage: Passage
+    score: float
+    features: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    stem: str
+    groups: frozenset[str]
+    weight: float
+    unseen: bool
+
+
+def score_units(query: Query, passages: Sequence[Passage], index: Index, *, question: str | None = None) -> list[Scored]:
+    """Every unit of the passages with its score, best first; ties in document order.
+
+    `question` stands for the query's own where one side of a comparison or one option is asked for alone.
+    """
+    asked = question or query.standalone
+    weighed = _weighed(asked, index)
+    pairs = list({(u.chunk.document.id, u.start): (u, p) for p in reversed(passages) for u in units(p.chunk)}.values())
+    rough = [_word_features(query, weighed, unit, passage) for unit, passage in pairs]
+    order = sorted(range(len(pairs)), key=lambda i: (-_rough(rough[i]), pairs[i][0].chunk.document.id, pairs[i][0].start))
+    meanings = _meanings(asked, [pairs[i][0] for i in order[:COMPARED_BY_MEANING]], index)
+    scored = []
+    for place, i in enumerate(order):
+        unit, passage = pairs[i]
+        meaning = meanings[place] if place < len(meanings) else 0.0
+        features = {**rough[i], "meaning": meaning, "meaning squared": meaning * meaning}
+        scored.append(Scored(unit, passage, probability(features), features))
+    return sorted(scored, key=lambda s: (-s.score, s.unit.chunk.document.id, s.unit.start))
+
+
+def probability(features: dict[str, float]) -> float:
+    """The logistic of the weighted features (weights.json, made by benchmarks/learn_weights.py)."""
+    total = sum(weights().get(name, 0.0) * value for name, value in features.items()) + weights()["bias"]
+    return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
+
+
+@cache
+def weights() -> dict[str, float]:
+    """The learned weights by feature name."""
+    return dict(json.loads(resources.files("chatbot").joinpath("weights.json").read_text(encoding="utf-8")))
+
+
+def inverse_document_frequency(word: str, index: Index) -> float:
+    """The BM25 form of Robertson and Walker, never negative: ln(1 + (N - n + 0.5) / (n + 0.5)) over chunks."""
+    held = max(index.document_frequency(form) for form in {word, stem(word), f"{word}s", word.removesuffix("s")})
+    return log(1 + (len(index) - held + 0.5) / (held + 0.5))
+
+
+def _weighed(question: str, index: Index) -> list[_Word]:
+    found = []
+    for word in content_words(question):
+        weight = inverse_document_frequency(word, index)
+        held = max(index.document_frequency(form) for form in {word, stem(word), f"{word}s", word.removesuffix("s")})
+        found.append(_Word(stem(word), synonyms(word), weight, held == 0))
+    return found
+
+
+def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: Passage) -> dict[str, float]:
+    here = unit.plain
+    place = f"{' '.join(unit.above)} {unit.chunk.document.title}"
+    overlap, overlap_place = _overlap(weighed, here), _overlap(weighed, f"{here} {place}")
+    return {
+        "words": overlap,
+        "words in place": overlap_place,
+        "words squared": overlap_place * overlap_place,
+        "passage": passage.score,
+        "unseen": _unseen(weighed),
+        "label": _label_match(weighed, unit),
+        "row": float(unit.kind == "row"),
+        "item": float(unit.kind == "item"),
+        "note": float(unit.kind == "note"),
+        "length": min(len(here), 600) / 300,
+        "short": float(len(here.split()) < 4),
+        "asks": float(here.endswith("?")),
+        **_name_features(query, here, place),
+        **_quantity_features(query, here),
+        **_task_features(query, here, place),
+    }
+
+
+def _rough(features: dict[str, float]) -> float:
+    """The order before meaning is known: names and words decide what is worth encoding."""
+    return (
+        features["words"] + features["words in place"] + features["passage"] + features["names"] + 0.5 * features["names in place"]
+        + 0.5 * features["quantity"] + 0.5 * features["size"] - features["other name"]
+    )  # fmt: skip
+
+
+def _overlap(weighed: Sequence[_Word], text: str) -> float:
+    """The share of the question's words, by weight, that a text holds; a synonym counts 0.7."""
+    total = sum(w.weight for w in weighed)
+    if not total:
+        return 0.0
+    there, groups = _held(text)
+    return sum(w.weight * (1.0 if w.stem in there else 0.7 if w.groups & groups else 0.0) for w in weighed) / total
+
+
+def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    found = content_words(text)
+    return frozenset(stem(w) for w in found), frozenset(g for w in found for g in synonyms(w))
+
+
+def _unseen(weighed: Sequence[_Word]) -> float:
+    """The share of the question's words, by weight, that stand nowhere in the corpus and mean nothing to the vocabulary."""
+    total = sum(w.weight for w in weighed)
+    return sum(w.weight for w in weighed if w.unseen and not w.groups) / total if total else 0.0
+
+
+def _label_match(weighed: Sequence[_Word], unit: Unit) -> float:
+    """How much of a labelled line's label the question says: "Cost benefit: ..." for a question on cost benefit."""
+    label = unit.label[0]
+    found = content_words(label)
+    if not found:
+        return 0.0
+    asked, groups = {w.stem for w in weighed}, {g for w in weighed for g in w.groups}
+    return sum(1.0 if stem(w) in asked else 0.7 if synonyms(w) & groups else 0.0 for w in found) / len(found)
+
+
+def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
+    wanted = [e.lower() for e in query.entities]
+    if not wanted:
+        return {"names": 0.0, "names in place": 0.0, "no name asked": 1.0, "other name": 0.0, "relative": 0.0}
+    there, around = mentioned(here), mentioned(place)
+    related = [{r.lower() for r in relatives(e)} for e in query.entities]
+    return {
+        "names": sum(w in there for w in wanted) / len(wanted),
+        "names in place": sum(w in there or w in around for w in wanted) / len(wanted),
+        "relative": sum(bool(r & (there | around)) and w not in there | around for w, r in zip(wanted, related, strict=True)) / len(wanted),
+        "no name asked": 0.0,
+        "other name": float(bool(there) and not any(w in there or r & there for w, r in zip(wanted, related, strict=True))),
+    }
+
+
+def _quantity_features(query: Query, here: str) -> dict[str, float]:
+    found = quantities(here)
+    dimensions = {q.dimension for q in found}
+    wanted = query.dimensions - {"parameters"} if query.sizes else query.dimensions
+    held = bool(wanted & dimensions)
+    return {
+        "quantity": float(query.asks_number and held),
+        "no quantity": float(query.asks_number and bool(wanted) and not held),
+        "no number": float(query.asks_number and not found),
+        "size": float(any(f.holds(s) for f in found for s in query.sizes)),
+        "other size": float(bool(query.sizes) and "parameters" in dimensions and not any(f.holds(s) for f in found for s in query.sizes)),
+    }
+
+
+def _task_features(query: Query, here: str, place: str) -> dict[str, float]:
+    there = tasks(here) or tasks(place)
+    opposites = {vocabulary()["opposites"].get(t) for t in query.tasks} - query.tasks
+    return {"task": float(bool(query.tasks & there)), "opposite task": float(bool(opposites & there) and not query.tasks & there)}
+
+
+def _meanings(question: str, chosen: Sequence[Unit], index: Index) -> list[float]:
+    """Cosine similarity of the question and each unit read under its headings; zeros for an index without vectors."""
+    if not chosen or index.encoder_name == "none":
+        return [0.0] * len(chosen)
+    vector: NDArray[np.float32] = index.encode([question])[0]
+    return [float(s) for s in index.encode([u.full for u in chosen]) @ vector]

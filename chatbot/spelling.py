@@ -1,0 +1,22 @@
+"""Misspelt terms are put right against the words of the corpus, before anything else looks at a question."""
+
+import re
+
+from chatbot.names import mentioned
+from chatbot.words import STOP_WORDS, synonyms
+from ingest import Index
+
+_WORD = re.compile(r"[A-Za-z]{4,}\d?(?![\w.])")
+
+
+def correct(text: str, index: Index) -> str:
+    """Replace words that neither the corpus nor the vocabulary has by the nearest word of the corpus, if one is near."""
+    return _WORD.sub(lambda match: _corrected(match.group(), index), text)
+
+
+def _corrected(word: str, index: Index) -> str:
+    lowered = word.lower()
+    if lowered in STOP_WORDS or synonyms(lowered) or index.document_frequency(lowered) or lowered in mentioned(word):
+        return word
+    suggestion = None if lowered[-1].isdigit() else index.suggest(lowered)
+    return suggestion if suggestion else word

@@ -1,0 +1,73 @@
+"""Which words count as the same: tokens, stems, stop words and synonyms."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
+
+import snowballstemmer
+
+WORD = re.compile(r"[a-z0-9]+(?:\.[0-9]*[a-z0-9]+)*\+?%?", re.IGNORECASE)
+STOP_WORDS = frozenset(
+    """a about according actually after again all also always am an and any anyone are as at back based be because been before being
+    both but by called can case could did do does doing done don down each else even ever every exactly few first for from
+    general get gets give given gives go goes going good got had has have having he help hello her here hi him his how i if in
+    instead into is it its itself just kind know let like ll look make makes many may me mean might mine more most much
+    must my need needs no nor not now of off ok okay on one ones only or other others our out over own per please pretty
+    put quite rather re really regarding right said same say says she should since so some someone something still such sure
+    take tell than thank thanks that the their them themselves then there these they thing things think this those though
+    through to too true two under until up upon us using ve very versus via vs want wants was way we well were what whats when
+    where whether which while who whom whose why will wish with within without wonder would yes yet you your""".split()
+)
+
+_stemmer = snowballstemmer.stemmer("english")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case; "trn1.32xlarge", "9.8" and "50%" are one word each, hyphens divide."""
+    return [match.group().lower() for match in WORD.finditer(text)]
+
+
+def content_words(text: str) -> list[str]:
+    """The words that carry meaning, in order, without repeats."""
+    return list(dict.fromkeys(w for w in words(text) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit())))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The English stem (Snowball); words with digits are left as they are."""
+    return word if any(c.isdigit() for c in word) else str(_stemmer.stemWord(word))
+
+
+@lru_cache(maxsize=65_536)
+def synonyms(word: str) -> frozenset[str]:
+    """The names of the synonym groups that a word belongs to."""
+    return frozenset(_groups().get(stem(word), ()))
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of a text's content words."""
+    return frozenset(stem(w) for w in content_words(text))
+
+
+@cache
+def vocabulary() -> dict[str, Any]:
+    """The data of `vocabulary.toml`."""
+    return tomllib.loads(resources.files("chatbot").joinpath("vocabulary.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _groups() -> dict[str, set[str]]:
+    groups: dict[str, set[str]] = {}
+    for name, member in _members():
+        groups.setdefault(stem(member), set()).add(name)
+    return groups
+
+
+def _members() -> Iterator[tuple[str, str]]:
+    for name, members in vocabulary()["synonyms"].items():
+        for member in members:
+            if len(parts := words(member)) == 1:
+                yield name, parts[0]

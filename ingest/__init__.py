@@ -1,0 +1,35 @@
+"""From documents to an index that can be searched: `sync` makes it, `Index` reads it."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ingest.document import Chunk, CorpusError, Document, Source
+    from ingest.encoder import Encoder
+    from ingest.index import Index
+    from ingest.syncing import SyncReport, sync
+
+# The module of `sync` is named otherwise: a module of that name would take the place of the function once it is imported.
+__all__ = ["Chunk", "CorpusError", "Document", "Encoder", "Index", "Source", "SyncReport", "sync"]
+
+_HOMES = {
+    "Chunk": "ingest.document",
+    "CorpusError": "ingest.document",
+    "Document": "ingest.document",
+    "Encoder": "ingest.encoder",
+    "Index": "ingest.index",
+    "Source": "ingest.document",
+    "SyncReport": "ingest.syncing",
+    "sync": "ingest.syncing",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for (PEP 562), so that `import ingest` itself costs nothing."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ingest' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

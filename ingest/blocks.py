@@ -1,0 +1,244 @@
+"""Text -> blocks with exact offsets: headings, paragraphs, lists with their items, tables with their rows, code."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.token import Token
+
+from ingest import flattened
+from ingest.lines import Mark, clean_title, marks
+
+Kind = Literal["heading", "text", "code", "list", "item", "table", "row", "flattened", "residue", "anchor"]
+
+_NEWLINE = re.compile(r"\r\n?|\n")
+_BULLET = re.compile(r"\s*[•‣◦●▪·–—]\s+\S")
+_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+# A cell may run over several lines, blank ones among them; one that is not closed so soon is no such cell.
+_ROW_LINES = 200
+_HEADING = 200
+_KINDS: dict[str, Kind] = {
+    "heading_open": "heading",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "list_item_open": "item",
+    "fence": "code",
+    "code_block": "code",
+    "hr": "anchor",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a text, covered by its children if it has any.
+
+    `title` is a heading or a table's header row as one reads it, without markup; `rank` is a heading's, 1 the highest.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    children: tuple["Block", ...] = ()
+    title: str = ""
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    text: str
+    base: int
+    content: Sequence[str]
+    starts: Sequence[int]
+
+    def offset(self, line: int) -> int:
+        return self.starts[line] if line < len(self.starts) else self.base + len(self.text)
+
+
+def parse(text: str, base: int, *, plain: bool, first: bool) -> list[Block]:
+    """The blocks of a text that begins at offset `base` of its document; `plain` as of `lines.is_plain`."""
+    starts = [base, *(base + match.end() for match in _NEWLINE.finditer(text))]
+    lines = _Lines(text, base, _NEWLINE.split(text), starts)
+    environment = {"marks": marks(lines.content, plain=plain, first=first)}
+    tokens: list[Token] = []
+    parser = _parser(plain)
+    parser.block.parse("\n".join(lines.content).replace("\0", "\ufffd"), parser, environment, tokens)
+    root = _Node(Token("root", "", 1))
+    root.map = (0, len(lines.content))
+    _nest(tokens, root)
+    return list(_blocks(root, lines, base, base + len(text)))
+
+
+@cache
+def _parser(plain: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark")
+    # A link definition would vanish from the tokens; the indented lines of a plain text are seldom code.
+    parser.disable(["reference", "code"] if plain else ["reference"])
+    parser.block.ruler.at("table", _table_rule, {"alt": ["paragraph", "reference"]})
+    parser.block.ruler.before("table", "mark", _mark_rule, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    return parser.enable(["table", "mark"])
+
+
+def _mark_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    mark: Mark | None = state.env["marks"].get(line)
+    if mark is None or state.sCount[line] > (0 if state.blkIndent else 3):
+        return False
+    if not silent:
+        token = state.push("mark", "", 0)
+        token.map = [line, line + 1]
+        token.meta = {"mark": mark}
+        state.line = line + 1
+    return True
+
+
+def _table_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Tables as one token: a token for each cell, as the stock rule makes them, costs a gigabyte for ten megabytes."""
+    if line + 2 > end or state.sCount[line + 1] < state.blkIndent or state.is_code_block(line):
+        return False
+    delimiter = _line(state, line + 1)
+    if "|" not in delimiter or "|" not in _line(state, line) or not _DELIMITER.fullmatch(delimiter):
+        return False
+    if not silent:
+        token = state.push("table", "", 0)
+        rows = list(_rows(state, line + 2, end, fenced=_line(state, line).startswith("|")))
+        state.line = rows[-1][1] if rows else line + 2
+        token.map = [line, state.line]
+        token.meta = {"rows": rows}
+    return True
+
+
+def _rows(state: StateBlock, line: int, end: int, *, fenced: bool) -> Iterator[tuple[int, int]]:
+    while line < end and "|" in (row := _line(state, line)) and state.sCount[line] >= state.blkIndent:
+        if fenced and not row.startswith("|"):
+            return
+        following = line + 1
+        if fenced and not row.endswith("|"):
+            following = _row_end(state, following, end)
+        yield line, following
+        line = following
+
+
+def _row_end(state: StateBlock, line: int, end: int) -> int:
+    """The end of a row whose cells run over several lines; the given line if the row is just not closed."""
+    for number in range(line, min(end, line + _ROW_LINES)):
+        content = _line(state, number)
+        if content.startswith(("|", "#")):
+            return line
+        if content.endswith("|"):
+            return number + 1
+    return line
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip()
+
+
+class _Node:
+    __slots__ = ("children", "map", "token")
+
+    def __init__(self, token: Token) -> None:
+        self.token = token
+        self.map: tuple[int, int] = (token.map[0], token.map[1]) if token.map else (0, 0)
+        self.children: list[_Node] = []
+
+
+def _nest(tokens: Sequence[Token], root: _Node) -> None:
+    path = [root]
+    for token in tokens:
+        if token.nesting < 0:
+            path.pop()
+        elif token.type != "inline":
+            node = _Node(token)
+            path[-1].children.append(node)
+            if token.nesting > 0:
+                path.append(node)
+
+
+def _blocks(node: _Node, lines: _Lines, start: int, end: int) -> Iterator[Block]:
+    """The children of a node as blocks that cover `start` to `end` except white space."""
+    if not node.children:
+        return
+    begins = [start, *(min(lines.offset(child.map[0]), end) for child in node.children[1:])]
+    for child, begin, stop in zip(node.children, begins, [*begins[1:], end], strict=True):
+        begin, stop = _trim(lines, begin, stop)
+        if begin < stop:
+            yield _block(child, lines, begin, stop)
+
+
+def _trim(lines: _Lines, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends."""
+    text = lines.text[start - lines.base : end - lines.base]
+    return end - len(text.lstrip()), start + len(text.rstrip())
+
+
+def _block(node: _Node, lines: _Lines, start: int, end: int) -> Block:
+    raw = lines.text[start - lines.base : end - lines.base]
+    match node.token.type:
+        case "mark":
+            return _marked(node.token.meta["mark"], raw, start, end)
+        case "heading_open" if len(raw) <= _HEADING:
+            return Block("heading", start, end, title=_heading_title(raw), rank=int(node.token.tag[1]))
+        case "table":
+            return _table(node, lines, start, end)
+        case "paragraph_open":
+            return _paragraph(raw, start, end)
+        case kind:
+            known = _KINDS.get(kind, "text")
+            children = tuple(_blocks(node, lines, start, end)) if node.children and known != "heading" else ()
+            return Block("text" if known == "heading" else known, start, end, children)
+
+
+def _heading_title(raw: str) -> str:
+    lines = raw.splitlines()
+    underlined = len(lines) > 1 and not lines[-1].strip("=- \t")
+    return clean_title(" ".join(lines[:-1] if underlined else lines))
+
+
+def _marked(mark: Mark, raw: str, start: int, end: int) -> Block:
+    if mark.kind == "flattened":
+        return Block("flattened", start, end, tuple(_unflatten(raw, start)))
+    return Block(mark.kind, start, end, title=mark.title, rank=mark.rank)
+
+
+def _unflatten(raw: str, base: int) -> Iterator[Block]:
+    items: list[Block] = []
+    for kind, start, end, rank, title in flattened.split(raw):
+        start, end = end - len(raw[start:end].lstrip()), start + len(raw[start:end].rstrip())
+        if kind == "item":
+            items.append(Block("item", base + start, base + end))
+            continue
+        if items:
+            yield Block("list", items[0].start, items[-1].end, tuple(items))
+            items = []
+        yield Block("heading" if kind == "heading" else "text", base + start, base + end, title=title, rank=rank)
+    if items:
+        yield Block("list", items[0].start, items[-1].end, tuple(items))
+
+
+def _table(node: _Node, lines: _Lines, start: int, end: int) -> Block:
+    rows: list[tuple[int, int]] = node.token.meta["rows"]
+    begins = [start, *(lines.offset(first) for first, _ in rows[1:])]
+    spans = [_trim(lines, begin, stop) for begin, stop in zip(begins, [*begins[1:], end], strict=True)]
+    children = tuple(Block("row", *span) for span in spans) if len(rows) > 1 else ()
+    header = lines.content[node.map[0]].strip().strip("|")
+    return Block("table", start, end, children, title=" | ".join(clean_title(cell) for cell in header.split("|")))
+
+
+def _paragraph(raw: str, start: int, end: int) -> Block:
+    """A paragraph, or a list where its lines begin with bullets that Markdown does not know."""
+    begins = [match.start() for match in re.finditer(r"^.", raw, re.MULTILINE) if _BULLET.match(raw, match.start())]
+    if not begins:
+        return Block("text", start, end)
+    stops = [*begins[1:], len(raw)]
+    items = tuple(
+        Block("item", start + stop - len(raw[begin:stop].lstrip()), start + begin + len(raw[begin:stop].rstrip()))
+        for begin, stop in zip(begins, stops, strict=True)
+    )
+    bullets = Block("list", items[0].start, items[-1].end, items)
+    lead = raw[: begins[0]].rstrip()
+    if not lead:
+        return bullets
+    return Block("text", start, end, (Block("text", start, start + len(lead)), bullets))

@@ -1,0 +1,218 @@
+"""Document -> chunks: sections, tables, lists and code that stay whole where they can, as exact slices of the text."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ingest.blocks import Block, parse
+from ingest.document import Chunk, Document
+from ingest.lines import clean_title, is_plain
+from ingest.outline import Outline, Section
+from ingest.plain import front_matter
+
+# Characters. The encoder reads some 1,000; what is longer than LIMIT is split into parts of about TARGET.
+TARGET = 750
+LIMIT = 1_100
+MOST = 1_200
+SMALL = 200
+INTRODUCTION = 300
+
+_EDGE = re.compile(r"(?:\s+|<a (?:name|id)=\"[^\"]*\" ?/?></a>)+")
+_SENTENCE = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?…:])[)\"'”’\]*_]*\s+(?![a-z\s])")
+_ITEM_MARK = re.compile(r"\s*(?:[-*+•‣◦●▪·–—]|\d{1,9}[.)])\s+")
+_SEAMS = {
+    "code": (re.compile(r"\n[ \t]*\n"), re.compile(r"\n"), re.compile(r"\s+")),
+    "row": (re.compile(r"\n[ \t]*\n"), _SENTENCE, re.compile(r"\|"), re.compile(r"\s+")),
+    "text": (re.compile(r"\n[ \t]*\n"), _SENTENCE, re.compile(r"\n"), re.compile(r"\s+")),
+}
+
+
+def chunk(document: Document) -> tuple[Chunk, ...]:
+    """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue."""
+    return tuple(
+        Chunk(
+            id=_chunk_id(document, piece.start, piece.end),
+            document=document,
+            headings=piece.headings,
+            start=piece.start,
+            end=piece.end,
+            text=document.text[piece.start : piece.end],
+            page=piece.page,
+        )
+        for piece in _split(document.text)
+    )
+
+
+def context(chunk: Chunk) -> str:
+    """What the index should carry beside the text and headings of a chunk that begins in the middle of something.
+
+    One line each: the sentence that introduces the list or table, the header row of the table, the item or the row's
+    first cell that the text is under. The document is read again for it, so an index keeps what this returns.
+    """
+    return "\n".join(_piece_at(chunk).context)
+
+
+def table_header(chunk: Chunk) -> str | None:
+    """The header row, cells between bars, of the table in whose middle the chunk begins."""
+    return _piece_at(chunk).header
+
+
+def _chunk_id(document: Document, start: int, end: int) -> str:
+    digest = hashlib.sha256(f"{document.id}\0{start}\0".encode(errors="surrogatepass"))
+    digest.update(document.text[start:end].encode(errors="surrogatepass"))
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A span that stays together, and what the index should carry when a chunk begins with it."""
+
+    start: int
+    end: int
+    context: tuple[str, ...] = ()
+    header: str | None = None
+    leads: bool = False
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+
+
+def _piece_at(chunk: Chunk) -> _Piece:
+    return _starts(chunk.document.text).get(chunk.start, _Piece(chunk.start, chunk.end))
+
+
+@lru_cache(maxsize=16)
+def _starts(text: str) -> dict[int, _Piece]:
+    return {piece.start: piece for piece in _split(text)}
+
+
+@lru_cache(maxsize=16)
+def _split(text: str) -> tuple[_Piece, ...]:
+    return tuple(piece for section in _sections(text) for piece in _pack(text, section))
+
+
+def _sections(text: str) -> list[Section]:
+    _, start = front_matter(text)
+    outline = Outline()
+    parts = text[start:].split("\f")
+    plain = is_plain(text[start:])
+    first_page = 1 + text.count("\f", 0, start)
+    for page, part in enumerate(parts, start=first_page):
+        outline.turn(page if "\f" in text else None)
+        for block in parse(part, start, plain=plain, first=page == first_page):
+            outline.add(block)
+        start += len(part) + 1
+    return outline.finish()
+
+
+def _pack(text: str, section: Section) -> Iterator[_Piece]:
+    """Pieces of a section put together to chunks."""
+    pieces = list(_with_lead_ins(_pieces(text, section.blocks)))
+    whole = pieces[-1].end - pieces[0].start <= LIMIT
+    groups = [pieces[0]]
+    for piece in pieces[1:]:
+        if whole or _fit(groups[-1], piece):
+            groups[-1] = replace(groups[-1], end=piece.end)
+        else:
+            groups.append(piece)
+    for group in groups:
+        edge = _EDGE.match(text, group.start, group.end)
+        start = edge.end() if edge else group.start
+        if start < group.end:
+            yield replace(group, start=start, headings=section.headings, page=section.page)
+
+
+def _fit(group: _Piece, piece: _Piece) -> bool:
+    size = piece.end - group.start
+    return size <= TARGET or (size <= MOST and min(group.end - group.start, piece.end - piece.start) < SMALL)
+
+
+def _with_lead_ins(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """Pieces, each sentence that introduces something being one with what it introduces."""
+    lead: _Piece | None = None
+    for piece in pieces:
+        if lead and piece.end - lead.start <= LIMIT:
+            piece = replace(lead, end=piece.end, leads=piece.leads)
+        elif lead:
+            yield lead
+        lead = piece if piece.leads else None
+        if not lead:
+            yield piece
+    if lead:
+        yield lead
+
+
+def _pieces(text: str, blocks: Iterable[Block], context: tuple[str, ...] = ()) -> Iterator[_Piece]:
+    introduction: tuple[str, ...] = ()
+    for block in blocks:
+        yield from _divide(text, block, context if block.kind == "text" else context + introduction)
+        introduction = _introduction(text, block)
+
+
+def _introduction(text: str, block: Block) -> tuple[str, ...]:
+    """The sentence with a colon at its end that introduces the block after this one."""
+    if block.kind != "text" or text[block.end - 1] != ":":
+        return ()
+    last = text[max(block.start, block.end - INTRODUCTION) : block.end]
+    return (clean_title(_SENTENCE.split(last)[-1]) + ":",)
+
+
+def _divide(text: str, block: Block, context: tuple[str, ...]) -> Iterator[_Piece]:
+    if block.end - block.start <= LIMIT:
+        yield _Piece(block.start, block.end, context, leads=block.kind == "text" and text[block.end - 1] == ":")
+    elif block.kind == "table":
+        yield from _rows(text, block, context)
+    elif block.kind == "item":
+        yield from _within_item(text, block, context)
+    elif block.children:
+        yield from _pieces(text, block.children, context)
+    else:
+        yield from _cut(text, block, context, context)
+
+
+def _rows(text: str, table: Block, context: tuple[str, ...]) -> Iterator[_Piece]:
+    headed = (*context, table.title)
+    for number, row in enumerate(table.children or (replace(table, kind="row"),)):
+        pieces = _cut(text, row, headed if number else context, (*headed, *_row_name(text, row)))
+        for part, piece in enumerate(pieces):
+            yield replace(piece, header=table.title) if number or part else piece
+
+
+def _row_name(text: str, row: Block) -> tuple[str, ...]:
+    """The first cell of a row, which says what the rest of it is about."""
+    line = text[row.start : row.start + INTRODUCTION].splitlines()[0]
+    cells = [cell for cell in map(clean_title, line.split("|")) if cell]
+    return (cells[0],) if line.startswith("|") and len(cells) > 1 else ()
+
+
+def _within_item(text: str, item: Block, context: tuple[str, ...]) -> Iterator[_Piece]:
+    line = text[item.start : item.start + INTRODUCTION].splitlines()[0]
+    below = (*context, clean_title(_ITEM_MARK.sub("", line)))
+    if len(item.children) < 2:
+        yield from _cut(text, item, context, below)
+        return
+    yield from _divide(text, item.children[0], context)
+    yield from _pieces(text, item.children[1:], below)
+
+
+def _cut(text: str, block: Block, context: tuple[str, ...], below: tuple[str, ...]) -> Iterator[_Piece]:
+    """A long block cut at the best seams there are; what comes after the first cut is carried by `below`."""
+    start = block.start
+    while block.end - start > LIMIT:
+        seam = _seam(text, start, block.kind)
+        end = start + len(text[start:seam].rstrip())
+        if start < end:
+            yield _Piece(start, end, context)
+            context = below
+        start = seam + len(text[seam : block.end]) - len(text[seam : block.end].lstrip())
+    if start < block.end:
+        yield _Piece(start, block.end, context)
+
+
+def _seam(text: str, start: int, kind: str) -> int:
+    for pattern in _SEAMS.get(kind, _SEAMS["text"]):
+        seams = [match.end() for match in pattern.finditer(text, start + SMALL, start + TARGET)]
+        if seams:
+            return seams[-1]
+    return start + TARGET

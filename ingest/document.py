@@ -1,0 +1,53 @@
+"""The values that ingest makes: where a text is from, the text itself, and the slices of it that are searched."""
+
+from dataclasses import dataclass
+
+
+class CorpusError(Exception):
+    """Something in the corpus or the index that the user can mend; the text says what is wrong and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a document is from, as its manifest entry or its front matter states it.
+
+    `published` is an ISO date or the part of it that is known ("2025", "2022-11-10"). `original` is the name of the
+    file that the document was written from or, for a document that stands as it was given, its own file name.
+    """
+
+    id: str
+    title: str
+    publisher: str | None = None
+    url: str | None = None
+    published: str | None = None
+    licence: str | None = None
+    original: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text. For .md and .txt it is the file's own text, so that offsets hold in the file too.
+
+    Pages (PDF) and slides (PPTX) end with a form feed, so the page of an offset is one more than the form feeds before it.
+    """
+
+    id: str
+    source: Source
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A slice of a document that is searched as one: `document.text[start:end] == text`.
+
+    `headings` is the path of section titles above it, outermost first, without markup; `page` counts from 1.
+    """
+
+    id: str
+    document: Document
+    headings: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    page: int | None = None

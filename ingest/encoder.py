@@ -1,0 +1,115 @@
+"""Text -> unit vectors: the installed MiniLM, any sentence-transformers model, a Bedrock model, or none at all."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest import minilm
+from ingest.document import CorpusError
+
+DEFAULT_ENCODER = minilm.NAME
+NO_ENCODER = "none"
+_BEDROCK = "bedrock:"
+
+
+class Encoder(Protocol):
+    """`encode` gives vectors of unit length, (n, dimension); the vector of a text does not depend on the texts beside it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+def load_encoder(name: str) -> Encoder:
+    """The encoder of that name: "none", "bedrock:MODEL", or a sentence-transformers model by its name or folder.
+
+    Raises CorpusError where a package, a model or the right to use it is missing. Only a sentence-transformers model
+    other than the default one imports torch.
+    """
+    if name == minilm.NAME:
+        return minilm.load_minilm()
+    if name == NO_ENCODER:
+        return NoEncoder()
+    if name.startswith(_BEDROCK):
+        return _load_bedrock(name)
+    return _load_sentence_transformer(name)
+
+
+class NoEncoder:
+    """Makes an index that is searched by words alone: every vector has no numbers in it."""
+
+    name = NO_ENCODER
+    dimension = 0
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.zeros((len(texts), 0), dtype=np.float32)
+
+
+class ForeignEncoder:
+    """A model of another library behind the protocol; `embed` returns one list of numbers a text, of any length."""
+
+    def __init__(self, name: str, embed: Callable[[list[str]], Any]) -> None:
+        self.name = name
+        self._embed = embed
+
+    @cached_property
+    def dimension(self) -> int:
+        return int(self.encode(["dimension"]).shape[1])
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        vectors = np.asarray(self._embed(list(texts)), dtype=np.float32)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
+        return unit
+
+
+def _load_bedrock(name: str) -> Encoder:
+    try:
+        from botocore.exceptions import BotoCoreError, ClientError
+        from langchain_aws import BedrockEmbeddings
+    except ImportError as error:
+        raise CorpusError(f"The encoder {name} needs the AWS packages: pip install 'wattwise[aws]'") from error
+
+    @contextmanager
+    def explained() -> Iterator[None]:
+        try:
+            yield
+        except (BotoCoreError, ClientError, ValueError) as error:
+            raise CorpusError(
+                f"Bedrock would not encode with {name.removeprefix(_BEDROCK)}: {error}. "
+                "Check the AWS credentials, the region and that the account has access to the model."
+            ) from error
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        with explained():
+            vectors: list[list[float]] = model.embed_documents(texts)
+            return vectors
+
+    with explained():
+        model = BedrockEmbeddings(model_id=name.removeprefix(_BEDROCK))
+    return ForeignEncoder(name, embed)
+
+
+def _load_sentence_transformer(name: str) -> Encoder:
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise CorpusError(f"The encoder {name} needs sentence-transformers: pip install sentence-transformers") from error
+    try:
+        model = SentenceTransformer(name)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise CorpusError(
+            f"There is no sentence-transformers model {name!r} on this machine or where it could be fetched from ({error}). "
+            f"Without --encoder, {DEFAULT_ENCODER} is used, which is installed."
+        ) from error
+    return ForeignEncoder(name, lambda texts: model.encode(texts, show_progress_bar=False))

@@ -1,0 +1,79 @@
+"""Markdown that lost its line breaks: headings and list items are told by their marks inside one enormous line."""
+
+import re
+from collections.abc import Iterator
+
+from ingest.lines import SMALL_WORD, clean_title
+
+_MARK = re.compile(r"(?:^|(?<=\s))(?:(?P<hashes>#{1,6})\s+|(?P<bullet>[-*+•])\s+|(?P<number>\d{1,2})\.\s+)(?=\S)")
+_HEADING = 100
+
+# (kind, start, end, rank, title); offsets count from the start of the line.
+Part = tuple[str, int, int, int, str]
+
+
+def split(line: str) -> list[Part]:
+    """Headings, items and the text between them, in order and without gaps other than white space."""
+    parts: list[Part] = []
+    found = list(_marks(line))
+    if not found or found[0].start() > 0:
+        parts.append(("text", 0, found[0].start() if found else len(line), 0, ""))
+    for mark, following in zip(found, [*found[1:], None], strict=True):
+        end = following.start() if following else len(line)
+        if mark["hashes"]:
+            parts += _headed(line, mark, end, ends_at_mark=following is not None)
+        else:
+            parts.append(("item", mark.start(), end, 0, ""))
+    return parts
+
+
+def _marks(line: str) -> Iterator[re.Match[str]]:
+    previous: re.Match[str] | None = None
+    for match in _MARK.finditer(line):
+        if match["hashes"] or _opens_item(line, match, previous):
+            yield match
+            previous = match
+
+
+def _opens_item(line: str, match: re.Match[str], previous: re.Match[str] | None) -> bool:
+    """Whether a dash or a number opens an item: the item is bold, a colon stands before it, or it goes on a list."""
+    if line.startswith("**", match.end()):
+        return True
+    if not line[match.end()].isupper():
+        return False
+    if line[max(match.start() - 4, 0) : match.start()].rstrip()[-1:] == ":":
+        return True
+    if previous is None or previous["hashes"]:
+        return False
+    if match["number"]:
+        return bool(previous["number"]) and int(match["number"]) == int(previous["number"]) + 1
+    return match["bullet"] == previous["bullet"]
+
+
+def _headed(line: str, mark: re.Match[str], end: int, *, ends_at_mark: bool) -> Iterator[Part]:
+    heading_end = _heading_end(line, mark.end(), end, ends_at_mark=ends_at_mark)
+    rank = len(mark["hashes"])
+    yield "heading", mark.start(), heading_end, rank, clean_title(line[mark.end() : heading_end])
+    if line[heading_end:end].strip():
+        yield "text", heading_end, end, 0, ""
+
+
+def _heading_end(line: str, start: int, end: int, *, ends_at_mark: bool) -> int:
+    """A heading runs to the next mark if that is near, or to a colon, or as far as its words are capitalised."""
+    if ends_at_mark and end - start <= _HEADING:
+        return end
+    colon = re.compile(r":(?=\s)").search(line, start, min(end, start + _HEADING))
+    return colon.end() if colon else _capitalised_end(line, start, end)
+
+
+def _capitalised_end(line: str, start: int, end: int) -> int:
+    last_capital = start
+    for word in re.compile(r"\S+").finditer(line, start, end):
+        if word.start() - start > _HEADING:
+            return word.start()
+        if word[0][0].islower() and not SMALL_WORD.fullmatch(word[0]):
+            # The word before, capitalised too, begins the sentence that this word goes on.
+            return last_capital if last_capital > start else word.start()
+        if not word[0][0].islower():
+            last_capital = word.start()
+    return end

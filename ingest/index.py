@@ -1,0 +1,251 @@
+"""Index: search by words and by meaning over the store, always one generation at a time."""
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Container, Sequence
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock, RLock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.derived import Derived, load_derived
+from ingest.document import Chunk, CorpusError, Document, Source
+from ingest.encoder import Encoder, load_encoder
+from ingest.store import FILE_NAME, State, Store, chunk_of, explained, mending, open_store
+
+# Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
+_TIES = 32
+_CACHED_DOCUMENTS = 256
+_CACHED_VECTORS = 4_096
+
+
+class Index:
+    """An index on disk, open for reading; safe to share between threads.
+
+    Each call sees one generation, the newest. What takes several calls that belong together asks a `snapshot`.
+    """
+
+    def __init__(self, view: "_View", encoding: "_Encoding", *, follows: bool) -> None:
+        self._view = view
+        self._encoding = encoding
+        self._follows = follows
+        self._lock = RLock()
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Index":
+        """Raises CorpusError, with the command that mends it, for an index that is missing, empty, damaged or of another format."""
+        view = _load_view(Path(path), None)
+        return cls(view, _Encoding(view.state), follows=True)
+
+    def snapshot(self) -> "Index":
+        """This index as it is now, whatever is synced later."""
+        view = self._current()
+        return Index(view, self._encoding, follows=False)
+
+    @property
+    def path(self) -> Path:
+        return self._view.path
+
+    @property
+    def generation(self) -> int:
+        return self._current().state.generation
+
+    @property
+    def encoder_name(self) -> str:
+        return self._current().state.encoder
+
+    @property
+    def updated(self) -> str:
+        """When the index was last compared with its sources: ISO, UTC."""
+        return self._current().state.updated
+
+    def __len__(self) -> int:
+        """The number of chunks."""
+        return self._current().count
+
+    def lexical(self, text: str, limit: int) -> list[tuple[str, float]]:
+        """Chunk ids with their BM25 scores, best first, equals by id. The text is words; no sign in it has a meaning."""
+        view = self._current()
+        return view.named(view.derived.lexical.search(text, limit + _TIES))[:limit] if limit > 0 else []
+
+    def dense(self, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
+        """Chunk ids with their cosines to a unit vector, best first, equals by id. Empty where the index has no vectors."""
+        view = self._current()
+        if view.derived.vectors is None or limit <= 0:
+            return []
+        return view.named(view.derived.vectors.search(view.fitting(vector), limit + _TIES))[:limit]
+
+    def similarities(self, vector: NDArray[np.float32], ids: Sequence[str]) -> list[float]:
+        """The cosine of a unit vector to each of the chunks; 0 where the index has no vectors."""
+        view = self._current()
+        if view.derived.vectors is None or not ids:
+            return [0.0] * len(ids)
+        vectors = view.vectors(ids)
+        return [float(cosine) for cosine in np.stack(vectors) @ view.fitting(vector)]
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of the index's own encoder, (len(texts), dimension); the latest texts are remembered."""
+        self._current()
+        return self._encoding.encode(texts)
+
+    def chunks(self, ids: Sequence[str]) -> list[Chunk]:
+        """The chunks of these ids, in the order of the ids; chunks of one document share it."""
+        return self._current().chunks(ids)
+
+    def documents(self) -> list[Document]:
+        """Every document, by id."""
+        return self._current().documents()
+
+    def sources(self) -> list[Source]:
+        """Every source, by id."""
+        return self._current().sources()
+
+    def document_chunks(self, document_id: str) -> list[Chunk]:
+        """The chunks of a document in its order; none where the document is not in the index."""
+        return self._current().document_chunks(document_id)
+
+    def document_frequency(self, word: str) -> int:
+        """How many chunks hold the word as it is spelt, in upper or lower case; 0 says that the corpus does not have it."""
+        return self._current().derived.lexical.document_frequency(word)
+
+    def suggest(self, word: str) -> str | None:
+        """The word of the corpus that is nearest in spelling, the commonest of equals; None where none is near."""
+        return self._current().derived.lexical.suggest(word)
+
+    def _current(self) -> "_View":
+        if not self._follows or self._view.is_newest():
+            return self._view
+        with self._lock:
+            if not self._view.is_newest():
+                view = _load_view(self._view.path, self._view)
+                if view.state.encoder != self._view.state.encoder:
+                    self._encoding = _Encoding(view.state)
+                self._view = view
+            return self._view
+
+
+class _View:
+    """One generation: a read transaction and the engines derived from what it sees."""
+
+    def __init__(self, path: Path, signature: object, store: Store, state: State, derived: Derived) -> None:
+        self.path = path
+        self.state = state
+        self.derived = derived
+        self.count = store.count_chunks()
+        self._signature = signature
+        self._store = store
+        self._lock = Lock()
+        self._document = lru_cache(maxsize=_CACHED_DOCUMENTS)(store.document)
+        weakref.finalize(self, store.close)
+
+    def is_newest(self) -> bool:
+        return self._signature == _signature(self.path)
+
+    def named(self, hits: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
+        with self._lock, explained(self.path):
+            ids = self._store.chunk_ids([number for number, _ in hits])
+        return sorted(((ids[number], score) for number, score in hits), key=lambda hit: (-hit[1], hit[0]))
+
+    def fitting(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        flat = np.asarray(vector, dtype=np.float32).reshape(-1)
+        if flat.shape[0] != self.state.dimension:
+            raise CorpusError(
+                f"The index in {self.path} holds vectors of {self.state.encoder} ({self.state.dimension} numbers each), "
+                f"the question's vector has {flat.shape[0]}. {mending(self.path)}"
+            )
+        return flat
+
+    def vectors(self, ids: Sequence[str]) -> list[NDArray[np.float32]]:
+        with self._lock, explained(self.path):
+            vectors = self._store.vectors(ids)
+        return [vectors[id] for id in self._present(ids, vectors)]
+
+    def chunks(self, ids: Sequence[str]) -> list[Chunk]:
+        with self._lock, explained(self.path):
+            rows = self._store.chunk_rows(ids)
+            return [chunk_of(self._document(rows[id][0]), rows[id][1]) for id in self._present(ids, rows)]
+
+    def documents(self) -> list[Document]:
+        with self._lock, explained(self.path):
+            return [self._store.document(number) for number in self._store.document_numbers()]
+
+    def sources(self) -> list[Source]:
+        with self._lock, explained(self.path):
+            return self._store.sources()
+
+    def document_chunks(self, id: str) -> list[Chunk]:
+        with self._lock, explained(self.path):
+            number = self._store.document_number(id)
+            if number is None:
+                return []
+            return [entry.chunk for _, entry in self._store.entries(number, self._document(number))]
+
+    def _present(self, ids: Sequence[str], found: Container[str]) -> Sequence[str]:
+        if any(id not in found for id in ids):
+            raise CorpusError(f"The index in {self.path} has changed since these passages were found. Ask again.")
+        return ids
+
+
+class _Encoding:
+    """The encoder of an index, loaded when the first text asks for it, and the vectors of the latest texts."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._encoder: Encoder | None = None
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = Lock()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, self._loaded().encode(missing), strict=True))
+        self._remember(known)
+        vectors = [known[text] for text in texts]
+        return np.array(vectors, dtype=np.float32).reshape(len(texts), self._state.dimension)
+
+    def _loaded(self) -> Encoder:
+        with self._lock:
+            if self._encoder is None:
+                encoder = load_encoder(self._state.encoder)
+                if encoder.dimension != self._state.dimension:
+                    raise CorpusError(
+                        f"{self._state.encoder} makes vectors of {encoder.dimension} numbers here, "
+                        f"the index holds {self._state.dimension}. Encode it anew: wattwise ingest --encoder {self._state.encoder}"
+                    )
+                self._encoder = encoder
+            return self._encoder
+
+    def _remember(self, vectors: dict[str, NDArray[np.float32]]) -> None:
+        with self._lock:
+            for text, vector in vectors.items():
+                self._vectors[text] = vector
+                self._vectors.move_to_end(text)
+            while len(self._vectors) > _CACHED_VECTORS:
+                self._vectors.popitem(last=False)
+
+
+def _load_view(path: Path, previous: _View | None) -> _View:
+    """The newest generation; the engines of the previous view are kept where only the time of the sync is new."""
+    signature = _signature(path)
+    store, state = open_store(path)
+    with explained(path):
+        same = previous is not None and previous.state.mark == state.mark
+        derived = previous.derived if previous and same else load_derived(path, store, state)
+        return _View(path, signature, store, state, derived)
+
+
+def _signature(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
+    """What differs after every commit: the identity, length and time of the store and of its log (an empty log is none)."""
+    return tuple(_stamp(path / name) for name in (FILE_NAME, f"{FILE_NAME}-wal"))
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else None

@@ -1,0 +1,66 @@
+"""What can be loaded: one item a document, the formats that have a loader, and the size above which nothing is read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ingest.document import Source
+
+MAX_BYTES = 50 * 1024 * 1024
+TOO_LARGE = f"it is larger than {MAX_BYTES // 1024 // 1024} MiB: split it into smaller files"
+
+# Suffix -> content type. The first suffix of a type is the one that a web page of that type is given.
+FORMATS = {
+    ".md": "text/markdown",
+    ".mdx": "text/mdx",
+    ".txt": "text/plain",
+    ".rst": "text/x-rst",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".pdf": "application/pdf",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+}
+SUFFIXES = frozenset(FORMATS)
+UNSUPPORTED = f"its format has no loader: convert it to one of {', '.join(FORMATS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that can be loaded and is not read yet.
+
+    `id` becomes the document's id: the path below the given folder with the folder's own name in front, the name of a
+    file that was given alone, "s3://bucket/key", or the address of a web page. `name` tells the format. `source` is the
+    manifest's entry; without one it is made from the text. `fetch` raises CorpusError when the bytes cannot be had.
+    `address` is where a web page was found in the end.
+    """
+
+    id: str
+    name: str
+    source: Source | None
+    fetch: Callable[[], bytes]
+    content_type: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something that was asked for and cannot be read; `reason` says why and what to do."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What a loader finds in the bytes of an item.
+
+    `title` is one that the format itself states; `properties` are those of its front matter or metadata.
+    """
+
+    text: str
+    title: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,120 @@
+"""Bytes of any supported format -> Document."""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from ingest.cleaning import clean
+from ingest.document import CorpusError, Document, Source
+from ingest.items import MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Extracted, Item
+from ingest.markup import load_html
+from ingest.office import load_docx, load_pptx, load_xlsx
+from ingest.pdf import load_pdf
+from ingest.plain import first_heading, front_matter, load_markdown, load_plain_text
+from ingest.rst import load_rst
+from ingest.tables import load_csv, load_json, load_json_lines
+
+__all__ = ["MAX_BYTES", "SUFFIXES", "front_matter", "load"]
+
+LOADERS: Mapping[str, Callable[[bytes], Extracted]] = {
+    ".md": load_markdown,
+    ".mdx": load_markdown,
+    ".txt": load_plain_text,
+    ".rst": load_rst,
+    ".html": load_html,
+    ".htm": load_html,
+    ".pdf": load_pdf,
+    ".docx": load_docx,
+    ".pptx": load_pptx,
+    ".xlsx": load_xlsx,
+    ".csv": load_csv,
+    ".json": load_json,
+    ".jsonl": load_json_lines,
+}
+_QUOTED_AS_THEY_STAND = {".md", ".mdx", ".txt"}
+_PAGED = {".pdf", ".pptx"}
+# Their headings name a sheet or a record, not the whole.
+_COLLECTIONS = {".csv", ".json", ".jsonl", ".xlsx"}
+_DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?!\d)")
+_WRITTEN_DATES = ("%B %d, %Y", "%d %B %Y", "%b %d, %Y", "%d %b %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
+
+
+def load(item: Item, data: bytes) -> Document:
+    """Read a document out of its bytes; CorpusError with the reason when that cannot be done.
+
+    The text of .md, .mdx and .txt is the file's own, front matter included; every other format is made into Markdown.
+    """
+    suffix = _suffix(item.name)
+    if suffix not in LOADERS:
+        raise CorpusError(UNSUPPORTED)
+    if len(data) > MAX_BYTES:
+        raise CorpusError(TOO_LARGE)
+    extracted = load_html(data, item.content_type) if suffix in (".html", ".htm") else LOADERS[suffix](data)
+    text = extracted.text if suffix in _QUOTED_AS_THEY_STAND else _cleaned(extracted.text, paged=suffix in _PAGED)
+    if not text.strip():
+        raise CorpusError("it is empty: write something in it or take it out")
+    source = item.source or _source(item, extracted, text)
+    return Document(item.id, source, source.title, text)
+
+
+def _cleaned(text: str, *, paged: bool) -> str:
+    """Only in paged formats may a form feed stand: it ends a page."""
+    if paged:
+        return "".join(f"{clean(page).strip()}\n\f" for page in text.split("\f")[:-1])
+    return clean(text.replace("\f", "\n")).strip() + "\n"
+
+
+def _source(item: Item, extracted: Extracted, text: str) -> Source:
+    """What the document says of itself."""
+    properties = {name.lower(): value for name, value in extracted.properties.items()}
+    title = properties.get("title") or extracted.title or _heading(item.name, text) or _name_in_words(item.name)
+    addresses = (properties.get(name, "") for name in ("url", "address", "source"))
+    return Source(
+        id=_source_id(item.id),
+        title=clean(title).strip(),
+        publisher=_first(properties, "publisher", "author", "submitted_by"),
+        url=item.address or next((one for one in addresses if one.startswith(("http://", "https://"))), None),
+        published=_iso_date(_first(properties, "published", "published_date", "date", "as_of")),
+        licence=_first(properties, "licence", "license"),
+        original=None if item.address else item.name,
+    )
+
+
+def _heading(name: str, text: str) -> str | None:
+    return None if _suffix(name) in _COLLECTIONS else first_heading(text)
+
+
+def _first(properties: Mapping[str, str], *names: str) -> str | None:
+    return next((properties[name] for name in names if properties.get(name)), None)
+
+
+def _source_id(document_id: str) -> str:
+    """A readable id; the digest keeps "a/b.md" and "a-b.txt" apart."""
+    suffix = PurePosixPath(document_id).suffix
+    stem = document_id.removesuffix(suffix) if suffix.lower() in SUFFIXES else document_id
+    words = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
+    return f"{words}-{hashlib.sha256(document_id.encode()).hexdigest()[:6]}"
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
+def _name_in_words(name: str) -> str:
+    return " ".join(re.split(r"[\s_-]+", PurePosixPath(name).stem)).strip() or name
+
+
+def _iso_date(written: str | None) -> str | None:
+    """The ISO date in a value, or the part of it that is known; None for what is no date."""
+    if written is None:
+        return None
+    for form in _WRITTEN_DATES:
+        try:
+            day = datetime.strptime(written.strip(), form)
+        except ValueError:
+            continue
+        return day.strftime("%Y-%m-%d" if "%d" in form else "%Y-%m")
+    match = _DATE.match(written)
+    return match[0] if match else None

@@ -1,0 +1,116 @@
+"""HTML and reStructuredText -> Markdown."""
+
+import codecs
+import re
+from typing import Any
+
+from ingest.document import CorpusError
+from ingest.items import Extracted
+from ingest.plain import decode, first_heading
+
+_CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?([\w-]+)", re.IGNORECASE)
+_CHARSET_PARAMETER = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
+_PROPERTIES = {
+    "og:site_name": "publisher",
+    "article:published_time": "published",
+    "date": "published",
+    "author": "author",
+}
+_PAGE_FURNITURE = ("script", "style", "noscript", "template", "svg", "nav", "aside", "footer", "form", "title")
+_ROW = re.compile(r"^(\|.*\|)[ \t]*$", re.MULTILINE)
+_TABLE_AFTER_TEXT = re.compile(r"^(?!\|)(.*\S.*)\n(?=\|.*\|\n\|[ :|-]+\|$)", re.MULTILINE)
+
+
+def load_html(data: bytes, content_type: str | None = None) -> Extracted:
+    """The main text of a page; the charset is the one that the server or the page states, else UTF-8."""
+    html = _decode_html(data, content_type)
+    text, title, properties = _main_text(html)
+    return Extracted(text or _whole_text(html), title, properties)
+
+
+def _decode_html(data: bytes, content_type: str | None) -> str:
+    stated = _CHARSET_PARAMETER.search(content_type or "")
+    declared = _CHARSET.search(data[:2048])
+    charset = stated[1] if stated else declared[1].decode("ascii") if declared else "utf-8"
+    try:
+        if codecs.lookup(charset).name == "utf-8":
+            return decode(data)
+        return data.decode(charset)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise CorpusError(f"it is not the {charset} text that it says it is: save it as UTF-8") from error
+
+
+def _main_text(html: str) -> tuple[str, str | None, dict[str, str]]:
+    """What trafilatura takes for the page's content, with its title and metadata."""
+    import trafilatura
+
+    tree = trafilatura.load_html(html)
+    if tree is None:
+        return "", None, {}
+    title, properties = _words(tree.find(".//title")), _page_properties(tree)
+    _head_tables(tree)
+    text = trafilatura.extract(
+        tree, output_format="markdown", include_comments=False, include_formatting=True, favor_recall=True
+    )
+    text = _TABLE_AFTER_TEXT.sub(r"\1\n\n", _ROW.sub(r"\1", text or ""))
+    headings = [words for heading in tree.iter("h1") if (words := _words(heading))]
+    if text and headings and not any(f"# {heading}" in text for heading in headings):
+        # Many pages keep their heading in a banner, which trafilatura takes for decoration.
+        text = f"# {headings[0]}\n\n{text}"
+    return text, first_heading(text) or title, properties
+
+
+def _page_properties(tree: Any) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    for meta in tree.iter("meta"):
+        name = _PROPERTIES.get((meta.get("property") or meta.get("name") or "").lower())
+        if name and meta.get("content"):
+            properties.setdefault(name, meta.get("content").strip())
+    for link in tree.iter("link"):
+        if link.get("rel") == "canonical" and link.get("href"):
+            properties.setdefault("url", link.get("href"))
+    return properties
+
+
+def _head_tables(tree: Any) -> None:
+    """Make a header of the first row of tables that have none: a row without its header says nothing."""
+    for table in tree.iter("table"):
+        row = next(table.iter("tr"), None)
+        if row is not None and next(table.iter("th"), None) is None:
+            for cell in row.iterchildren("td"):
+                cell.tag = "th"
+
+
+def _words(element: Any) -> str | None:
+    return None if element is None else " ".join(element.text_content().split()) or None
+
+
+def _whole_text(html: str) -> str:
+    """All that a page says outside its menus: for pages that trafilatura finds nothing in."""
+    from bs4 import BeautifulSoup
+
+    soup = BeautifulSoup(html, "lxml")
+    for furniture in soup.find_all(_PAGE_FURNITURE):
+        furniture.decompose()
+    return markdown_of_html(str(soup.find("main") or soup.body or soup))
+
+
+def markdown_of_html(html: str) -> str:
+    """All of some HTML as Markdown, without links and pictures."""
+    from bs4 import BeautifulSoup
+    from markdownify import MarkdownConverter
+
+    soup = BeautifulSoup(html, "lxml")
+    for words in soup.find_all(string=lambda words: words is not None and "|" in words):
+        if words.find_parent(["td", "th"]):
+            words.replace_with(words.replace("|", "\\|"))
+    converter = MarkdownConverter(
+        heading_style="ATX",
+        bullets="-",
+        table_infer_header=True,
+        strip=["a", "img"],
+        escape_misc=False,
+        escape_asterisks=False,
+        escape_underscores=False,
+    )
+    return str(converter.convert_soup(soup)).strip()

@@ -1,0 +1,161 @@
+"""Word, PowerPoint and Excel files -> Markdown.
+
+They are read with the libraries that markitdown stands on (mammoth, python-pptx, openpyxl) and not through it: it
+loads pandas and a file-type model, and loses the slide numbers and the header rows of tables.
+"""
+
+import io
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, time
+from typing import Any
+
+from ingest.document import CorpusError
+from ingest.items import MAX_BYTES, Extracted
+from ingest.markup import markdown_of_html
+from ingest.tables import markdown_table
+
+_OLE_HEADER = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_LARGEST_UNPACKED = 10 * MAX_BYTES
+_BROKEN = "it is damaged or not the Office file that its name says: open it in its program and save it again"
+
+
+def load_docx(data: bytes) -> Extracted:
+    _check_package(data)
+    import mammoth  # type: ignore[import-untyped]
+
+    try:
+        html = mammoth.convert_to_html(
+            io.BytesIO(data),
+            style_map="p[style-name='Title'] => h1:fresh",
+            include_embedded_style_map=False,
+            convert_image=mammoth.images.img_element(lambda image: {}),
+        ).value
+    except Exception as error:
+        # mammoth has no exception of its own: a damaged file shows as whatever its parser met first.
+        raise CorpusError(_BROKEN) from error
+    return Extracted(markdown_of_html(html))
+
+
+def load_pptx(data: bytes) -> Extracted:
+    """Each slide ends with a form feed; its title is a heading and its notes follow it."""
+    _check_package(data)
+    from pptx import Presentation
+
+    try:
+        slides = ["\n\n".join(_slide_blocks(slide)) for slide in Presentation(io.BytesIO(data)).slides]
+    except Exception as error:
+        # python-pptx lets through what its XML parser, zipfile and its own part loaders raise.
+        raise CorpusError(_BROKEN) from error
+    return Extracted("".join(f"{slide}\n\f" for slide in slides))
+
+
+def _slide_blocks(slide: Any) -> Iterator[str]:
+    title = slide.shapes.title
+    if title is not None and title.text_frame.text.strip():
+        yield f"## {' '.join(title.text_frame.text.split())}"
+    for shape in _in_reading_order(slide.shapes):
+        if title is None or shape.shape_id != title.shape_id:
+            yield from filter(None, _shape_blocks(shape))
+    if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None and notes.text.strip():
+        yield f"Notes: {notes.text.strip()}"
+
+
+def _in_reading_order(shapes: Iterable[Any]) -> Iterator[Any]:
+    """Top to bottom, then left to right, groups opened up."""
+    for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
+        if hasattr(shape, "shapes"):
+            yield from _in_reading_order(shape.shapes)
+        else:
+            yield shape
+
+
+def _shape_blocks(shape: Any) -> Iterator[str]:
+    if getattr(shape, "has_table", False):
+        yield markdown_table([cell.text for cell in row.cells] for row in shape.table.rows)
+    elif getattr(shape, "has_chart", False):
+        yield _chart_table(shape.chart)
+    elif shape.has_text_frame:
+        paragraphs = [paragraph for paragraph in shape.text_frame.paragraphs if paragraph.text.strip()]
+        listed = len(paragraphs) > 1
+        yield "\n".join(_marked(paragraph, listed) for paragraph in paragraphs)
+
+
+def _marked(paragraph: Any, listed: bool) -> str:
+    return ("  " * paragraph.level + "- " if listed else "") + " ".join(paragraph.text.split())
+
+
+def _chart_table(chart: Any) -> str:
+    """The figures behind a chart: one row a category, one column a series."""
+    series = [one for plot in chart.plots for one in plot.series]
+    categories = [str(category) for plot in chart.plots for category in plot.categories][: len(series[0].values)]
+    rows = ([name, *(_number(one.values[row]) for one in series)] for row, name in enumerate(categories))
+    return markdown_table([["", *(one.name for one in series)], *rows])
+
+
+def load_xlsx(data: bytes) -> Extracted:
+    """One section a sheet; rows that touch form one table, and a value that stands alone is a paragraph."""
+    _check_package(data)
+    import openpyxl  # type: ignore[import-untyped]
+
+    try:
+        with warnings.catch_warnings():
+            # openpyxl warns of styles and validations that it leaves out; neither is text.
+            warnings.filterwarnings("ignore", module="openpyxl")
+            workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            sections = [_sheet_section(sheet) for sheet in workbook.worksheets]
+            workbook.close()
+    except Exception as error:
+        # openpyxl lets through what its XML parser and zipfile raise.
+        raise CorpusError(_BROKEN) from error
+    return Extracted("\n\n".join(filter(None, sections)))
+
+
+def _sheet_section(sheet: Any) -> str:
+    blocks: list[list[list[str]]] = [[]]
+    for row in sheet.iter_rows():
+        cells = [_shown(cell) for cell in row]
+        if any(cells):
+            blocks[-1].append(cells)
+        elif blocks[-1]:
+            blocks.append([])
+    texts = [_block_text(block) for block in blocks if block]
+    return "\n\n".join([f"## {sheet.title}", *texts]) if texts else ""
+
+
+def _block_text(rows: list[list[str]]) -> str:
+    """A table without the columns that are empty in it, or the one value there is."""
+    used = [column for column in range(max(map(len, rows))) if any(row[column : column + 1] != [""] for row in rows)]
+    kept = [[row[column] if column < len(row) else "" for column in used] for row in rows]
+    return kept[0][0] if len(kept) == len(used) == 1 else markdown_table(kept)
+
+
+def _shown(cell: Any) -> str:
+    """A cell's value as a reader of the sheet sees it."""
+    value = cell.value
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, int | float) and not isinstance(value, bool) and "%" in (cell.number_format or ""):
+        return f"{_number(value * 100)}%"
+    return _number(value) if isinstance(value, float) else "" if value is None else str(value).strip()
+
+
+def _number(value: float | None) -> str:
+    """Without the digits that binary fractions add: 0.07 * 100 is 7, not 7.000000000000001."""
+    return "" if value is None else f"{value:.12g}" if abs(value) < 1e12 else repr(value)
+
+
+def _check_package(data: bytes) -> None:
+    """CorpusError for what is no Office package, is encrypted, or would unpack to more than memory should hold."""
+    if data.startswith(_OLE_HEADER):
+        raise CorpusError("it is encrypted or in the old binary format: save it without a password in the new format")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as package:
+            unpacked = sum(part.file_size for part in package.infolist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise CorpusError(_BROKEN) from error
+    if unpacked > _LARGEST_UNPACKED:
+        raise CorpusError(f"it unpacks to more than {_LARGEST_UNPACKED // 1024 // 1024} MiB: split it")

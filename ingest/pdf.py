@@ -1,0 +1,196 @@
+"""PDF -> text by pages, with headings told by their size and paragraphs by their distance."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from ctypes import c_double
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from statistics import median
+from typing import Any
+
+from ingest.document import CorpusError
+from ingest.items import Extracted
+from ingest.plain import first_heading
+
+_HEADING_SIZE = 1.15
+_LONGEST_HEADING = 120
+_PARAGRAPH_GAP = 1.4
+_MARGIN = 0.12
+_FEWEST_PAGES = 3
+_HASH = re.compile(r"^#+(?= )")
+_BULLET = re.compile(r"^[•●▪◦‣·∙■] *(?=\S)")
+# PDFium puts one of these for a hyphen at a line's end, mostly instead of the line break too.
+_LINE_HYPHEN = re.compile("[\x02\ufffe]")
+_BROKEN_WORD = re.compile(r"([^\W\d_]+)(?:[\x02\ufffe]\n?|-\n)([^\W\d_]+)")
+_CONTENTS_ENTRY = re.compile(r"(?: ?\.){4,} *[\divxlc]+$")
+_PAGE_NUMBER = re.compile(r"(?:page )?[-–] ?\d+ ?[-–]|(?:page )?\d+(?: (?:of|/) \d+)?|[ivxlc]+", re.IGNORECASE)
+_PROGRAM_TITLE = re.compile(r"^(untitled|microsoft \w+ -|slide 1$)|\.\w{2,4}$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page: its words, font size, and the height of its baseline above the page's foot, in points.
+
+    `in_margin` says that it stands where running headers and footers do.
+    """
+
+    text: str
+    size: float
+    height: float
+    in_margin: bool
+
+
+def load_pdf(data: bytes) -> Extracted:
+    """Each page ends with a form feed; CorpusError for a PDF that is broken, encrypted or holds only images."""
+    import pypdfium2
+
+    try:
+        with pypdfium2.PdfDocument(data) as pdf:
+            pages = [_page_lines(page) for page in pdf]
+            title = pdf.get_metadata_value("Title").strip()
+    except pypdfium2.PdfiumError as error:
+        raise CorpusError(_reason(error)) from error
+    if not any(pages):
+        raise CorpusError("it holds only images of text: run text recognition (OCR) on it first")
+    text = _join_broken_words("".join(f"{page}\n\f" for page in _render(_without_margins(pages))))
+    return Extracted(text, first_heading(text) or (None if _PROGRAM_TITLE.search(title) else title or None))
+
+
+def _reason(error: Any) -> str:
+    import pypdfium2.raw
+
+    if error.err_code in (pypdfium2.raw.FPDF_ERR_PASSWORD, pypdfium2.raw.FPDF_ERR_SECURITY):
+        return "it is encrypted: save it without a password"
+    return "it is a broken PDF: export it again"
+
+
+def _page_lines(page: Any) -> list[Line]:
+    textpage = page.get_textpage()
+    try:
+        lines = [_line(textpage, *raw, page.get_height()) for raw in _raw_lines(textpage)]
+        return [line for line in lines if line.text and not _CONTENTS_ENTRY.search(line.text)]
+    finally:
+        textpage.close()
+        page.close()
+
+
+def _raw_lines(textpage: Any) -> Iterator[tuple[str, int, int]]:
+    """Each line with the indexes of its first and last visible character."""
+    from pypdfium2.raw import FPDFText_GetUnicode
+
+    codes = [FPDFText_GetUnicode(textpage, index) for index in range(textpage.count_chars())]
+    for is_break, group in groupby(enumerate(codes), key=lambda pair: pair[1] in (10, 13)):
+        indexed = list(group)
+        visible = [index for index, code in indexed if code > 32]
+        if not is_break and visible:
+            yield _characters([code for _, code in indexed]), visible[0], visible[-1]
+
+
+def _characters(codes: Sequence[int]) -> str:
+    """PDFium gives a character beyond the first plane as two codes, or as one, by its version."""
+    return "".join(map(chr, codes)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+
+
+def _line(textpage: Any, text: str, first: int, last: int, page_height: float) -> Line:
+    from pypdfium2.raw import FPDFText_GetCharOrigin
+
+    across, height = c_double(), c_double()
+    FPDFText_GetCharOrigin(textpage, first, across, height)
+    # A bullet or a footnote's mark may be smaller than the words beside it.
+    size = max(_font_size(textpage, first), _font_size(textpage, last))
+    words = _BULLET.sub("- ", " ".join(text.replace("\f", " ").split()))
+    in_margin = not _MARGIN * page_height < height.value < (1 - _MARGIN) * page_height
+    return Line(_HASH.sub(r"\\\g<0>", words), round(size, 1), height.value, in_margin)
+
+
+def _font_size(textpage: Any, index: int) -> float:
+    from pypdfium2.raw import FPDFText_GetFontSize
+
+    _, bottom, _, top = textpage.get_charbox(index, loose=True)
+    # The size that the text is set in may be 1, with the scale in its matrix: then the box tells it.
+    return float(max(FPDFText_GetFontSize(textpage, index), (top - bottom) * 0.8))
+
+
+def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
+    """Drop page numbers and running headers and footers: lines in the margin, at a height where most pages have one,
+    whose words come back but for their numbers; those of a chapter come back on its pages only."""
+    if len(pages) < _FEWEST_PAGES:
+        return pages
+    margins = [{line for line in page if line.in_margin} for page in pages]
+    heights = Counter(height for margin in margins for height in {_step(line) for line in margin})
+    words = Counter(key for margin in margins for key in {_running_key(line) for line in margin})
+
+    def is_running(line: Line) -> bool:
+        repeats = heights[_step(line)] > len(pages) / 2 and words[_running_key(line)] > 1
+        return line.in_margin and (repeats or _PAGE_NUMBER.fullmatch(line.text) is not None)
+
+    return [[line for line in page if not is_running(line)] for page in pages]
+
+
+def _step(line: Line) -> int:
+    """Height in steps of four points: a footer does not stand to the hair alike on every page."""
+    return round(line.height / 4)
+
+
+def _running_key(line: Line) -> tuple[str, int]:
+    return re.sub(r"\d+", "#", line.text), _step(line)
+
+
+def _render(pages: list[list[Line]]) -> Iterator[str]:
+    lines = [line for page in pages for line in page]
+    sizes = Counter[float]()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    body = sizes.most_common(1)[0][0] if sizes else 0.0
+    large = sorted({line.size for line in lines if _is_heading(line, body)}, reverse=True)
+    marks = {size: f"{'#' * min(level, 4)} " for level, size in enumerate(large, start=1)}
+    for page in pages:
+        yield _render_page(page, body, marks)
+
+
+def _is_heading(line: Line, body: float) -> bool:
+    words = sum(character.isalpha() for character in line.text)
+    return line.size >= _HEADING_SIZE * body and words > 2 and len(line.text) <= _LONGEST_HEADING
+
+
+def _render_page(page: list[Line], body: float, marks: dict[float, str]) -> str:
+    gaps = [above.height - below.height for above, below in pairwise(page) if above.height > below.height]
+    pitch = median(gaps) if gaps else 0.0
+    text, above = "", None
+    for line in page:
+        heading = _is_heading(line, body)
+        mark = marks[line.size] if heading else ""
+        if above is None:
+            text = mark + line.text
+        elif heading:
+            # A heading that was broken into lines is one heading.
+            broken = above.size == line.size and _goes_on(above, line, line.size)
+            text += f" {line.text}" if broken else f"\n\n{mark}{line.text}"
+        else:
+            goes_on = not _is_heading(above, body) and _goes_on(above, line, pitch)
+            text += ("\n" if goes_on else "\n\n") + line.text
+        above = line
+    return text
+
+
+def _goes_on(above: Line, line: Line, pitch: float) -> bool:
+    """Whether a line follows the one above at the usual distance."""
+    return 0 <= above.height - line.height <= _PARAGRAPH_GAP * pitch
+
+
+def _join_broken_words(text: str) -> str:
+    """Undo hyphenation at line ends. The document itself tells "acceler-ators" from "cost-effective".
+
+    A hyphen stays when the compound stands in one line elsewhere, or when its parts do and the joined word does not.
+    """
+    compounds = {word.lower() for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", text)}
+    words = {word.lower() for word in re.findall(r"(?<![\w\x02\ufffe])[^\W\d_]+(?![\w\x02\ufffe]|-\n)", text)}
+
+    def joined(match: re.Match[str]) -> str:
+        first, second = match[1].lower(), match[2].lower()
+        parts_are_words = {first, second} <= words and first + second not in words
+        keeps = f"{first}-{second}" in compounds or parts_are_words or match[2][0].isupper()
+        return f"{match[1]}-{match[2]}" if keeps else match[1] + match[2]
+
+    return _LINE_HYPHEN.sub("-", _BROKEN_WORD.sub(joined, text))

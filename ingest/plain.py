@@ -1,0 +1,96 @@
+"""Text files: decoding, front matter, and the title that a text gives itself."""
+
+import re
+from itertools import pairwise
+
+import yaml
+from markdown_it import MarkdownIt
+
+from ingest.document import CorpusError
+from ingest.items import Extracted
+
+# A title stands near the head of a text; parsing 50 MiB to find it would cost seconds.
+_HEAD = 20_000
+_LONGEST_TITLE = 150
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_KEY_LINE = re.compile(r"[A-Za-z_][\w .-]*:(?:[ \t]|$)", re.MULTILINE)
+
+
+def decode(data: bytes) -> str:
+    """UTF-8 text without its byte order mark, its line breaks all "\\n"; CorpusError when it is anything else."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise CorpusError("it is UTF-16 text: save it as UTF-8")
+    if b"\x00" in data:
+        raise CorpusError("it is binary, whatever its name says: give it the suffix of its format or take it out")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"it is not valid UTF-8 (byte {error.start}): save it as UTF-8") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def load_markdown(data: bytes) -> Extracted:
+    text = decode(data)
+    properties, start = front_matter(text)
+    return Extracted(text, first_heading(text[start:]), properties)
+
+
+def load_plain_text(data: bytes) -> Extracted:
+    """Plain text often is Markdown by another name; if not, a line that stands alone at its head is its title."""
+    text = decode(data)
+    properties, start = front_matter(text)
+    body = text[start : start + _HEAD]
+    return Extracted(text, first_heading(body) or _lone_first_line(body), properties)
+
+
+def front_matter(text: str) -> tuple[dict[str, str], int]:
+    """The YAML mapping between `---` lines at the head of a text, and the offset where the body begins.
+
+    Values are as written; lists of plain values are joined by commas and deeper structures are left out. Broken YAML
+    gives no mapping and is skipped all the same. A `---` that opens prose is a rule, not front matter: offset 0.
+    """
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return {}, 0
+    block = match[1]
+    if not block.strip():
+        return {}, match.end()
+    try:
+        # BaseLoader makes strings of everything: "1.10" stays "1.10" and a date stays what was written.
+        mapping = yaml.load(block, Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, RecursionError):
+        return {}, match.end() if _KEY_LINE.match(block) else 0
+    if not isinstance(mapping, dict):
+        return {}, 0
+    return _plain_values(mapping), match.end()
+
+
+def _plain_values(mapping: dict[object, object]) -> dict[str, str]:
+    values = {}
+    for key, value in mapping.items():
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            value = ", ".join(value)
+        if isinstance(key, str) and isinstance(value, str) and value not in ("", "~", "null"):
+            values[key] = value
+    return values
+
+
+def first_heading(text: str) -> str | None:
+    """The words of the first Markdown heading, without its markup; None when it is too long to be a title."""
+    for opening, inline in pairwise(MarkdownIt("commonmark").parse(text[:_HEAD])):
+        if opening.type == "heading_open":
+            words = (child.content or " " for child in inline.children or () if child.type != "image")
+            return _as_title("".join(words))
+    return None
+
+
+def _lone_first_line(text: str) -> str | None:
+    first, _, rest = text.lstrip("\n").partition("\n")
+    if first.endswith((".", ":", ",", ";")) or not rest.startswith("\n"):
+        return None
+    return _as_title(first)
+
+
+def _as_title(words: str) -> str | None:
+    title = " ".join(words.split())
+    return title if 0 < len(title) <= _LONGEST_TITLE else None

@@ -1,0 +1,121 @@
+"""Where documents come from: a file, a folder with or without a manifest, an S3 prefix, a web page."""
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from ingest.document import CorpusError, Source
+from ingest.items import MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Failure, Item
+from ingest.manifest import MANIFEST, read_manifest
+from ingest.s3 import find_objects
+
+__all__ = ["Failure", "Item", "find_items"]
+
+# Question banks, which must not answer the questions they ask.
+_EXAM_FOLDER = "exam"
+
+
+def find_items(source: str | Path) -> Iterator[Item | Failure]:
+    """Find what can be loaded, in a stable order.
+
+    A source that is missing or cannot be listed is a CorpusError when the iteration gets there, so that a mistyped
+    path is never taken for an empty folder. One document of several that cannot be read is a Failure.
+    """
+    address = str(source)
+    if address.startswith("s3://"):
+        yield from find_objects(address)
+    elif "://" in address:
+        from ingest.web import find_page
+
+        yield from find_page(address)
+    else:
+        yield from _find_files(Path(source))
+
+
+def _find_files(path: Path) -> Iterator[Item | Failure]:
+    if path.is_dir():
+        yield from _find_in_folder(path)
+    elif not path.exists():
+        raise CorpusError(f"{path} does not exist: check the path")
+    elif path.suffix.lower() not in SUFFIXES:
+        yield Failure(_text(path.name), UNSUPPORTED)
+    else:
+        yield Item(_text(path.name), path.name, None, partial(_read, path))
+
+
+def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:
+    """What the manifests list and what lies beside it, sorted by path."""
+    name = PurePosixPath(folder.resolve().name)
+    files, unreadable = _walk(folder)
+    listed = _listed(folder, [file for file in files if file.name == MANIFEST])
+    banks = [file.parent / _EXAM_FOLDER for file in files if file.name == MANIFEST]
+    found = {file for file in files if _is_document(folder, file) and not any(map(file.is_relative_to, banks))}
+    failures = {path: Failure(_text(str(name / path)), reason) for path, reason in unreadable.items()}
+    for file in sorted({*found, *listed, *failures}):
+        identifier = str(name / file)
+        if file in failures:
+            yield failures[file]
+        elif identifier != _text(identifier):
+            yield Failure(_text(identifier), "its name is not valid UTF-8: rename it")
+        elif file in listed and not (folder / file).is_file():
+            yield Failure(identifier, f"{MANIFEST} lists it and it is not there: add the file or remove its entry")
+        elif file.suffix.lower() not in SUFFIXES:
+            yield Failure(identifier, UNSUPPORTED)
+        else:
+            yield Item(identifier, file.name, listed.get(file), partial(_read, folder / file))
+
+
+def _walk(folder: Path) -> tuple[list[PurePosixPath], dict[PurePosixPath, str]]:
+    """Every file below a folder that is not hidden, and the folders that cannot be listed; links are not entered."""
+    files: list[PurePosixPath] = []
+    unreadable: dict[PurePosixPath, str] = {}
+
+    def note(error: OSError) -> None:
+        path = PurePosixPath(Path(error.filename).relative_to(folder))
+        unreadable[path] = f"the folder cannot be listed ({error.strerror}): mend its permissions"
+
+    for parent, folders, names in os.walk(folder, onerror=note):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        place = PurePosixPath(Path(parent).relative_to(folder))
+        # "~$" is how Office marks the lock file of a document that is open.
+        files += [place / name for name in names if not name.startswith((".", "~$"))]
+    return files, unreadable
+
+
+def _is_document(folder: Path, file: PurePosixPath) -> bool:
+    """A regular file with a loader that does not lead out of the folder by a link."""
+    path = folder / file
+    inside = not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
+    return file.suffix.lower() in SUFFIXES and inside and path.is_file()
+
+
+def _listed(folder: Path, manifests: list[PurePosixPath]) -> dict[PurePosixPath, Source]:
+    """The entries of all manifests below a folder; each source has an id of its own across them."""
+    listed: dict[PurePosixPath, Source] = {}
+    for manifest in sorted(manifests):
+        taken = {source.id for source in listed.values()}
+        for file, source in read_manifest(folder / manifest.parent).items():
+            if source.id in taken:
+                raise CorpusError(f"{folder / manifest}: id {source.id!r} is taken in another manifest: change one")
+            listed[manifest.parent / file] = source
+    return listed
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise CorpusError("it is not a regular file: give a copy of it")
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CorpusError(f"it cannot be read ({error.strerror}): check its permissions") from error
+    if len(data) > MAX_BYTES:
+        raise CorpusError(TOO_LARGE)
+    return data
+
+
+def _text(name: str) -> str:
+    """The name as it can be stored and shown, whatever bytes it has on disk."""
+    return os.fsencode(name).decode("utf-8", "replace")

@@ -1,0 +1,158 @@
+"""CSV and JSON -> Markdown tables, lists and sections."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ingest.document import CorpusError
+from ingest.items import Extracted
+from ingest.plain import decode
+
+_SAMPLE = 64 * 1024
+_DELIMITERS = ",;\t|"
+_LONGEST_VALUE = 200
+_DEEPEST_HEADING = 6
+_TITLES = ("title", "name", "heading", "question", "id")
+_TEXTS = ("text", "content", "body")
+
+
+def markdown_table(rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table whose header is the first row; short rows are filled up, and empty ones left out."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    cells = [row for row in cells if any(row)]
+    if not cells:
+        return ""
+    width = max(map(len, cells))
+    lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in cells]
+    lines.insert(1, "|" + " --- |" * width)
+    return "\n".join(lines)
+
+
+def _cell(value: str) -> str:
+    return " ".join(value.split()).replace("|", "\\|")
+
+
+def load_csv(data: bytes) -> Extracted:
+    text = decode(data)
+    try:
+        return Extracted(markdown_table(csv.reader(io.StringIO(text, newline=""), _dialect(text[:_SAMPLE]))))
+    except csv.Error as error:
+        raise CorpusError(f"it is not a readable CSV file ({error}): export it again") from error
+
+
+def _dialect(sample: str) -> type[csv.Dialect]:
+    """What the header line is divided by; commas when it does not say."""
+    header = sample.partition("\n")[0]
+
+    class Dialect(csv.excel):
+        delimiter = max(_DELIMITERS, key=header.count)
+
+    return Dialect
+
+
+def load_json(data: bytes) -> Extracted:
+    try:
+        value = _parse(decode(data))
+        return Extracted("\n\n".join(_blocks(value, level=2)), _own_title(value))
+    except json.JSONDecodeError as error:
+        raise CorpusError(f"it is not valid JSON (line {error.lineno}: {error.msg}): mend that line") from error
+    except RecursionError as error:
+        raise CorpusError("its JSON is nested too deeply: flatten it") from error
+
+
+def _own_title(value: object) -> str | None:
+    title = value.get("title") if isinstance(value, dict) else None
+    return title if isinstance(title, str) and _is_short(title) and title.strip() else None
+
+
+def load_json_lines(data: bytes) -> Extracted:
+    records = []
+    for number, line in enumerate(decode(data).split("\n"), start=1):
+        try:
+            records += [_parse(line)] if line.strip() else []
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise CorpusError(f"line {number} is not valid JSON: mend or remove it") from error
+    return Extracted("\n\n".join(_blocks(records, level=2)))
+
+
+def _parse(text: str) -> object:
+    # Numbers stay as they are written, so that a figure is quoted with the digits of its source.
+    return json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
+
+
+def _blocks(value: object, level: int) -> Iterator[str]:
+    """The Markdown blocks of a JSON value; headings inside it begin at `level`."""
+    if isinstance(value, dict):
+        yield from _mapping_blocks(value, level)
+    elif not isinstance(value, list):
+        yield _scalar(value)
+    elif all(map(_is_scalar, value)):
+        yield "\n".join(f"- {_one_line(part)}" for part in value)
+    elif all(map(_is_flat, value)) and not any(map(_text_key, value)):
+        yield _records_table(value)
+    else:
+        for number, part in enumerate(value, start=1):
+            yield from _record_blocks(part, number, level)
+
+
+def _mapping_blocks(mapping: Mapping[str, object], level: int) -> Iterator[str]:
+    plain = [(key, value) for key, value in mapping.items() if _is_short(value)]
+    if plain:
+        yield "\n".join(f"- {_one_line(key)}: {_one_line(value)}" for key, value in plain)
+    for key, value in mapping.items():
+        if not _is_short(value) and value not in ([], {}):
+            yield _heading(key, level)
+            yield from _blocks(value, level + 1)
+
+
+def _record_blocks(record: object, number: int, level: int) -> Iterator[str]:
+    """One object of an array: a section headed by its own title, its text before its other fields."""
+    if not isinstance(record, dict):
+        yield from _blocks(record, level)
+        return
+    title = next((key for key in _TITLES if _is_short(record.get(key, [])) and record[key]), None)
+    text = _text_key(record)
+    yield _heading(_scalar(record[title]) if title else f"Item {number}", level)
+    if text:
+        yield str(record[text])
+    yield from _mapping_blocks({key: value for key, value in record.items() if key not in (title, text)}, level + 1)
+
+
+def _records_table(records: list[dict[str, object]]) -> str:
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    rows = ([_scalar(record.get(column)) for column in columns] for record in records)
+    return markdown_table([columns, *rows])
+
+
+def _text_key(record: object) -> str | None:
+    """The field that holds a record's running text."""
+    if not isinstance(record, dict):
+        return None
+    return next((key for key in _TEXTS if isinstance(record.get(key), str) and record[key].strip()), None)
+
+
+def _heading(words: str, level: int) -> str:
+    return f"{'#' * min(level, _DEEPEST_HEADING)} {' '.join(words.split())}"
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def _one_line(value: object) -> str:
+    return " ".join(_scalar(value).split())
+
+
+def _is_scalar(value: object) -> bool:
+    return not isinstance(value, dict | list)
+
+
+def _is_short(value: object) -> bool:
+    return _is_scalar(value) and len(text := _scalar(value)) <= _LONGEST_VALUE and "\n" not in text
+
+
+def _is_flat(value: object) -> bool:
+    return isinstance(value, dict) and bool(value) and all(map(_is_short, value.values()))

@@ -1,0 +1,173 @@
+"""One web page over https, from the public internet only, within limits of size and time."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from ssl import SSLContext
+from urllib.parse import unquote
+
+import httpcore
+import httpx
+
+from ingest.document import CorpusError
+from ingest.items import FORMATS, MAX_BYTES, TOO_LARGE, UNSUPPORTED, Failure, Item
+from ingest.public_addresses import Address, CheckedBackend, Deadline, is_public, resolve
+
+_MOST_REDIRECTS = 5
+_SECONDS = 60.0
+_USER_AGENT = "wattwise (+one page, on a person's request)"
+_SECRET = re.compile(r"sig|secret|token|key|passw|credential|auth|session|^x-(amz|goog|ms)-", re.IGNORECASE)
+_SUFFIX_OF_TYPE = {kind: suffix for suffix, kind in reversed(FORMATS.items())} | {
+    "application/xhtml+xml": ".html",
+    "text/x-markdown": ".md",
+    "application/x-ndjson": ".jsonl",
+    "application/jsonlines": ".jsonl",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a server gave: `address` is where it was found after redirects, without fragment or secrets."""
+
+    address: str
+    content_type: str
+    data: bytes
+
+
+def find_page(address: str) -> Iterator[Item | Failure]:
+    """The page as an item, fetched at once: where it was found and what it is are known only then."""
+    try:
+        page = fetch_page(address)
+        name = _file_name(page)
+    except CorpusError as error:
+        yield Failure(_shown(address), str(error))
+        return
+    yield Item(_without_secrets(address), name, None, lambda: page.data, page.content_type, page.address)
+
+
+def fetch_page(
+    address: str,
+    *,
+    is_allowed: Callable[[Address], bool] = is_public,
+    look_up: Callable[[str, int], list[Address]] = resolve,
+    ssl_context: SSLContext | None = None,
+    max_bytes: int = MAX_BYTES,
+    seconds: float = _SECONDS,
+) -> Page:
+    """Fetch a page; CorpusError says why not. Every redirect is checked like the first address."""
+    deadline = Deadline(seconds)
+    backend = CheckedBackend(deadline, is_allowed, look_up)
+    url = _checked(address)
+    try:
+        with httpx.Client(transport=_Transport(backend, ssl_context), trust_env=False, timeout=seconds) as client:
+            for _ in range(_MOST_REDIRECTS + 1):
+                with client.stream("GET", url, headers={"User-Agent": _USER_AGENT}) as response:
+                    if not response.has_redirect_location:
+                        return Page(_without_secrets(str(url)), _content_type(response), _body(response, max_bytes))
+                    url = _checked(str(url.join(response.headers["Location"])))
+    except (httpx.TimeoutException, httpcore.TimeoutException) as error:
+        raise CorpusError(f"the server did not answer in full within {seconds:g} s: try again later") from error
+    except (httpx.HTTPError, httpx.InvalidURL, httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise CorpusError(f"the connection to {url.host} failed: check the address and the network") from error
+    raise CorpusError(f"it redirects more than {_MOST_REDIRECTS} times: give the final address")
+
+
+class _Transport(httpx.BaseTransport):
+    """httpx over a connection pool whose network is ours: httpx has no public way to set one."""
+
+    def __init__(self, backend: httpcore.NetworkBackend, ssl_context: SSLContext | None) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=ssl_context or httpx.create_ssl_context(trust_env=False), network_backend=backend
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        target = request.url
+        url = httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
+        response = self._pool.handle_request(
+            httpcore.Request(request.method, url, headers=request.headers.raw, extensions=request.extensions)
+        )
+        return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._response.iter_stream()
+
+    def close(self) -> None:
+        self._response.close()
+
+
+def _checked(address: str) -> httpx.URL:
+    """The address without its fragment, when it is one that may be asked for."""
+    try:
+        url = httpx.URL(address).copy_with(fragment=None)
+    except httpx.InvalidURL as error:
+        raise CorpusError("it is not a valid address: check it") from error
+    if url.scheme == "http":
+        raise CorpusError("http:// is refused, here or after a redirect: anyone on the way could change the page; use https://")
+    if url.scheme != "https" or not url.host:
+        raise CorpusError("only https:// addresses are fetched: save the page and give its file instead")
+    if url.userinfo:
+        raise CorpusError("an address with a user name or password is refused: save the page and give its file instead")
+    return url
+
+
+def _content_type(response: httpx.Response) -> str:
+    """The stated type; CorpusError when the answer is no page or of a type that has no loader."""
+    status = response.status_code
+    if status in (401, 402, 403):
+        raise CorpusError(f"the server refuses access ({status}): save the page and give its file instead")
+    if status in (404, 410):
+        raise CorpusError(f"the server has no such page ({status}): check the address")
+    if status != 200:
+        raise CorpusError(f"the server answered {status} instead of a page: try again later")
+    stated = str(response.headers.get("Content-Type", ""))
+    kind = _kind(stated)
+    if not kind.startswith("text/") and kind not in _SUFFIX_OF_TYPE:
+        raise CorpusError(f"it is {kind or 'of no stated type'}: {UNSUPPORTED}")
+    return stated
+
+
+def _body(response: httpx.Response, max_bytes: int) -> bytes:
+    stated = response.headers.get("Content-Length", "")
+    if stated.isdigit() and int(stated) > max_bytes:
+        raise CorpusError(TOO_LARGE)
+    data = bytearray()
+    for piece in response.iter_bytes():
+        data += piece
+        if len(data) > max_bytes:
+            raise CorpusError(TOO_LARGE)
+    return bytes(data)
+
+
+def _file_name(page: Page) -> str:
+    """A name whose suffix tells the format: that of the stated type, or the address's own for unspecific text."""
+    path = PurePosixPath(unquote(httpx.URL(page.address).path))
+    kind = _kind(page.content_type)
+    suffix = path.suffix.lower()
+    if kind == "text/plain" and FORMATS.get(suffix, "").startswith("text/"):
+        return path.name
+    return f"{path.stem or 'index'}{_SUFFIX_OF_TYPE.get(kind, '.txt')}"
+
+
+def _kind(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _without_secrets(address: str) -> str:
+    """The address without fragment and without the query's signatures and keys: it is stored and shown."""
+    url = httpx.URL(address).copy_with(fragment=None)
+    kept = [(name, value) for name, value in url.params.multi_items() if not _SECRET.search(name)]
+    return str(url if len(kept) == len(url.params.multi_items()) else url.copy_with(params=kept or None))
+
+
+def _shown(address: str) -> str:
+    """The address for a message about a failure: no user name, query or fragment."""
+    return re.sub(r"//[^/]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])

@@ -1,0 +1,271 @@
+"""Scores answers to the golden questions: `python tests/golden_scoring.py INDEX FILE… [--failures]`.
+
+The formulas are pure functions over questions and answers in the JSON form of `wattwise ask --batch`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from golden_questions import KINDS, Question, load_questions
+from golden_text import claims, marks, states_value
+
+if TYPE_CHECKING:
+    from chatbot import Answer, Chatbot
+
+JsonAnswer = dict[str, Any]
+JsonCitation = dict[str, Any]
+
+REFUSAL = "The sources do not say."
+VALUE_WEIGHT, SOURCES_WEIGHT, REFUSAL_WEIGHT = 0.75, 0.15, 0.10
+SUPPORTED = 0.5
+NORMAL_95 = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the answer it got, and the text of each document that the answer cites, by source id."""
+
+    question: Question
+    answer: JsonAnswer
+    documents: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`hits` of `total`. Nothing of nothing is a share of 0 with the interval 0 to 1, never NaN."""
+
+    hits: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        return self.hits / self.total if self.total else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's score interval at 95 % (Wilson 1927)."""
+        if not self.total:
+            return 0.0, 1.0
+        squared = NORMAL_95**2 / self.total
+        middle = (self.share + squared / 2) / (1 + squared)
+        spread = math.sqrt((self.share * (1 - self.share) + squared / 4) / self.total)
+        half = NORMAL_95 * spread / (1 + squared)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def count(answers: Iterable[bool]) -> Rate:
+    seen = list(answers)
+    return Rate(sum(seen), len(seen))
+
+
+def failure(question: Question, answer: JsonAnswer) -> str | None:
+    """Why the answer fails, or None when it passes."""
+    if question.refused:
+        return _failed_refusal(answer)
+    if answer["refused"]:
+        return "refused, but the sources have the answer"
+    checks = (_failed_choices, _failed_patterns, _failed_sources)
+    return next((reason for check in checks if (reason := check(question, answer))), None)
+
+
+def _failed_refusal(answer: JsonAnswer) -> str | None:
+    if not answer["refused"]:
+        return "answered, but no source has the answer"
+    return None if REFUSAL in answer["text"] else f"refused in other words than {REFUSAL!r}"
+
+
+def _failed_choices(question: Question, answer: JsonAnswer) -> str | None:
+    if not question.choices or question.choices == set(answer["choices"]):
+        return None
+    return f"chose {', '.join(answer['choices']) or 'nothing'} instead of {', '.join(sorted(question.choices))}"
+
+
+def _failed_patterns(question: Question, answer: JsonAnswer) -> str | None:
+    missing = [pattern for pattern in question.required if not re.search(pattern, answer["text"], re.IGNORECASE)]
+    wrong = [pattern for pattern in question.forbidden if re.search(pattern, answer["text"], re.IGNORECASE)]
+    reasons = [f"lacks {' and '.join(missing)}"] * bool(missing) + [f"says {' and '.join(wrong)}"] * bool(wrong)
+    return "; ".join(reasons) or None
+
+
+def _failed_sources(question: Question, answer: JsonAnswer) -> str | None:
+    cited = cited_originals(answer)
+    if not_cited := question.sources - cited:
+        return f"does not cite {', '.join(sorted(not_cited))}"
+    if question.sources_any and not question.sources_any & cited:
+        return f"cites none of {', '.join(sorted(question.sources_any))}"
+    if nowhere := marks(answer["text"]) - citation_numbers(answer):
+        return f"has marks that lead nowhere: {sorted(nowhere)}"
+    return "cites nothing" if uncited(answer) else None
+
+
+def cited_originals(answer: JsonAnswer) -> set[str]:
+    return {citation["original"] for citation in answer["citations"] if citation["original"]}
+
+
+def uncited(answer: JsonAnswer) -> bool:
+    """An answer, not a refusal, in which no mark leads to a citation."""
+    return not answer["refused"] and not citation_numbers(answer) & marks(answer["text"])
+
+
+def citation_numbers(answer: JsonAnswer) -> set[int]:
+    return {citation["number"] for citation in answer["citations"]}
+
+
+def citation_recall(answers: Iterable[JsonAnswer]) -> Rate:
+    """After ALCE (Gao et al. 2023): the share of sentences that carry a mark which leads to a citation."""
+    answered = [answer for answer in answers if not answer["refused"]]
+    return count(
+        bool(marks(claim) & citation_numbers(answer)) for answer in answered for claim in claims(answer["text"])
+    )
+
+
+def citation_precision(answers: Iterable[JsonAnswer]) -> Rate:
+    """After ALCE: the share of citations whose words bear out their claim."""
+    return count(citation["support"] >= SUPPORTED for answer in answers for citation in answer["citations"])
+
+
+def citation_exactness(answers: Iterable[JsonAnswer], text_of: Callable[[JsonCitation], str | None]) -> Rate:
+    """The share of citations whose quote stands in their document, word for word, where they say."""
+    return count(_is_exact(citation, text_of(citation)) for answer in answers for citation in answer["citations"])
+
+
+def _is_exact(citation: JsonCitation, text: str | None) -> bool:
+    start, end, quote = citation["start"], citation["end"], citation["quote"]
+    return text is not None and 0 <= start < end and text[start:end] == quote
+
+
+def false_answers(asked: Iterable[Asked]) -> Rate:
+    """The unanswerable questions that were answered all the same."""
+    return count(not one.answer["refused"] for one in asked if one.question.refused)
+
+
+def false_refusals(asked: Iterable[Asked]) -> Rate:
+    return count(one.answer["refused"] for one in asked if not one.question.refused)
+
+
+def passed(asked: Iterable[Asked]) -> Rate:
+    return count(failure(one.question, one.answer) is None for one in asked)
+
+
+def passed_by_kind(asked: Sequence[Asked]) -> dict[str, Rate]:
+    rates = {kind: passed(one for one in asked if one.question.kind == kind) for kind in KINDS}
+    return {kind: rate for kind, rate in rates.items() if rate.total}
+
+
+def wattbot_score(asked: Sequence[Asked]) -> float:
+    """0.75 value + 0.15 Jaccard of cited against expected sources + 0.10 recall on unanswerables, as in WattBot 2025.
+
+    An answer to an unanswerable question earns nothing in any part. Where nothing unanswerable was asked, the other two
+    parts are scaled up to 1. Raises ValueError when nothing was asked at all.
+    """
+    if not asked:
+        raise ValueError("no question was asked")
+    value = sum(value_credit(one.question, one.answer) for one in asked) / len(asked)
+    sources = sum(sources_credit(one.question, one.answer) for one in asked) / len(asked)
+    false = false_answers(asked)
+    score = VALUE_WEIGHT * value + SOURCES_WEIGHT * sources
+    return score + REFUSAL_WEIGHT * (1 - false.share) if false.total else score / (VALUE_WEIGHT + SOURCES_WEIGHT)
+
+
+def value_credit(question: Question, answer: JsonAnswer) -> float:
+    """1 for the right number in its unit; where the question has none, for the right letters and patterns; else 0."""
+    if question.refused or answer["refused"]:
+        return float(question.refused and answer["refused"])
+    if question.value is not None:
+        return float(states_value(answer["text"], *question.value))
+    return float(not _failed_choices(question, answer) and not _failed_patterns(question, answer))
+
+
+def sources_credit(question: Question, answer: JsonAnswer) -> float:
+    """Jaccard overlap; of `sources_any` those that were cited are expected, or one more source when none was."""
+    if question.refused or answer["refused"]:
+        return float(question.refused and answer["refused"])
+    cited = cited_originals(answer)
+    alternatives = (question.sources_any & cited) or frozenset(sorted(question.sources_any)[:1])
+    expected = question.sources | alternatives
+    return len(cited & expected) / len(cited | expected) if cited | expected else 0.0
+
+
+def ask(bot: Chatbot, question: Question) -> Asked:
+    """Asks each turn in order, with what went before as history; the answer to the last turn counts."""
+    from chatbot.render import as_json
+
+    from chatbot import Turn
+
+    history: list[Turn] = []
+    for turn in question.turns:
+        answer = bot.ask(turn, history=history)
+        history.append(Turn(turn, answer.text))
+    return Asked(question, as_json(answer, id=question.id), _documents(answer))
+
+
+def _documents(answer: Answer) -> dict[str, str]:
+    documents = [citation.passage.chunk.document for citation in answer.citations]
+    return {document.source.id: document.text for document in documents}
+
+
+def exactness(asked: Iterable[Asked]) -> Rate:
+    """Citation exactness against the texts of the index that was asked."""
+    asked = list(asked)
+    texts = {source: text for one in asked for source, text in one.documents.items()}
+    return citation_exactness((one.answer for one in asked), lambda citation: texts.get(citation["source"]))
+
+
+def report(title: str, asked: Sequence[Asked]) -> str:
+    """Totals only, so that it can be shown for the questions that nobody may tune on."""
+    answers = [one.answer for one in asked]
+    rows = [*passed_by_kind(asked).items(), ("all", passed(asked))]
+    shares = {
+        "false answers to unanswerables": false_answers(asked),
+        "refusals of answerables": false_refusals(asked),
+        "quotes exact": exactness(asked),
+        "answers without citation": count(uncited(answer) for answer in answers if not answer["refused"]),
+        "citation recall": citation_recall(answers),
+        "citation precision": citation_precision(answers),
+    }
+    lines = [_row(f"passed, {name}", rate) for name, rate in rows] + [_row(*share) for share in shares.items()]
+    return "\n".join([title, *lines, f"  {'score after WattBot':32}{wattbot_score(asked):.3f}"])
+
+
+def _row(name: str, rate: Rate) -> str:
+    low, high = rate.interval
+    return f"  {name:32}{rate.share:.3f}  {rate.hits:4} of {rate.total:<4}  95 %: {low:.3f} to {high:.3f}"
+
+
+def failures(asked: Iterable[Asked]) -> str:
+    """Each failed question with its reason and the whole answer."""
+    failed = [(one, reason) for one in asked if (reason := failure(one.question, one.answer))]
+    return "\n\n".join(
+        f"{one.question.id}: {reason}\n  Q: {' // '.join(one.question.turns)}\n  A: {one.answer['text']}"
+        for one, reason in failed
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    from chatbot import Chatbot
+
+    parser = argparse.ArgumentParser(description="Score the answers of an index to golden questions.")
+    parser.add_argument("index", type=Path)
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    parser.add_argument("--model", default="offline")
+    parser.add_argument("--failures", action="store_true", help="list each failed question, its answer, the reason")
+    options = parser.parse_args(arguments)
+    bot = Chatbot.open(options.index, model=options.model)
+    for file in options.files:
+        asked = [ask(bot, question) for question in load_questions(file)]
+        print(report(file.name, asked))
+        if options.failures:
+            print("\n" + failures(asked))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
