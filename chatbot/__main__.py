@@ -163,7 +163,7 @@ def _status(options: argparse.Namespace) -> int:
     from ingest import Index
 
     index = Index.open(options.index)
-    state = {
+    state: dict[str, Any] = {
         "index": str(options.index),
         "generation": index.generation,
         "updated": index.updated,

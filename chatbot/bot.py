@@ -8,6 +8,7 @@ from typing import Literal
 
 from chatbot.answer import REFUSAL, Answer, Passage, ReaderError, Turn
 from chatbot.citations import Verified, verify
+from chatbot.examination import option_label
 from chatbot.names import names
 from chatbot.offline import read
 from chatbot.query import Query, understand
@@ -60,7 +61,7 @@ class Chatbot:
         yield Event("stage", "reading")
         draft = read(query, passages, self.index)
         yield Event("stage", "checking")
-        verified = verify(draft.text, draft.evidence)
+        verified = verify(draft.text, draft.evidence, [option_label(o) for o in query.options] + list(query.sides))
         answer = _answer(question, query, verified, draft.choices, passages, self.model, began)
         for line in answer.text.splitlines(keepends=True):
             yield Event("text", line)
@@ -70,8 +71,8 @@ class Chatbot:
 def search(query: Query, index: Index) -> tuple[Passage, ...]:
     """The passages for a question, and for each of its sides or options, as one ranking."""
     groups = [retrieve(index, query.standalone)]
-    if len(query.entities) > 1:
-        groups += [retrieve(index, f"{name} {_without_names(query)}", limit=LIMIT // 2) for name in query.entities[:4]]
+    if len(query.sides) > 1:
+        groups += [retrieve(index, f"{side} {_without_names(query)}", limit=LIMIT // 2) for side in query.sides]
     groups += [retrieve(index, f"{query.standalone} {option.text}", limit=LIMIT // 3) for option in query.options]
     return merged(groups, limit=LIMIT if len(groups) == 1 else 2 * LIMIT)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer import Citation, Passage
+from chatbot.answer import REFUSAL, Citation, Passage
 from chatbot.evidence import Unit, sentences, units
 from chatbot.names import mentioned, relatives
 from chatbot.quantities import Quantity, quantities, same
@@ -44,8 +44,11 @@ def whole(passages: Sequence[Passage]) -> tuple[Evidence, ...]:
     return tuple(Evidence(p, p.chunk.start, p.chunk.end) for p in passages)
 
 
-def verify(draft: str, evidence: Sequence[Evidence]) -> Verified:
+def verify(draft: str, evidence: Sequence[Evidence], given: Sequence[str] = ()) -> Verified:
     """Keep the sentences of a draft that their marks bear out; `[n]` means `evidence[n - 1]`.
+
+    `given` are texts of the user's own that a line may begin with (exam options): they are repeated, not claimed. A line
+    that says only that the sources do not say is kept as it is.
 
     A sentence is dropped when it has no mark, when no mark is in bounds (`[0]` and `[9]` of 8 are not), when a number with
     its unit or a name in it does not stand in the words it cites, or when fewer than half of its content words do.
@@ -56,7 +59,11 @@ def verify(draft: str, evidence: Sequence[Evidence]) -> Verified:
     dropped: list[str] = []
     for line in draft.splitlines():
         parts: list[str] = []
-        for claim, marks in _claims(line):
+        opening, rest = _opened(line, given)
+        if rest.strip().endswith(REFUSAL):
+            kept.append(line)
+            continue
+        for claim, marks in _claims(rest):
             found = _citations(claim, marks, evidence, numbers)
             if found:
                 parts.append(_with_marks(claim, found))
@@ -64,9 +71,19 @@ def verify(draft: str, evidence: Sequence[Evidence]) -> Verified:
             elif re.search(r"\w", claim):
                 dropped.append(claim.strip())
         if parts or not line.strip():
-            kept.append(_list_mark(line) + " ".join(parts))
+            kept.append(opening + " ".join(parts))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
     return Verified(text, tuple(citations), tuple(dropped))
+
+
+def _opened(line: str, given: Sequence[str]) -> tuple[str, str]:
+    """A line as its opening (list mark, the user's own text) and the claims after it."""
+    opening = _list_mark(line)
+    for text in given:
+        if line[len(opening) :].startswith(f"{text}: "):
+            opening += f"{text}: "
+            break
+    return opening, line[len(opening) :]
 
 
 def _list_mark(line: str) -> str:
@@ -76,7 +93,7 @@ def _list_mark(line: str) -> str:
 
 def _claims(line: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Sentences of a line with the numbers that their marks name."""
-    body = line[len(_list_mark(line)) :]
+    body = line
     position = 0
     for match in _MARKS.finditer(body):
         text = body[position : match.start()]

@@ -1,14 +1,16 @@
 """Comparisons: the sides next to each other, each with its own evidence."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
 from chatbot.facts import ANSWERS, repeats
-from chatbot.names import mentioned, relatives
 from chatbot.phrasing import statement
 from chatbot.query import Query
-from chatbot.scoring import Scored
+from chatbot.scoring import Scored, score_units
+from chatbot.sides import names_side, speaks_of
 from ingest import Index
 
 _A_SIDE = 2
@@ -18,43 +20,37 @@ _HALF = 0.4
 
 def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Each side's best evidence, side by side, led by evidence that speaks of all sides at once where there is some."""
-    sides = _sides(query)
-    if not query.compares or len(sides) < 2:
+    if not query.compares:
         return None
-    by_side = {side: [s for s in scored if _speaks_of(s, side) and s.score >= _HALF * ANSWERS] for side in sides}
+    by_side = {side: _evidence(side, query, passages, index) for side in query.sides}
     if sum(bool(found) for found in by_side.values()) < 2 or not any(s.score >= ANSWERS for found in by_side.values() for s in found):
         return None
     notes = Notes()
-    lead = next((s for s in scored[:6] if s.score >= ANSWERS and all(_names(s, side) for side in sides)), None)
+    lead = next((s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.plain) for side in query.sides)), None)
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
-    for side, found in by_side.items():
-        own = _distinct([s for s in sorted(found, key=lambda s: -(s.score + 0.3 * _names(s, side))) if s is not lead and not _names_others(s, side, sides)])
-        notes.line(f"- {side}: " + (" ".join(notes.sentence(statement(s.unit, query), s) for s in own) if own else "" if lead else REFUSAL))
+    for side in query.sides:
+        own = _distinct([s for s in _own(side, by_side[side], query.sides) if s is not lead])
+        said = " ".join(notes.sentence(statement(s.unit, query), s) for s in own)
+        if said or not lead:
+            notes.line(f"- {side}: {said or REFUSAL}")
     return notes.draft()
 
 
-def _sides(query: Query) -> list[str]:
-    """The names compared; a chip and the instance that holds it are one side."""
-    sides: list[str] = []
-    for name in query.entities:
-        if not any(name in relatives(s) and "." not in name for s in sides):
-            sides.append(name)
-    return sides[:4]
+def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
+    """What speaks of one side, scored as if the question were about it alone."""
+    alone = query.standalone
+    for other in query.sides:
+        alone = re.sub(rf"\b{re.escape(other)}\b", "" if other != side else side, alone, flags=re.IGNORECASE)
+    asked = replace(query, standalone=alone if side.lower() in alone.lower() else f"{side} {alone}", entities=tuple(e for e in query.entities if e == side))
+    scored = score_units(asked, passages, index)
+    return [s for s in scored if speaks_of(side, s.unit.full) and s.score >= _HALF * ANSWERS and not s.unit.plain.endswith("?") and not s.features["sibling"]]
 
 
-def _names(scored: Scored, side: str) -> bool:
-    there = mentioned(scored.unit.plain)
-    return side.lower() in there or any(r.lower() in there for r in relatives(side))
-
-
-def _speaks_of(scored: Scored, side: str) -> bool:
-    there = mentioned(scored.unit.full)
-    return side.lower() in there or any(r.lower() in there for r in relatives(side))
-
-
-def _names_others(scored: Scored, side: str, sides: Sequence[str]) -> bool:
-    return not _names(scored, side) and any(_names(scored, other) for other in sides if other != side)
+def _own(side: str, found: Sequence[Scored], sides: Sequence[str]) -> list[Scored]:
+    """The evidence for one side alone, what names it before what only stands below its name."""
+    alone = [s for s in found if not any(speaks_of(other, s.unit.plain) for other in sides if other != side)]
+    return sorted(alone or found, key=lambda s: -(s.score + 0.2 * names_side(side, s.unit.plain) + 0.1 * names_side(side, s.unit.full)))
 
 
 def _distinct(found: Sequence[Scored]) -> list[Scored]:

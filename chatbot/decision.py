@@ -12,14 +12,15 @@ from chatbot.names import maker, names
 from chatbot.phrasing import statement
 from chatbot.query import Query, tasks
 from chatbot.quantities import quantities
-from chatbot.scoring import Scored
+from chatbot.scoring import Scored, inverse_document_frequency
 from chatbot.words import content_words, stem, synonyms
 from ingest import Index
 
 # Evidence for one criterion of several need not answer the whole question.
-_CRITERION = 0.12
+_CRITERION = 0.1
 _CAVEAT = re.compile(r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b", re.IGNORECASE)
-_OWN_TERMS = re.compile(r"\b(?:stay|staying|remain|stuck|only|must|locked|within|inside|stick|sticking|committed|standardi[sz]ed|native|everything|all[- ]in|run)\b", re.IGNORECASE)
+# What a sentence only concedes or compares with is not what it speaks for.
+_CONCEDED = re.compile(r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with)\b[^,;.:]*", re.IGNORECASE)
 _AGAINST = r"\b(?:not|no|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
 
 
@@ -30,21 +31,26 @@ class _Criterion:
     name: str
     stems: frozenset[str]
     groups: frozenset[str]
+    weight: float = 1.0
 
 
 def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """The recommendation first, the criteria of the sources it meets, alternatives, caveats."""
     if not query.decides or not scored:
         return None
-    criteria = _criteria(query)
-    usable = [s for s in scored if s.score >= _CRITERION and s.unit.kind != "note" and not s.unit.plain.endswith("?")]
+    criteria = _criteria(query, index)
+    usable = [s for s in scored if s.score >= _CRITERION * ANSWERS and s.unit.kind != "note" and not s.unit.plain.endswith("?") and not s.features["opposite task"]]
     ranked = _ranked(query, usable, criteria)
-    if not ranked or max(s.score for s in scored) < ANSWERS:
+    if not ranked or not (max(s.score for s in scored) >= ANSWERS or _fits_size(query, ranked[0][2])):
         return None
     return _draft(query, ranked, usable, criteria)
 
 
-def _criteria(query: Query) -> list[_Criterion]:
+def _fits_size(query: Query, found: Sequence[Scored]) -> bool:
+    return any(s.features["size"] for s in found)
+
+
+def _criteria(query: Query, index: Index) -> list[_Criterion]:
     found = [_Criterion("size", frozenset(), frozenset())] if query.sizes else []
     found += [_Criterion(f"task {task}", frozenset(), frozenset()) for task in sorted(query.tasks)]
     seen: set[str] = set()
@@ -54,7 +60,7 @@ def _criteria(query: Query) -> list[_Criterion]:
         if any(c.isdigit() for c in word) or stem(word) in spoken_for or groups & seen or (synonyms(word) and not groups):
             continue
         seen |= groups
-        found.append(_Criterion(word, frozenset({stem(word)}), groups))
+        found.append(_Criterion(word, frozenset({stem(word)}), groups, min(1.5, inverse_document_frequency(word, index) / 3)))
     return found
 
 
@@ -66,8 +72,8 @@ def _meets(criterion: _Criterion, scored: Scored, query: Query) -> float:
         return 1.0 if criterion.name[5:] in tasks(unit.full) else 0.0
     text = content_words(unit.full)
     if criterion.stems & {stem(w) for w in text}:
-        return 1.0
-    return 0.8 if criterion.groups & {g for w in text for g in synonyms(w)} else 0.0
+        return criterion.weight
+    return 0.8 * criterion.weight if criterion.groups & {g for w in text for g in synonyms(w)} else 0.0
 
 
 def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[_Criterion]) -> list[tuple[str, float, list[Scored]]]:
@@ -87,7 +93,7 @@ def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[_Criterio
 
 def _candidates(unit: Unit) -> list[str]:
     """The hardware that a unit speaks for: what it names or, when it names none, what stands nearest above it."""
-    here = [n.name for n in names(unit.plain) if n.kind in ("hardware", "instance") and n.known]
+    here = [n.name for n in names(_CONCEDED.sub(" ", unit.plain)) if n.kind in ("hardware", "instance") and n.known]
     if here:
         return here
     for above in reversed(unit.above):

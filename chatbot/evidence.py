@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from chatbot.names import mentioned, names
+from chatbot.quantities import Quantity, quantities
 from ingest import Chunk
 
 Kind = Literal["sentence", "item", "row", "note"]
@@ -16,12 +17,12 @@ _INLINE_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+(?=\*\*\w)|\s[-•]\s+(?=[A
 _BOLD_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+\*\*\w")
 _INLINE_HEADING = re.compile(r"(?:^|\s)#{2,6}\s+")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|dr|mr|mrs|inc|ltd|co|st|sr|jr|cf)|\b[A-Z])\.$", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*(?:→|->|=>|⇒|\sβ\s|:\*\*|\*\*:|:)\s+|\s+[–—]\s+|\s+β\s+")
 # A sentence that begins like this speaks of what the sentence before it names.
 LEANS_BACK = re.compile(
-    r"^(?:it|they|these|this|those|that|its|their|such|both|each|the (?:chips?|instances?|accelerators?|hardware|sdk|results?))\b",
+    r"^(?:(?:in|for|with) (?:such|these|this|those|that)|it|they|these|this|those|that|its|their|such|both|each|the (?:chips?|instances?|accelerators?|hardware|sdk|results?))\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"^\s*(```|~~~)")
@@ -32,7 +33,7 @@ class Unit:
     """One piece of evidence: `chunk.document.text[start:end] == text`.
 
     `above` holds what the piece hangs from, outermost first: headings, bold labels, parent items. A table row has `cells`,
-    pairs of column header and cell, both in plain text.
+    pairs of column header and cell, both in plain text. `before` is the sentence that a "these" or "it" points back to.
     """
 
     chunk: Chunk
@@ -42,6 +43,7 @@ class Unit:
     kind: Kind
     above: tuple[str, ...]
     cells: tuple[tuple[str, str], ...] = ()
+    before: str = ""
 
     @cached_property
     def plain(self) -> str:
@@ -51,6 +53,12 @@ class Unit:
         return plain(self.text)
 
     @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The numbers in it; a table cell's with the column's header for a noun."""
+        text = "; ".join(f"{cell} {header}" for header, cell in self.cells) if self.cells else self.plain
+        return tuple(quantities(text))
+
+    @cached_property
     def label(self) -> tuple[str, str]:
         """A labelled line in two: ("7B-30B parameters", "L40S, A100"); ("", all) where there is no label."""
         return ("", self.plain) if self.cells else _label(self.plain)
@@ -58,7 +66,7 @@ class Unit:
     @cached_property
     def full(self) -> str:
         """The words with those of what stands above them: what the piece says when it is read in its place."""
-        return " — ".join((*self.above[-3:], self.plain))
+        return " — ".join((*self.above[-3:], *([self.before] if self.before else []), self.plain))
 
 
 def plain(text: str) -> str:
@@ -167,9 +175,13 @@ def _is_line_of_its_own(line: str) -> bool:
 def _pieces(chunk: Chunk, start: int, text: str, above: tuple[str, ...], kind: Kind) -> Iterator[Unit]:
     """Sentences of a run of text; inside one long line also the list items and headings that were never broken off."""
     heading: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
     for piece_start, piece_end, is_item, title in _inline(text):
         heading = (title,) if title else heading
         owner: tuple[str, ...] = ()
+        previous = ""
+        if not is_item:
+            lead = ()
         for sentence_start, sentence_end in sentences(text[piece_start:piece_end]):
             s, e = piece_start + sentence_start, piece_start + sentence_end
             exact, first = text[s:e], sentence_start == 0
@@ -179,8 +191,13 @@ def _pieces(chunk: Chunk, start: int, text: str, above: tuple[str, ...], kind: K
                 parent = (_lead(plain(text[piece_start:piece_end])),)
             elif not named and LEANS_BACK.match(exact):
                 parent = owner
-            yield Unit(chunk, start + s, start + e, exact, "item" if is_item and first else kind, (*above, *heading, *parent))
+            before = previous if LEANS_BACK.match(exact) else ""
+            place = (*above, *heading, *(lead if is_item and first else ()), *parent)
+            yield Unit(chunk, start + s, start + e, exact, "item" if is_item and first else kind, place, before=before)
             owner = (names(plain(exact))[0].text,) if named else owner
+            previous = plain(exact)
+        # A sentence that ends with a colon announces the list items after it.
+        lead = (previous.rstrip(":"),) if previous.endswith(":") and not is_item else lead if is_item else ()
 
 
 def _inline(text: str) -> Iterator[tuple[int, int, bool, str]]:

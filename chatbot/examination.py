@@ -46,12 +46,14 @@ def _draft(query: Query, judged: Sequence[_Judged], chosen: Sequence[_Judged], b
     why = grounds[0] if grounds else by_stem[0]
     notes.line(notes.sentence(f"{', '.join(letters)}: {statement(why.unit, query)}", why))
     for j in judged:
-        mark = "+" if j in chosen else "-"
-        if j.ground is None:
-            notes.line(f"- {j.option.letter} ({mark}): {REFUSAL}")
-        else:
-            notes.line(f"- {notes.sentence(f'{j.option.letter} ({mark}): {statement(j.ground.unit, query)}', j.ground)}")
+        opening = option_label(j.option)
+        notes.line(f"- {opening}: " + (REFUSAL if j.ground is None else notes.sentence(statement(j.ground.unit, query), j.ground)))
     return notes.draft(letters)
+
+
+def option_label(option: Option) -> str:
+    """How an option is named in the answer: its letter and its text."""
+    return f"{option.letter}. {option.text}"
 
 
 def _judged(query: Query, option: Option, by_stem: Sequence[Scored], passages: Sequence[Passage], index: Index) -> _Judged:
@@ -92,7 +94,9 @@ def _cover(option: Option, scored: Scored, query: Query, index: Index) -> float:
         weight = min(1.0, inverse_document_frequency(word, index) / 4)
         parts.append((weight, 1.0 if stem(word) in stems_there else 0.6 if synonyms(word) & groups else 0.0))
     total = sum(w for w, _ in parts)
-    return sum(w * v for w, v in parts) / total if total else 0.0
+    cover = sum(w * v for w, v in parts) / total if total else 0.0
+    # Evidence that names none of an option's names is about something else.
+    return cover if not wanted or any(v for w, v in parts[: len(wanted)]) else 0.2 * cover
 
 
 def _consistent(option: Option, query: Query, ground: Scored | None) -> float:

@@ -5,32 +5,94 @@ from collections.abc import Iterable, Sequence
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.names import mentioned
 from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
-from chatbot.scoring import Scored
+from chatbot.scoring import Scored, answers_quantity, other_qualifier
 from chatbot.words import content_words, stem
 from ingest import Index
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
-ANSWERS = 0.5
+ANSWERS = 0.1
 _FURTHER = 0.7
 _WORDS = 80
-_ASKS_WHETHER_SOURCES_AGREE = re.compile(r"\b(agree|disagree|differ\w*|conflict\w*|contradict\w*|consistent|different (?:figures|numbers|sources|values)|sources)\b", re.IGNORECASE)
+_DIFFERING = 0.25
+_PER = re.compile(r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b", re.IGNORECASE)
 
 
 def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """The answer in one sentence, then at most two sentences that add to it; None when no evidence is good enough."""
-    if not scored or scored[0].score < ANSWERS:
+    found = eligible(query, scored)
+    if not found or found[0].score < ANSWERS:
         return None
-    differing = figures_that_differ(query, scored)
+    differing = figures_that_differ(query, found)
     if len(differing) > 1:
         return _side_by_side(query, differing)
     notes = Notes()
-    chosen = further(query, scored, limit=1 if query.asks_number else 2)
-    notes.line(*(notes.sentence(statement(s.unit, query), s) for s in chosen), *corrections(notes, query, chosen, scored))
+    chosen = further(query, found, limit=1 if query.asks_number else 2)
+    notes.line(*_sentences(notes, query, chosen, scored), *corrections(notes, query, chosen, scored))
     return notes.draft()
+
+
+def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
+    """The evidence that can answer at all: it speaks of what is asked about, and holds a quantity of the kind asked for."""
+    return [s for s in scored if _on_subject(query, s) and _of_kind(query, s) and not s.unit.plain.endswith("?")]
+
+
+def _on_subject(query: Query, scored: Scored) -> bool:
+    """Whether the evidence speaks of what the question names, and not of another size of it."""
+    if not query.entities:
+        return True
+    return not scored.features["sibling"] and scored.features["names in place"] + scored.features["relative"] > 0
+
+
+def _of_kind(query: Query, scored: Scored) -> bool:
+    if _is_bare(scored) or other_qualifier(query.standalone, scored.unit.plain):
+        return False
+    if not query.strict:
+        return True
+    per = _PER.search(query.standalone) if "money" in query.dimensions else None
+    said = scored.unit.full.lower()
+    return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
+
+
+def _is_bare(scored: Scored) -> bool:
+    """A name or a caption alone says nothing."""
+    unit = scored.unit
+    return len(unit.plain.split()) <= 5 and not (unit.label[0] or unit.quantities or unit.cells or unit.text.rstrip().endswith("."))
+
+
+def _sentences(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Sequence[Scored]) -> list[str]:
+    """The chosen evidence as sentences; one that announces a list is followed by the list."""
+    said = []
+    for c in chosen:
+        said.append(notes.sentence(statement(c.unit, query), c))
+        said += [notes.sentence(statement(s.unit, query), s) for s in announced(c, scored) if s not in chosen]
+        if len(said) > len(chosen):
+            break
+    return said
+
+
+def announced(lead: Scored, scored: Sequence[Scored]) -> list[Scored]:
+    """The items below a sentence that ends with a colon, in their order, at most six."""
+    if not lead.unit.text.rstrip("* ").endswith(":"):
+        return []
+    title = lead.unit.plain.rstrip(":")
+    below = [s for s in scored if s.unit.chunk.id == lead.unit.chunk.id and s.unit.above and s.unit.above[-1] and title.endswith(s.unit.above[-1])]
+    return sorted(below, key=lambda s: s.unit.start)[:6]
+
+
+def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
+    """What each source says, for a question on whether they agree; None for other questions and where one source speaks alone."""
+    if not query.asks_agreement:
+        return None
+    best: dict[str, Scored] = {}
+    for s in _of_first_dimension(eligible(query, scored), query):
+        if s.score >= _DIFFERING * scored[0].score and s.unit.kind != "note" and (not query.dimensions or _figures(s, query)):
+            best.setdefault(s.unit.chunk.document.id, s)
+    if len(best) < 2 or max(s.score for s in best.values()) < ANSWERS:
+        return None
+    return _side_by_side(query, list(best.values()))
 
 
 def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Scored]:
@@ -38,13 +100,20 @@ def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Score
     chosen = [scored[0]]
     said = len(statement(scored[0].unit, query).split())
     for candidate in scored[1:]:
-        if len(chosen) > limit or candidate.score < max(ANSWERS, _FURTHER * scored[0].score):
-            break
+        # What else is asked for ("hours and dollars") may be said with fewer of the question's words.
+        share = _DIFFERING if _adds_dimension(query, candidate, chosen) else _FURTHER
+        if len(chosen) > limit or candidate.score < max(ANSWERS, share * scored[0].score):
+            continue
         length = len(statement(candidate.unit, query).split())
         if said + length <= _WORDS and not any(repeats(candidate, c) for c in chosen):
             chosen.append(candidate)
             said += length
     return chosen
+
+
+def _adds_dimension(query: Query, candidate: Scored, chosen: Sequence[Scored]) -> bool:
+    told = {q.dimension for c in chosen for q in c.unit.quantities}
+    return bool({q.dimension for q in candidate.unit.quantities} & query.dimensions - told)
 
 
 def repeats(one: Scored, other: Scored) -> bool:
@@ -66,33 +135,36 @@ def corrections(notes: Notes, query: Query, chosen: Sequence[Scored], scored: It
     return [notes.sentence(statement(s.unit, query), s) for s in sorted(found, key=lambda s: s.unit.start)[:1]]
 
 
-def figures_that_differ(query: Query, scored: Sequence[Scored]) -> list[Scored]:
+def figures_that_differ(query: Query, found: Sequence[Scored]) -> list[Scored]:
     """The best evidence of each document for the quantity asked, where at least two give different numbers for it."""
-    if not (query.asks_number or _ASKS_WHETHER_SOURCES_AGREE.search(query.standalone)):
+    if not query.asks_number:
         return []
-    wanted = query.dimensions or frozenset(q.dimension for q in quantities(scored[0].unit.plain))
     best: dict[str, Scored] = {}
-    for candidate in scored:
-        if candidate.score < max(ANSWERS, _FURTHER * scored[0].score) or candidate.unit.kind == "note":
-            continue
-        if _figures(candidate, query, wanted) and _same_subject(query, candidate):
+    for candidate in _of_first_dimension(found, query):
+        near = candidate.score >= max(ANSWERS, _DIFFERING * found[0].score)
+        if near and candidate.unit.kind != "note" and _figures(candidate, query) and not (query.tasks and candidate.features["opposite task"]):
             best.setdefault(candidate.unit.chunk.document.id, candidate)
-    found = list(best.values())
-    if len(found) < 2 or scored[0] not in found:
+    chosen = list(best.values())
+    if len(chosen) < 2 or found[0] not in chosen:
         return []
-    return found if any(not _agree(_figures(found[0], query, wanted), _figures(f, query, wanted)) for f in found[1:]) else []
+    first = _figures(found[0], query)
+    return chosen if any(not _agree(first, _figures(f, query)) for f in chosen[1:]) else []
 
 
-def _figures(scored: Scored, query: Query, wanted: frozenset[str]) -> list[Quantity]:
-    cells = columns(scored.unit, query) if scored.unit.cells else ()
-    text = "; ".join(f"{c} {h}" for h, c in cells) if cells else scored.unit.plain
-    return [q for q in quantities(text) if q.dimension in wanted and (q.dimension != "count" or stem(q.noun) in {stem(w) for w in content_words(query.standalone)})]
+def _of_first_dimension(found: Sequence[Scored], query: Query) -> Sequence[Scored]:
+    """The evidence in the dimension of the best figure, so that a percentage is not set against a factor."""
+    first = next((q.dimension for s in found for q in _figures(s, query)), None)
+    return [s for s in found if first is None or any(q.dimension == first for q in _figures(s, query))]
 
 
-def _same_subject(query: Query, scored: Scored) -> bool:
-    if not query.entities:
-        return True
-    return scored.features["names in place"] + scored.features["relative"] > 0 and not (query.tasks and scored.features["opposite task"])
+def _figures(scored: Scored, query: Query) -> list[Quantity]:
+    """The quantities of the kind asked for, in the columns asked for."""
+    asked = {header for header, _ in columns(scored.unit, query)} if scored.unit.cells else set()
+    return [
+        q
+        for q in scored.unit.quantities
+        if q.dimension in query.dimensions and (q.dimension != "count" or answers_quantity(query, scored.unit)) and (not asked or any(h.lower() in q.noun or q.dimension != "count" for h in asked))
+    ]
 
 
 def _agree(one: Sequence[Quantity], other: Sequence[Quantity]) -> bool:
@@ -101,14 +173,9 @@ def _agree(one: Sequence[Quantity], other: Sequence[Quantity]) -> bool:
 
 def _side_by_side(query: Query, found: Sequence[Scored]) -> Draft:
     notes = Notes()
-    notes.line(f"The sources give different figures {notes.mark(*found)}:")
+    notes.line(f"The sources give different figures {notes.mark(*found[:5])}:" if query.asks_number else f"The sources say {notes.mark(*found[:5])}:")
     for s in found[:5]:
         source = s.unit.chunk.document.source
         date = f" ({source.published})" if source.published else ""
         notes.line(f"- {notes.sentence(f'{source.title}{date}: {statement(s.unit, query)}', s)}")
     return notes.draft()
-
-
-def names_of(scored: Scored) -> frozenset[str]:
-    """The names in a piece of evidence and in what stands above it, in lower case."""
-    return mentioned(scored.unit.full)

@@ -18,6 +18,7 @@ _SINGULAR = re.compile(r"\b(its|it(?!')|that one|this one|the one|that chip|this
 _PLURAL = re.compile(r"\b(they|them|their|those|these|both|the two|each of them)\b", re.IGNORECASE)
 _SIBLING = re.compile(r"\b(?:the\s+)?(bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|instance|size|type|version|sibling|variant)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b(?:\.)?(\d{1,2}xl(?:arge)?|xlarge|large|metal)\b", re.IGNORECASE)
+_SEEKS_NAME = re.compile(r"\b(?:which|what|who)\b(?!\s+(?:does|do|did|about|if|memory|bandwidth|price|cost|size|network)\b)", re.IGNORECASE)
 _LARGER = {"bigger", "larger", "largest", "biggest", "big", "large"}
 
 
@@ -94,7 +95,7 @@ def _swap_task(previous: str, old: str, new: str) -> str:
 def _counterparts(text: str, task: str) -> str:
     """What the same maker offers for the other task, where a name is made for the first alone."""
     for name in reversed(names(text)):
-        entry = next((e for e in vocabulary()["hardware"] if e["name"] == name.name), {})
+        entry: dict[str, str] = next((e for e in vocabulary()["hardware"] if e["name"] == name.name), {})
         if entry.get("role", task) != task:
             text = text[: name.start] + entry["counterpart"] + text[name.start + len(name.text) :]
     return text
@@ -128,9 +129,12 @@ def _about(rest: str, subjects: list[str]) -> str:
 
 
 def _subjects(previous: str, answer: str) -> list[str]:
-    """What a pronoun may mean: the names of the last question, else the first one of its answer."""
+    """What a pronoun may mean: what the last question asked for, where the answer named it, else what the question names."""
     asked = [n.name for n in names(previous) if n.kind != "region"]
-    return asked or [n.name for n in names(answer) if n.kind != "region"][:1]
+    answered = [n.name for n in names(answer) if n.kind != "region" and n.name not in asked]
+    if answered and (not asked or _SEEKS_NAME.search(previous)):
+        return answered[:1]
+    return asked
 
 
 def _family(previous: str) -> str | None:

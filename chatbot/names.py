@@ -63,7 +63,7 @@ def _aliases() -> re.Pattern[str]:
     aliases = {alias for entry in vocabulary()["hardware"] for alias in entry["aliases"]}
     written = sorted((re.sub(r"(?:\\[\s-])+", r"[\\s-]?", re.escape(alias)) for alias in aliases), key=len, reverse=True)
     unit = r"(?:times|x|%|chips?|years?|hours?|weeks?|gpus?|instances?|units?|-)"
-    return re.compile(rf"(?<![\w.])(?P<alias>{'|'.join(written)})(?:\s?(?P<generation>\d)(?![\w.%])(?!\s*{unit}\b))?(?![\w]|\.\d)", re.IGNORECASE)
+    return re.compile(rf"(?<![\w.])(?P<alias>{'|'.join(written)})(?:\s?(?P<generation>\d)(?![\w.%])(?!\s*{unit}\b))?(?:['’]?s)?(?![\w]|\.\d)", re.IGNORECASE)
 
 
 @cache
@@ -103,7 +103,7 @@ def maker(name: str) -> str | None:
     base = name.split(".")[0].lower()
     for entry in vocabulary()["hardware"]:
         if entry["name"] == name or base in entry["aliases"]:
-            return str(entry["maker"])
+            return str(entry["maker"]) or None
     return None
 
 

@@ -7,7 +7,7 @@ from chatbot.comparison import compare
 from chatbot.decision import decide
 from chatbot.draft import Draft, Notes
 from chatbot.examination import examine
-from chatbot.facts import state_facts
+from chatbot.facts import lay_side_by_side, state_facts
 from chatbot.premise import judge
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
@@ -16,7 +16,7 @@ from ingest import Index
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (judge, compare, decide, state_facts)
+_COMPOSERS: tuple[Composer, ...] = (lay_side_by_side, judge, compare, decide, state_facts)
 
 
 def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:

@@ -3,12 +3,14 @@
 import re
 
 from chatbot.evidence import LEANS_BACK, Unit
-from chatbot.names import mentioned, names
+from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.words import content_words, stem, synonyms
 
 # A heading longer than this is a sentence of its own, not a subject.
 _LONG = 70
+# A row of so few cells is said whole.
+_SMALL = 4
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)")
 _COUNTED = re.compile(r"^(?:up to\s+)?[\d,.]+$", re.IGNORECASE)
 
@@ -21,7 +23,7 @@ def statement(unit: Unit, query: Query) -> str:
 def row_statement(unit: Unit, query: Query) -> str:
     """A table row as "trn1.32xlarge has 16 Trainium chips": its first cell, then the columns asked for or all of them."""
     key = unit.cells[0][1]
-    wanted = columns(unit, query) or unit.cells[1:]
+    wanted = (columns(unit, query) if len(unit.cells) > _SMALL else ()) or unit.cells[1:]
     said = ", ".join(_cell(header, cell) for header, cell in wanted if cell)
     return f"{key}{'' if ':' in said else ':'} {said}".replace(": :", ":") if said else key
 
@@ -37,7 +39,7 @@ def columns(unit: Unit, query: Query) -> tuple[tuple[str, str], ...]:
         said = sum(1.0 if stem(w) in asked else 0.6 if synonyms(w) & groups else 0.0 for w in found)
         rated.append((said / max(1, len(found)), header, cell))
     best = max((r for r, _, _ in rated), default=0.0)
-    return tuple((header, cell) for r, header, cell in rated if r > 0.25 and r >= best - 0.2)
+    return tuple((header, cell) for r, header, cell in rated if r > 0.25 and (r >= 0.5 or r == best))
 
 
 def _cell(header: str, cell: str) -> str:
@@ -70,7 +72,7 @@ def _subject(unit: Unit, text: str, query: Query) -> str:
 
 def _leans(text: str) -> bool:
     """Whether a line is only a property ("Best for: ..."), whose owner stands above it."""
-    return bool(re.match(r"^[^:]{0,40}:\s", text)) and not names(text.split(":")[0])
+    return bool(re.match(r"^[^:]{0,40}:\s", text)) and not mentioned(text)
 
 
 def _tidy(heading: str) -> str:

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.facts import ANSWERS, corrections, further
+from chatbot.facts import ANSWERS, corrections, eligible, further
 from chatbot.phrasing import statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query, tasks
-from chatbot.scoring import Scored
-from chatbot.words import content_words, stem, vocabulary
+from chatbot.scoring import Scored, score_units
+from chatbot.words import stem, vocabulary, words
 from ingest import Index
 
 Verdict = Literal["yes", "no", "open"]
@@ -27,60 +28,83 @@ _NEGATION = re.compile(r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don
 
 def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Yes, no or neither, and the evidence for it; None for a question that neither asks whether nor presumes."""
-    presumes = bool(_PRESUMES.search(query.standalone))
-    if not (query.yes_no or presumes) or query.compares or not scored:
+    presumed = _presumed(query.standalone)
+    if not (query.yes_no or presumed) or not scored:
         return None
-    verdict, ground = _verdict(query, scored)
-    if verdict != "no" and (not query.yes_no or query.decides):
+    claim = presumed or query.standalone
+    held = score_units(replace(query, standalone=claim), passages, index) if presumed else scored
+    verdict, ground = _verdict(claim, query, held)
+    if verdict != "no" and (not query.yes_no or query.decides or query.compares):
         return None
-    if scored[0].score < ANSWERS and verdict == "open":
+    if verdict == "open" and scored[0].score < ANSWERS:
         return None
     notes = Notes()
     word = {"yes": "Yes. ", "no": "No. " if query.yes_no else "The sources say otherwise: ", "open": ""}[verdict]
-    chosen = [ground] + [s for s in further(query, scored, limit=1) if s is not ground][:1]
+    chosen = [ground] + [s for s in further(query, eligible(query, scored) or scored, limit=1) if s is not ground and s.score >= ANSWERS][:1]
     first = notes.sentence(f"{word}{statement(ground.unit, query)}", ground)
     notes.line(first, *(notes.sentence(statement(s.unit, query), s) for s in chosen[1:]), *corrections(notes, query, chosen, scored))
     return notes.draft()
 
 
-def _verdict(query: Query, scored: Sequence[Scored]) -> tuple[Verdict, Scored]:
-    relevant = [s for s in scored if s.score >= 0.5 * ANSWERS and s.unit.kind != "note"] or list(scored[:1])
+def _presumed(question: str) -> str | None:
+    """The part of a question that is taken for granted: "since ..." up to the comma, all of a "why does ..."."""
+    match = _PRESUMES.search(question)
+    if not match:
+        return None
+    clause = question[match.end() :]
+    return clause if match.group().lower().startswith("why") else re.split(r",\s|\?|;", clause)[0]
+
+
+def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdict, Scored]:
+    relevant = [s for s in scored if s.score >= 0.3 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)] or list(scored[:1])
     for test in (_by_numbers, _by_purpose, _by_words):
-        if (found := test(query, relevant)) is not None:
+        if (found := test(claim, query, relevant)) is not None:
             return found
-    return "open", scored[0]
+    return "open", next(iter(eligible(query, scored)), scored[0])
 
 
-def _by_numbers(query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
-    claimed = [q for q in quantities(query.standalone) if q not in query.sizes and any(c.isdigit() for c in q.text)]
+def _speaks_of(scored: Scored, query: Query) -> bool:
+    return not query.entities or scored.features["names in place"] + scored.features["relative"] > 0
+
+
+def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
+    claimed = [q for q in quantities(claim) if any(c.isdigit() for c in q.text) and q.dimension != "parameters"]
     if not claimed:
         return None
     for s in relevant:
-        if all(any(same(q, f) or f.holds(q) for f in quantities(s.unit.plain)) for q in claimed) and s.features["names in place"] + s.features["no name asked"] > 0:
+        if all(any(same(q, f) or f.holds(q) for f in s.unit.quantities) for q in claimed):
             return "yes", s
-    for s in relevant:
-        if s.features["words in place"] > 0.4 and s.features["names in place"] + s.features["relative"] > 0 and any(_counters(q, s) for q in claimed):
-            return "no", s
-    return None
+    return next((("no", s) for s in relevant if any(_counters(q, s) and _same_matter(q, s) for q in claimed)), None)
+
+
+def _same_matter(claimed: Quantity, scored: Scored) -> bool:
+    """A thing has one power draw and one memory size, but many percentages: those must be said with the question's words."""
+    if claimed.dimension in ("watts", "bytes", "flops", "bits/s", "bytes/s", "flops/watt") and scored.features["names"] > 0:
+        return not scored.features["sibling"]
+    return scored.features["words in place"] > 0.3
 
 
 def _counters(claimed: Quantity, scored: Scored) -> bool:
     """Whether the evidence gives another number for the same quantity."""
-    alike = [f for f in quantities(scored.unit.plain) if f.dimension == claimed.dimension and (f.dimension != "count" or stem(f.noun) == stem(claimed.noun))]
+    alike = [f for f in scored.unit.quantities if f.dimension == claimed.dimension and (f.dimension != "count" or _same_noun(claimed, f))]
     return bool(alike) and not any(same(claimed, f) or f.holds(claimed) for f in alike)
 
 
-def _by_purpose(query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
+def _same_noun(one: Quantity, other: Quantity) -> bool:
+    return bool({stem(w) for w in words(one.noun)} & {stem(w) for w in words(other.noun)})
+
+
+def _by_purpose(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
     """Whether what a thing is for, by the evidence that names it, is the task that the question gives it."""
     opposites = vocabulary()["opposites"]
-    asked = [t for t in query.tasks if t in opposites]
+    asked = [t for t in tasks(claim) if t in opposites]
     if len(asked) != 1 or len(query.entities) != 1:
         return None
     purpose = [s for s in relevant if s.features["names in place"] > 0 and _is_purpose(s)]
     for s in purpose:
         there = tasks(s.unit.plain) or tasks(" ".join(s.unit.above))
         if asked[0] in there:
-            return None if _NEGATION.search(query.standalone) else ("yes", s)
+            return None if _NEGATION.search(claim) else ("yes", s)
         if opposites[asked[0]] in there:
             return "no", s
     return None
@@ -90,14 +114,14 @@ def _is_purpose(scored: Scored) -> bool:
     return bool(re.search(r"\b(for|purpose|designed|built|best|optimi[sz]ed|specialised|specialized)\b", scored.unit.plain, re.IGNORECASE))
 
 
-def _by_words(query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
-    asked = {stem(w) for w in content_words(query.standalone)} | set(re.findall(r"[a-z]+", query.standalone.lower()))
+def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
+    asked = set(re.findall(r"[a-z]+", claim.lower()))
     for s in relevant:
         if s.features["words in place"] < 0.6 or s.score < ANSWERS:
             continue
         there = set(re.findall(r"[a-z]+", s.unit.plain.lower()))
         opposed = any((a in asked and b in there and a not in there) or (b in asked and a in there and b not in there) for a, b in _ANTONYMS)
-        negated = bool(_NEGATION.search(query.standalone)) != bool(_NEGATION.search(s.unit.plain))
+        negated = bool(_NEGATION.search(claim)) != bool(_NEGATION.search(s.unit.plain))
         if opposed and not negated:
             return "no", s
         if s.features["words"] > 0.6 and s.score >= ANSWERS and not opposed:

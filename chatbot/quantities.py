@@ -45,7 +45,7 @@ _QUANTITY = re.compile(
     (?:\s?(?P<scale1>thousand|million|billion|trillion|[kmb]n?(?![\w]))?\s*(?P<sep>-|–|—|\bto\b|\band\b)\s*(?:USD\s?|\$\s?)?(?P<high>{_NUMBER})(?![\d]))?
     (?P<plus>\+)?(?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|[kmb](?![\w/])))?(?P<plus2>\+)?
     (?:[\s-]?(?P<unit>{_UNIT})(?![\w/]|-[a-z]))?
-    (?:\s?(?P<noun>[A-Za-z][\w-]*))?""",
+    (?:(?=(?P<noun>(?:[\s-]?[A-Za-z][\w-]*){{1,4}})))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -54,7 +54,7 @@ _QUANTITY = re.compile(
 class Quantity:
     """A number or range as written at `[start:end)` of a text; `low` and `high` are in the dimension's own unit.
 
-    `dimension` is "count" for a bare number, whose `noun` is the word after it. An open range ("70B+", "over 10 billion",
+    `dimension` is "count" for a bare number, whose `noun` is the words after it. An open range ("70B+", "over 10 billion",
     "<1B", "up to 50%") has an infinite end only when it is a size band ("+", "<", "over", "under"), not for "up to".
     """
 
@@ -105,7 +105,9 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     elif match["high"] and scale_name == "" and match["sep"] and match["sep"].strip() == "and":
         high = low
     low, high = _open(low, high, (match["bound"] or "").lower(), bool(match["plus"] or match["plus2"]))
-    noun = "" if unit or money else (match["noun"] or "").lower()
+    if dimension == "times" and unit in ("x", "×") and re.match(r"\s*[A-Z][\w-]*\d", match["noun"] or ""):
+        dimension, unit = "count", ""  # "8x H100" counts
+    noun = "" if unit or money else (match["noun"] or "").lower().strip()
     last = max(match.end(group) for group in ("low", "high", "plus", "scale", "plus2", "unit"))
     start = match.start("money") if money else match.start("low")
     return Quantity(low, high, dimension, noun, start, last, match.string[start:last])
@@ -132,32 +134,68 @@ def _close(one: float, other: float, tolerance: float) -> bool:
     return one == other or isclose(one, other, rel_tol=tolerance)
 
 
-_ASKED = (
-    (r"\bhow (many|much) .{0,20}\b(cost|money|dollars?|usd)|\b(price|cost|pricing|rate)\b.{0,20}\b(of|for|per|is)\b|\bhourly\b|\bhow expensive|what does .{3,60} cost", "money"),
-    (r"\b(memory|hbm|vram|ram|storage|disk|nvme|gigabytes)\b", "bytes"),
-    (r"\b(memory bandwidth|tb/s)\b", "bytes/s"),
-    (r"\b(network\w*|bandwidth|gbps|efa)\b", "bits/s"),
-    (r"\b(tdp|watts?|wattage|power draw|draw|power consumption|power envelope)\b", "watts"),
-    (r"\b(tflops|petaflops|flops|compute power|teraflops|pflops)\b", "flops"),
-    (r"\b(per watt|/watt)\b", "flops/watt"),
-    (r"\b(how long|how much time|duration|days|hours|weeks)\b", "time"),
-    (r"\b(co2|carbon|emit\w*|emissions|tons?|tonnes?)\b", "mass"),
-    (r"\b(parameters?|model sizes?|how (big|large) .{0,20}models?)\b", "parameters"),
-    (r"\b(percent\w*|per cent|%|how much (less|cheaper|lower|more|better|faster|greener|energy|can|does|do|could|would|is)|sav\w+|reduc\w+|discount|cut|cheaper|lower)\b", "percent"),
-    (r"\b(times|throughput|faster|speed\w*|factor|how much (more|faster|better|higher|quicker)|multiple|fold)\b", "times"),
+# What a question asks for -> the dimensions that answer it. The first group asks for one thing and nothing else will do.
+_ASKED_STRICTLY = (
+    (r"\b(?:memory|hbm) bandwidth\b", ("bytes/s", "bits/s")),
+    (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
+    (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),
+    (r"\b(?:tdp|wattage|power (?:draw|envelope|rating))\b|\bhow many (?:kilo)?watts?\b(?!-)", ("watts",)),
+    (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) .{2,60} cost\b|what (?:does|do|would) .{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money",)),
+    (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
+    (r"\b(?:flops per watt|flops/w\w*)\b", ("flops/watt",)),
+    (r"\bhow many \w*flops\b(?!.{0,6}per watt|/w)", ("flops",)),
+    (r"\bhow (?:long|many (?:hours|days|weeks|months|minutes|seconds|years)|often)\b|\bhow much time\b", ("time",)),
+    (r"\b(?:what|which) (?:percent\w*|share|fraction)|\bhow many percent\b", ("percent",)),
+    (r"\b(?:how (?:much|many).{0,30}|tons? of|tonnes? of) (?:co2|carbon dioxide)\b|\bhow many (?:metric )?(?:tons?|tonnes?)\b", ("mass",)),
+)  # fmt: skip
+_ASKED_LOOSELY = (
+    (r"\b(?:memory|hbm|vram|ram|storage|disk|nvme|gigabytes)\b", ("bytes",)),
+    (r"\b(?:network\w*|bandwidth|efa)\b", ("bits/s", "bytes/s")),
+    (r"\b(?:watts?|power consumption|power|draws?)\b", ("watts",)),
+    (r"\b(?:tflops|petaflops|flops|compute power|teraflops|pflops)\b", ("flops",)),
+    (r"\b(?:per watt|/watt)\b", ("flops/watt", "times")),
+    (r"\b(?:emit\w*|emissions|tons?|tonnes?)\b", ("mass",)),
+    (r"\b(?:cost|price|costs|pay|spend|bill|dollars?|usd)\b", ("money", "percent")),
+    (r"\b(?:time|duration|days|hours|weeks)\b", ("time", "percent")),
+    (r"\b(?:parameters?|model sizes?|how (?:big|large) .{0,20}models?|size)\b", ("parameters",)),
+    (r"\b(?:percent\w*|per cent|%|sav\w+|reduc\w+|discount|cut|cheaper|lower|less)\b", ("percent", "money")),
+    (r"\b(?:times|throughput|faster|speed\w*|factor|multiple|fold|better|higher|greener|quicker|more)\b", ("times", "percent")),
 )  # fmt: skip
 _COUNT = re.compile(r"\b(?:how many|number of|count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
-_SIZED = re.compile(r"\b(how (many|much|long|big|large|fast|expensive|often)|what (percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|how\b.{0,12}\b(cheap|quick|efficient)\w*)\b", re.IGNORECASE)
+_SIZED = re.compile(
+    r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what|number of"
+    r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
+    re.IGNORECASE,
+)
 
 
-def asked_dimensions(question: str) -> frozenset[str]:
-    """The dimensions of the quantity that a question asks for; empty when it asks for none in particular."""
-    found = {dimension for pattern, dimension in _ASKED if re.search(pattern, question, re.IGNORECASE)}
-    if _COUNT.search(question) and not found & {"parameters"}:
-        return frozenset({"count"} | (found & {"parameters", "bytes"}))
-    return frozenset(found)
+_VERB = re.compile(r"\b(?:is|are|was|were|do|does|did|can|should|why|which|who|where|compare\w*|vs|versus|or|best|use)\b", re.IGNORECASE)
+
+
+def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
+    """The dimensions of the quantity that a question asks for, and whether nothing else can answer it.
+
+    "How many X" asks for a count, or for X itself where X is a unit; no dimensions where no quantity is asked for.
+    """
+    count = _COUNT.search(question)
+    if count and (unit := _UNITS.get(count[1].split()[0].lower())):
+        return frozenset({unit[0]}), True
+    strict = [d for pattern, found in _ASKED_STRICTLY if re.search(pattern, question, re.IGNORECASE) for d in found]
+    if strict:
+        return frozenset(strict), True
+    if count:
+        return frozenset({"count"}), True
+    loose = [d for pattern, found in _ASKED_LOOSELY if re.search(pattern, question, re.IGNORECASE) for d in found]
+    return frozenset(loose), False
+
+
+def counted(question: str) -> tuple[str, ...]:
+    """The words after "how many": what is to be counted."""
+    match = _COUNT.search(question)
+    return tuple(match[1].lower().split()) if match else ()
 
 
 def asks_quantity(question: str) -> bool:
     """Whether the question wants a number for an answer."""
-    return bool(_SIZED.search(question))
+    terse = len(question.split()) <= 7 and not _VERB.search(question) and bool(asked_dimensions(question)[0])
+    return terse or bool(_SIZED.search(question)) or asked_dimensions(question)[1]

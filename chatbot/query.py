@@ -6,22 +6,37 @@ from dataclasses import dataclass, field
 
 from chatbot.answer import Turn
 from chatbot.followup import condense
-from chatbot.names import Name, makers, names, proper_names
+from chatbot.names import Name, makers, names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, quantities
+from chatbot.sides import sides
 from chatbot.spelling import correct
-from chatbot.words import content_words, vocabulary
+from chatbot.words import vocabulary, words
 from ingest import Index
 
 _COMPARES = re.compile(
     r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|better|worse|contrast|against|side by side|trade-?offs?|faster than|cheaper than|or)\b", re.IGNORECASE
 )
+_HARDWARE = r"(?:hardware|instances?|gpus?|chips?|accelerators?|machines?|series|famil(?:y|ies)|cards?|processors?|silicon|vms?|setup|compute)"
 _DECIDES = re.compile(
-    r"\b(what|which)\b.{0,60}\b(should|to use|do i use|do we use|would you|pick|choose|recommend\w*|suits?|fits?|best|go (?:for|with)|buy|rent)\b|\b(recommend\w*|advise|suggest\w*|best (?:option|choice|hardware|instance|chip|accelerator|gpu)|what (?:hardware|instance|gpu|chip|accelerator)s?|which (?:hardware|instance|gpu|chip|accelerator|machine)s?)\b|\b(?:i|we) (?:need|want|have|must|plan)\b|\bwhere (?:do|should) (?:i|we)\b",
+    r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|could|can|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
+    rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
+    r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
+    r"|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(
     r"^(?:so,?\s+|and\s+|but\s+|ok,?\s+)*(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|isn't|aren't|doesn't|don't|am)\b|\b(?:is it true|is that (?:right|correct|true)|right\?|correct\?|isn't it|doesn't it|true or false)",
+    re.IGNORECASE,
+)
+_AGREES = re.compile(
+    r"\b(?:sources?|documents?|articles?|pages?|notes|they|figures|numbers|values|people|docs)\b.{0,60}\b(?:agree|disagree|differ\w*|conflict\w*|contradict\w*|consistent|say the same)\b"
+    r"|\b(?:different|differing|conflicting|contradictory|inconsistent|several|various|other) (?:figures|numbers|values|claims|answers|sources|percentages)\b"
+    r"|\b(?:each|every) (?:source|document|article|page)\b|\b(?:one|another|some|other)s? (?:page|source|document|article|says?|place|site)s?\b|\bdisagree\w*|\bdiscrepanc\w+|\bcontradict\w*",
+    re.IGNORECASE,
+)
+_WANTS_NAME = re.compile(
+    r"\b(?:which|what|name)\b(?:\W+[\w-]+){0,4}?\W+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|processors?|cpus?|types?|machines?|generations?|vendors?|models?)\b",
     re.IGNORECASE,
 )
 
@@ -45,21 +60,37 @@ class Query:
     makers: tuple[str, ...] = ()
     sizes: tuple[Quantity, ...] = ()
     dimensions: frozenset[str] = field(default_factory=frozenset)
+    strict: bool = False
+    sides: tuple[str, ...] = ()
 
     @property
     def compares(self) -> bool:
-        return len(self.entities) >= 2 and bool(_COMPARES.search(self.standalone))
+        """Whether two or more things are held against each other."""
+        return len(self.sides) >= 2 and bool(_COMPARES.search(self.standalone))
+
+    @property
+    def asks_agreement(self) -> bool:
+        """Whether it is asked if the sources say the same."""
+        return bool(_AGREES.search(self.standalone))
+
+    @property
+    def wants_name(self) -> bool:
+        """Whether the answer is a piece of hardware: "which chip", "what instance"."""
+        return bool(_WANTS_NAME.search(self.standalone))
 
     @property
     def decides(self) -> bool:
+        """Whether a choice of hardware is asked for."""
         return bool(_DECIDES.search(self.standalone)) and not self.asks_number
 
     @property
     def yes_no(self) -> bool:
+        """Whether yes or no would be an answer."""
         return bool(_YES_NO.search(self.standalone))
 
     @property
     def asks_number(self) -> bool:
+        """Whether the answer is a quantity."""
         return asks_quantity(self.standalone)
 
 
@@ -69,19 +100,34 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     asked = correct(stem.text if stem else question, index)
     standalone = asked if stem else condense(asked, [_plain_turn(t, index) for t in history], lambda family: _sizes(family, index))
     found = names(standalone)
+    entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
+    dimensions, strict = asked_dimensions(standalone)
     return Query(
         question=question,
         standalone=standalone,
         options=stem.options if stem else (),
         choose=stem.choose if stem else 1,
         negated=stem.negated if stem else False,
-        entities=tuple(n.name for n in found if n.kind != "region"),
-        unknown=_unknown(standalone, found, index),
+        entities=entities,
+        unknown=_unknown(found, index),
         tasks=tasks(standalone),
         makers=makers(standalone),
         sizes=tuple(q for q in quantities(standalone) if q.dimension == "parameters"),
-        dimensions=asked_dimensions(standalone),
+        dimensions=dimensions,
+        strict=strict,
+        sides=sides(standalone, entities),
     )
+
+
+_BOTH_SIZES = re.compile(r"\b(?:two|both|all|each|every|different|the)\b.{0,25}\b(?:sizes|types|variants|versions)\b", re.IGNORECASE)
+
+
+def _spread(text: str, entities: tuple[str, ...], index: Index) -> tuple[str, ...]:
+    """ "Both Trn1 sizes" means each instance type of the family."""
+    if len(entities) != 1 or "." in entities[0] or not _BOTH_SIZES.search(text):
+        return entities
+    known = _sizes(entities[0].lower(), index)
+    return tuple(known) if 2 <= len(known) <= 4 else entities
 
 
 def tasks(text: str) -> frozenset[str]:
@@ -95,17 +141,15 @@ def _plain_turn(turn: Turn, index: Index) -> Turn:
     return Turn(correct(stem.text if stem else turn.question, index), turn.answer)
 
 
-def _unknown(text: str, found: Sequence[Name], index: Index) -> tuple[str, ...]:
-    """Names that stand in no document: hardware and codes whole, capitalised words one by one."""
-    written = [n.name for n in found if not _in_corpus(n.name, index) and not _in_corpus(n.text, index)]
-    inside = {w for n in found for w in n.text.lower().split()}
-    capitalised = [w for w in proper_names(text) if w.lower() not in inside and index.document_frequency(w.lower()) == 0]
-    return tuple(dict.fromkeys([*written, *capitalised]))
+def _unknown(found: Sequence[Name], index: Index) -> tuple[str, ...]:
+    """The hardware, instance types, regions and other codes that no document names."""
+    return tuple(n.name for n in found if not any(_in_corpus(form, index) for form in (n.name, n.text, n.text.removesuffix("s"))))
 
 
 def _in_corpus(name: str, index: Index) -> bool:
-    parts = content_words(name) or [name.lower()]
-    return all(index.document_frequency(part) > 0 for part in parts)
+    """Whether a name stands in the corpus as it is written or, for a name of several words, all of its words do."""
+    parts = words(name.replace("-", " "))
+    return index.document_frequency(name) > 0 or (len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts))
 
 
 def _sizes(family: str, index: Index) -> list[str]:

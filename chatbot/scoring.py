@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from math import exp, log
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from chatbot.answer import Passage
 from chatbot.evidence import Unit, units
 from chatbot.names import mentioned, relatives
-from chatbot.quantities import quantities
+from chatbot.quantities import counted
 from chatbot.query import Query, tasks
-from chatbot.words import content_words, stem, synonyms, vocabulary
+from chatbot.words import STOP_WORDS, content_words, stem, synonyms, vocabulary, words
 from ingest import Index
 
 # So many units are compared by meaning, the best of them by words: encoding is what a question's time is spent on.
@@ -51,11 +51,12 @@ def score_units(query: Query, passages: Sequence[Passage], index: Index, *, ques
     rough = [_word_features(query, weighed, unit, passage) for unit, passage in pairs]
     order = sorted(range(len(pairs)), key=lambda i: (-_rough(rough[i]), pairs[i][0].chunk.document.id, pairs[i][0].start))
     meanings = _meanings(asked, [pairs[i][0] for i in order[:COMPARED_BY_MEANING]], index)
+    nearest = max(meanings, default=0.0)
     scored = []
     for place, i in enumerate(order):
         unit, passage = pairs[i]
         meaning = meanings[place] if place < len(meanings) else 0.0
-        features = {**rough[i], "meaning": meaning, "meaning squared": meaning * meaning}
+        features = {**rough[i], "meaning": meaning, "meaning squared": meaning * meaning, "meaning behind": nearest - meaning}
         scored.append(Scored(unit, passage, probability(features), features))
     return sorted(scored, key=lambda s: (-s.score, s.unit.chunk.document.id, s.unit.start))
 
@@ -89,13 +90,15 @@ def _weighed(question: str, index: Index) -> list[_Word]:
 
 def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: Passage) -> dict[str, float]:
     here = unit.plain
-    place = f"{' '.join(unit.above)} {unit.chunk.document.title}"
+    place = f"{' '.join(unit.above)} {unit.before} {unit.chunk.document.title}"
     overlap, overlap_place = _overlap(weighed, here), _overlap(weighed, f"{here} {place}")
     return {
         "words": overlap,
         "words in place": overlap_place,
         "words squared": overlap_place * overlap_place,
         "passage": passage.score,
+        "missing": _missing(weighed, here),
+        "missing in place": _missing(weighed, f"{here} {place}"),
         "unseen": _unseen(weighed),
         "label": _label_match(weighed, unit),
         "row": float(unit.kind == "row"),
@@ -105,7 +108,7 @@ def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: 
         "short": float(len(here.split()) < 4),
         "asks": float(here.endswith("?")),
         **_name_features(query, here, place),
-        **_quantity_features(query, here),
+        **_quantity_features(query, unit),
         **_task_features(query, here, place),
     }
 
@@ -127,6 +130,13 @@ def _overlap(weighed: Sequence[_Word], text: str) -> float:
     return sum(w.weight * (1.0 if w.stem in there else 0.7 if w.groups & groups else 0.0) for w in weighed) / total
 
 
+def _missing(weighed: Sequence[_Word], text: str) -> float:
+    """The weight of the heaviest word of the question that a text lacks, in sixths of an average rare word's."""
+    there, groups = _held(text)
+    return max((w.weight * (0.0 if w.stem in there else 0.3 if w.groups & groups else 1.0) for w in weighed), default=0.0) / 6
+
+
+@lru_cache(maxsize=16_384)
 def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
     found = content_words(text)
     return frozenset(stem(w) for w in found), frozenset(g for w in found for g in synonyms(w))
@@ -150,11 +160,14 @@ def _label_match(weighed: Sequence[_Word], unit: Unit) -> float:
 
 def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
     wanted = [e.lower() for e in query.entities]
+    new = float(query.wants_name and bool(mentioned(here) - set(wanted)))
     if not wanted:
-        return {"names": 0.0, "names in place": 0.0, "no name asked": 1.0, "other name": 0.0, "relative": 0.0}
+        return {"new name": new, "sibling": 0.0, "names": 0.0, "names in place": 0.0, "no name asked": 1.0, "other name": 0.0, "relative": 0.0}
     there, around = mentioned(here), mentioned(place)
     related = [{r.lower() for r in relatives(e)} for e in query.entities]
     return {
+        "new name": new,
+        "sibling": float(any("." in w and w not in there and _siblings(w, there) for w in wanted)),
         "names": sum(w in there for w in wanted) / len(wanted),
         "names in place": sum(w in there or w in around for w in wanted) / len(wanted),
         "relative": sum(bool(r & (there | around)) and w not in there | around for w, r in zip(wanted, related, strict=True)) / len(wanted),
@@ -163,18 +176,46 @@ def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
     }
 
 
-def _quantity_features(query: Query, here: str) -> dict[str, float]:
-    found = quantities(here)
+def _siblings(instance: str, there: frozenset[str]) -> bool:
+    """Whether a text names another size of the instance's family."""
+    family = instance.split(".")[0] + "."
+    return any(name.startswith(family) and name != instance for name in there)
+
+
+def _quantity_features(query: Query, unit: Unit) -> dict[str, float]:
+    found = unit.quantities
     dimensions = {q.dimension for q in found}
     wanted = query.dimensions - {"parameters"} if query.sizes else query.dimensions
-    held = bool(wanted & dimensions)
+    held = answers_quantity(query, unit)
+    fits = any(f.holds(s) for f in found for s in query.sizes)
     return {
         "quantity": float(query.asks_number and held),
         "no quantity": float(query.asks_number and bool(wanted) and not held),
         "no number": float(query.asks_number and not found),
-        "size": float(any(f.holds(s) for f in found for s in query.sizes)),
-        "other size": float(bool(query.sizes) and "parameters" in dimensions and not any(f.holds(s) for f in found for s in query.sizes)),
+        "size": float(fits),
+        "other size": float(bool(query.sizes) and "parameters" in dimensions and not fits),
     }
+
+
+def answers_quantity(query: Query, unit: Unit) -> bool:
+    """Whether a unit holds a quantity of the kind asked for; what is counted must be said beside the number."""
+    wanted = [w for w in counted(query.standalone) if w not in STOP_WORDS]
+    return any(q.dimension in query.dimensions and (q.dimension != "count" or not wanted or _same_thing(wanted, q.noun)) for q in unit.quantities)
+
+
+def _same_thing(wanted: Sequence[str], noun: str) -> bool:
+    said = words(noun)
+    return bool({stem(w) for w in wanted} & {stem(w) for w in said}) or bool({g for w in wanted for g in synonyms(w)} & {g for w in said for g in synonyms(w)})
+
+
+def other_qualifier(question: str, text: str) -> bool:
+    """Whether a text speaks of the other thing of the same name: accelerator memory where host memory is asked for."""
+    asked, said = set(words(question)), set(words(text))
+    for entry in vocabulary()["qualifiers"]:
+        for mine, other in (entry["sides"], entry["sides"][::-1]):
+            if asked & set(entry["of"]) and asked & set(mine) and not asked & set(other) and said & set(other) and not said & set(mine):
+                return True
+    return False
 
 
 def _task_features(query: Query, here: str, place: str) -> dict[str, float]:

@@ -6,7 +6,7 @@ from chatbot.names import mentioned
 from chatbot.words import STOP_WORDS, synonyms
 from ingest import Index
 
-_WORD = re.compile(r"[A-Za-z]{4,}\d?(?![\w.])")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}\d?(?![\w.])")
 
 
 def correct(text: str, index: Index) -> str:

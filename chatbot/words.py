@@ -19,9 +19,12 @@ STOP_WORDS = frozenset(
     put quite rather re really regarding right said same say says she should since so some someone something still such sure
     take tell than thank thanks that the their them themselves then there these they thing things think this those though
     through to too true two under until up upon us using ve very versus via vs want wants was way we well were what whats when
+    source sources document documents guide guides article articles page pages text texts notes list lists listed called mention mentions mentioned
+    according docs doc corpus question answer come comes
     where whether which while who whom whose why will wish with within without wonder would yes yet you your""".split()
 )
 
+_PLURAL_CODE = re.compile(r"^([a-z]+\d+)s$")
 _stemmer = snowballstemmer.stemmer("english")
 
 
@@ -37,8 +40,10 @@ def content_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The English stem (Snowball); words with digits are left as they are."""
-    return word if any(c.isdigit() for c in word) else str(_stemmer.stemWord(word))
+    """The English stem (Snowball); words with digits only lose the s of a plural ("h100s")."""
+    if any(c.isdigit() for c in word):
+        return _PLURAL_CODE.sub(r"\1", word)
+    return str(_stemmer.stemWord(word))
 
 
 @lru_cache(maxsize=65_536)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ingest.index import Index
     from ingest.syncing import SyncReport, sync
 
-# The module of `sync` is named otherwise: a module of that name would take the place of the function once it is imported.
+# `sync` stands in a module of another name: one of its own name would take its place once it is imported.
 __all__ = ["Chunk", "CorpusError", "Document", "Encoder", "Index", "Source", "SyncReport", "sync"]
 
 _HOMES = {

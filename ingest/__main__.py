@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +15,7 @@ from ingest.syncing import Progress, SyncReport, sync
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `wattwise ingest`. Returns 0 when the index holds what could be read, 1 when it holds nothing or was not made."""
+    """Run `wattwise ingest`. Returns 0 when the index holds what could be read, 1 when that is nothing."""
     options = _parser().parse_args(argv)
     try:
         with _bars() as progress:
@@ -25,19 +25,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CorpusError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("Stopped. The index is as it was.", file=sys.stderr)
+        return 1
     for failure in report.failed:
         print(f"not read: {failure.id}: {failure.reason}", file=sys.stderr)
-    print(json.dumps(asdict(report), ensure_ascii=False) if options.json else _summary(report, options.index, options.dry_run))
+    print(
+        json.dumps(asdict(report), ensure_ascii=False)
+        if options.json
+        else _summary(report, options.index, options.dry_run)
+    )
     return 0 if report.added or report.changed or report.unchanged else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="wattwise ingest", description="Bring the index up to date with its sources.")
     parser.add_argument(
-        "sources", metavar="SOURCE", nargs="*", default=["corpus"], help="file, folder, s3://bucket/prefix or https:// page (corpus)"
+        "sources",
+        metavar="SOURCE",
+        nargs="*",
+        default=["corpus"],
+        help="file, folder, s3://bucket/prefix or https:// page (corpus)",
     )
     index = os.environ.get("WATTWISE_INDEX") or "index"
-    parser.add_argument("--index", metavar="DIR", default=index, help=f"where the index is ({index}; WATTWISE_INDEX sets it)")
+    parser.add_argument(
+        "--index", metavar="DIR", default=index, help=f"where the index is ({index}; WATTWISE_INDEX sets it)"
+    )
     parser.add_argument(
         "--encoder",
         metavar="NAME",
@@ -60,9 +73,9 @@ def _bars() -> Iterator[Progress | None]:
     bars: dict[str, Any] = {}
 
     def progress(stage: str, done: int, total: int) -> None:
-        bar = bars.setdefault(stage, None) or tqdm(desc=stage, total=total or None, unit=" texts" if total else " documents")
-        bars[stage] = bar
-        bar.update(done - bar.n)
+        if stage not in bars:
+            bars[stage] = tqdm(desc=stage, total=total or None, unit=" texts" if total else " documents")
+        bars[stage].update(done - bars[stage].n)
 
     try:
         yield progress
@@ -74,7 +87,11 @@ def _bars() -> Iterator[Progress | None]:
 def _summary(report: SyncReport, index: str, dry_run: bool) -> str:
     kinds = ("added", "changed", "removed", "unchanged", "failed")
     counts = ", ".join(f"{len(getattr(report, kind))} {kind}" for kind in kinds)
-    lines = [f"{sign} {id}" for sign, ids in (("+", report.added), ("~", report.changed), ("-", report.removed)) for id in ids]
+    lines = [
+        f"{sign} {id}"
+        for sign, ids in (("+", report.added), ("~", report.changed), ("-", report.removed))
+        for id in ids
+    ]
     if dry_run:
         return "\n".join([*lines, f"{index} would change so: {counts}."])
     return f"{index} is up to date: {counts}; {report.encoded} texts encoded."

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -16,8 +17,9 @@ from ingest.lines import Mark, clean_title, marks
 Kind = Literal["heading", "text", "code", "list", "item", "table", "row", "flattened", "residue", "anchor"]
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-_BULLET = re.compile(r"\s*[•‣◦●▪·–—]\s+\S")
-_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_BAR = re.compile(r"(?<!\\)\|")
+_BULLET = re.compile(r"^[ \t]*[•‣◦●▪·–—][ \t]+(?=\S)", re.MULTILINE)
+_DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 # A cell may run over several lines, blank ones among them; one that is not closed so soon is no such cell.
 _ROW_LINES = 200
 _HEADING = 200
@@ -49,19 +51,21 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
+    """A span of a text by lines: `starts` holds the offsets in the whole text."""
+
     text: str
-    base: int
+    end: int
     content: Sequence[str]
     starts: Sequence[int]
 
     def offset(self, line: int) -> int:
-        return self.starts[line] if line < len(self.starts) else self.base + len(self.text)
+        return self.starts[line] if line < len(self.starts) else self.end
 
 
-def parse(text: str, base: int, *, plain: bool, first: bool) -> list[Block]:
-    """The blocks of a text that begins at offset `base` of its document; `plain` as of `lines.is_plain`."""
-    starts = [base, *(base + match.end() for match in _NEWLINE.finditer(text))]
-    lines = _Lines(text, base, _NEWLINE.split(text), starts)
+def parse(text: str, start: int, end: int, *, plain: bool, first: bool) -> list[Block]:
+    """The blocks of `text[start:end]` with offsets in `text`; `plain` and `first` are told to `lines.marks`."""
+    starts = [start, *(match.end() for match in _NEWLINE.finditer(text, start, end))]
+    lines = _Lines(text, end, _NEWLINE.split(text[start:end]), starts)
     environment = {"marks": marks(lines.content, plain=plain, first=first)}
     tokens: list[Token] = []
     parser = _parser(plain)
@@ -69,7 +73,7 @@ def parse(text: str, base: int, *, plain: bool, first: bool) -> list[Block]:
     root = _Node(Token("root", "", 1))
     root.map = (0, len(lines.content))
     _nest(tokens, root)
-    return list(_blocks(root, lines, base, base + len(text)))
+    return list(_blocks(root, lines, start, end))
 
 
 @cache
@@ -163,28 +167,28 @@ def _blocks(node: _Node, lines: _Lines, start: int, end: int) -> Iterator[Block]
         return
     begins = [start, *(min(lines.offset(child.map[0]), end) for child in node.children[1:])]
     for child, begin, stop in zip(node.children, begins, [*begins[1:], end], strict=True):
-        begin, stop = _trim(lines, begin, stop)
+        begin, stop = trim(lines.text, begin, stop)
         if begin < stop:
             yield _block(child, lines, begin, stop)
 
 
-def _trim(lines: _Lines, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends."""
-    text = lines.text[start - lines.base : end - lines.base]
-    return end - len(text.lstrip()), start + len(text.rstrip())
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends; of nothing but white space, one whose end is not after its start."""
+    span = text[start:end]
+    return end - len(span.lstrip()), start + len(span.rstrip())
 
 
 def _block(node: _Node, lines: _Lines, start: int, end: int) -> Block:
-    raw = lines.text[start - lines.base : end - lines.base]
+    raw = lines.text[start:end]
     match node.token.type:
         case "mark":
-            return _marked(node.token.meta["mark"], raw, start, end)
+            return _marked(node.token.meta["mark"], lines.text, start, end)
         case "heading_open" if len(raw) <= _HEADING:
             return Block("heading", start, end, title=_heading_title(raw), rank=int(node.token.tag[1]))
         case "table":
             return _table(node, lines, start, end)
         case "paragraph_open":
-            return _paragraph(raw, start, end)
+            return _paragraph(lines.text, start, end)
         case kind:
             known = _KINDS.get(kind, "text")
             children = tuple(_blocks(node, lines, start, end)) if node.children and known != "heading" else ()
@@ -197,48 +201,39 @@ def _heading_title(raw: str) -> str:
     return clean_title(" ".join(lines[:-1] if underlined else lines))
 
 
-def _marked(mark: Mark, raw: str, start: int, end: int) -> Block:
+def _marked(mark: Mark, text: str, start: int, end: int) -> Block:
     if mark.kind == "flattened":
-        return Block("flattened", start, end, tuple(_unflatten(raw, start)))
+        return Block("flattened", start, end, tuple(_unflatten(text, start, end)))
     return Block(mark.kind, start, end, title=mark.title, rank=mark.rank)
 
 
-def _unflatten(raw: str, base: int) -> Iterator[Block]:
-    items: list[Block] = []
-    for kind, start, end, rank, title in flattened.split(raw):
-        start, end = end - len(raw[start:end].lstrip()), start + len(raw[start:end].rstrip())
-        if kind == "item":
-            items.append(Block("item", base + start, base + end))
-            continue
-        if items:
-            yield Block("list", items[0].start, items[-1].end, tuple(items))
-            items = []
-        yield Block("heading" if kind == "heading" else "text", base + start, base + end, title=title, rank=rank)
-    if items:
-        yield Block("list", items[0].start, items[-1].end, tuple(items))
+def _unflatten(text: str, start: int, end: int) -> Iterator[Block]:
+    parts = flattened.split(text[start:end])
+    for is_item, group in groupby(parts, key=lambda part: part.kind == "item"):
+        spans = [(part, trim(text, start + part.start, start + part.end)) for part in group]
+        blocks = [Block(part.kind, *span, title=part.title, rank=part.rank) for part, span in spans]
+        yield from [_list(blocks)] if is_item else blocks
+
+
+def _list(items: Sequence[Block]) -> Block:
+    return Block("list", items[0].start, items[-1].end, tuple(items))
 
 
 def _table(node: _Node, lines: _Lines, start: int, end: int) -> Block:
     rows: list[tuple[int, int]] = node.token.meta["rows"]
     begins = [start, *(lines.offset(first) for first, _ in rows[1:])]
-    spans = [_trim(lines, begin, stop) for begin, stop in zip(begins, [*begins[1:], end], strict=True)]
+    spans = [trim(lines.text, begin, stop) for begin, stop in zip(begins, [*begins[1:], end], strict=True)]
     children = tuple(Block("row", *span) for span in spans) if len(rows) > 1 else ()
-    header = lines.content[node.map[0]].strip().strip("|")
-    return Block("table", start, end, children, title=" | ".join(clean_title(cell) for cell in header.split("|")))
+    header = _BAR.split(lines.content[node.map[0]].strip().strip("|"))
+    return Block("table", start, end, children, title=" | ".join(map(clean_title, header)))
 
 
-def _paragraph(raw: str, start: int, end: int) -> Block:
+def _paragraph(text: str, start: int, end: int) -> Block:
     """A paragraph, or a list where its lines begin with bullets that Markdown does not know."""
-    begins = [match.start() for match in re.finditer(r"^.", raw, re.MULTILINE) if _BULLET.match(raw, match.start())]
+    begins = [match.start() for match in _BULLET.finditer(text, start, end)]
     if not begins:
         return Block("text", start, end)
-    stops = [*begins[1:], len(raw)]
-    items = tuple(
-        Block("item", start + stop - len(raw[begin:stop].lstrip()), start + begin + len(raw[begin:stop].rstrip()))
-        for begin, stop in zip(begins, stops, strict=True)
-    )
-    bullets = Block("list", items[0].start, items[-1].end, items)
-    lead = raw[: begins[0]].rstrip()
-    if not lead:
-        return bullets
-    return Block("text", start, end, (Block("text", start, start + len(lead)), bullets))
+    spans = [trim(text, begin, stop) for begin, stop in zip(begins, [*begins[1:], end], strict=True)]
+    bullets = _list([Block("item", *span) for span in spans])
+    _, lead_end = trim(text, start, begins[0])
+    return Block("text", start, end, (Block("text", start, lead_end), bullets)) if lead_end > start else bullets

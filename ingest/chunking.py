@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ingest.blocks import Block, parse
+from ingest.blocks import Block, parse, trim
 from ingest.document import Chunk, Document
 from ingest.lines import clean_title, is_plain
 from ingest.outline import Outline, Section
@@ -100,9 +100,10 @@ def _sections(text: str) -> list[Section]:
     first_page = 1 + text.count("\f", 0, start)
     for page, part in enumerate(parts, start=first_page):
         outline.turn(page if "\f" in text else None)
-        for block in parse(part, start, plain=plain, first=page == first_page):
+        end = start + len(part)
+        for block in parse(text, start, end, plain=plain, first=page == first_page):
             outline.add(block)
-        start += len(part) + 1
+        start = end + 1
     return outline.finish()
 
 
@@ -151,16 +152,18 @@ def _pieces(text: str, blocks: Iterable[Block], context: tuple[str, ...] = ()) -
 
 
 def _introduction(text: str, block: Block) -> tuple[str, ...]:
-    """The sentence with a colon at its end that introduces the block after this one."""
-    if block.kind != "text" or text[block.end - 1] != ":":
+    """The last sentence of a paragraph if it introduces what comes next: by a colon, or as "the following"."""
+    if block.kind != "text":
         return ()
-    last = text[max(block.start, block.end - INTRODUCTION) : block.end]
-    return (clean_title(_SENTENCE.split(last)[-1]) + ":",)
+    sentence = _SENTENCE.split(text[max(block.start, block.end - INTRODUCTION) : block.end])[-1]
+    if sentence.endswith(":"):
+        return (clean_title(sentence) + ":",)
+    return (clean_title(sentence),) if "following" in sentence else ()
 
 
 def _divide(text: str, block: Block, context: tuple[str, ...]) -> Iterator[_Piece]:
     if block.end - block.start <= LIMIT:
-        yield _Piece(block.start, block.end, context, leads=block.kind == "text" and text[block.end - 1] == ":")
+        yield _Piece(block.start, block.end, context, leads=bool(_introduction(text, block)))
     elif block.kind == "table":
         yield from _rows(text, block, context)
     elif block.kind == "item":
@@ -201,13 +204,14 @@ def _cut(text: str, block: Block, context: tuple[str, ...], below: tuple[str, ..
     start = block.start
     while block.end - start > LIMIT:
         seam = _seam(text, start, block.kind)
-        end = start + len(text[start:seam].rstrip())
-        if start < end:
-            yield _Piece(start, end, context)
+        begin, end = trim(text, start, seam)
+        if begin < end:
+            yield _Piece(begin, end, context)
             context = below
-        start = seam + len(text[seam : block.end]) - len(text[seam : block.end].lstrip())
-    if start < block.end:
-        yield _Piece(start, block.end, context)
+        start = seam
+    begin, end = trim(text, start, block.end)
+    if begin < end:
+        yield _Piece(begin, end, context)
 
 
 def _seam(text: str, start: int, kind: str) -> int:

@@ -1,7 +1,7 @@
 """The files that are made from the store and can be made from it again: one folder a generation, whole or not there.
 
-`derived-<generation>/` holds the words (tantivy), the vectors (FAISS) and a manifest with the mark of the generation and
-the length and check sum of every file. What is missing, older or damaged is built again, without encoding anything.
+`derived-<generation>/` holds the words (tantivy), the vectors (FAISS) and a manifest with the mark of the generation
+and the length and check sum of every file. What is missing, older or damaged is built again, and nothing is encoded.
 """
 
 import json
@@ -20,6 +20,7 @@ from ingest.vectors import VectorIndex, build_vectors
 
 _MANIFEST = "manifest.json"
 _PREFIX = "derived-"
+_BUILD = 1  # to be raised when the fields or the files change: what another build made counts as older
 _BROKEN = (OSError, ValueError, RuntimeError)  # as Python, tantivy and FAISS each say it of files
 
 
@@ -30,7 +31,7 @@ class Derived:
 
 
 def load_derived(folder: Path, store: Store, state: State) -> Derived:
-    """The engines of a generation; what cannot be used is built first, beside the index if nothing can be written there."""
+    """The engines of a generation, built first if need be: elsewhere, if nothing can be written beside the store."""
     place = place_of(folder, state)
     if is_whole(place, state):
         try:
@@ -49,7 +50,7 @@ def load_derived(folder: Path, store: Store, state: State) -> Derived:
 def is_whole(place: Path, state: State) -> bool:
     try:
         manifest = json.loads((place / _MANIFEST).read_text())
-        return bool(manifest == {"mark": state.mark, "files": _check_sums(place)})
+        return bool(manifest == _manifest(place, state))
     except (OSError, ValueError):
         return False
 
@@ -62,8 +63,7 @@ def build_derived(folder: Path, store: Store, state: State) -> None:
         build_lexical(_rows(store), temporary)
         if state.dimension:
             build_vectors(store.vector_rows(), state.dimension, temporary)
-        manifest = {"mark": state.mark, "files": _check_sums(temporary)}
-        (temporary / _MANIFEST).write_text(json.dumps(manifest))
+        (temporary / _MANIFEST).write_text(json.dumps(_manifest(temporary, state)))
         _rename(temporary, place_of(folder, state), state)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -102,9 +102,15 @@ def _rename(temporary: Path, place: Path, state: State) -> None:
             raise
 
 
+def _manifest(place: Path, state: State) -> dict[str, object]:
+    return {"build": _BUILD, "mark": state.mark, "files": _check_sums(place)}
+
+
 def _check_sums(place: Path) -> dict[str, list[int]]:
     """Length and CRC-32 by name: meant against accidents, and read at gigabytes a second. Lock files do not count."""
-    files = sorted(file for file in place.rglob("*") if file.is_file() and file.name != _MANIFEST and file.suffix != ".lock")
+    files = sorted(
+        file for file in place.rglob("*") if file.is_file() and file.name != _MANIFEST and file.suffix != ".lock"
+    )
     return {str(file.relative_to(place)): [file.stat().st_size, _crc(file)] for file in files}
 
 

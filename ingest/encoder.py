@@ -17,7 +17,7 @@ _BEDROCK = "bedrock:"
 
 
 class Encoder(Protocol):
-    """`encode` gives vectors of unit length, (n, dimension); the vector of a text does not depend on the texts beside it."""
+    """`encode` gives unit vectors, (n, dimension); the vector of a text does not depend on the texts beside it."""
 
     @property
     def name(self) -> str: ...
@@ -104,12 +104,14 @@ def _load_sentence_transformer(name: str) -> Encoder:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise CorpusError(f"The encoder {name} needs sentence-transformers: pip install sentence-transformers") from error
+        raise CorpusError(
+            f"The encoder {name} needs sentence-transformers: pip install sentence-transformers"
+        ) from error
     try:
         model = SentenceTransformer(name)
     except (OSError, ValueError, RuntimeError) as error:
         raise CorpusError(
-            f"There is no sentence-transformers model {name!r} on this machine or where it could be fetched from ({error}). "
+            f"The sentence-transformers model {name!r} is not here and could not be fetched ({error}). "
             f"Without --encoder, {DEFAULT_ENCODER} is used, which is installed."
         ) from error
     return ForeignEncoder(name, lambda texts: model.encode(texts, show_progress_bar=False))

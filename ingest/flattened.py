@@ -2,14 +2,27 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from ingest.lines import SMALL_WORD, clean_title
 
 _MARK = re.compile(r"(?:^|(?<=\s))(?:(?P<hashes>#{1,6})\s+|(?P<bullet>[-*+•])\s+|(?P<number>\d{1,2})\.\s+)(?=\S)")
-_HEADING = 100
+_COLON = re.compile(r":(?=\s)")
+_CLAUSE_END = re.compile(r"[.,;!?]\s")
+_WORD = re.compile(r"\S+")
+_LONGEST_HEADING = 100
 
-# (kind, start, end, rank, title); offsets count from the start of the line.
-Part = tuple[str, int, int, int, str]
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the line; offsets count from the line's start, white space at the ends included."""
+
+    kind: Literal["heading", "text", "item"]
+    start: int
+    end: int
+    title: str = ""
+    rank: int = 0
 
 
 def split(line: str) -> list[Part]:
@@ -17,13 +30,13 @@ def split(line: str) -> list[Part]:
     parts: list[Part] = []
     found = list(_marks(line))
     if not found or found[0].start() > 0:
-        parts.append(("text", 0, found[0].start() if found else len(line), 0, ""))
+        parts.append(Part("text", 0, found[0].start() if found else len(line)))
     for mark, following in zip(found, [*found[1:], None], strict=True):
         end = following.start() if following else len(line)
         if mark["hashes"]:
             parts += _headed(line, mark, end, ends_at_mark=following is not None)
         else:
-            parts.append(("item", mark.start(), end, 0, ""))
+            parts.append(Part("item", mark.start(), end))
     return parts
 
 
@@ -52,24 +65,25 @@ def _opens_item(line: str, match: re.Match[str], previous: re.Match[str] | None)
 
 def _headed(line: str, mark: re.Match[str], end: int, *, ends_at_mark: bool) -> Iterator[Part]:
     heading_end = _heading_end(line, mark.end(), end, ends_at_mark=ends_at_mark)
-    rank = len(mark["hashes"])
-    yield "heading", mark.start(), heading_end, rank, clean_title(line[mark.end() : heading_end])
+    yield Part("heading", mark.start(), heading_end, clean_title(line[mark.end() : heading_end]), len(mark["hashes"]))
     if line[heading_end:end].strip():
-        yield "text", heading_end, end, 0, ""
+        yield Part("text", heading_end, end)
 
 
 def _heading_end(line: str, start: int, end: int, *, ends_at_mark: bool) -> int:
     """A heading runs to the next mark if that is near, or to a colon, or as far as its words are capitalised."""
-    if ends_at_mark and end - start <= _HEADING:
-        return end
-    colon = re.compile(r":(?=\s)").search(line, start, min(end, start + _HEADING))
-    return colon.end() if colon else _capitalised_end(line, start, end)
+    if not (ends_at_mark and end - start <= _LONGEST_HEADING):
+        colon = _COLON.search(line, start, min(end, start + _LONGEST_HEADING))
+        if colon is None:
+            return _capitalised_end(line, start, end)
+        end = colon.end()
+    return _capitalised_end(line, start, end) if _CLAUSE_END.search(line, start, end) else end
 
 
 def _capitalised_end(line: str, start: int, end: int) -> int:
     last_capital = start
-    for word in re.compile(r"\S+").finditer(line, start, end):
-        if word.start() - start > _HEADING:
+    for word in _WORD.finditer(line, start, end):
+        if word.start() - start > _LONGEST_HEADING:
             return word.start()
         if word[0][0].islower() and not SMALL_WORD.fullmatch(word[0]):
             # The word before, capitalised too, begins the sentence that this word goes on.

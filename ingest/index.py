@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ingest.derived import Derived, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
 from ingest.encoder import Encoder, load_encoder
-from ingest.store import FILE_NAME, State, Store, chunk_of, explained, mending, open_store
+from ingest.opening import FILE_NAME, explained, mending, open_store
+from ingest.store import State, Store, chunk_of
 
 # Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
 _TIES = 32
@@ -35,9 +36,9 @@ class Index:
 
     @classmethod
     def open(cls, path: str | Path) -> "Index":
-        """Raises CorpusError, with the command that mends it, for an index that is missing, empty, damaged or of another format."""
+        """Raises CorpusError, with the command that mends it, where there is no usable index."""
         view = _load_view(Path(path), None)
-        return cls(view, _Encoding(view.state), follows=True)
+        return cls(view, _Encoding(view.path, view.state), follows=True)
 
     def snapshot(self) -> "Index":
         """This index as it is now, whatever is synced later."""
@@ -66,12 +67,12 @@ class Index:
         return self._current().count
 
     def lexical(self, text: str, limit: int) -> list[tuple[str, float]]:
-        """Chunk ids with their BM25 scores, best first, equals by id. The text is words; no sign in it has a meaning."""
+        """Chunk ids with their BM25 scores, best first, equals by id. The text is words: it has no syntax."""
         view = self._current()
         return view.named(view.derived.lexical.search(text, limit + _TIES))[:limit] if limit > 0 else []
 
     def dense(self, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
-        """Chunk ids with their cosines to a unit vector, best first, equals by id. Empty where the index has no vectors."""
+        """Chunk ids with their cosines to a unit vector, best first, equals by id; none without vectors."""
         view = self._current()
         if view.derived.vectors is None or limit <= 0:
             return []
@@ -82,8 +83,9 @@ class Index:
         view = self._current()
         if view.derived.vectors is None or not ids:
             return [0.0] * len(ids)
-        vectors = view.vectors(ids)
-        return [float(cosine) for cosine in np.stack(vectors) @ view.fitting(vector)]
+        # Not a matrix product: how that adds up depends on where in the matrix a row stands.
+        cosines = np.einsum("ij,j->i", np.stack(view.vectors(ids)), view.fitting(vector))
+        return [float(cosine) for cosine in cosines]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors of the index's own encoder, (len(texts), dimension); the latest texts are remembered."""
@@ -107,7 +109,7 @@ class Index:
         return self._current().document_chunks(document_id)
 
     def document_frequency(self, word: str) -> int:
-        """How many chunks hold the word as it is spelt, in upper or lower case; 0 says that the corpus does not have it."""
+        """How many chunks hold the word as it is spelt, in upper or lower case; 0: the corpus does not have it."""
         return self._current().derived.lexical.document_frequency(word)
 
     def suggest(self, word: str) -> str | None:
@@ -121,7 +123,7 @@ class Index:
             if not self._view.is_newest():
                 view = _load_view(self._view.path, self._view)
                 if view.state.encoder != self._view.state.encoder:
-                    self._encoding = _Encoding(view.state)
+                    self._encoding = _Encoding(view.path, view.state)
                 self._view = view
             return self._view
 
@@ -152,7 +154,7 @@ class _View:
         flat = np.asarray(vector, dtype=np.float32).reshape(-1)
         if flat.shape[0] != self.state.dimension:
             raise CorpusError(
-                f"The index in {self.path} holds vectors of {self.state.encoder} ({self.state.dimension} numbers each), "
+                f"The index in {self.path} holds vectors of {self.state.dimension} numbers by {self.state.encoder}; "
                 f"the question's vector has {flat.shape[0]}. {mending(self.path)}"
             )
         return flat
@@ -191,7 +193,8 @@ class _View:
 class _Encoding:
     """The encoder of an index, loaded when the first text asks for it, and the vectors of the latest texts."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, path: Path, state: State) -> None:
+        self._path = path
         self._state = state
         self._encoder: Encoder | None = None
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
@@ -214,7 +217,7 @@ class _Encoding:
                 if encoder.dimension != self._state.dimension:
                     raise CorpusError(
                         f"{self._state.encoder} makes vectors of {encoder.dimension} numbers here, "
-                        f"the index holds {self._state.dimension}. Encode it anew: wattwise ingest --encoder {self._state.encoder}"
+                        f"the index in {self._path} holds {self._state.dimension}. {mending(self._path)}"
                     )
                 self._encoder = encoder
             return self._encoder
@@ -239,7 +242,7 @@ def _load_view(path: Path, previous: _View | None) -> _View:
 
 
 def _signature(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
-    """What differs after every commit: the identity, length and time of the store and of its log (an empty log is none)."""
+    """What differs after every commit: identity, length and time of the store and of its log (an empty log is none)."""
     return tuple(_stamp(path / name) for name in (FILE_NAME, f"{FILE_NAME}-wal"))
 
 

@@ -25,6 +25,7 @@ FORMATS = {
     ".jsonl": "application/jsonl",
 }
 SUFFIXES = frozenset(FORMATS)
+DAMAGED = "it is damaged or not of the format that its name says: open it in its program and save it again"
 UNSUPPORTED = f"its format has no loader: convert it to one of {', '.join(FORMATS)}"
 
 

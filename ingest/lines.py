@@ -49,7 +49,7 @@ _ARROW = re.compile(r"\s(?:→|⇒|➔|➜|->|=>|-->|β)\s")
 _LABELLED = re.compile(r"(?P<label>[^:]{1,60}):\s+(?P<value>\S.*)")
 # "… in the following figure." announces a caption, "… in the following sections." does not.
 _ANNOUNCED = re.compile(
-    r"\bin the (?:following|next) (?!sections?|chapters?|parts?|pages?|steps?)\w+[.:]$", re.IGNORECASE
+    r"\b(?:with)?in the (?:following|next) (?!sections?|chapters?|parts?|pages?|steps?)\w+[.:]$", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"\d+(?:\.\d+)+\.?\s+(?=[A-Z])")
 SMALL_WORD = re.compile(
@@ -86,7 +86,9 @@ def clean_title(raw: str) -> str:
     title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title)
     title = re.sub(r"\*\*|__(?=\S)|(?<=\S)__|(?<!\\)[*`]|(?<![\w\\])_(?=\w)|(?<=\w)_(?!\w)", "", title)
     title = re.sub(r"\\(?=[^A-Za-z0-9\s])", "", title)
-    return " ".join(title.split()).rstrip(": ")
+    title = " ".join(title.split()).rstrip(": ")
+    # A tab of a page: "[ Linux ]".
+    return title[1:-1].strip() if title.startswith("[ ") and title.endswith(" ]") else title
 
 
 def _mark(line: str) -> Mark | None:
@@ -144,7 +146,9 @@ def _plain_headings(lines: Sequence[str], taken: dict[int, Mark], *, first: bool
 
 
 def _could_be_title(line: str) -> bool:
-    return len(line) <= 150 and line[-1] not in ".,;:" and not _LIST_ITEM.match(line) and not _ARROW.search(line)
+    if not (3 <= len(line) <= 150 and line[0].isalnum() and line[-1] not in ".,;:"):
+        return False
+    return not _LIST_ITEM.match(line) and not _ARROW.search(line)
 
 
 def _is_plain_heading(line: str, around: _Neighbours) -> bool:

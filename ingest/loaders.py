@@ -1,6 +1,7 @@
 """Bytes of any supported format -> Document."""
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -8,7 +9,7 @@ from pathlib import PurePosixPath
 
 from ingest.cleaning import clean
 from ingest.document import CorpusError, Document, Source
-from ingest.items import MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Extracted, Item
+from ingest.items import DAMAGED, MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Extracted, Item
 from ingest.markup import load_html
 from ingest.office import load_docx, load_pptx, load_xlsx
 from ingest.pdf import load_pdf
@@ -16,6 +17,7 @@ from ingest.plain import first_heading, front_matter, load_markdown, load_plain_
 from ingest.rst import load_rst
 from ingest.tables import load_csv, load_json, load_json_lines
 
+logger = logging.getLogger(__name__)
 __all__ = ["MAX_BYTES", "SUFFIXES", "front_matter", "load"]
 
 LOADERS: Mapping[str, Callable[[bytes], Extracted]] = {
@@ -51,12 +53,23 @@ def load(item: Item, data: bytes) -> Document:
         raise CorpusError(UNSUPPORTED)
     if len(data) > MAX_BYTES:
         raise CorpusError(TOO_LARGE)
-    extracted = load_html(data, item.content_type) if suffix in (".html", ".htm") else LOADERS[suffix](data)
+    extracted = _extracted(suffix, data, item.content_type)
     text = extracted.text if suffix in _QUOTED_AS_THEY_STAND else _cleaned(extracted.text, paged=suffix in _PAGED)
     if not text.strip():
         raise CorpusError("it is empty: write something in it or take it out")
     source = item.source or _source(item, extracted, text)
     return Document(item.id, source, source.title, text)
+
+
+def _extracted(suffix: str, data: bytes, content_type: str | None) -> Extracted:
+    try:
+        return load_html(data, content_type) if suffix in (".html", ".htm") else LOADERS[suffix](data)
+    except (CorpusError, MemoryError):
+        raise
+    except Exception as error:
+        # Parsers of damaged files raise whatever they stumble on, and one bad file must not cost the others.
+        logger.debug("a %s file could not be parsed", suffix, exc_info=True)
+        raise CorpusError(DAMAGED) from error
 
 
 def _cleaned(text: str, *, paged: bool) -> str:

@@ -73,7 +73,7 @@ def _published(value: object, where: str) -> str:
         value = value.date()
     text = value.isoformat() if isinstance(value, date) else str(value)
     if isinstance(value, bool) or not _ISO_DATE.fullmatch(text):
-        raise CorpusError(f'{where}: key \'published\' must be a date such as 2022-11-10, "2022-11" or 2022')
+        raise CorpusError(f"{where}: key 'published' must be a date such as 2022-11-10, \"2022-11\" or 2022")
     return text
 
 

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import warnings
 from typing import Any
 
 from ingest.document import CorpusError
@@ -87,9 +88,7 @@ def _words(element: Any) -> str | None:
 
 def _whole_text(html: str) -> str:
     """All that a page says outside its menus: for pages that trafilatura finds nothing in."""
-    from bs4 import BeautifulSoup
-
-    soup = BeautifulSoup(html, "lxml")
+    soup = _parsed(html)
     for furniture in soup.find_all(_PAGE_FURNITURE):
         furniture.decompose()
     return markdown_of_html(str(soup.find("main") or soup.body or soup))
@@ -97,10 +96,9 @@ def _whole_text(html: str) -> str:
 
 def markdown_of_html(html: str) -> str:
     """All of some HTML as Markdown, without links and pictures."""
-    from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
-    soup = BeautifulSoup(html, "lxml")
+    soup = _parsed(html)
     for words in soup.find_all(string=lambda words: words is not None and "|" in words):
         if words.find_parent(["td", "th"]):
             words.replace_with(words.replace("|", "\\|"))
@@ -114,3 +112,12 @@ def markdown_of_html(html: str) -> str:
         escape_underscores=False,
     )
     return str(converter.convert_soup(soup)).strip()
+
+
+def _parsed(html: str) -> Any:
+    from bs4 import BeautifulSoup, UnusualUsageWarning
+
+    with warnings.catch_warnings():
+        # XHTML is read as HTML on purpose.
+        warnings.simplefilter("ignore", UnusualUsageWarning)
+        return BeautifulSoup(html, "lxml")

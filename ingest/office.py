@@ -12,30 +12,25 @@ from datetime import date, datetime, time
 from typing import Any
 
 from ingest.document import CorpusError
-from ingest.items import MAX_BYTES, Extracted
+from ingest.items import DAMAGED, MAX_BYTES, Extracted
 from ingest.markup import markdown_of_html
 from ingest.tables import markdown_table
 
 _OLE_HEADER = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _LARGEST_UNPACKED = 10 * MAX_BYTES
-_BROKEN = "it is damaged or not the Office file that its name says: open it in its program and save it again"
 
 
 def load_docx(data: bytes) -> Extracted:
     _check_package(data)
     import mammoth  # type: ignore[import-untyped]
 
-    try:
-        html = mammoth.convert_to_html(
-            io.BytesIO(data),
-            style_map="p[style-name='Title'] => h1:fresh",
-            include_embedded_style_map=False,
-            convert_image=mammoth.images.img_element(lambda image: {}),
-        ).value
-    except Exception as error:
-        # mammoth has no exception of its own: a damaged file shows as whatever its parser met first.
-        raise CorpusError(_BROKEN) from error
-    return Extracted(markdown_of_html(html))
+    converted = mammoth.convert_to_html(
+        io.BytesIO(data),
+        style_map="p[style-name='Title'] => h1:fresh",
+        include_embedded_style_map=False,
+        convert_image=mammoth.images.img_element(lambda image: {}),
+    )
+    return Extracted(markdown_of_html(converted.value))
 
 
 def load_pptx(data: bytes) -> Extracted:
@@ -43,11 +38,7 @@ def load_pptx(data: bytes) -> Extracted:
     _check_package(data)
     from pptx import Presentation
 
-    try:
-        slides = ["\n\n".join(_slide_blocks(slide)) for slide in Presentation(io.BytesIO(data)).slides]
-    except Exception as error:
-        # python-pptx lets through what its XML parser, zipfile and its own part loaders raise.
-        raise CorpusError(_BROKEN) from error
+    slides = ["\n\n".join(_slide_blocks(slide)) for slide in Presentation(io.BytesIO(data)).slides]
     return Extracted("".join(f"{slide}\n\f" for slide in slides))
 
 
@@ -99,16 +90,12 @@ def load_xlsx(data: bytes) -> Extracted:
     _check_package(data)
     import openpyxl  # type: ignore[import-untyped]
 
-    try:
-        with warnings.catch_warnings():
-            # openpyxl warns of styles and validations that it leaves out; neither is text.
-            warnings.filterwarnings("ignore", module="openpyxl")
-            workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            sections = [_sheet_section(sheet) for sheet in workbook.worksheets]
-            workbook.close()
-    except Exception as error:
-        # openpyxl lets through what its XML parser and zipfile raise.
-        raise CorpusError(_BROKEN) from error
+    with warnings.catch_warnings():
+        # openpyxl warns of styles and validations that it leaves out; neither is text.
+        warnings.filterwarnings("ignore", module="openpyxl")
+        workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        sections = [_sheet_section(sheet) for sheet in workbook.worksheets]
+        workbook.close()
     return Extracted("\n\n".join(filter(None, sections)))
 
 
@@ -156,6 +143,6 @@ def _check_package(data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             unpacked = sum(part.file_size for part in package.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise CorpusError(_BROKEN) from error
+        raise CorpusError(DAMAGED) from error
     if unpacked > _LARGEST_UNPACKED:
         raise CorpusError(f"it unpacks to more than {_LARGEST_UNPACKED // 1024 // 1024} MiB: split it")

@@ -9,8 +9,11 @@ from markdown_it import MarkdownIt
 from ingest.document import CorpusError
 from ingest.items import Extracted
 
-# A title stands near the head of a text; parsing 50 MiB to find it would cost seconds.
+# A title stands near the head of a text, mostly in its first lines; parsing 50 MiB to find it would cost minutes.
+_FIRST_LOOK = 1_000
 _HEAD = 20_000
+_MARKDOWN = MarkdownIt("commonmark")
+_WORDS = {"text", "code_inline", "softbreak", "hardbreak"}
 _LONGEST_TITLE = 150
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _KEY_LINE = re.compile(r"[A-Za-z_][\w .-]*:(?:[ \t]|$)", re.MULTILINE)
@@ -77,10 +80,14 @@ def _plain_values(mapping: dict[object, object]) -> dict[str, str]:
 
 def first_heading(text: str) -> str | None:
     """The words of the first Markdown heading, without its markup; None when it is too long to be a title."""
-    for opening, inline in pairwise(MarkdownIt("commonmark").parse(text[:_HEAD])):
-        if opening.type == "heading_open":
-            words = (child.content or " " for child in inline.children or () if child.type != "image")
-            return _as_title("".join(words))
+    for length in (_FIRST_LOOK, _HEAD):
+        head = text if len(text) <= length else text[:length].rpartition("\n")[0]
+        for opening, inline in pairwise(_MARKDOWN.parse(head)):
+            if opening.type == "heading_open":
+                words = (child.content or " " for child in inline.children or () if child.type in _WORDS)
+                return _as_title("".join(words))
+        if len(text) <= length:
+            break
     return None
 
 

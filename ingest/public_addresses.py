@@ -1,10 +1,9 @@
 """Connections to public addresses only: a host is resolved once, checked, and connected to at that address."""
 
-import ipaddress
 import socket
 import time
 from collections.abc import Callable, Iterable
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from ssl import SSLContext
 from typing import Any
 
@@ -13,20 +12,18 @@ import httpcore
 from ingest.document import CorpusError
 
 Address = IPv4Address | IPv6Address
-# Forms that carry an IPv4 address inside: the network behind them may be any, loopback too.
-_CARRIERS = tuple(
-    map(
-        ipaddress.IPv6Network,
-        ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"),
-    )
-)
+# All that the IPv6 internet uses so far. IPv4-mapped, IPv4-compatible and NAT64 addresses lie outside it.
+_IPV6_INTERNET = IPv6Network("2000::/3")
+# Teredo and 6to4 carry an IPv4 address inside, which may be any, a private one too.
+_IPV6_TUNNELS = (IPv6Network("2001::/32"), IPv6Network("2002::/16"))
 
 
 def is_public(address: Address) -> bool:
     """Whether an address belongs to the public internet and to one machine there."""
-    if any(address in carrier for carrier in _CARRIERS if address.version == 6):
-        return False
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+    if isinstance(address, IPv6Address):
+        tunnelled = any(address in tunnel for tunnel in _IPV6_TUNNELS)
+        return address.is_global and address in _IPV6_INTERNET and not tunnelled
+    return address.is_global and not address.is_multicast
 
 
 def resolve(host: str, port: int) -> list[Address]:
@@ -35,7 +32,7 @@ def resolve(host: str, port: int) -> list[Address]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise CorpusError(f"the host {host} cannot be found: check the address and the network") from error
-    return list(dict.fromkeys(ipaddress.ip_address(str(entry[4][0])) for entry in found))
+    return list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in found))
 
 
 class Deadline:

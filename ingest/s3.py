@@ -14,22 +14,27 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _Result = TypeVar("_Result")
-_REASONS = {
-    "NoSuchBucket": "there is no bucket of that name: check the name and the AWS region",
-    "NoSuchKey": "it was removed from the bucket while this ran: run this again",
-    "404": "it was removed from the bucket while this ran: run this again",
-    "InvalidObjectState": "it lies in an archive: restore it first",
-    "PermanentRedirect": "the bucket lies in another AWS region: set AWS_REGION to that region",
-    "IllegalLocationConstraintException": "the bucket lies in another AWS region: set AWS_REGION to that region",
-} | dict.fromkeys(
-    ("AccessDenied", "AllAccessDisabled", "403"),
-    "access is denied: grant s3:ListBucket on the bucket and s3:GetObject on its objects to these AWS credentials",
-) | dict.fromkeys(
-    ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired"),
-    "the AWS credentials are wrong or have expired: renew them, for example with `aws sso login`",
-) | dict.fromkeys(
-    ("SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "503", "ServiceUnavailable"),
-    "S3 asks for fewer requests, after several tries: run this again later",
+_REASONS = (
+    {
+        "NoSuchBucket": "there is no bucket of that name: check the name and the AWS region",
+        "NoSuchKey": "it was removed from the bucket while this ran: run this again",
+        "404": "it was removed from the bucket while this ran: run this again",
+        "InvalidObjectState": "it lies in an archive: restore it first",
+        "PermanentRedirect": "the bucket lies in another AWS region: set AWS_REGION to that region",
+        "IllegalLocationConstraintException": "the bucket lies in another AWS region: set AWS_REGION to that region",
+    }
+    | dict.fromkeys(
+        ("AccessDenied", "AllAccessDisabled", "403"),
+        "access is denied: grant s3:ListBucket on the bucket and s3:GetObject on its objects to these AWS credentials",
+    )
+    | dict.fromkeys(
+        ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired"),
+        "the AWS credentials are wrong or have expired: renew them, for example with `aws sso login`",
+    )
+    | dict.fromkeys(
+        ("SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "503", "ServiceUnavailable"),
+        "S3 asks for fewer requests, after several tries: run this again later",
+    )
 )
 
 
@@ -58,8 +63,9 @@ def _client() -> S3Client:
     except ImportError as error:
         raise CorpusError("s3:// sources need boto3: pip install 'wattwise[aws]'") from error
     # Adaptive: after a throttled request botocore slows itself down before it tries again.
-    config = Config(retries={"mode": "adaptive", "max_attempts": 8}, connect_timeout=10, read_timeout=60)
-    return _plainly(lambda: boto3.client("s3", config=config))
+    config = Config(retries={"mode": "adaptive", "total_max_attempts": 5}, connect_timeout=10, read_timeout=60)
+    # A session of its own: the default one would keep the credentials of an earlier call.
+    return _plainly(lambda: boto3.Session().client("s3", config=config))
 
 
 def _listing(client: S3Client, bucket: str, prefix: str) -> list[tuple[str, int]]:
@@ -109,6 +115,6 @@ def _botocore_reason(error: Exception) -> str:
         return "no AWS credentials were found: run `aws configure` or set AWS_PROFILE"
     if isinstance(error, exceptions.CredentialRetrievalError | exceptions.SSOError):
         return _REASONS["ExpiredToken"]
-    if isinstance(error, exceptions.HTTPClientError):
+    if isinstance(error, exceptions.HTTPClientError | exceptions.ConnectionError):
         return "S3 cannot be reached: check the network and AWS_ENDPOINT_URL"
     return f"boto3 could not ask S3 ({type(error).__name__}): check the bucket's name and the AWS settings"

@@ -1,37 +1,36 @@
 """SQLite: the one source of truth. Documents, their chunks and the vectors change in one transaction a sync.
 
-Readers hold a read transaction each (write-ahead log), so that they see one generation until they ask for the next; the
-writer holds the write lock from its first read to its commit, so that there is one writer. Vectors are of half precision:
-half the size, and a cosine that differs by less than 0.001. They are keyed by the digest of the text that was encoded, so
-that a text which moves or occurs twice is encoded once.
+Readers hold a read transaction each (write-ahead log), so that they see one generation until they ask for the next. The
+writer holds the write lock from its first read to its commit, so that there is one writer. Vectors are of half
+precision: half the size, and a cosine that differs by less than 0.001. They are keyed by the digest of the text that
+was encoded, so that a text which moves or occurs twice is encoded once.
 """
 
-import fcntl
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields
 from hashlib import sha256
-from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.document import Chunk, CorpusError, Document, Source
+from ingest.document import Chunk, Document, Source
 
-FORMAT = 1
-FILE_NAME = "store.sqlite"
 _SOURCE_FIELDS = ", ".join(field.name for field in fields(Source))
-_SCHEMA = f"""
-CREATE TABLE state (generation INTEGER NOT NULL, mark TEXT NOT NULL, encoder TEXT NOT NULL, dimension INTEGER NOT NULL, updated TEXT NOT NULL);
+_CHUNK_FIELDS = 'id, headings, start, "end", page'
+SCHEMA = f"""
+CREATE TABLE state (
+    generation INTEGER NOT NULL, mark TEXT NOT NULL, encoder TEXT NOT NULL, dimension INTEGER NOT NULL,
+    updated TEXT NOT NULL);
 CREATE TABLE sources (key BLOB PRIMARY KEY, {_SOURCE_FIELDS});
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, origin TEXT NOT NULL, fingerprint TEXT NOT NULL,
     source BLOB NOT NULL REFERENCES sources, title TEXT NOT NULL, text TEXT NOT NULL);
+CREATE INDEX documents_source ON documents (source);
 CREATE TABLE chunks (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
     headings TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, page INTEGER, context TEXT NOT NULL,
     digest BLOB NOT NULL);
 CREATE INDEX chunks_document ON chunks (document, start);
@@ -56,7 +55,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one document has in the index: the chunk, the context that is indexed with it, the digest of its encoded text."""
+    """A chunk as it is indexed: with the context that is indexed beside it, and the digest of its encoded text."""
 
     chunk: Chunk
     context: str
@@ -65,7 +64,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index remembers of a document: the source it was found in, and the digest of all that it was made from."""
+    """What is remembered of a document: the source it was found in, and the digest of all that it was made from."""
 
     origin: str
     fingerprint: str
@@ -112,15 +111,15 @@ class Store:
     def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
         """The chunks of a document in its order, each with its own number."""
         rows = self._connection.execute(
-            'SELECT number, context, digest, id, headings, start, "end", page FROM chunks WHERE document = ? ORDER BY start, number',
+            f"SELECT number, context, digest, {_CHUNK_FIELDS} FROM chunks WHERE document = ? ORDER BY start, number",
             (number,),
         )
         return [(chunk, Entry(_chunk(document, *row), context, digest)) for chunk, context, digest, *row in rows]
 
     def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, tuple[str, str, int, int, int | None]]]:
-        """Chunk id -> number of its document, and what `chunk_of` makes a chunk from; what is not in the index is left out."""
+        """Chunk id -> number of its document, and what `chunk_of` makes a chunk from; unknown ids are left out."""
         rows = self._connection.execute(
-            'SELECT document, id, headings, start, "end", page FROM chunks WHERE id IN (SELECT value FROM json_each(?))',
+            f"SELECT document, {_CHUNK_FIELDS} FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(ids),),
         )
         return {id: (document, (id, headings, start, end, page)) for document, id, headings, start, end, page in rows}
@@ -174,7 +173,9 @@ class Store:
 
     def add_vectors(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
         rows = zip(digests, vectors.astype("<f2"), strict=True)
-        self._connection.executemany("INSERT INTO vectors VALUES (?, ?)", ((digest, row.tobytes()) for digest, row in rows))
+        self._connection.executemany(
+            "INSERT INTO vectors VALUES (?, ?)", ((digest, row.tobytes()) for digest, row in rows)
+        )
 
     def remove_vectors(self) -> None:
         self._connection.execute("DELETE FROM vectors")
@@ -189,141 +190,14 @@ class Store:
         self._connection.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?)", astuple(state))
 
     def commit(self) -> None:
-        """End the transaction and fold the log into the file, so that the file alone is the index."""
+        """End the transaction and fold the log into the file, which is all of the index then, readers permitting."""
         self._connection.execute("COMMIT")
+        self._connection.execute("PRAGMA busy_timeout = 0")  # a reader of the old generation may keep the log for long
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def chunk_of(document: Document, row: tuple[str, str, int, int, int | None]) -> Chunk:
     return _chunk(document, *row)
-
-
-def mending(folder: Path) -> str:
-    return f"Make it anew: wattwise ingest --index {folder}"
-
-
-def open_store(folder: Path) -> tuple[Store, State]:
-    """A reader's store, inside a read transaction. Raises CorpusError where there is no usable index."""
-    file = folder / FILE_NAME
-    if not file.is_file():
-        raise CorpusError(f"There is no index in {folder}. {mending(folder)}")
-    with explained(folder):
-        connection = _connect(file)
-        try:
-            return Store(connection), _usable_state(connection, folder)
-        except BaseException:
-            connection.close()
-            raise
-
-
-def _usable_state(connection: sqlite3.Connection, folder: Path) -> State:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in (0, FORMAT):
-        raise CorpusError(f"The index in {folder} was made by another version of wattwise. {mending(folder)}")
-    state = Store(connection).state() if version else None
-    if state is None or Store(connection).count_chunks() == 0:
-        raise CorpusError(f"The index in {folder} is empty. {mending(folder)}")
-    return state
-
-
-@contextmanager
-def explained(folder: Path) -> Iterator[None]:
-    """What SQLite says about a broken file, as a CorpusError with its remedy."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise CorpusError(f"The index in {folder} is damaged ({error}). {mending(folder)}") from error
-
-
-def _connect(file: Path) -> sqlite3.Connection:
-    """In a read transaction. The log needs two files beside the store: where they cannot be made, nobody writes either."""
-    address = f"file:{quote(str(file.resolve()))}?mode=ro"
-    try:
-        return _begin(address)
-    except sqlite3.OperationalError:
-        return _begin(f"{address}&immutable=1")
-
-
-def _begin(address: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[Store]:
-    """The writer's store; what is not committed inside is undone. Raises CorpusError while another writer is at work.
-
-    A store that is damaged or of another format is left as it is, and one that is made anew takes its place when all of
-    it is there.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
-        file = folder / FILE_NAME
-        if _usable(file):
-            with closing(_begin_writing(file)) as connection:
-                yield Store(connection)
-            return
-        fresh = folder / f"{FILE_NAME}.new"
-        _remove_database(fresh)
-        with closing(_begin_writing(fresh)) as connection:
-            yield Store(connection)
-            finished = not connection.in_transaction
-        if finished:
-            _remove_logs(file)
-            fresh.replace(file)
-        _remove_database(fresh)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """The system lets go of the lock when the process ends, however it ends."""
-    with (folder / "writer.lock").open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise CorpusError(f"Another ingest is writing to the index in {folder}. Try again when it is done.") from error
-        yield
-
-
-def _usable(file: Path) -> bool:
-    """Whether a writer can go on with this store; one that does not exist yet counts as usable."""
-    if not file.exists():
-        return True
-    try:
-        with closing(sqlite3.connect(file)) as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            return version in (0, FORMAT) and connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-    except sqlite3.DatabaseError:
-        return False
-
-
-def _begin_writing(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, isolation_level=None, timeout=30)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("PRAGMA user_version").fetchone() == (0,):
-        for statement in _SCHEMA.split(";"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
-    return connection
-
-
-def _remove_database(file: Path) -> None:
-    _remove_logs(file)
-    file.unlink(missing_ok=True)
-
-
-def _remove_logs(file: Path) -> None:
-    for ending in ("-wal", "-shm"):
-        file.with_name(file.name + ending).unlink(missing_ok=True)
 
 
 def _chunk(document: Document, id: str, headings: str, start: int, end: int, page: int | None) -> Chunk:

@@ -15,16 +15,19 @@ from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, load_encoder
 from ingest.items import Failure, Item
 from ingest.loaders import load
+from ingest.opening import explained, open_store, writing
 from ingest.sources import find_items
-from ingest.store import Entry, Known, State, Store, explained, open_store, writing
+from ingest.store import Entry, Known, State, Store
 from ingest.vectors import encoded_text
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is (0: not known)."""
+"""Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is (or 0)."""
 
 _BATCH = 256
-# The modules that have no say in what a document's chunks are; a change in any other makes every document a changed one.
-_ENGINE = frozenset({"__init__", "__main__", "derived", "encoder", "index", "lexical", "minilm", "store", "syncing"})
+# The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
+_ENGINE = frozenset(
+    {"__init__", "__main__", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,10 @@ def sync(
 ) -> SyncReport:
     """Make the index hold what the sources hold, and nothing else; return what that changed.
 
-    Only documents that differ are loaded, and only texts that the index has not seen are encoded. A source that cannot be
-    reached keeps its documents. Until the end, and after a failure or a kill at any moment, readers have the old index.
-    Raises CorpusError when no source is given, when nothing can be read and there is no index yet, when another sync is
-    writing, or when the encoder cannot be had.
+    Only documents that differ are loaded, and only texts that the index has not seen are encoded. A source that cannot
+    be reached keeps its documents. Until the end, and after a failure or a kill at any moment, readers have the old
+    index. Raises CorpusError when no source is given, when nothing can be read and there is no index yet, when another
+    sync is writing, or when the encoder cannot be had.
     """
     if not sources:
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")

@@ -26,12 +26,16 @@ class VectorIndex:
         import faiss
 
         self._index = faiss.read_index(str(folder / FILE_NAME))
+        self._use_threads = faiss.omp_set_num_threads
 
     def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
         """The chunk numbers nearest to a unit vector, with their cosines, best first."""
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
+        self._use_threads(1)  # holds for this thread; FAISS would share one question among them, and wait for them
         cosines, numbers = self._index.search(query, limit)
-        return [(int(number), float(cosine)) for number, cosine in zip(numbers[0], cosines[0], strict=True) if number >= 0]
+        return [
+            (int(number), float(cosine)) for number, cosine in zip(numbers[0], cosines[0], strict=True) if number >= 0
+        ]
 
 
 def build_vectors(rows: Iterable[tuple[int, NDArray[np.float32]]], dimension: int, folder: Path) -> None:
@@ -44,7 +48,9 @@ def build_vectors(rows: Iterable[tuple[int, NDArray[np.float32]]], dimension: in
     faiss.write_index(index, str(folder / FILE_NAME))
 
 
-def _batches(rows: Iterable[tuple[int, NDArray[np.float32]]]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+def _batches(
+    rows: Iterable[tuple[int, NDArray[np.float32]]],
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
     remaining = iter(rows)
     while batch := list(islice(remaining, _BATCH)):
         yield np.array([number for number, _ in batch], dtype=np.int64), np.stack([vector for _, vector in batch])

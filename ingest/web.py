@@ -16,7 +16,7 @@ from ingest.public_addresses import Address, CheckedBackend, Deadline, is_public
 
 _MOST_REDIRECTS = 5
 _SECONDS = 60.0
-_USER_AGENT = "wattwise (+one page, on a person's request)"
+_USER_AGENT = "wattwise"
 _SECRET = re.compile(r"sig|secret|token|key|passw|credential|auth|session|^x-(amz|goog|ms)-", re.IGNORECASE)
 _SUFFIX_OF_TYPE = {kind: suffix for suffix, kind in reversed(FORMATS.items())} | {
     "application/xhtml+xml": ".html",
@@ -111,7 +111,9 @@ def _checked(address: str) -> httpx.URL:
     except httpx.InvalidURL as error:
         raise CorpusError("it is not a valid address: check it") from error
     if url.scheme == "http":
-        raise CorpusError("http:// is refused, here or after a redirect: anyone on the way could change the page; use https://")
+        raise CorpusError(
+            "http:// is refused, here or after a redirect: anyone on the way could change the page; use https://"
+        )
     if url.scheme != "https" or not url.host:
         raise CorpusError("only https:// addresses are fetched: save the page and give its file instead")
     if url.userinfo:

@@ -1,11 +1,16 @@
 """Every format becomes text, and everything that cannot be read says why."""
 
 import io
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ingest.document import CorpusError, Document, Source
 from ingest.items import FORMATS, Item
@@ -23,7 +28,9 @@ def reason(name: str, data: bytes | str) -> str:
     return str(caught.value)
 
 
-def written_pdf(pages: Sequence[Sequence[tuple[float, float, str]]], *, title: str = "", encrypted: bool = False) -> bytes:
+def written_pdf(
+    pages: Sequence[Sequence[tuple[float, float, str]]], *, title: str = "", encrypted: bool = False
+) -> bytes:
     """A PDF of lines (font size, height, text) in Helvetica; an encrypted one asks for a password that nobody knows."""
     bodies = [
         "<</Type/Catalog/Pages 2 0 R>>",
@@ -54,6 +61,13 @@ def saved(save: Callable[[io.BytesIO], object]) -> bytes:
 
 
 # The table of formats
+
+
+def test_a_parser_is_imported_only_by_a_file_that_needs_it() -> None:
+    parsers = {"trafilatura", "bs4", "docutils", "pypdfium2", "mammoth", "pptx", "openpyxl", "boto3", "httpx", "torch"}
+    code = f"import sys, ingest.loaders, ingest.sources; print({parsers} & set(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "set()\n"
 
 
 def test_every_format_has_a_loader() -> None:
@@ -117,7 +131,8 @@ def test_a_file_over_the_size_limit_is_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "mapping", "body"),
     [
-        ("---\ntitle: A b\nversion: 1.10\ndate: 2022-11-10\n---\nbody", {"title": "A b", "version": "1.10", "date": "2022-11-10"}, "body"),
+        ("---\ntitle: A b\nversion: 1.10\ndate: 2022-11-10\n---\nbody",
+         {"title": "A b", "version": "1.10", "date": "2022-11-10"}, "body"),
         ("---\ntags:\n - a\n - b\ndeep: {x: {y: 1}}\nnone: ~\n...\nbody", {"tags": "a, b"}, "body"),
         ("---\ntitle: [broken\nmore: : :\n---\nbody", {}, "body"),
         ("---\n---\nbody", {}, "body"),
@@ -153,7 +168,13 @@ def test_front_matter_tells_the_source() -> None:
 
 @pytest.mark.parametrize(
     ("written", "iso"),
-    [("2025", "2025"), ("2025-03", "2025-03"), ("March 5, 2024", "2024-03-05"), ("May 2024", "2024-05"), ("soon", None)],
+    [
+        ("2025", "2025"),
+        ("2025-03", "2025-03"),
+        ("March 5, 2024", "2024-03-05"),
+        ("May 2024", "2024-05"),
+        ("soon", None),
+    ],
 )
 def test_a_date_is_kept_as_far_as_it_is_known(written: str, iso: str | None) -> None:
     assert loaded("a.md", f"---\ndate: {written}\n---\nbody").source.published == iso
@@ -165,7 +186,8 @@ def test_a_date_is_kept_as_far_as_it_is_known(written: str, iso: str | None) -> 
 @pytest.mark.parametrize(
     ("name", "text", "title"),
     [
-        ("a.md", "Intro\n\n## The *first* [heading](x) `code` \n\n# Second", "The first heading code"),
+        ("a.md", "Intro\n\n## The *first* [heading](x) `code` <a name=y></a>\n\n# Second", "The first heading code"),
+        ("a.md", "Prose. " * 1000 + "\n\n# Far down", "Far down"),
         ("a.md", "Set\next\n===\n", "Set ext"),
         ("a.md", "```\n# no heading\n```\ntext", "a"),
         ("a.txt", "A line that stands alone\n\nAnd prose.", "A line that stands alone"),
@@ -203,7 +225,8 @@ def test_a_web_page_is_cited_at_the_address_where_it_was_found() -> None:
 # HTML and reStructuredText
 
 _PAGE = """<!doctype html><html><head><title>Trn1 | AWS</title>
-<meta property="og:site_name" content="Example Cloud"><meta property="article:published_time" content="2023-06-20T10:00Z">
+<meta property="og:site_name" content="Example Cloud">
+<meta property="article:published_time" content="2023-06-20T10:00Z">
 </head><body><nav><a href="/">Home</a></nav><header><h1>Trn1 instances</h1></header><article>
 <p>Trn1 instances are <b>purpose-built</b> for training of <a href="/x">deep learning</a> models at scale.</p>
 <h2>Sizes</h2><table><tr><th>Size</th><th>Chips|HBM</th></tr><tr><td>trn1.2xlarge</td><td>1</td></tr></table>
@@ -234,7 +257,8 @@ def test_a_page_that_trafilatura_finds_nothing_in_is_read_whole(monkeypatch: pyt
 
 def test_the_charset_of_a_page_is_the_one_that_is_stated() -> None:
     assert "3 €" in loaded("a.html", "<meta charset='windows-1252'><p>It is 3 €.</p>".encode("cp1252")).text
-    assert "café" in loaded("a.html", "<p>A café.</p>".encode("latin-1"), content_type="text/html; charset=latin-1").text
+    page = "<p>A café.</p>".encode("latin-1")
+    assert "café" in loaded("a.html", page, content_type="text/html; charset=latin-1").text
 
 
 def test_restructured_text_keeps_headings_tables_and_lists() -> None:
@@ -284,7 +308,8 @@ Sizes
 
 
 def test_restructured_text_reads_no_other_file_and_runs_nothing() -> None:
-    text = "Text.\n\n.. include:: /etc/passwd\n\n.. raw:: html\n   :file: /etc/passwd\n\n.. csv-table::\n   :file: /etc/passwd\n"
+    directives = (".. include:: {}", ".. raw:: html\n   :file: {}", ".. csv-table::\n   :file: {}")
+    text = "\n\n".join(["Text.", *(directive.format("/etc/passwd") for directive in directives)])
     assert loaded("a.rst", text).text == "Text.\n"
 
 
@@ -325,7 +350,11 @@ def test_broken_words_of_a_pdf_are_joined_and_compounds_keep_their_hyphen() -> N
 
 def test_running_headers_footers_and_page_numbers_of_a_pdf_are_dropped() -> None:
     pages = [
-        [(9, 770, f"Chapter 1 - Guide of 202{number}"), (11, 600, f"Text {number} stays."), (9, 20, f"Page {number} of 4")]
+        [
+            (9, 770, f"Chapter 1 - Guide of 202{number}"),
+            (11, 600, f"Text {number} stays."),
+            (9, 20, f"Page {number} of 4"),
+        ]
         for number in range(1, 5)
     ]
     document = loaded("a.pdf", written_pdf(pages))
@@ -381,9 +410,7 @@ def test_a_word_file_keeps_its_headings_and_tables() -> None:
     body = paragraph("Choosing", "H1") + paragraph("Trainium trains.") + f"<w:tbl>{rows}</w:tbl>"
     document = loaded("a.docx", written_docx(body))
     assert document.title == "Choosing"
-    assert document.text == (
-        "# Choosing\n\nTrainium trains.\n\n| Size | Chips |\n| --- | --- |\n| trn1\\|x | 16 |\n"
-    )
+    assert document.text == ("# Choosing\n\nTrainium trains.\n\n| Size | Chips |\n| --- | --- |\n| trn1\\|x | 16 |\n")
 
 
 def test_a_slide_ends_with_a_form_feed() -> None:
@@ -472,3 +499,44 @@ def test_json_becomes_tables_lists_and_sections(value: str, text: str) -> None:
 def test_records_with_running_text_are_sections() -> None:
     lines = '{"title": "One", "text": "Hello.\\nMore.", "url": "u"}\n\n{"title": "Two", "content": "World."}\n'
     assert loaded("a.jsonl", lines).text == "## One\n\nHello.\nMore.\n\n- url: u\n\n## Two\n\nWorld.\n"
+
+
+# Anything at all
+
+
+@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
+@given(data=st.binary(max_size=200))
+def test_any_bytes_give_a_document_or_a_reason(suffix: str, data: bytes) -> None:
+    with suppress(CorpusError):
+        assert loaded(f"a{suffix}", data).text.strip()
+
+
+_WHOLE = {
+    ".pdf": written_pdf([[(18, 700, "Head")], [(11, 700, "Body")]]),
+    ".docx": written_docx(paragraph("Choosing", "H1")),
+    ".html": _PAGE.encode(),
+    ".rst": b"Title\n=====\n\n.. list-table::\n\n   * - a\n     - b\n\n.. [1] note\n\n:role:`x` `y`_ |z|\n",
+    ".json": b'{"a": [{"b": 1}, [2, {"c": null}]], "text": "t"}',
+    ".md": b"---\ntitle: [a, b]\n---\n# Head\n\n| a |\n| - |\n",
+}
+
+
+@pytest.mark.parametrize("suffix", sorted(_WHOLE))
+@given(data=st.data())
+@settings(deadline=None)
+def test_a_damaged_file_gives_a_document_or_a_reason(suffix: str, data: st.DataObject) -> None:
+    damaged = bytearray(_WHOLE[suffix])
+    for _ in range(data.draw(st.integers(1, 5))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(CorpusError):
+        assert loaded(f"a{suffix}", bytes(damaged)).text.strip()
+
+
+def test_what_a_parser_stumbles_on_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pptx
+
+    def stumble(_: object) -> None:
+        raise AttributeError("no such part")
+
+    monkeypatch.setattr(pptx, "Presentation", stumble)
+    assert "damaged" in reason("a.pptx", written_docx(""))

@@ -1,0 +1,72 @@
+"""The sides of a comparison: hardware, makers, or whatever is put between "vs" and "or"."""
+
+import re
+from functools import cache
+
+from chatbot.names import maker, makers, mentioned, names, relatives
+from chatbot.words import content_words, stem
+
+_JOINED = re.compile(r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE)
+_BETWEEN = re.compile(r"\b(?:between|compare|comparing|contrast)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|against|vs\.?)\s+(?P<two>[^?.,;:]{2,60})", re.IGNORECASE)
+_EDGE = re.compile(r"^(?:.*\b(?:is|are|was|does|do|for|with|how|what|which|should|i|we|the|a|an|use|better|cheaper|faster|between|of)\b\s+)|[?.!;:].*$", re.IGNORECASE)
+
+
+_NO_SIDE = re.compile(r"\b(?:not|no|else|something|others?|is|it|using|too|more|less|anything|nothing)\b|^[\W\d]*%?$", re.IGNORECASE)
+
+
+def sides(text: str, entities: tuple[str, ...]) -> tuple[str, ...]:
+    """What a question compares, at most four things: names of hardware first, makers beside them, else the words themselves."""
+    found = _without_parts(entities)
+    made = {maker(name) for name in found}
+    found += [m for m in makers(text) if m not in made]
+    if len(found) < 2:
+        found += [s for s in _written(text) if not mentioned(s) & {f.lower() for f in found} and s.lower() not in {f.lower() for f in found}]
+    return tuple(dict.fromkeys(found))[:4]
+
+
+def _without_parts(entities: tuple[str, ...]) -> list[str]:
+    """A chip and the family that holds it are one side; two sizes of a family are two."""
+    kept: list[str] = []
+    for name in entities:
+        if "." in name or not any(name in relatives(k) and not _siblings(name, k) for k in kept):
+            kept.append(name)
+    return kept
+
+
+def _siblings(one: str, other: str) -> bool:
+    """Two generations of one thing ("Inf1", "Inf2") share what they are made of, but neither holds the other."""
+    return one[:-1] == other[:-1] and one[-1:].isdigit() and other[-1:].isdigit()
+
+
+def _written(text: str) -> list[str]:
+    if match := _BETWEEN.search(text):
+        return [_side(match["one"]), _side(match["two"])]
+    parts = _JOINED.split(text)
+    found = [s for part in parts if (s := _side(part)) and len(s.split()) <= 3 and not _NO_SIDE.search(s)]
+    return found if len(parts) > 1 and len(found) > 1 else []
+
+
+def _side(text: str) -> str:
+    trimmed = _EDGE.sub("", text.strip())
+    return " ".join(trimmed.split()[-3:] if trimmed is text else trimmed.split()[:3]).strip(" ,\"'")
+
+
+@cache
+def _is_name(side: str) -> bool:
+    return bool(names(side))
+
+
+def speaks_of(side: str, text: str) -> bool:
+    """Whether a text speaks of a side: names it or a relative of it or, for other words, holds them all."""
+    if _is_name(side):
+        there = mentioned(text)
+        return side.lower() in there or any(r.lower() in there for r in relatives(side))
+    if side in makers(text) or any(maker(n.name) == side for n in names(text)):
+        return True
+    wanted = {stem(w) for w in content_words(side)}
+    return bool(wanted) and wanted <= {stem(w) for w in content_words(text)}
+
+
+def names_side(side: str, text: str) -> bool:
+    """Whether a text names the side itself, not only what it is part of."""
+    return side.lower() in mentioned(text) if _is_name(side) else speaks_of(side, text)

