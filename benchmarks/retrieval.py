@@ -57,7 +57,7 @@ def main() -> int:
     others = [page for page in sample if page not in right]
     few = [*sorted(right), *others[: options.stock_pages]]
     goals = _measure_sample(_copied(options.pages, sample, options.cache / "sample"), questions)
-    _measure_stock(_copied(options.pages, few, options.cache / f"beside-langchain-{options.stock_pages}"), questions)
+    _measure_stock(_copied(options.pages, few, options.cache / f"beside-langchain-{_hash(str(few)):016x}"), questions)
     if options.full:
         goals |= _measure_full(options.pages / "documents", options.cache / "full", questions)
     for goal, reached in goals.items():
@@ -98,8 +98,8 @@ def _guide(page: str) -> str:
     return page.split("/")[0]
 
 
-def _hash(page: str) -> int:
-    return int.from_bytes(sha256(page.encode()).digest()[:8])
+def _hash(text: str) -> int:
+    return int.from_bytes(sha256(text.encode()).digest()[:8])
 
 
 def _page(document: str) -> str:
@@ -123,13 +123,9 @@ def _measure_sample(place: Path, questions: Sequence[Question]) -> dict[str, boo
     index = _synced(place / "documents", place / "index")
     print(f"The sample: {len(index.documents()):,} pages, {len(index):,} chunks, {len(questions)} questions.")
     words, meaning, both = _measured(_engines(place / "index"), questions)
-    goals = {}
-    for name in ("R@1", "MRR"):
-        best = max(words.figures[name], meaning.figures[name])
-        goals[f"hybrid {name} {both.figures[name]:.3f} is {GAIN} above the better engine alone, {best:.3f}"] = (
-            both.figures[name] >= best + GAIN
-        )
-    return goals
+    gains = {name: both.figures[name] - max(words.figures[name], meaning.figures[name]) for name in ("R@1", "MRR")}
+    print(f"Hybrid beside the better engine alone: R@1 {gains['R@1']:+.3f}, MRR {gains['MRR']:+.3f}\n")
+    return {f"hybrid puts the right page first more often than either engine alone, by {GAIN} or more": gains["R@1"] >= GAIN}
 
 
 def _measure_stock(place: Path, questions: Sequence[Question]) -> None:
@@ -149,7 +145,7 @@ def _measure_full(documents: Path, place: Path, questions: Sequence[Question]) -
     print(f"All pages: {len(index.documents()):,} pages, {len(index):,} chunks.")
     (words,) = _measured({"words": _words(index)}, questions)
     return {
-        f"words on all pages: {name} {words.figures[name]:.3f} is {goal} or more": words.figures[name] >= goal
+        f"words alone on all pages: {name} {words.figures[name]:.3f} is {goal} or more": words.figures[name] >= goal
         for name, goal in (("R@1", WORDS_FIRST), ("R@5", WORDS_FIFTH))
     }
 

@@ -11,6 +11,7 @@ from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sides import names_side, speaks_of
+from chatbot.words import content_words, stem, synonyms
 from ingest import Index
 
 _A_SIDE = 2
@@ -30,7 +31,7 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
     for side in query.sides:
-        own = _distinct([s for s in _own(side, by_side[side], query.sides) if s is not lead])
+        own = _distinct([s for s in _own(side, by_side[side], query.sides) if s is not lead], query)
         said = " ".join(notes.sentence(statement(s.unit, query), s) for s in own)
         if said or not lead:
             notes.line(f"- {side}: {said or REFUSAL}")
@@ -53,9 +54,25 @@ def _own(side: str, found: Sequence[Scored], sides: Sequence[str]) -> list[Score
     return sorted(alone or found, key=lambda s: -(s.score + 0.2 * names_side(side, s.unit.plain) + 0.1 * names_side(side, s.unit.full)))
 
 
-def _distinct(found: Sequence[Scored]) -> list[Scored]:
-    kept: list[Scored] = []
-    for candidate in found:
-        if len(kept) < _A_SIDE and not any(repeats(candidate, k) for k in kept):
-            kept.append(candidate)
-    return kept
+def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
+    """The best evidence and the one that says most of what the best leaves out."""
+    if not found:
+        return []
+    kept = [found[0]]
+    gains = [(gain(query, s, found[0]), s) for s in found[1:] if not repeats(s, found[0])]
+    near = [(g, s) for g, s in gains if g > 0 or s.score >= ANSWERS]
+    if near:
+        kept.append(max(near, key=lambda pair: (pair[0], pair[1].score))[1])
+    return kept[:_A_SIDE]
+
+
+def gain(query: Query, candidate: Scored, first: Scored) -> int:
+    """How many of the question's words the candidate says that the first piece of evidence does not."""
+    asked = content_words(query.standalone)
+    return len(_said(asked, candidate) - _said(asked, first))
+
+
+def _said(asked: Sequence[str], scored: Scored) -> set[str]:
+    found = content_words(scored.unit.plain)
+    there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    return {w for w in asked if stem(w) in there or synonyms(w) & groups}

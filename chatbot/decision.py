@@ -41,13 +41,15 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     criteria = _criteria(query, index)
     usable = [s for s in scored if s.score >= _CRITERION * ANSWERS and s.unit.kind != "note" and not s.unit.plain.endswith("?") and not s.features["opposite task"]]
     ranked = _ranked(query, usable, criteria)
-    if not ranked or not (max(s.score for s in scored) >= ANSWERS or _fits_size(query, ranked[0][2])):
+    if not ranked or not (max(s.score for s in scored) >= ANSWERS or any(_is_enough(s, query, criteria) for s in ranked[0][2])):
         return None
     return _draft(query, ranked, usable, criteria)
 
 
-def _fits_size(query: Query, found: Sequence[Scored]) -> bool:
-    return any(s.features["size"] for s in found)
+def _is_enough(scored: Scored, query: Query, criteria: Sequence[_Criterion]) -> bool:
+    """Whether evidence that shares few words with a question still meets its size, or two of its criteria and a task."""
+    met = [c for c in criteria if _meets(c, scored, query)]
+    return scored.features["size"] > 0 or (len(met) >= 2 and any(c.name.startswith("task ") for c in met))
 
 
 def _criteria(query: Query, index: Index) -> list[_Criterion]:
@@ -86,8 +88,9 @@ def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[_Criterio
     for name, found in evidence.items():
         if not _allowed(name, query):
             continue
-        met = sum(max(_meets(c, s, query) * s.score for s in found) for c in criteria)
-        ranked.append((name, met + max(s.score for s in found), found))
+        met = sum(max(_meets(c, s, query) * (0.4 + 0.6 * s.score) for s in found) for c in criteria)
+        # A kind of hardware ("CPU") is a poorer answer than a piece of it.
+        ranked.append((name, (met + max(s.score for s in found)) * (1.0 if maker(name) else 0.9), found))
     return sorted(ranked, key=lambda r: (-r[1], r[0]))
 
 

@@ -65,7 +65,12 @@ def _judged(query: Query, option: Option, by_stem: Sequence[Scored], passages: S
         key = (s.unit.chunk.document.id, s.unit.start)
         cover = _cover(option, s, query, index)
         together = by_option[key].score if key in by_option else 0.0
-        rated.append((cover * (0.7 * s.score + 0.3 * together), cover, s))
+        # Evidence for an option must speak of what the stem names, too.
+        on_stem = 0.3 + 0.7 * s.features["names in place"] if query.entities else 1.0
+        rated.append((cover * on_stem * (0.5 * s.score + 0.5 * together), cover, s))
+    named = {n.name.lower() for n in names(option.text)}
+    on_name = [r for r in rated if named and any(n in mentioned(r[2].unit.full) for n in named)]
+    rated = on_name or rated
     support, cover, ground = max(rated, key=lambda r: r[0], default=(0.0, 0.0, None))
     spoken = max(rated, key=lambda r: (r[1] > 0.5, r[0], r[1]), default=None)
     if ground is None or cover < _WORTH_SAYING:

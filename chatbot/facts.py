@@ -17,6 +17,8 @@ ANSWERS = 0.1
 _FURTHER = 0.7
 _WORDS = 80
 _DIFFERING = 0.25
+# How much of the question's words another figure must share with the best one to be a figure for the same thing.
+_MATTER = 0.65
 _PER = re.compile(r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b", re.IGNORECASE)
 
 
@@ -36,18 +38,20 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
 
 def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
     """The evidence that can answer at all: it speaks of what is asked about, and holds a quantity of the kind asked for."""
-    return [s for s in scored if _on_subject(query, s) and _of_kind(query, s) and not s.unit.plain.endswith("?")]
+    found = [s for s in scored if _on_subject(query, s) and _of_kind(query, s) and not s.unit.plain.endswith("?")]
+    # "Which chip" is answered by a name that the question does not have.
+    return sorted(found, key=lambda s: -s.score * (1.0 if s.features["new name"] else 0.5)) if query.wants_name else found
 
 
 def _on_subject(query: Query, scored: Scored) -> bool:
     """Whether the evidence speaks of what the question names, and not of another size of it."""
     if not query.entities:
         return True
-    return not scored.features["sibling"] and scored.features["names in place"] + scored.features["relative"] > 0
+    return not scored.features["sibling"] and scored.features["names in place"] > 0
 
 
 def _of_kind(query: Query, scored: Scored) -> bool:
-    if _is_bare(scored) or other_qualifier(query.standalone, scored.unit.plain):
+    if (_is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
         return False
     if not query.strict:
         return True
@@ -86,13 +90,15 @@ def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[
     """What each source says, for a question on whether they agree; None for other questions and where one source speaks alone."""
     if not query.asks_agreement:
         return None
-    best: dict[str, Scored] = {}
-    for s in _of_first_dimension(eligible(query, scored), query):
-        if s.score >= _DIFFERING * scored[0].score and s.unit.kind != "note" and (not query.dimensions or _figures(s, query)):
-            best.setdefault(s.unit.chunk.document.id, s)
-    if len(best) < 2 or max(s.score for s in best.values()) < ANSWERS:
+    usable = [s for s in _of_first_dimension(eligible(query, scored), query) if s.unit.kind != "note"]
+    chosen: list[Scored] = []
+    for s in usable:
+        near = s.score >= _DIFFERING * ANSWERS and s.features["words in place"] >= _MATTER * usable[0].features["words in place"]
+        if near and not any(_document(s) == _document(c) for c in chosen):
+            chosen.append(s)
+    if len(chosen) < 2 or chosen[0].score < _DIFFERING * ANSWERS:
         return None
-    return _side_by_side(query, list(best.values()))
+    return _side_by_side(query, chosen)
 
 
 def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Scored]:
@@ -137,18 +143,25 @@ def corrections(notes: Notes, query: Query, chosen: Sequence[Scored], scored: It
 
 def figures_that_differ(query: Query, found: Sequence[Scored]) -> list[Scored]:
     """The best evidence of each document for the quantity asked, where at least two give different numbers for it."""
-    if not query.asks_number:
+    if not query.asks_number or not _figures(found[0], query):
         return []
-    best: dict[str, Scored] = {}
+    chosen = [found[0]]
     for candidate in _of_first_dimension(found, query):
-        near = candidate.score >= max(ANSWERS, _DIFFERING * found[0].score)
-        if near and candidate.unit.kind != "note" and _figures(candidate, query) and not (query.tasks and candidate.features["opposite task"]):
-            best.setdefault(candidate.unit.chunk.document.id, candidate)
-    chosen = list(best.values())
-    if len(chosen) < 2 or found[0] not in chosen:
-        return []
-    first = _figures(found[0], query)
-    return chosen if any(not _agree(first, _figures(f, query)) for f in chosen[1:]) else []
+        new = not any(_agree(_figures(candidate, query), _figures(c, query)) for c in chosen)
+        if new and _same_matter(query, candidate, found[0]) and sum(_document(c) == _document(candidate) for c in chosen) < 2:
+            chosen.append(candidate)
+    return chosen[:5] if len({_document(c) for c in chosen}) > 1 else []
+
+
+def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
+    """Whether evidence is about what the best evidence is about: it lacks few of the question's words that the best has."""
+    if candidate.unit.kind == "note" or (query.tasks and candidate.features["opposite task"]) or candidate.features["other name"]:
+        return False
+    return candidate.score >= _DIFFERING * ANSWERS and candidate.features["words in place"] >= _MATTER * best.features["words in place"]
+
+
+def _document(scored: Scored) -> str:
+    return scored.unit.chunk.document.id
 
 
 def _of_first_dimension(found: Sequence[Scored], query: Query) -> Sequence[Scored]:

@@ -18,6 +18,7 @@ _SINGULAR = re.compile(r"\b(its|it(?!')|that one|this one|the one|that chip|this
 _PLURAL = re.compile(r"\b(they|them|their|those|these|both|the two|each of them)\b", re.IGNORECASE)
 _SIBLING = re.compile(r"\b(?:the\s+)?(bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|instance|size|type|version|sibling|variant)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b(?:\.)?(\d{1,2}xl(?:arge)?|xlarge|large|metal)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"^(?:for|with|on|in|at|if|when|without|as|under|over|from|only|per|during|using|why|not|but)\b", re.IGNORECASE)
 _SEEKS_NAME = re.compile(r"\b(?:which|what|who)\b(?!\s+(?:does|do|did|about|if|memory|bandwidth|price|cost|size|network)\b)", re.IGNORECASE)
 _LARGER = {"bigger", "larger", "largest", "biggest", "big", "large"}
 
@@ -51,6 +52,9 @@ def _complete(question: str, previous: str, answer: str, sizes: Sizes) -> str:
         return _with_referent(rest, previous, answer)
     if not mine and len(content_words(rest)) <= 4 and (leads_in or len(content_words(rest)) <= 3):
         return _about(rest, _subjects(previous, answer))
+    others = [w for w in content_words(rest) if not any(w in content_words(n.text) for n in mine)]
+    if mine and len(others) <= 1 and len(rest.split()) <= 6:
+        return f"{rest} {_strip(previous)}"
     return rest if leads_in else question
 
 
@@ -69,6 +73,8 @@ def _with_fragment(rest: str, mine: tuple[Name, ...], previous: str, answer: str
                 return _swap_task(previous, opposite, task)
             subject = " ".join(n.name for n in names(previous))
             return f"{_strip(previous)} {fragment}?" if not subject else f"{_counterparts(_strip(previous), task)} {fragment}?"
+    if names(previous) and not _CONDITION.match(fragment):
+        return _about(re.sub(r"^(?:the|its|their)\s+", "", fragment, flags=re.IGNORECASE), _subjects(previous, answer))
     return f"{_strip(previous)}, {fragment}?"
 
 

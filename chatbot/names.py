@@ -48,8 +48,9 @@ def _overlapping(text: str) -> list[Name]:
             found.append(Name(name + generation, "hardware", False, match.group(), match.start()))
         else:
             found.append(Name(name, "hardware", True, match["alias"], match.start()))
+    taken = [(n.start, n.start + len(n.text)) for n in found]
     for match in _CODE.finditer(text):
-        if not _FORMAT.match(match.group()):
+        if not _FORMAT.match(match.group()) and not any(start <= match.start() < end for start, end in taken):
             found.append(Name(match.group().rstrip(".-"), "code", False, match.group(), match.start()))
     return found
 

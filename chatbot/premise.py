@@ -17,7 +17,7 @@ from ingest import Index
 
 Verdict = Literal["yes", "no", "open"]
 
-_PRESUMES = re.compile(r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|seeing that|so if)\b", re.IGNORECASE)
+_PRESUMES = re.compile(r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was)\b)|seeing that|so if)\b", re.IGNORECASE)
 _ANTONYMS = (
     ("lowest", "highest"), ("lower", "higher"), ("less", "more"), ("cheaper", "expensive"), ("best", "worst"), ("better", "worse"), ("faster", "slower"),
     ("increase", "reduce"), ("smaller", "larger"), ("mature", "immature"), ("always", "never"), ("single", "multi"), ("increases", "reduces"),
@@ -64,7 +64,9 @@ def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdic
 
 
 def _speaks_of(scored: Scored, query: Query) -> bool:
-    return not query.entities or scored.features["names in place"] + scored.features["relative"] > 0
+    if not query.entities:
+        return True
+    return scored.features["names in place"] > 0 and not scored.features["other name"] and not scored.features["sibling"]
 
 
 def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
@@ -79,7 +81,7 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
 
 def _same_matter(claimed: Quantity, scored: Scored) -> bool:
     """A thing has one power draw and one memory size, but many percentages: those must be said with the question's words."""
-    if claimed.dimension in ("watts", "bytes", "flops", "bits/s", "bytes/s", "flops/watt") and scored.features["names"] > 0:
+    if claimed.dimension in ("watts", "bytes", "flops", "bits/s", "bytes/s", "flops/watt") and scored.features["names in place"] > 0:
         return not scored.features["sibling"]
     return scored.features["words in place"] > 0.3
 

@@ -164,6 +164,7 @@ _ASKED_LOOSELY = (
 _COUNT = re.compile(r"\b(?:how many|number of|count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
 _SIZED = re.compile(
     r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what|number of"
+    r"|what (?:\w+[ -]){0,3}(?:savings?|reduction|speed-?up|discount|improvement|increase|decrease)"
     r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
     re.IGNORECASE,
 )

@@ -25,6 +25,7 @@ _DECIDES = re.compile(
     r"|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
+_ASKS = re.compile(r"\b(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"^(?:so,?\s+|and\s+|but\s+|ok,?\s+)*(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|isn't|aren't|doesn't|don't|am)\b|\b(?:is it true|is that (?:right|correct|true)|right\?|correct\?|isn't it|doesn't it|true or false)",
     re.IGNORECASE,
@@ -81,7 +82,12 @@ class Query:
     @property
     def decides(self) -> bool:
         """Whether a choice of hardware is asked for."""
-        return bool(_DECIDES.search(self.standalone)) and not self.asks_number
+        return (bool(_DECIDES.search(self.standalone)) or self._states_needs) and not self.asks_number
+
+    @property
+    def _states_needs(self) -> bool:
+        """Whether it is no question at all but a list of needs: "pre-training from scratch, maximum speed"."""
+        return not (self.entities or "?" in self.standalone or _ASKS.search(self.standalone)) and bool(self.tasks or self.sizes)
 
     @property
     def yes_no(self) -> bool:

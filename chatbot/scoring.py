@@ -1,6 +1,7 @@
 """How well a piece of evidence answers a question: features of the pair, weighed by what labelled examples taught."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -20,6 +21,9 @@ from ingest import Index
 
 # So many units are compared by meaning, the best of them by words: encoding is what a question's time is spent on.
 COMPARED_BY_MEANING = 40
+
+
+_DENIED = re.compile(r"\b(?:not|without|no)\s+(?:the\s+)?[\w-]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +166,17 @@ def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
     wanted = [e.lower() for e in query.entities]
     new = float(query.wants_name and bool(mentioned(here) - set(wanted)))
     if not wanted:
-        return {"new name": new, "sibling": 0.0, "names": 0.0, "names in place": 0.0, "no name asked": 1.0, "other name": 0.0, "relative": 0.0}
+        return {"new name": new, "sibling": 0.0, "names": 0.0, "names in place": 0.0, "no name asked": 1.0, "other name": 0.0}
     there, around = mentioned(here), mentioned(place)
     related = [{r.lower() for r in relatives(e)} for e in query.entities]
+    pairs = list(zip(wanted, related, strict=True))
     return {
         "new name": new,
         "sibling": float(any("." in w and w not in there and _siblings(w, there) for w in wanted)),
-        "names": sum(w in there for w in wanted) / len(wanted),
-        "names in place": sum(w in there or w in around for w in wanted) / len(wanted),
-        "relative": sum(bool(r & (there | around)) and w not in there | around for w, r in zip(wanted, related, strict=True)) / len(wanted),
+        "names": sum(1.0 if w in there else 0.8 if r & there else 0.0 for w, r in pairs) / len(wanted),
+        "names in place": sum(1.0 if w in there | around else 0.8 if r & (there | around) else 0.0 for w, r in pairs) / len(wanted),
         "no name asked": 0.0,
-        "other name": float(bool(there) and not any(w in there or r & there for w, r in zip(wanted, related, strict=True))),
+        "other name": float(bool(there) and not any(w in there or r & there for w, r in pairs)),
     }
 
 
@@ -210,7 +214,7 @@ def _same_thing(wanted: Sequence[str], noun: str) -> bool:
 
 def other_qualifier(question: str, text: str) -> bool:
     """Whether a text speaks of the other thing of the same name: accelerator memory where host memory is asked for."""
-    asked, said = set(words(question)), set(words(text))
+    asked, said = set(words(_DENIED.sub(" ", question))), set(words(text))
     for entry in vocabulary()["qualifiers"]:
         for mine, other in (entry["sides"], entry["sides"][::-1]):
             if asked & set(entry["of"]) and asked & set(mine) and not asked & set(other) and said & set(other) and not said & set(mine):

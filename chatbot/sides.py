@@ -40,15 +40,16 @@ def _siblings(one: str, other: str) -> bool:
 
 def _written(text: str) -> list[str]:
     if match := _BETWEEN.search(text):
-        return [_side(match["one"]), _side(match["two"])]
+        return [s for s in (_side(match["one"]), _side(match["two"])) if s]
     parts = _JOINED.split(text)
-    found = [s for part in parts if (s := _side(part)) and len(s.split()) <= 3 and not _NO_SIDE.search(s)]
+    found = [s for part in parts if (s := _side(part)) and not _NO_SIDE.search(s)]
     return found if len(parts) > 1 and len(found) > 1 else []
 
 
 def _side(text: str) -> str:
-    trimmed = _EDGE.sub("", text.strip())
-    return " ".join(trimmed.split()[-3:] if trimmed is text else trimmed.split()[:3]).strip(" ,\"'")
+    """The few words that are a side, "" where what stands there is more than that."""
+    trimmed = _EDGE.sub("", text.strip()).strip(" ,\"'")
+    return trimmed if len(trimmed.split()) <= 4 else ""
 
 
 @cache
@@ -60,6 +61,8 @@ def speaks_of(side: str, text: str) -> bool:
     """Whether a text speaks of a side: names it or a relative of it or, for other words, holds them all."""
     if _is_name(side):
         there = mentioned(text)
+        if "." in side:
+            return side.lower() in there
         return side.lower() in there or any(r.lower() in there for r in relatives(side))
     if side in makers(text) or any(maker(n.name) == side for n in names(text)):
         return True

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ingest.document import Chunk
+from ingest.minilm import known_words
 
 if TYPE_CHECKING:
     from tantivy import Index, Query, Schema, TextAnalyzer
@@ -80,7 +81,7 @@ class LexicalIndex:
         from rapidfuzz.distance import OSA
 
         letters, digits = _DIGIT.sub("", word), _DIGIT.findall(word)
-        if len(letters) < 4 or not letters.isalpha():
+        if len(letters) < 4 or not letters.isalpha() or word in known_words():
             return None
         reach = 1 if len(letters) < 8 else 2
         for first in dict.fromkeys(word[:2]):  # a first letter is seldom wrong, and then mostly changed with the second

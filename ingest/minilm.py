@@ -19,6 +19,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,13 @@ def load_minilm() -> MiniLM:
         model = build_model(load_weights(folder / "model.safetensors"))
         _save_cached(cached, model)
     return MiniLM(model, folder / "tokenizer.json")
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """The whole words of the model's vocabulary: what stands here is a word of English, not a misspelt term."""
+    lines = (_model_folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if line.isalpha())
 
 
 def _processors() -> int:
