@@ -169,7 +169,7 @@ def _joined(first: Unit, second: Unit) -> Unit:
 
 def _support(claim: str, cited: Sequence[Unit]) -> float:
     """How much of a claim its words bear out, 0 when a number or a name of the claim is not among them."""
-    text = " \n ".join(f"{' — '.join(u.above)} — {u.chunk.document.title} — {u.chunk.document.source.published} — {u.plain}" for u in cited)
+    text = " | ".join(t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain))
     if not (_numbers_stand(claim, text) and _names_stand(claim, text)):
         return 0.0
     return _overlap(claim, cited)

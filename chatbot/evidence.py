@@ -66,7 +66,7 @@ class Unit:
     @cached_property
     def full(self) -> str:
         """The words with those of what stands above them: what the piece says when it is read in its place."""
-        return " — ".join((*self.above[-3:], *([self.before] if self.before else []), self.plain))
+        return " | ".join((*self.above[-3:], *([self.before] if self.before else []), self.plain))
 
 
 def plain(text: str) -> str:
