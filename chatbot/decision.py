@@ -18,14 +18,16 @@ from ingest import Index
 
 # Evidence for one criterion of several need not answer the whole question.
 _CRITERION = 0.1
+# Evidence so much better than any for hardware says that the choice is not one of hardware.
+_BESIDE = 3.0
 _CAVEAT = re.compile(r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b", re.IGNORECASE)
 # What a sentence only concedes or compares with is not what it speaks for.
 _CONCEDED = re.compile(r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with)\b[^,;.:]*", re.IGNORECASE)
-_AGAINST = r"\b(?:not|no|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
+_AGAINST = r"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
 
 
 @dataclass(frozen=True, slots=True)
-class _Criterion:
+class Criterion:
     """Something that was asked for; `groups` and `stems` are the words that meet it."""
 
     name: str
@@ -38,23 +40,26 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     """The recommendation first, the criteria of the sources it meets, alternatives, caveats."""
     if not query.decides or not scored:
         return None
-    criteria = _criteria(query, index)
+    wanted = criteria(query, index)
     usable = [s for s in scored if s.score >= _CRITERION * ANSWERS and s.unit.kind != "note" and not s.unit.plain.endswith("?") and not s.features["opposite task"]]
-    ranked = _ranked(query, usable, criteria)
-    if not ranked or not (max(s.score for s in scored) >= ANSWERS or any(_is_enough(s, query, criteria) for s in ranked[0][2])):
+    ranked = _ranked(query, usable, wanted)
+    if ranked and scored[0].score > _BESIDE * max(s.score for s in ranked[0][2]) and scored[0].score >= ANSWERS and scored[0].unit.kind != "note":
         return None
-    return _draft(query, ranked, usable, criteria)
+    if not ranked or not (max(s.score for s in scored) >= ANSWERS or any(_is_enough(s, query, wanted) for s in ranked[0][2])):
+        return None
+    return _draft(query, ranked, usable, wanted)
 
 
-def _is_enough(scored: Scored, query: Query, criteria: Sequence[_Criterion]) -> bool:
+def _is_enough(scored: Scored, query: Query, criteria: Sequence[Criterion]) -> bool:
     """Whether evidence that shares few words with a question still meets its size, or two of its criteria and a task."""
-    met = [c for c in criteria if _meets(c, scored, query)]
+    met = [c for c in criteria if meets(c, scored, query)]
     return scored.features["size"] > 0 or (len(met) >= 2 and any(c.name.startswith("task ") for c in met))
 
 
-def _criteria(query: Query, index: Index) -> list[_Criterion]:
-    found = [_Criterion("size", frozenset(), frozenset())] if query.sizes else []
-    found += [_Criterion(f"task {task}", frozenset(), frozenset()) for task in sorted(query.tasks)]
+def criteria(query: Query, index: Index) -> list[Criterion]:
+    """What a question asks for: the model's size, each task, and each word that is not the name of the thing itself."""
+    found = [Criterion("size", frozenset(), frozenset())] if query.sizes else []
+    found += [Criterion(f"task {task}", frozenset(), frozenset()) for task in sorted(query.tasks)]
     seen: set[str] = set()
     spoken_for = {stem(w) for n in query.entities for w in content_words(n)}
     for word in content_words(query.standalone):
@@ -62,11 +67,12 @@ def _criteria(query: Query, index: Index) -> list[_Criterion]:
         if any(c.isdigit() for c in word) or stem(word) in spoken_for or groups & seen or (synonyms(word) and not groups):
             continue
         seen |= groups
-        found.append(_Criterion(word, frozenset({stem(word)}), groups, min(1.5, inverse_document_frequency(word, index) / 3)))
+        found.append(Criterion(word, frozenset({stem(word)}), groups, min(1.5, inverse_document_frequency(word, index) / 3)))
     return found
 
 
-def _meets(criterion: _Criterion, scored: Scored, query: Query) -> float:
+def meets(criterion: Criterion, scored: Scored, query: Query) -> float:
+    """How far evidence meets a criterion: 0, or up to the criterion's weight (1.5 for a model size in its band)."""
     unit = scored.unit
     if criterion.name == "size":
         return 1.5 if any(f.holds(s) for f in quantities(unit.full) for s in query.sizes) else 0.0
@@ -78,7 +84,7 @@ def _meets(criterion: _Criterion, scored: Scored, query: Query) -> float:
     return 0.8 * criterion.weight if criterion.groups & {g for w in text for g in synonyms(w)} else 0.0
 
 
-def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[_Criterion]) -> list[tuple[str, float, list[Scored]]]:
+def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[Criterion]) -> list[tuple[str, float, list[Scored]]]:
     """Candidates with what they meet, best first: each criterion counts once, through the best evidence for it."""
     evidence: dict[str, list[Scored]] = {}
     for s in usable:
@@ -86,9 +92,9 @@ def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[_Criterio
             evidence.setdefault(name, []).append(s)
     ranked = []
     for name, found in evidence.items():
-        if not _allowed(name, query):
+        if not allowed(name, query):
             continue
-        met = sum(max(_meets(c, s, query) * (0.4 + 0.6 * s.score) for s in found) for c in criteria)
+        met = sum(max(meets(c, s, query) * (0.4 + 0.6 * s.score) for s in found) for c in criteria)
         # A kind of hardware ("CPU") is a poorer answer than a piece of it.
         ranked.append((name, (met + max(s.score for s in found)) * (1.0 if maker(name) else 0.9), found))
     return sorted(ranked, key=lambda r: (-r[1], r[0]))
@@ -105,7 +111,7 @@ def _candidates(unit: Unit) -> list[str]:
     return []
 
 
-def _allowed(name: str, query: Query) -> bool:
+def allowed(name: str, query: Query) -> bool:
     """Whether a candidate is within the vendors that the question allows."""
     made_by = maker(name)
     refused = [m for m in query.makers if re.search(_AGAINST.format(m.lower()), query.standalone.lower())]
@@ -115,10 +121,10 @@ def _allowed(name: str, query: Query) -> bool:
     return not wanted or made_by in wanted or made_by is None
 
 
-def _draft(query: Query, ranked: Sequence[tuple[str, float, list[Scored]]], usable: Sequence[Scored], criteria: Sequence[_Criterion]) -> Draft:
+def _draft(query: Query, ranked: Sequence[tuple[str, float, list[Scored]]], usable: Sequence[Scored], criteria: Sequence[Criterion]) -> Draft:
     name, best, found = ranked[0]
     notes = Notes()
-    ordered = sorted(found, key=lambda s: -(s.score + sum(_meets(c, s, query) for c in criteria)))
+    ordered = sorted(found, key=lambda s: -(s.score + sum(meets(c, s, query) for c in criteria)))
     reasons = _covering(ordered, criteria, query)
     together = [n for n, _, f in ranked[1:] if reasons[0] in f and n in _candidates(reasons[0].unit)]
     choice = " or ".join([name, *together][:1])
@@ -132,12 +138,12 @@ def _draft(query: Query, ranked: Sequence[tuple[str, float, list[Scored]]], usab
     return notes.draft()
 
 
-def _covering(ordered: Sequence[Scored], criteria: Sequence[_Criterion], query: Query) -> list[Scored]:
+def _covering(ordered: Sequence[Scored], criteria: Sequence[Criterion], query: Query) -> list[Scored]:
     """Evidence that together meets as many criteria as possible, greedily, at most three pieces."""
     chosen: list[Scored] = [ordered[0]]
-    met = {c.name for c in criteria if _meets(c, ordered[0], query)}
+    met = {c.name for c in criteria if meets(c, ordered[0], query)}
     for candidate in ordered[1:]:
-        new = {c.name for c in criteria if _meets(c, candidate, query)} - met
+        new = {c.name for c in criteria if meets(c, candidate, query)} - met
         if len(chosen) < 3 and new and not any(repeats(candidate, c) for c in chosen):
             chosen.append(candidate)
             met |= new

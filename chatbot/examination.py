@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import REFUSAL, Passage
+from chatbot.decision import criteria, meets
 from chatbot.draft import Draft, Notes
+from chatbot.evidence import Unit
 from chatbot.names import mentioned, names, relatives
 from chatbot.options import Option
 from chatbot.phrasing import statement
@@ -17,6 +19,9 @@ from ingest import Index
 # Below this no option is borne out: the sources do not decide the question.
 _DECIDES = 0.12
 _WORTH_SAYING = 0.25
+# From this cover on, evidence speaks of an option; what it meets of the stem's needs then counts this much.
+_SPEAKS = 0.5
+_CRITERIA_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,9 @@ def _judged(query: Query, option: Option, by_stem: Sequence[Scored], passages: S
         together = by_option[key].score if key in by_option else 0.0
         # Evidence for an option must speak of what the stem names, too.
         on_stem = 0.3 + 0.7 * s.features["names in place"] if query.entities else 1.0
-        rated.append((cover * on_stem * (0.5 * s.score + 0.5 * together), cover, s))
+        given = quantities(query.standalone)
+        numbers = sum(any(same(q, f) or f.holds(q) for f in s.unit.quantities) for q in given) / len(given) if given else 0.0
+        rated.append((cover * on_stem * (0.5 * s.score + 0.5 * together + 0.2 * numbers), cover, s))
     named = {n.name.lower() for n in names(option.text)}
     on_name = [r for r in rated if named and any(n in mentioned(r[2].unit.full) for n in named)]
     rated = on_name or rated
@@ -75,7 +82,16 @@ def _judged(query: Query, option: Option, by_stem: Sequence[Scored], passages: S
     spoken = max(rated, key=lambda r: (r[1] > 0.5, r[0], r[1]), default=None)
     if ground is None or cover < _WORTH_SAYING:
         ground = spoken[2] if spoken and spoken[1] >= _WORTH_SAYING else None
-    return _Judged(option, support * _consistent(option, query, ground), ground)
+    met = _criteria_met(query, [r[2] for r in rated if r[1] >= _SPEAKS], index)
+    return _Judged(option, (support + _CRITERIA_SHARE * met) * _consistent(option, query, ground), ground)
+
+
+def _criteria_met(query: Query, found: Sequence[Scored], index: Index) -> float:
+    """The share of what the stem asks for that the evidence for an option meets, all of it together."""
+    wanted = criteria(query, index)
+    total = sum(c.weight for c in wanted)
+    usable = [s for s in found if not s.features["opposite task"]]
+    return sum(max((meets(c, s, query) for s in usable), default=0.0) for c in wanted) / total if total else 0.0
 
 
 def _cover(option: Option, scored: Scored, query: Query, index: Index) -> float:
@@ -98,10 +114,18 @@ def _cover(option: Option, scored: Scored, query: Query, index: Index) -> float:
             continue
         weight = min(1.0, inverse_document_frequency(word, index) / 4)
         parts.append((weight, 1.0 if stem(word) in stems_there else 0.6 if synonyms(word) & groups else 0.0))
+    if unit.cells and len(wanted) > 1 and not _in_one_cell(wanted, unit):
+        return 0.0
     total = sum(w for w, _ in parts)
     cover = sum(w * v for w, v in parts) / total if total else 0.0
     # Evidence that names none of an option's names is about something else.
     return cover if not wanted or any(v for w, v in parts[: len(wanted)]) else 0.2 * cover
+
+
+def _in_one_cell(wanted: Sequence[str], unit: Unit) -> bool:
+    """Whether a table puts names together: under one header, or in one cell."""
+    row = unit.cells[0][1]
+    return any(all(n.lower() in mentioned(f"{row} {header} {cell}") for n in wanted) for header, cell in unit.cells)
 
 
 def _consistent(option: Option, query: Query, ground: Scored | None) -> float:

@@ -19,6 +19,8 @@ _WORDS = 80
 _DIFFERING = 0.25
 # How much of the question's words another figure must share with the best one to be a figure for the same thing.
 _MATTER = 0.65
+_RELATED = 0.4
+_RESTATES = 0.7
 _PER = re.compile(r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b", re.IGNORECASE)
 
 
@@ -31,9 +33,27 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
     if len(differing) > 1:
         return _side_by_side(query, differing)
     notes = Notes()
-    chosen = further(query, found, limit=1 if query.asks_number else 2)
+    chosen = siblings(found[0], found) if query.wants_list else []
+    chosen = chosen if len(chosen) > 1 else further(query, found, limit=1 if query.asks_number else 2)
+    chosen += _grounds(query, chosen, found)
     notes.line(*_sentences(notes, query, chosen, scored), *corrections(notes, query, chosen, scored))
     return notes.draft()
+
+
+def siblings(best: Scored, found: Sequence[Scored]) -> list[Scored]:
+    """A list's items beside the best one, in their order, at most six: a question for several things wants them all."""
+    beside = [s for s in found if s.unit.chunk.id == best.unit.chunk.id and s.unit.above == best.unit.above and s.unit.kind == best.unit.kind != "note"]
+    return sorted(beside, key=lambda s: s.unit.start)[:6] if best.unit.kind in ("item", "row") else [best]
+
+
+def _grounds(query: Query, chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
+    """For "why", what stands beside a sentence that only says the question again."""
+    if not re.match(r"\W*(?:so\s+)?why\b", query.standalone, re.IGNORECASE) or chosen[0].features["words"] < _RESTATES:
+        return []
+    place = chosen[0].unit
+    beside = [s for s in found if s.unit.chunk.id == place.chunk.id and s not in chosen and s.unit.kind != "note"]
+    near = sorted(beside, key=lambda s: min(abs(s.unit.start - place.end), abs(place.start - s.unit.end)))
+    return near[:2]
 
 
 def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
@@ -93,7 +113,7 @@ def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[
     usable = [s for s in _of_first_dimension(eligible(query, scored), query) if s.unit.kind != "note"]
     chosen: list[Scored] = []
     for s in usable:
-        near = s.score >= _DIFFERING * ANSWERS and s.features["words in place"] >= _MATTER * usable[0].features["words in place"]
+        near = s.score >= _DIFFERING * ANSWERS and s.features["words in place"] >= _RELATED * usable[0].features["words in place"]
         if near and not any(_document(s) == _document(c) for c in chosen):
             chosen.append(s)
     if len(chosen) < 2 or chosen[0].score < _DIFFERING * ANSWERS:

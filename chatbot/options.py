@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 
-_MARK = r"(?:[-*+•]\s*)?(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])\s?[.):\]]|(?P<w>(?:option|choice)\s+(?P<o>[A-Ha-h1-8]))[.:)]?|(?P<b>[A-H])(?=\s*\n))(?:\*\*)?"
+_MARK = r"(?:[-*+•]\s*)?(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:\[(?P<s>[A-Ha-h1-8])\]|(?P<h>[A-H])\s+[-–—](?=\s)|(?P<r>viii|vii|vi|iv|iii|ii|v|i)[.)]|\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])\s?[.):\]]|(?P<w>(?:option|choice)\s+(?P<o>[A-Ha-h1-8]))[.:)]?|(?P<b>[A-H])(?=\s*\n))(?:\*\*)?"
 _LINE = re.compile(rf"(?m)^[ \t>]*{_MARK}[ \t]*\n?[ \t]*(?P<text>\S[^\n]*)", re.IGNORECASE)
 _INLINE = re.compile(r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)])(?:\*\*)?\s*(?=\S)")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\[[ xX]?\])[ \t]+(?:\[[ xX]?\][ \t]*)?(?P<text>\S[^\n]*)")
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii")
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _CHOOSE = re.compile(
     r"\b(?:choose|select|pick|name)\s+(?:any\s+|the\s+|exactly\s+)?(?P<n>one|two|three|four|[1-4])\b|\bwhich\s+(?P<m>two|three|four|[2-4])\b|\b(?P<k>two|three)\s+of\s+(?:the|these)\b",
@@ -71,7 +72,9 @@ def _bulleted(question: str) -> tuple[str, tuple[Option, ...]] | None:
 
 
 def _letter(match: re.Match[str]) -> str:
-    return match["p"] or match["d"] or match["o"] or match["b"]
+    if match["r"]:
+        return str(_ROMAN.index(match["r"].lower()) + 1)
+    return match["p"] or match["d"] or match["o"] or match["b"] or match["s"] or match["h"]
 
 
 def _run(marks: list[tuple[re.Match[str], str, str]], question: str) -> tuple[str, tuple[Option, ...]] | None:

@@ -10,28 +10,21 @@ from chatbot.draft import Draft, Notes
 from chatbot.facts import ANSWERS, corrections, eligible, further
 from chatbot.phrasing import statement
 from chatbot.quantities import Quantity, quantities, same
+from chatbot.polarity import claim_of, denied_words, denies, opposed_direction, other_owner, uncovered
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, score_units
-from chatbot.words import stem, vocabulary, words
+from chatbot.words import content_words, stem, vocabulary, words
 from ingest import Index
 
 Verdict = Literal["yes", "no", "open"]
 
 _PRESUMES = re.compile(r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was)\b)|seeing that|so if)\b", re.IGNORECASE)
-_ANTONYMS = (
-    ("lowest", "highest"), ("lower", "higher"), ("less", "more"), ("cheaper", "expensive"), ("best", "worst"), ("better", "worse"), ("faster", "slower"),
-    ("increase", "reduce"), ("smaller", "larger"), ("mature", "immature"), ("always", "never"), ("single", "multi"), ("increases", "reduces"),
-    ("raises", "lowers"), ("least", "most"), ("efficient", "inefficient"), ("minimum", "maximum"),
-)  # fmt: skip
-_NEGATION = re.compile(r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|without|unsuitable|neither|nor)\b", re.IGNORECASE)
-
-
 def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Yes, no or neither, and the evidence for it; None for a question that neither asks whether nor presumes."""
     presumed = _presumed(query.standalone)
-    if not (query.yes_no or presumed) or not scored:
+    if not (query.yes_no or presumed) or query.asks_agreement or not scored:
         return None
-    claim = presumed or query.standalone
+    claim = presumed or claim_of(query.standalone)
     held = score_units(replace(query, standalone=claim), passages, index) if presumed else scored
     verdict, ground = _verdict(claim, query, held)
     if verdict != "no" and (not query.yes_no or query.decides or query.compares):
@@ -70,12 +63,16 @@ def _speaks_of(scored: Scored, query: Query) -> bool:
 
 
 def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
-    claimed = [q for q in quantities(claim) if any(c.isdigit() for c in q.text) and q.dimension != "parameters"]
+    claimed = [q for q in quantities(claim) if any(c.isdigit() for c in q.text) or (q.dimension == "count" and q.low > 1)]
+    claimed = [q for q in claimed if q.dimension != "parameters" or not query.decides]
     if not claimed:
         return None
     for s in relevant:
         if all(any(same(q, f) or f.holds(q) for f in s.unit.quantities) for q in claimed):
-            return "yes", s
+            if opposed_direction(claim, s.unit.plain):
+                return "no", s
+            if not other_owner(claim, s.unit.full) and len(uncovered(claim, s.unit.full)) <= 1:
+                return ("no" if denies(claim) else "yes"), s
     return next((("no", s) for s in relevant if any(_counters(q, s) and _same_matter(q, s) for q in claimed)), None)
 
 
@@ -106,7 +103,7 @@ def _by_purpose(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
     for s in purpose:
         there = tasks(s.unit.plain) or tasks(" ".join(s.unit.above))
         if asked[0] in there:
-            return None if _NEGATION.search(claim) else ("yes", s)
+            return None if denies(claim) else ("yes", s)
         if opposites[asked[0]] in there:
             return "no", s
     return None
@@ -117,15 +114,18 @@ def _is_purpose(scored: Scored) -> bool:
 
 
 def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
-    asked = set(re.findall(r"[a-z]+", claim.lower()))
-    for s in relevant:
-        if s.features["words in place"] < 0.6 or s.score < ANSWERS:
+    """Yes needs every word of the claim; no needs the same matter denied, turned round, or given to somebody else."""
+    asked = {stem(w) for w in content_words(claim)}
+    for s in relevant[:4]:
+        if s.features["words in place"] < 0.5:
             continue
-        there = set(re.findall(r"[a-z]+", s.unit.plain.lower()))
-        opposed = any((a in asked and b in there and a not in there) or (b in asked and a in there and b not in there) for a, b in _ANTONYMS)
-        negated = bool(_NEGATION.search(claim)) != bool(_NEGATION.search(s.unit.plain))
-        if opposed and not negated:
+        text = s.unit.plain
+        shared = denied_words(text) & asked
+        if shared and not denies(claim):
             return "no", s
-        if s.features["words"] > 0.6 and s.score >= ANSWERS and not opposed:
-            return ("no" if negated else "yes"), s
+        if other_owner(claim, text) or (opposed_direction(claim, text) and s.features["words"] > 0.5):
+            return "no", s
+        missing = uncovered(claim, f"{s.unit.full} {s.unit.chunk.document.title}")
+        if not missing and s.score >= ANSWERS:
+            return ("no" if denies(claim) and not denies(text) else "yes"), s
     return None

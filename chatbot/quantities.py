@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isclose
 
-_WORD_NUMBERS = {
-    "half": 0.5, "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "sixteen": 16, "twenty": 20, "thirty": 30, "thirty-two": 32, "sixty-four": 64, "hundred": 100,
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORD_NUMBERS: dict[str, float] = {
+    "half": 0.5, "zero": 0, "hundred": 100,
+    **{word: n for n, word in enumerate(_ONES, 1)}, **{word: n for n, word in enumerate(_TEENS, 10)}, **{word: 10 * n for n, word in enumerate(_TENS, 2)},
+    **{f"{ten}-{one}": 10 * t + o for t, ten in enumerate(_TENS, 2) for o, one in enumerate(_ONES, 1)},
 }  # fmt: skip
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
 
@@ -41,7 +45,7 @@ _UNIT = "|".join(sorted((re.escape(u) for u in _UNITS if u not in "$€"), key=l
 _QUANTITY = re.compile(
     rf"""(?<![\w.])(?P<bound>up\ to|over|more\ than|at\ least|under|less\ than|below|above|about|roughly|approximately|around|[<>~≥≤])?\s*
     (?P<money>USD\s?|US\$\s?|\$\s?|€\s?|-\s?)?
-    (?P<low>{_NUMBER}|\b(?:{"|".join(_WORD_NUMBERS)})\b)
+    (?P<low>{_NUMBER}|\b(?:{"|".join(sorted(_WORD_NUMBERS, key=len, reverse=True))})\b)
     (?:\s?(?P<scale1>thousand|million|billion|trillion|[kmb]n?(?![\w]))?\s*(?P<sep>-|–|—|\bto\b|\band\b)\s*(?:USD\s?|\$\s?)?(?P<high>{_NUMBER})(?![\d]))?
     (?P<plus>\+)?(?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|[kmb](?![\w/])))?(?P<plus2>\+)?
     (?:[\s-]?(?P<unit>{_UNIT})(?![\w/]|-[a-z]))?
@@ -164,7 +168,7 @@ _ASKED_LOOSELY = (
 _COUNT = re.compile(r"\b(?:how many|number of|count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
 _SIZED = re.compile(
     r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what|number of"
-    r"|what (?:\w+[ -]){0,3}(?:savings?|reduction|speed-?up|discount|improvement|increase|decrease)"
+    r"|what (?:does|do|can|will|would) .{2,50} (?:save|cost|draw|reduce|cut)\b|what (?:\w+[ -]){0,3}(?:savings?|reduction|speed-?up|discount|improvement|increase|decrease)"
     r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
     re.IGNORECASE,
 )
@@ -200,3 +204,14 @@ def asks_quantity(question: str) -> bool:
     """Whether the question wants a number for an answer."""
     terse = len(question.split()) <= 7 and not _VERB.search(question) and bool(asked_dimensions(question)[0])
     return terse or bool(_SIZED.search(question)) or asked_dimensions(question)[1]
+
+
+_VAGUE = {
+    "time": re.compile(r"\b(?:seconds|minutes|hours|days|weeks|months|years)\b", re.IGNORECASE),
+    "count": re.compile(r"\b(?:dozens|hundreds|thousands|millions|billions)\b|\b1000['’]s\b", re.IGNORECASE),
+}
+
+
+def vague(text: str, dimensions: frozenset[str]) -> bool:
+    """Whether a text gives a quantity of one of the dimensions without a number: "months", "thousands of"."""
+    return any(pattern.search(text) for dimension, pattern in _VAGUE.items() if dimension in dimensions)

@@ -22,7 +22,7 @@ _DECIDES = re.compile(
     r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|could|can|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
     rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
     r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
-    r"|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
+    r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\b(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b", re.IGNORECASE)
@@ -33,7 +33,13 @@ _YES_NO = re.compile(
 _AGREES = re.compile(
     r"\b(?:sources?|documents?|articles?|pages?|notes|they|figures|numbers|values|people|docs)\b.{0,60}\b(?:agree|disagree|differ\w*|conflict\w*|contradict\w*|consistent|say the same)\b"
     r"|\b(?:different|differing|conflicting|contradictory|inconsistent|several|various|other) (?:figures|numbers|values|claims|answers|sources|percentages)\b"
+    r"|\bwho(?:'s| is) right\b|\bwhich (?:one |of them )?is (?:right|correct|true)\b|\bwhat every(?:body|one) says\b|\bdo(?:es)? (?:all|everyone|everybody)\b"
     r"|\b(?:each|every) (?:source|document|article|page)\b|\b(?:one|another|some|other)s? (?:page|source|document|article|says?|place|site)s?\b|\bdisagree\w*|\bdiscrepanc\w+|\bcontradict\w*",
+    re.IGNORECASE,
+)
+_WANTS_LIST = re.compile(
+    r"^\W*(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were|(?:two|three|four|five|\w+) (?:things|factors|reasons|ways|situations|steps|points|criteria|aspects|measures|options|methods|techniques|tools))\b"
+    r"|\b(?:in (?:what|which) ways|what ways|situations|reasons|examples|criteria|all the)\b|\bwhen should\b|\bwhich (?:frameworks|tools|libraries|factors|things|mistakes|steps)\b",
     re.IGNORECASE,
 )
 _WANTS_NAME = re.compile(
@@ -70,6 +76,11 @@ class Query:
         return len(self.sides) >= 2 and bool(_COMPARES.search(self.standalone))
 
     @property
+    def wants_list(self) -> bool:
+        """Whether several things are asked for."""
+        return bool(_WANTS_LIST.search(self.standalone))
+
+    @property
     def asks_agreement(self) -> bool:
         """Whether it is asked if the sources say the same."""
         return bool(_AGREES.search(self.standalone))
@@ -82,7 +93,7 @@ class Query:
     @property
     def decides(self) -> bool:
         """Whether a choice of hardware is asked for."""
-        return (bool(_DECIDES.search(self.standalone)) or self._states_needs) and not self.asks_number
+        return (bool(_DECIDES.search(self.standalone)) or self._states_needs) and not self.asks_number and not self.wants_list
 
     @property
     def _states_needs(self) -> bool:
@@ -136,9 +147,13 @@ def _spread(text: str, entities: tuple[str, ...], index: Index) -> tuple[str, ..
     return tuple(known) if 2 <= len(known) <= 4 else entities
 
 
+# A model that has been trained is there to be served: its training is not the task.
+_ALREADY_TRAINED = re.compile(r"\b(?:(?:has|have|had|already|been|is|was|were|our|their|a|an|the)\s+)(?:already\s+|been\s+)?(?:pre-?)?trained\b")
+
+
 def tasks(text: str) -> frozenset[str]:
     """What a text says is done with a model: pre-training, fine-tuning, training, inference."""
-    lowered = text.lower()
+    lowered = _ALREADY_TRAINED.sub(" ", text.lower())
     return frozenset(name for name, written in vocabulary()["tasks"].items() if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written))
 
 

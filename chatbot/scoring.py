@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chatbot.answer import Passage
 from chatbot.evidence import Unit, units
 from chatbot.names import mentioned, relatives
-from chatbot.quantities import counted
+from chatbot.quantities import counted, vague
 from chatbot.query import Query, tasks
 from chatbot.words import STOP_WORDS, content_words, stem, synonyms, vocabulary, words
 from ingest import Index
@@ -204,6 +204,8 @@ def _quantity_features(query: Query, unit: Unit) -> dict[str, float]:
 def answers_quantity(query: Query, unit: Unit) -> bool:
     """Whether a unit holds a quantity of the kind asked for; what is counted must be said beside the number."""
     wanted = [w for w in counted(query.standalone) if w not in STOP_WORDS]
+    if vague(unit.plain, query.dimensions):
+        return True
     return any(q.dimension in query.dimensions and (q.dimension != "count" or not wanted or _same_thing(wanted, q.noun)) for q in unit.quantities)
 
 

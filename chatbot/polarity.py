@@ -1,0 +1,55 @@
+"""Whether two statements pull the same way: directions, denials, and who something belongs to."""
+
+import re
+
+from chatbot.names import makers, proper_names
+from chatbot.words import content_words, stem, synonyms
+
+_UP = re.compile(r"\b(?:higher|more|greater|increase[sd]?|longer|rise[sn]?|rose|raise[sd]?|grew|up by|expensive|pricier|worse|heavier|larger|bigger|highest|most|slower|hotter|doubles?)\b", re.IGNORECASE)
+_DOWN = re.compile(r"\b(?:lower|less|fewer|decrease[sd]?|shorter|reduc\w+|cuts?|cheaper|down by|smaller|lighter|lowest|least|saves?|saved|savings?|discount|cutting|chopping|drops?|fell|falls?|halves)\b", re.IGNORECASE)
+_DENIES = re.compile(r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE)
+_TAG = re.compile(r"[,;]?\s*(?:isn't it|doesn't it|aren't they|don't they|right|correct|true|is that (?:right|correct|true)|no|yes|or not)\s*\??\s*$", re.IGNORECASE)
+_OPENING = re.compile(r"^\W*(?:(?:so|and|but|ok|okay|hi|hello)\b\W*)*(?:is it (?:true|right|correct) that|true or false\W|(?:i|we) (?:heard|read|think|thought|assume|believe) (?:that )?|(?:am i|are we) right that)\s*", re.IGNORECASE)
+_REACH = 5
+
+
+def claim_of(question: str) -> str:
+    """What a yes-or-no question claims: without "is it true that" and without "doesn't it?"."""
+    return _TAG.sub("", _OPENING.sub("", question.strip())).strip()
+
+
+def denies(text: str) -> bool:
+    """Whether a text denies something."""
+    return bool(_DENIES.search(text))
+
+
+def denied_words(text: str) -> frozenset[str]:
+    """The stems of the content words that stand right after a denial."""
+    found: set[str] = set()
+    for match in _DENIES.finditer(text):
+        following = re.split(r"[,.;:]", text[match.end() :])[0].split()[:_REACH]
+        found |= {stem(w) for w in content_words(" ".join(following))}
+    return frozenset(found)
+
+
+def opposed_direction(claim: str, text: str) -> bool:
+    """Whether one says more where the other says less."""
+    up, down = bool(_UP.search(claim)), bool(_DOWN.search(claim))
+    there_up, there_down = bool(_UP.search(text)), bool(_DOWN.search(text))
+    return (up and not down and there_down and not there_up) or (down and not up and there_up and not there_down)
+
+
+def other_owner(claim: str, text: str) -> bool:
+    """Whether a claim gives something to a maker or another proper name that the text does not have, where the text names one."""
+    mine, theirs = set(makers(claim)), set(makers(text))
+    if mine and theirs and not mine & theirs:
+        return True
+    strangers = [n for n in proper_names("x " + claim) if n.lower() not in text.lower() and not synonyms(n.lower())]
+    return bool(strangers and (theirs - mine) and not mine)
+
+
+def uncovered(claim: str, text: str) -> list[str]:
+    """The content words of a claim that a text neither holds nor has a synonym for."""
+    found = content_words(text)
+    there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    return [w for w in content_words(claim) if stem(w) not in there and not synonyms(w) & groups]
