@@ -67,7 +67,7 @@ def criteria(query: Query, index: Index) -> list[Criterion]:
         if any(c.isdigit() for c in word) or stem(word) in spoken_for or groups & seen or (synonyms(word) and not groups):
             continue
         seen |= groups
-        found.append(Criterion(word, frozenset({stem(word)}), groups, min(1.5, inverse_document_frequency(word, index) / 3)))
+        found.append(Criterion(word, frozenset({stem(word)}), groups, min(2.0, (inverse_document_frequency(word, index) / 3) ** 2)))
     return found
 
 

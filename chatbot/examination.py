@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import REFUSAL, Passage
-from chatbot.decision import criteria, meets
+from chatbot.decision import Criterion, criteria, meets
 from chatbot.draft import Draft, Notes
-from chatbot.evidence import Unit
+from chatbot.evidence import Unit, sentences
 from chatbot.names import mentioned, names, relatives
 from chatbot.options import Option
 from chatbot.phrasing import statement
@@ -17,43 +17,44 @@ from chatbot.words import content_words, stem, synonyms, vocabulary
 from ingest import Index
 
 # Below this no option is borne out: the sources do not decide the question.
-_DECIDES = 0.12
+_DECIDES = 0.04
 _WORTH_SAYING = 0.25
 # From this cover on, evidence speaks of an option; what it meets of the stem's needs then counts this much.
 _SPEAKS = 0.5
-_CRITERIA_SHARE = 0.4
+_NEEDS = 0.3
+_ALL_TOGETHER = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A piece of evidence held against an option: how much of the option it says, and how well it answers stem and option."""
+
+    scored: Scored
+    cover: float
+    support: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """An option with how well the evidence bears it out, and the evidence that speaks of it."""
+    """An option with its best evidence, and how much of what the stem asks for its evidence meets."""
 
     option: Option
     support: float
+    met: float
     ground: Scored | None
 
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when the evidence decides nothing."""
-    by_stem = score_units(query, passages, index)
-    judged = [_judged(query, option, by_stem, passages, index) for option in query.options]
-    ranked = sorted(judged, key=lambda j: ((j.support if query.negated else -j.support), j.option.letter))
-    chosen = sorted(ranked[: query.choose], key=lambda j: j.option.letter)
+    by_stem = [s for s in score_units(query, passages, index) if not s.unit.plain.endswith("?")]
+    wanted = criteria(query, index)
+    judged = [_judged(query, option, by_stem, wanted, passages, index) for option in query.options]
     if max(j.support for j in judged) < _DECIDES:
         return Draft("", ())
-    return _draft(query, judged, chosen, by_stem)
-
-
-def _draft(query: Query, judged: Sequence[_Judged], chosen: Sequence[_Judged], by_stem: Sequence[Scored]) -> Draft:
-    notes = Notes()
-    letters = [j.option.letter for j in chosen]
-    grounds = [j.ground for j in chosen if j.ground is not None] or [g for j in judged if (g := j.ground) is not None and query.negated]
-    why = grounds[0] if grounds else by_stem[0]
-    notes.line(notes.sentence(f"{', '.join(letters)}: {statement(why.unit, query)}", why))
-    for j in judged:
-        opening = option_label(j.option)
-        notes.line(f"- {opening}: " + (REFUSAL if j.ground is None else notes.sentence(statement(j.ground.unit, query), j.ground)))
-    return notes.draft(letters)
+    most = max(j.met for j in judged) or 1.0
+    merit = {j.option.letter: j.support + _NEEDS * j.met / most for j in judged}
+    ranked = sorted(judged, key=lambda j: (merit[j.option.letter] if query.negated else -merit[j.option.letter], j.option.letter))
+    return _draft(query, judged, sorted(ranked[: query.choose], key=lambda j: j.option.letter), by_stem)
 
 
 def option_label(option: Option) -> str:
@@ -61,65 +62,106 @@ def option_label(option: Option) -> str:
     return f"{option.letter}. {option.text}"
 
 
-def _judged(query: Query, option: Option, by_stem: Sequence[Scored], passages: Sequence[Passage], index: Index) -> _Judged:
-    whole = f"{query.standalone} {option.text}"
-    asked = replace(query, standalone=whole, entities=tuple(n.name for n in names(option.text)), tasks=tasks(option.text) or query.tasks)
-    by_option = {(s.unit.chunk.document.id, s.unit.start): s for s in score_units(asked, passages, index)}
-    rated = []
-    for s in by_stem:
-        key = (s.unit.chunk.document.id, s.unit.start)
+def _draft(query: Query, judged: Sequence[_Judged], chosen: Sequence[_Judged], by_stem: Sequence[Scored]) -> Draft:
+    notes = Notes()
+    letters = [j.option.letter for j in chosen]
+    against = [j.ground for j in judged if j.ground is not None and query.negated]
+    grounds = [j.ground for j in chosen if j.ground is not None] or against or [by_stem[0]]
+    notes.line(notes.sentence(f"{', '.join(letters)}: {statement(grounds[0].unit, query)}", grounds[0]))
+    for j in judged:
+        said = REFUSAL if j.ground is None else notes.sentence(statement(j.ground.unit, query), j.ground)
+        notes.line(f"- {option_label(j.option)}: {said}")
+    return notes.draft(letters)
+
+
+def _judged(
+    query: Query, option: Option, by_stem: Sequence[Scored], wanted: Sequence[Criterion], passages: Sequence[Passage], index: Index
+) -> _Judged:
+    held = _held(query, option, by_stem, passages, index)
+    best = max(held, key=lambda h: (h.support, h.cover), default=None)
+    if best is None:
+        return _Judged(option, 0.0, 0.0, None)
+    spoken = max(held, key=lambda h: (h.cover >= _SPEAKS, h.support, h.cover))
+    ground = best if best.cover >= _WORTH_SAYING else spoken if spoken.cover >= _WORTH_SAYING else None
+    met = _needs_met(query, [h.scored for h in held if h.cover >= _SPEAKS], wanted)
+    return _Judged(option, best.support * _consistent(option, query, best.scored), met, ground.scored if ground else None)
+
+
+def _held(query: Query, option: Option, by_stem: Sequence[Scored], passages: Sequence[Passage], index: Index) -> list[_Held]:
+    """The evidence that names what the option names, or all of it where the option names nothing."""
+    asked = replace(
+        query,
+        standalone=f"{_question_of(query.standalone)} {option.text}",
+        entities=tuple(n.name for n in names(option.text)),
+        tasks=tasks(option.text) or query.tasks,
+    )
+    joint = {(s.unit.chunk.document.id, s.unit.start): s.score for s in score_units(asked, passages, index)}
+    given = [q for q in quantities(query.standalone) if any(c.isdigit() for c in q.text)]
+    named = {n.name.lower() for n in names(option.text)}
+    on_name = [s for s in by_stem if named & mentioned(s.unit.full)]
+    held = []
+    for s in on_name or by_stem:
         cover = _cover(option, s, query, index)
-        together = by_option[key].score if key in by_option else 0.0
         # Evidence for an option must speak of what the stem names, too.
         on_stem = 0.3 + 0.7 * s.features["names in place"] if query.entities else 1.0
-        given = quantities(query.standalone)
         numbers = sum(any(same(q, f) or f.holds(q) for f in s.unit.quantities) for q in given) / len(given) if given else 0.0
-        rated.append((cover * on_stem * (0.5 * s.score + 0.5 * together + 0.2 * numbers), cover, s))
-    named = {n.name.lower() for n in names(option.text)}
-    on_name = [r for r in rated if named and any(n in mentioned(r[2].unit.full) for n in named)]
-    rated = on_name or rated
-    support, cover, ground = max(rated, key=lambda r: r[0], default=(0.0, 0.0, None))
-    spoken = max(rated, key=lambda r: (r[1] > 0.5, r[0], r[1]), default=None)
-    if ground is None or cover < _WORTH_SAYING:
-        ground = spoken[2] if spoken and spoken[1] >= _WORTH_SAYING else None
-    met = _criteria_met(query, [r[2] for r in rated if r[1] >= _SPEAKS], index)
-    return _Judged(option, (support + _CRITERIA_SHARE * met) * _consistent(option, query, ground), ground)
+        both = joint.get((s.unit.chunk.document.id, s.unit.start), 0.0)
+        held.append(_Held(s, cover, cover * on_stem * (0.5 * s.score + 0.5 * both + 0.2 * numbers)))
+    return held
 
 
-def _criteria_met(query: Query, found: Sequence[Scored], index: Index) -> float:
-    """The share of what the stem asks for that the evidence for an option meets, all of it together."""
-    wanted = criteria(query, index)
-    total = sum(c.weight for c in wanted)
+def _question_of(stem_text: str) -> str:
+    """The sentence of a stem that asks; the scenario before it only says for whom."""
+    spans = [stem_text[start:end] for start, end in sentences(stem_text)]
+    asking = [s for s in spans if "?" in s]
+    return asking[-1] if asking else spans[-1] if spans else stem_text
+
+
+def _needs_met(query: Query, found: Sequence[Scored], wanted: Sequence[Criterion]) -> float:
+    """How much of what the stem asks for the evidence meets, by weight: the best piece for most of it, all together for the rest."""
     usable = [s for s in found if not s.features["opposite task"]]
-    return sum(max((meets(c, s, query) for s in usable), default=0.0) for c in wanted) / total if total else 0.0
+    if not usable:
+        return 0.0
+    by_unit = [[meets(c, s, query) for c in wanted] for s in usable]
+    together: float = sum(map(max, zip(*by_unit, strict=True)))
+    return (1 - _ALL_TOGETHER) * max(map(sum, by_unit)) + _ALL_TOGETHER * together
 
 
 def _cover(option: Option, scored: Scored, query: Query, index: Index) -> float:
     """How much of what sets an option apart stands in the evidence: its names, its numbers, its own words by weight."""
     unit = scored.unit
     wanted = [n.name for n in names(option.text)]
-    here, place = mentioned(unit.plain), mentioned(unit.full)
-    parts: list[tuple[float, float]] = []
-    for name in wanted:
-        related = {r.lower() for r in relatives(name)}
-        parts.append((2.0, 1.0 if name.lower() in here else 0.8 if name.lower() in place else 0.6 if related & here else 0.0))
-    numbers = [q for q in quantities(option.text)]
-    found = quantities(unit.plain)
-    parts += [(2.0, float(any(same(q, f) or (q.dimension == "count" and q.text == f.text) for f in found))) for q in numbers]
-    text = content_words(unit.full)
-    stems_there, groups = {stem(w) for w in text}, {g for w in text for g in synonyms(w)}
-    common = {stem(w) for w in content_words(query.standalone)}
-    for word in content_words(option.text):
-        if any(c.isdigit() for c in word) or stem(word) in common:
-            continue
-        weight = min(1.0, inverse_document_frequency(word, index) / 4)
-        parts.append((weight, 1.0 if stem(word) in stems_there else 0.6 if synonyms(word) & groups else 0.0))
     if unit.cells and len(wanted) > 1 and not _in_one_cell(wanted, unit):
         return 0.0
-    total = sum(w for w, _ in parts)
-    cover = sum(w * v for w, v in parts) / total if total else 0.0
+    on_names = [(2.0, _names(name, unit)) for name in wanted]
+    parts = on_names + _numbers_covered(option, unit) + _words_covered(option, unit, query, index)
+    total = sum(weight for weight, _ in parts)
+    cover = sum(weight * value for weight, value in parts) / total if total else 0.0
     # Evidence that names none of an option's names is about something else.
-    return cover if not wanted or any(v for w, v in parts[: len(wanted)]) else 0.2 * cover
+    return cover if not wanted or any(value for _, value in on_names) else 0.2 * cover
+
+
+def _names(name: str, unit: Unit) -> float:
+    here, place = mentioned(unit.plain), mentioned(unit.full)
+    related = {r.lower() for r in relatives(name)}
+    return 1.0 if name.lower() in here else 0.8 if name.lower() in place else 0.6 if related & here else 0.0
+
+
+def _numbers_covered(option: Option, unit: Unit) -> list[tuple[float, float]]:
+    return [
+        (2.0, float(any(same(q, f) or (q.dimension == "count" and q.text == f.text) for f in unit.quantities))) for q in quantities(option.text)
+    ]
+
+
+def _words_covered(option: Option, unit: Unit, query: Query, index: Index) -> list[tuple[float, float]]:
+    found = content_words(unit.full)
+    there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    common = {stem(w) for w in content_words(query.standalone)}
+    return [
+        (min(1.0, inverse_document_frequency(w, index) / 4), 1.0 if stem(w) in there else 0.6 if synonyms(w) & groups else 0.0)
+        for w in content_words(option.text)
+        if not any(c.isdigit() for c in w) and stem(w) not in common
+    ]
 
 
 def _in_one_cell(wanted: Sequence[str], unit: Unit) -> bool:
@@ -128,10 +170,8 @@ def _in_one_cell(wanted: Sequence[str], unit: Unit) -> bool:
     return any(all(n.lower() in mentioned(f"{row} {header} {cell}") for n in wanted) for header, cell in unit.cells)
 
 
-def _consistent(option: Option, query: Query, ground: Scored | None) -> float:
+def _consistent(option: Option, query: Query, ground: Scored) -> float:
     """Less than 1 where the evidence for an option speaks of the opposite of what is asked."""
-    if ground is None:
-        return 0.5
-    opposites = {vocabulary()["opposites"].get(t) for t in tasks(query.standalone + " " + option.text)} - tasks(query.standalone + " " + option.text)
-    there = tasks(ground.unit.plain)
-    return 0.5 if opposites & there and not tasks(query.standalone) & there else 1.0
+    asked = tasks(f"{query.standalone} {option.text}")
+    opposites = {vocabulary()["opposites"].get(t) for t in asked} - asked
+    return 0.5 if opposites & tasks(ground.unit.plain) and not asked & tasks(ground.unit.plain) else 1.0

@@ -19,6 +19,8 @@ _WORDS = 80
 _DIFFERING = 0.25
 # How much of the question's words another figure must share with the best one to be a figure for the same thing.
 _MATTER = 0.65
+# Another figure of the same document must be this near to the best one: a document has figures for many matters.
+_BESIDE = 0.4
 _RELATED = 0.4
 _RESTATES = 0.7
 _PER = re.compile(r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b", re.IGNORECASE)
@@ -168,9 +170,10 @@ def figures_that_differ(query: Query, found: Sequence[Scored]) -> list[Scored]:
     chosen = [found[0]]
     for candidate in _of_first_dimension(found, query):
         new = not any(_agree(_figures(candidate, query), _figures(c, query)) for c in chosen)
-        if new and _same_matter(query, candidate, found[0]) and sum(_document(c) == _document(candidate) for c in chosen) < 2:
+        alone = _document(candidate) != _document(found[0]) or candidate.score >= _BESIDE * found[0].score
+        if new and alone and _same_matter(query, candidate, found[0]) and sum(_document(c) == _document(candidate) for c in chosen) < 2:
             chosen.append(candidate)
-    return chosen[:5] if len({_document(c) for c in chosen}) > 1 else []
+    return chosen[:5] if len(chosen) > 1 else []
 
 
 def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:

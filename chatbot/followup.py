@@ -18,6 +18,11 @@ _SINGULAR = re.compile(r"\b(its|it(?!')|that one|this one|the one|that chip|this
 _PLURAL = re.compile(r"\b(they|them|their|those|these|both|the two|each of them)\b", re.IGNORECASE)
 _SIBLING = re.compile(r"\b(?:the\s+)?(bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|instance|size|type|version|sibling|variant)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b(?:\.)?(\d{1,2}xl(?:arge)?|xlarge|large|metal)\b", re.IGNORECASE)
+_PAIR = re.compile(r"\b(?:the two(?: of them)?|both(?: of them)?|either(?: of them)?)\b", re.IGNORECASE)
+_FIRST = re.compile(r"\b(?:the )?(?:first|former)(?: one)?\b(?! (?:time|place|step|generation))", re.IGNORECASE)
+_SECOND = re.compile(r"\b(?:the )?(?:second|latter|last)(?: one)?\b(?! (?:time|place|step|generation))", re.IGNORECASE)
+_BARE = re.compile(r"^\W*(?:but |and |so )?(why(?: not| so| is that)?|how(?: so| come)?|really|since when|are you sure)\W*$", re.IGNORECASE)
+_SUPPOSES = re.compile(r"^\W*(?:and |but |so )?(?:what if|if|without|unless|even if|assuming)\b", re.IGNORECASE)
 _CONDITION = re.compile(r"^(?:for|with|on|in|at|if|when|without|as|under|over|from|only|per|during|using|why|not|but)\b", re.IGNORECASE)
 _SEEKS_NAME = re.compile(r"\b(?:which|what|who)\b(?!\s+(?:does|do|did|about|if|memory|bandwidth|price|cost|size|network)\b)", re.IGNORECASE)
 _LARGER = {"bigger", "larger", "largest", "biggest", "big", "large"}
@@ -28,15 +33,29 @@ def condense(question: str, history: Sequence[Turn], sizes: Sizes) -> str:
 
     `sizes` gives the instance types known of a family, smallest first, for "what about the bigger one?".
     """
-    previous, answer = "", ""
+    previous, answer, spoken = "", "", [""]
     for turn in history:
-        previous, answer = _complete(turn.question, previous, answer, sizes), turn.answer
-    return _complete(question, previous, answer, sizes)
+        previous, answer = _complete(_named_twice(turn.question, spoken), previous, answer, sizes), turn.answer
+        spoken.append(previous)
+    return _complete(_named_twice(question, spoken), previous, answer, sizes)
+
+
+def _named_twice(question: str, spoken: Sequence[str]) -> str:
+    """ "The two" and "the second one" are what the conversation named last, in its order."""
+    named = list(dict.fromkeys(n.name for text in spoken for n in names(text) if n.kind != "region"))[-2:]
+    if len(named) < 2 or names(question):
+        return question
+    question = _PAIR.sub(f"{named[0]} and {named[1]}", question)
+    return _FIRST.sub(named[0], _SECOND.sub(named[1], question))
 
 
 def _complete(question: str, previous: str, answer: str, sizes: Sizes) -> str:
     if not previous:
         return question
+    if bare := _BARE.match(question):
+        return f"{bare[1]}: {_strip(previous)} ({' '.join(_subjects(previous, answer))})"
+    if _SUPPOSES.match(question) and not names(question):
+        return f"{_strip(previous)}, {_SUPPOSES.sub('if', question)}"
     lead = _LEAD.match(question)
     rest = question[lead.end() :].strip() if lead else question
     mine = names(rest)
@@ -114,7 +133,7 @@ def _written(task: str, text: str) -> bool:
 def _with_referent(rest: str, previous: str, answer: str) -> str:
     subjects = _subjects(previous, answer)
     if not subjects:
-        return f"{rest} ({_strip(previous)})"
+        return f"{rest} ({' '.join(content_words(previous))})"
     pronoun = _PLURAL.search(rest)
     if pronoun:
         return _replaced(rest, pronoun, " and ".join(subjects))

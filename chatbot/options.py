@@ -13,8 +13,10 @@ _CHOOSE = re.compile(
     r"\b(?:choose|select|pick|name)\s+(?:any\s+|the\s+|exactly\s+)?(?P<n>one|two|three|four|[1-4])\b|\bwhich\s+(?P<m>two|three|four|[2-4])\b|\b(?P<k>two|three)\s+of\s+(?:the|these)\b",
     re.IGNORECASE,
 )
+# In capitals a negation is meant for the question; in small letters only right behind "which", not in a scenario.
 _NEGATED = re.compile(
-    r"\bNOT\b|\bEXCEPT\b|\bLEAST\b(?!\s+(?:expensive|costly|amount|effort|energy|power|cost|operational))|(?i:\b(?:is|are|does|do|would|should|which|that)\s+not\b|\bexcept\b|\b(?:isn't|aren't|doesn't|don't)\b|\bleast\s+(?:suitable|suited|likely|appropriate|efficient|true|accurate|relevant|recommended)\b|\bincorrect\b|\bfalse\b|\buntrue\b|\bworst\b)"
+    r"\bNOT\b|\bEXCEPT\b|\bLEAST\b(?!\s+(?:expensive|costly|amount|effort|energy|power|cost|operational))|(?i:\b(?:which|what)\b(?:(?!\b(?:when|that|if|because|while|who)\b)[^.?;]){0,45}"
+    r"\b(?:not|isn't|aren't|doesn't|don't|except|incorrect|false|untrue|worst|wrong|least\s+(?:suitable|suited|likely|appropriate|efficient|true|accurate|relevant|recommended))\b|\bexcept\s*:?\s*$)"
 )
 
 

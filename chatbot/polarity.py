@@ -7,6 +7,7 @@ from chatbot.words import content_words, stem, synonyms
 
 _UP = re.compile(r"\b(?:higher|more|greater|increase[sd]?|longer|rise[sn]?|rose|raise[sd]?|grew|up by|expensive|pricier|worse|heavier|larger|bigger|highest|most|slower|hotter|doubles?)\b", re.IGNORECASE)
 _DOWN = re.compile(r"\b(?:lower|less|fewer|decrease[sd]?|shorter|reduc\w+|cuts?|cheaper|down by|smaller|lighter|lowest|least|saves?|saved|savings?|discount|cutting|chopping|drops?|fell|falls?|halves)\b", re.IGNORECASE)
+_SUPERLATIVE = re.compile(r"\b(?:most|least|best|worst|(?:low|high|green|fast|cheap|large|small|slow|clean)est|only|always|every|all)\b", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE)
 _TAG = re.compile(r"[,;]?\s*(?:isn't it|doesn't it|aren't they|don't they|right|correct|true|is that (?:right|correct|true)|no|yes|or not)\s*\??\s*$", re.IGNORECASE)
 _OPENING = re.compile(r"^\W*(?:(?:so|and|but|ok|okay|hi|hello)\b\W*)*(?:is it (?:true|right|correct) that|true or false\W|(?:i|we) (?:heard|read|think|thought|assume|believe) (?:that )?|(?:am i|are we) right that)\s*", re.IGNORECASE)
@@ -39,12 +40,17 @@ def opposed_direction(claim: str, text: str) -> bool:
     return (up and not down and there_down and not there_up) or (down and not up and there_up and not there_down)
 
 
+def superlative(text: str) -> bool:
+    """Whether a text says that something is the most or the least of all."""
+    return bool(_SUPERLATIVE.search(text))
+
+
 def other_owner(claim: str, text: str) -> bool:
     """Whether a claim gives something to a maker or another proper name that the text does not have, where the text names one."""
     mine, theirs = set(makers(claim)), set(makers(text))
     if mine and theirs and not mine & theirs:
         return True
-    strangers = [n for n in proper_names("x " + claim) if n.lower() not in text.lower() and not synonyms(n.lower())]
+    strangers = [n for n in proper_names(claim) if n.lower() not in text.lower() and not synonyms(n.lower())]
     return bool(strangers and (theirs - mine) and not mine)
 
 

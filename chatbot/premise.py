@@ -7,10 +7,10 @@ from typing import Literal
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.facts import ANSWERS, corrections, eligible, further
+from chatbot.facts import ANSWERS, corrections, eligible, further, repeats
 from chatbot.phrasing import statement
 from chatbot.quantities import Quantity, quantities, same
-from chatbot.polarity import claim_of, denied_words, denies, opposed_direction, other_owner, uncovered
+from chatbot.polarity import claim_of, denied_words, denies, opposed_direction, other_owner, superlative, uncovered
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, score_units
 from chatbot.words import content_words, stem, vocabulary, words
@@ -33,7 +33,8 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         return None
     notes = Notes()
     word = {"yes": "Yes. ", "no": "No. " if query.yes_no else "The sources say otherwise: ", "open": ""}[verdict]
-    chosen = [ground] + [s for s in further(query, eligible(query, scored) or scored, limit=1) if s is not ground and s.score >= ANSWERS][:1]
+    added = [s for s in further(query, eligible(query, scored) or scored, limit=1) if not repeats(s, ground) and s.score >= ANSWERS]
+    chosen = [ground, *added[:1]]
     first = notes.sentence(f"{word}{statement(ground.unit, query)}", ground)
     notes.line(first, *(notes.sentence(statement(s.unit, query), s) for s in chosen[1:]), *corrections(notes, query, chosen, scored))
     return notes.draft()
@@ -50,7 +51,7 @@ def _presumed(question: str) -> str | None:
 
 def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdict, Scored]:
     relevant = [s for s in scored if s.score >= 0.3 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)] or list(scored[:1])
-    for test in (_by_numbers, _by_purpose, _by_words):
+    for test in (_by_numbers, _by_words, _by_purpose):
         if (found := test(claim, query, relevant)) is not None:
             return found
     return "open", next(iter(eligible(query, scored)), scored[0])
@@ -68,10 +69,10 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
     if not claimed:
         return None
     for s in relevant:
-        if all(any(same(q, f) or f.holds(q) for f in s.unit.quantities) for q in claimed):
+        if all(any(_agrees(q, f) for f in s.unit.quantities) for q in claimed):
             if opposed_direction(claim, s.unit.plain):
                 return "no", s
-            if not other_owner(claim, s.unit.full) and len(uncovered(claim, s.unit.full)) <= 1:
+            if not other_owner(claim, s.unit.full) and len(uncovered(claim, s.unit.full)) <= 1 and superlative(claim) <= superlative(s.unit.full):
                 return ("no" if denies(claim) else "yes"), s
     return next((("no", s) for s in relevant if any(_counters(q, s) and _same_matter(q, s) for q in claimed)), None)
 
@@ -86,7 +87,11 @@ def _same_matter(claimed: Quantity, scored: Scored) -> bool:
 def _counters(claimed: Quantity, scored: Scored) -> bool:
     """Whether the evidence gives another number for the same quantity."""
     alike = [f for f in scored.unit.quantities if f.dimension == claimed.dimension and (f.dimension != "count" or _same_noun(claimed, f))]
-    return bool(alike) and not any(same(claimed, f) or f.holds(claimed) for f in alike)
+    return bool(alike) and not any(_agrees(claimed, f) for f in alike)
+
+
+def _agrees(claimed: Quantity, found: Quantity) -> bool:
+    return (same(claimed, found) or found.holds(claimed)) and (claimed.dimension != "count" or not claimed.noun or _same_noun(claimed, found))
 
 
 def _same_noun(one: Quantity, other: Quantity) -> bool:
@@ -117,15 +122,16 @@ def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Ver
     """Yes needs every word of the claim; no needs the same matter denied, turned round, or given to somebody else."""
     asked = {stem(w) for w in content_words(claim)}
     for s in relevant[:4]:
+        text = s.unit.plain
+        if s.features["names"] > 0 and other_owner(claim, text):
+            return "no", s
         if s.features["words in place"] < 0.5:
             continue
-        text = s.unit.plain
-        shared = denied_words(text) & asked
-        if shared and not denies(claim):
+        if denied_words(text) & asked and not denies(claim):
             return "no", s
-        if other_owner(claim, text) or (opposed_direction(claim, text) and s.features["words"] > 0.5):
+        if opposed_direction(claim, text) and s.features["words"] > 0.5:
             return "no", s
-        missing = uncovered(claim, f"{s.unit.full} {s.unit.chunk.document.title}")
-        if not missing and s.score >= ANSWERS:
+        here = f"{' '.join(s.unit.above[-1:])} {text}"
+        if s.score >= ANSWERS and not uncovered(claim, here) and superlative(claim) <= superlative(here):
             return ("no" if denies(claim) and not denies(text) else "yes"), s
     return None

@@ -54,6 +54,9 @@ _QUANTITY = re.compile(
 )
 
 
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number or range as written at `[start:end)` of a text; `low` and `high` are in the dimension's own unit.
@@ -109,6 +112,8 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     elif match["high"] and scale_name == "" and match["sep"] and match["sep"].strip() == "and":
         high = low
     low, high = _open(low, high, (match["bound"] or "").lower(), bool(match["plus"] or match["plus2"]))
+    if dimension == "count" and _YEAR.fullmatch(match["low"]) and not match["scale"]:
+        dimension = "date"
     if dimension == "times" and unit in ("x", "×") and re.match(r"\s*[A-Z][\w-]*\d", match["noun"] or ""):
         dimension, unit = "count", ""  # "8x H100" counts
     noun = "" if unit or money else (match["noun"] or "").lower().strip()
@@ -145,6 +150,8 @@ _ASKED_STRICTLY = (
     (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),
     (r"\b(?:tdp|wattage|power (?:draw|envelope|rating))\b|\bhow many (?:kilo)?watts?\b(?!-)", ("watts",)),
     (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) .{2,60} cost\b|what (?:does|do|would) .{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money",)),
+    (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|is|will)\b|\brelease date\b", ("date",)),
+    (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
     (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
     (r"\b(?:flops per watt|flops/w\w*)\b", ("flops/watt",)),
     (r"\bhow many \w*flops\b(?!.{0,6}per watt|/w)", ("flops",)),
@@ -167,7 +174,7 @@ _ASKED_LOOSELY = (
 )  # fmt: skip
 _COUNT = re.compile(r"\b(?:how many|number of|count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
 _SIZED = re.compile(
-    r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what|number of"
+    r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|(?:what|which) (?:model )?sizes?|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what|number of"
     r"|what (?:does|do|can|will|would) .{2,50} (?:save|cost|draw|reduce|cut)\b|what (?:\w+[ -]){0,3}(?:savings?|reduction|speed-?up|discount|improvement|increase|decrease)"
     r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
     re.IGNORECASE,
@@ -200,10 +207,14 @@ def counted(question: str) -> tuple[str, ...]:
     return tuple(match[1].lower().split()) if match else ()
 
 
+def is_terse(question: str) -> bool:
+    """Whether a question is only a property of something: "memory of the MI300X?"."""
+    return len(question.split()) <= 7 and not _VERB.search(question) and bool(asked_dimensions(question)[0])
+
+
 def asks_quantity(question: str) -> bool:
     """Whether the question wants a number for an answer."""
-    terse = len(question.split()) <= 7 and not _VERB.search(question) and bool(asked_dimensions(question)[0])
-    return terse or bool(_SIZED.search(question)) or asked_dimensions(question)[1]
+    return bool(_SIZED.search(question)) or asked_dimensions(question)[1]
 
 
 _VAGUE = {

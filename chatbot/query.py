@@ -8,7 +8,7 @@ from chatbot.answer import Turn
 from chatbot.followup import condense
 from chatbot.names import Name, makers, names
 from chatbot.options import Option, parse_options
-from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, quantities
+from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, is_terse, quantities
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.words import vocabulary, words
@@ -19,7 +19,7 @@ _COMPARES = re.compile(
 )
 _HARDWARE = r"(?:hardware|instances?|gpus?|chips?|accelerators?|machines?|series|famil(?:y|ies)|cards?|processors?|silicon|vms?|setup|compute)"
 _DECIDES = re.compile(
-    r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|could|can|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
+    r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
     rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
     r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
     r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
@@ -108,7 +108,7 @@ class Query:
     @property
     def asks_number(self) -> bool:
         """Whether the answer is a quantity."""
-        return asks_quantity(self.standalone)
+        return asks_quantity(self.standalone) or (bool(self.entities) and is_terse(self.standalone))
 
 
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
@@ -132,7 +132,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         sizes=tuple(q for q in quantities(standalone) if q.dimension == "parameters"),
         dimensions=dimensions,
         strict=strict,
-        sides=sides(standalone, entities),
+        sides=sides(standalone, entities, tasks(standalone)),
     )
 
 

@@ -4,23 +4,27 @@ import re
 from functools import cache
 
 from chatbot.names import maker, makers, mentioned, names, relatives
-from chatbot.words import content_words, stem
+from chatbot.words import content_words, stem, synonyms
 
 _JOINED = re.compile(r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|compare|comparing|contrast)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|against|vs\.?)\s+(?P<two>[^?.,;:]{2,60})", re.IGNORECASE)
+_NAME = r"[A-Z][\w.-]*(?:\s[A-Z][\w.-]*)?"
+_ENUMERATED = re.compile(rf"\b{_NAME}(?:,\s{_NAME})+,?\s(?:and|or)\s{_NAME}")
 _EDGE = re.compile(r"^(?:.*\b(?:is|are|was|does|do|for|with|how|what|which|should|i|we|the|a|an|use|better|cheaper|faster|between|of)\b\s+)|[?.!;:].*$", re.IGNORECASE)
 
 
 _NO_SIDE = re.compile(r"\b(?:not|no|else|something|others?|is|it|using|too|more|less|anything|nothing)\b|^[\W\d]*%?$", re.IGNORECASE)
 
 
-def sides(text: str, entities: tuple[str, ...]) -> tuple[str, ...]:
+def sides(text: str, entities: tuple[str, ...], tasks: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """What a question compares, at most four things: names of hardware first, makers beside them, else the words themselves."""
     found = _without_parts(entities)
     made = {maker(name) for name in found}
     found += [m for m in makers(text) if m not in made]
     if len(found) < 2:
         found += [s for s in _written(text) if not mentioned(s) & {f.lower() for f in found} and s.lower() not in {f.lower() for f in found}]
+    if len(found) < 2 and {"training", "inference"} <= tasks:
+        found = ["training", "inference"]
     return tuple(dict.fromkeys(found))[:4]
 
 
@@ -39,6 +43,8 @@ def _siblings(one: str, other: str) -> bool:
 
 
 def _written(text: str) -> list[str]:
+    if match := _ENUMERATED.search(text):
+        return [s for s in re.split(r",\s*(?:and|or)\s+|,\s*|\s+(?:and|or)\s+", match.group()) if s]
     if match := _BETWEEN.search(text):
         return [s for s in (_side(match["one"]), _side(match["two"])) if s]
     parts = _JOINED.split(text)
@@ -66,8 +72,10 @@ def speaks_of(side: str, text: str) -> bool:
         return side.lower() in there or any(r.lower() in there for r in relatives(side))
     if side in makers(text) or any(maker(n.name) == side for n in names(text)):
         return True
-    wanted = {stem(w) for w in content_words(side)}
-    return bool(wanted) and wanted <= {stem(w) for w in content_words(text)}
+    found = content_words(text)
+    stems_there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    wanted = content_words(side)
+    return bool(wanted) and all(stem(w) in stems_there or synonyms(w) & groups for w in wanted)
 
 
 def names_side(side: str, text: str) -> bool:
