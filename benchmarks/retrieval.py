@@ -104,7 +104,8 @@ def _hash(text: str) -> int:
 
 def _page(document: str) -> str:
     """…/documents/GUIDE/doc_source/PAGE.md as GUIDE/PAGE.md."""
-    return document.split("documents/", 1)[1].replace("/doc_source/", "/", 1)
+    guide, _, page = document.partition("/doc_source/")
+    return f"{guide.rsplit('/', 1)[-1]}/{page}"
 
 
 def _copied(folder: Path, pages: Sequence[str], place: Path) -> Path:
@@ -130,7 +131,7 @@ def _measure_sample(place: Path, questions: Sequence[Question]) -> dict[str, boo
 
 def _measure_stock(place: Path, questions: Sequence[Question]) -> None:
     index = _synced(place / "documents", place / "index")
-    if not (place / "stock").exists():
+    if not (place / "stock" / "index.pkl").exists():
         stock.ingest(place / "documents", place / "stock")
     store = stock.load(place / "stock")
     pages, chunks, theirs = len(index.documents()), len(index), store.index.ntotal

@@ -9,7 +9,7 @@ from chatbot.draft import Draft, Notes
 from chatbot.facts import ANSWERS, repeats
 from chatbot.phrasing import statement
 from chatbot.query import Query
-from chatbot.scoring import Scored, score_units
+from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
 from chatbot.words import content_words, stem, synonyms
 from ingest import Index
@@ -31,7 +31,7 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
     for side in query.sides:
-        own = _distinct([s for s in _own(side, by_side[side], query.sides) if s is not lead], query)
+        own = _distinct([s for s in _own(side, by_side[side], query) if s is not lead], query)
         said = " ".join(notes.sentence(statement(s.unit, query), s) for s in own)
         if said or not lead:
             notes.line(f"- {side}: {said or REFUSAL}")
@@ -48,10 +48,16 @@ def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index
     return [s for s in scored if speaks_of(side, s.unit.full) and s.score >= _HALF * ANSWERS and not s.unit.plain.endswith("?") and not s.features["sibling"]]
 
 
-def _own(side: str, found: Sequence[Scored], sides: Sequence[str]) -> list[Scored]:
+def _own(side: str, found: Sequence[Scored], query: Query) -> list[Scored]:
     """The evidence for one side alone, what names it before what only stands below its name."""
-    alone = [s for s in found if not any(speaks_of(other, s.unit.plain) for other in sides if other != side)]
-    return sorted(alone or found, key=lambda s: -(s.score + 0.2 * names_side(side, s.unit.plain) + 0.1 * names_side(side, s.unit.full)))
+    alone = [s for s in found if not any(speaks_of(other, s.unit.plain) for other in query.sides if other != side)]
+    return sorted(alone or found, key=lambda s: -_merit(side, s, query))
+
+
+def _merit(side: str, scored: Scored, query: Query) -> float:
+    """The score, raised for evidence that names the side and for a figure of the kind compared."""
+    figure = 0.4 * bool(query.dimensions and answers_quantity(query, scored.unit))
+    return scored.score + 0.2 * names_side(side, scored.unit.plain) + 0.1 * names_side(side, scored.unit.full) + figure
 
 
 def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:

@@ -23,6 +23,7 @@ _BESIDE = 3.0
 _CAVEAT = re.compile(r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b", re.IGNORECASE)
 # What a sentence only concedes or compares with is not what it speaks for.
 _CONCEDED = re.compile(r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with)\b[^,;.:]*", re.IGNORECASE)
+_OUT = r"\b{}\b(?:\s+\w+)?\s+(?:is|are)\s+(?:out|off|banned|excluded|not|no|forbidden|ruled)\b"
 _AGAINST = r"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
 
 
@@ -114,7 +115,8 @@ def _candidates(unit: Unit) -> list[str]:
 def allowed(name: str, query: Query) -> bool:
     """Whether a candidate is within the vendors that the question allows."""
     made_by = maker(name)
-    refused = [m for m in query.makers if re.search(_AGAINST.format(m.lower()), query.standalone.lower())]
+    text = query.standalone.lower()
+    refused = [m for m in query.makers if re.search(_AGAINST.format(m.lower()), text) or re.search(_OUT.format(m.lower()), text)]
     if made_by in refused:
         return False
     wanted = [m for m in query.makers if m not in refused]

@@ -7,6 +7,7 @@ from chatbot.answer import REFUSAL, Passage
 from chatbot.decision import Criterion, criteria, meets
 from chatbot.draft import Draft, Notes
 from chatbot.evidence import Unit, sentences
+from chatbot.facts import is_bare
 from chatbot.names import mentioned, names, relatives
 from chatbot.options import Option
 from chatbot.phrasing import statement
@@ -46,7 +47,7 @@ class _Judged:
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when the evidence decides nothing."""
-    by_stem = [s for s in score_units(query, passages, index) if not s.unit.plain.endswith("?")]
+    by_stem = [s for s in score_units(query, passages, index) if not s.unit.plain.endswith("?") and (mentioned(s.unit.plain) or not is_bare(s))]
     wanted = criteria(query, index)
     judged = [_judged(query, option, by_stem, wanted, passages, index) for option in query.options]
     if max(j.support for j in judged) < _DECIDES:
@@ -137,8 +138,8 @@ def _cover(option: Option, scored: Scored, query: Query, index: Index) -> float:
     parts = on_names + _numbers_covered(option, unit) + _words_covered(option, unit, query, index)
     total = sum(weight for weight, _ in parts)
     cover = sum(weight * value for weight, value in parts) / total if total else 0.0
-    # Evidence that names none of an option's names is about something else.
-    return cover if not wanted or any(value for _, value in on_names) else 0.2 * cover
+    # Evidence that lacks one of an option's names is about something else.
+    return cover * (0.3 + 0.7 * min(value for _, value in on_names)) if on_names else cover
 
 
 def _names(name: str, unit: Unit) -> float:

@@ -13,7 +13,7 @@ from chatbot.words import content_words, stem
 from ingest import Index
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
-ANSWERS = 0.1
+ANSWERS = 0.07
 _FURTHER = 0.7
 _WORDS = 80
 _DIFFERING = 0.25
@@ -73,16 +73,16 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 
 
 def _of_kind(query: Query, scored: Scored) -> bool:
-    if (_is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
+    if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
         return False
-    if not query.strict:
+    if not query.strict or query.yes_no:
         return True
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
     said = scored.unit.full.lower()
     return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
 
 
-def _is_bare(scored: Scored) -> bool:
+def is_bare(scored: Scored) -> bool:
     """A name or a caption alone says nothing."""
     unit = scored.unit
     return len(unit.plain.split()) <= 5 and not (unit.label[0] or unit.quantities or unit.cells or unit.text.rstrip().endswith("."))
@@ -104,8 +104,13 @@ def announced(lead: Scored, scored: Sequence[Scored]) -> list[Scored]:
     if not lead.unit.text.rstrip("* ").endswith(":"):
         return []
     title = lead.unit.plain.rstrip(":")
-    below = [s for s in scored if s.unit.chunk.id == lead.unit.chunk.id and s.unit.above and s.unit.above[-1] and title.endswith(s.unit.above[-1])]
+    below = [s for s in scored if s.unit.chunk.id == lead.unit.chunk.id and s.unit.above and s.unit.start > lead.unit.start and _hangs_from(s, title)]
     return sorted(below, key=lambda s: s.unit.start)[:6]
+
+
+def _hangs_from(scored: Scored, title: str) -> bool:
+    parent = scored.unit.above[-1]
+    return title.endswith(parent) or title.startswith(f"{parent}:")
 
 
 def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:

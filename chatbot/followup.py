@@ -85,6 +85,9 @@ def _with_fragment(rest: str, mine: tuple[Name, ...], previous: str, answer: str
     """ "and for inference?" asks the previous question with one part changed."""
     fragment = rest.strip(" ?.!")
     if mine:
+        subject, joint, matter = fragment.partition(" for ")
+        if joint and names(subject) and (tail := re.search(r"\bfor [\w .-]+$", _strip(previous))):
+            return _swap_entity(f"{previous[: tail.start()]}for {matter}?", subject, mine[0])
         return _swap_entity(previous, fragment if len(mine) > 1 or len(fragment.split()) <= 3 else mine[0].name, mine[0])
     for task, opposite in vocabulary()["opposites"].items():
         if _written(task, fragment):

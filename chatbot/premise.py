@@ -8,6 +8,7 @@ from typing import Literal
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
 from chatbot.facts import ANSWERS, corrections, eligible, further, repeats
+from chatbot.names import makers
 from chatbot.phrasing import statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.polarity import claim_of, denied_words, denies, opposed_direction, other_owner, superlative, uncovered
@@ -18,6 +19,8 @@ from ingest import Index
 
 Verdict = Literal["yes", "no", "open"]
 
+# Evidence with this share of a question's words is about its matter.
+_ABOUT = 0.4
 _PRESUMES = re.compile(r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was)\b)|seeing that|so if)\b", re.IGNORECASE)
 def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Yes, no or neither, and the evidence for it; None for a question that neither asks whether nor presumes."""
@@ -35,7 +38,10 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
     word = {"yes": "Yes. ", "no": "No. " if query.yes_no else "The sources say otherwise: ", "open": ""}[verdict]
     added = [s for s in further(query, eligible(query, scored) or scored, limit=1) if not repeats(s, ground) and s.score >= ANSWERS]
     chosen = [ground, *added[:1]]
-    first = notes.sentence(f"{word}{statement(ground.unit, query)}", ground)
+    said = statement(ground.unit, query)
+    owner = _owner_above(ground)
+    said = f"{owner}: {said}" if verdict == "no" and owner and other_owner(claim, owner) else said
+    first = notes.sentence(f"{word}{said}", ground)
     notes.line(first, *(notes.sentence(statement(s.unit, query), s) for s in chosen[1:]), *corrections(notes, query, chosen, scored))
     return notes.draft()
 
@@ -57,6 +63,17 @@ def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdic
     return "open", next(iter(eligible(query, scored)), scored[0])
 
 
+def _owner_above(scored: Scored) -> str:
+    """The heading above evidence that names a maker, where the evidence itself names none."""
+    if makers(scored.unit.plain):
+        return ""
+    return next((a for a in reversed(scored.unit.above) if makers(a) and len(a) < 60), "")
+
+
+def _with_owner(scored: Scored) -> str:
+    return f"{_owner_above(scored)} {scored.unit.plain}"
+
+
 def _speaks_of(scored: Scored, query: Query) -> bool:
     if not query.entities:
         return True
@@ -74,6 +91,8 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
                 return "no", s
             if not other_owner(claim, s.unit.full) and len(uncovered(claim, s.unit.full)) <= 1 and superlative(claim) <= superlative(s.unit.full):
                 return ("no" if denies(claim) else "yes"), s
+    if any(s.features["words in place"] > _ABOUT and all(any(_agrees(q, f) for f in s.unit.quantities) for q in claimed) for s in relevant):
+        return None
     return next((("no", s) for s in relevant if any(_counters(q, s) and _same_matter(q, s) for q in claimed)), None)
 
 
@@ -107,6 +126,8 @@ def _by_purpose(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
     purpose = [s for s in relevant if s.features["names in place"] > 0 and _is_purpose(s)]
     for s in purpose:
         there = tasks(s.unit.plain) or tasks(" ".join(s.unit.above))
+        if len(uncovered(claim, s.unit.full)) > 1:
+            continue
         if asked[0] in there:
             return None if denies(claim) else ("yes", s)
         if opposites[asked[0]] in there:
@@ -123,7 +144,7 @@ def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Ver
     asked = {stem(w) for w in content_words(claim)}
     for s in relevant[:4]:
         text = s.unit.plain
-        if s.features["names"] > 0 and other_owner(claim, text):
+        if s.features["names in place"] > 0 and not s.features["other name"] and other_owner(claim, _with_owner(s)):
             return "no", s
         if s.features["words in place"] < 0.5:
             continue

@@ -145,6 +145,7 @@ def _close(one: float, other: float, tolerance: float) -> bool:
 
 # What a question asks for -> the dimensions that answer it. The first group asks for one thing and nothing else will do.
 _ASKED_STRICTLY = (
+    (r"\b(?:in percent|in %|percentage|what percent)\b", ("percent",)),
     (r"\b(?:memory|hbm) bandwidth\b", ("bytes/s", "bits/s")),
     (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
     (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),

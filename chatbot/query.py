@@ -22,10 +22,11 @@ _DECIDES = re.compile(
     r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
     rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
     r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
+    rf"|\b(?:natural|right|good|sensible|obvious|smart|best) (?:choice|option|pick)\b|\b{_HARDWARE}\s*\?$"
     r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\b(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b", re.IGNORECASE)
+_ASKS = re.compile(r"\W*(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"^(?:so,?\s+|and\s+|but\s+|ok,?\s+)*(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|isn't|aren't|doesn't|don't|am)\b|\b(?:is it true|is that (?:right|correct|true)|right\?|correct\?|isn't it|doesn't it|true or false)",
     re.IGNORECASE,
@@ -98,7 +99,7 @@ class Query:
     @property
     def _states_needs(self) -> bool:
         """Whether it is no question at all but a list of needs: "pre-training from scratch, maximum speed"."""
-        return not (self.entities or "?" in self.standalone or _ASKS.search(self.standalone)) and bool(self.tasks or self.sizes)
+        return not (self.entities or "?" in self.standalone or _ASKS.match(self.standalone)) and bool(self.tasks or self.sizes)
 
     @property
     def yes_no(self) -> bool:
