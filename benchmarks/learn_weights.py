@@ -44,7 +44,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--write", action="store_true", help="write chatbot/weights.json")
     write = options.parse_args().write
-    questions = [json.loads(line) for line in (HERE / "labels" / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    questions = [
+        json.loads(line) for line in (HERE / "labels" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     with tempfile.TemporaryDirectory() as folder:
         sync([HERE / "labels" / "documents"], Path(folder) / "index")
         examples = collect(questions, Index.open(Path(folder) / "index"))
@@ -53,7 +55,9 @@ def main() -> None:
     weights = {"bias": float(model.intercept_[0]), **dict(zip(examples.names, map(float, model.coef_[0]), strict=True))}
     print(json.dumps({name: round(value, 3) for name, value in weights.items()}, indent=1))
     if write:
-        WEIGHTS.write_text(json.dumps({name: round(value, 4) for name, value in weights.items()}, indent=1) + "\n", encoding="utf-8")
+        WEIGHTS.write_text(
+            json.dumps({name: round(value, 4) for name, value in weights.items()}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 def collect(questions: Sequence[dict], index: Index) -> Examples:
@@ -106,11 +110,17 @@ def report(examples: Examples, probabilities: NDArray[np.float64], questions: Se
         rows = np.flatnonzero(examples.question == number)
         if len(rows):
             top = rows[np.argmax(probabilities[rows])]
-            best[number], first_right[number], found[number] = probabilities[top], examples.right[top], examples.right[rows].any()
+            best[number], first_right[number], found[number] = (
+                probabilities[top],
+                examples.right[top],
+                examples.right[rows].any(),
+            )
     answerable = np.array([bool(q["answers"]) for q in questions])
     kinds = np.array([q["kind"] for q in questions])
     print(f"{len(questions)} questions, {len(examples.right)} examples, {examples.right.mean():.3f} right")
-    print(f"an answer is among the units: {found[answerable].mean():.3f}; the best unit is right: {first_right[answerable].mean():.3f}")
+    print(
+        f"an answer is among the units: {found[answerable].mean():.3f}; the best unit is right: {first_right[answerable].mean():.3f}"
+    )
     for kind in sorted(set(kinds[answerable])):
         print(f"  {kind}: {first_right[kinds == kind].mean():.3f} of {int((kinds == kind).sum())}")
     for threshold in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5):

@@ -46,12 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="wattwise", description="Which instance should train or serve a model? Answers from documents, cited.")
+    parser = argparse.ArgumentParser(
+        prog="wattwise", description="Which instance should train or serve a model? Answers from documents, cited."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     commands.add_parser("ingest", help="read documents into the index", add_help=False)
     ask = commands.add_parser("ask", help="answer one question, or a file of them")
     ask.add_argument("question", nargs="?", help="the question; - reads it from standard input")
-    ask.add_argument("--batch", type=Path, metavar="FILE.jsonl", help='one {"id": …, "turns": ["…"]} a line; - is standard input')
+    ask.add_argument(
+        "--batch", type=Path, metavar="FILE.jsonl", help='one {"id": …, "turns": ["…"]} a line; - is standard input'
+    )
     ask.add_argument("--json", action="store_true", help="print the answer as JSON")
     ask.set_defaults(command=_ask)
     chat = commands.add_parser("chat", help="ask and ask on")
@@ -60,7 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("--json", action="store_true", help="print it as JSON")
     status.set_defaults(command=_status)
     for command in (ask, chat, status):
-        command.add_argument("--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR")
+        command.add_argument(
+            "--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR"
+        )
     for command in (ask, chat):
         command.add_argument("--model", default=os.environ.get("WATTWISE_MODEL", "offline"), metavar="M")
     return parser
@@ -76,7 +82,10 @@ def _ask(options: argparse.Namespace) -> int:
     from chatbot.render import as_json, as_text
 
     if (options.question is None) == (options.batch is None):
-        print("Give either a question or --batch FILE.jsonl, for example: wattwise ask 'How many chips has a trn1.32xlarge?'", file=sys.stderr)
+        print(
+            "Give either a question or --batch FILE.jsonl, for example: wattwise ask 'How many chips has a trn1.32xlarge?'",
+            file=sys.stderr,
+        )
         return 2
     bot = _open(options)
     if options.batch is not None:
@@ -105,7 +114,9 @@ def _lines_of(path: Path) -> TextIO:
     try:
         return path.open(encoding="utf-8")
     except OSError as error:
-        raise ReaderError(f"{path} cannot be read ({error.strerror}). Give a file with one JSON object a line.") from error
+        raise ReaderError(
+            f"{path} cannot be read ({error.strerror}). Give a file with one JSON object a line."
+        ) from error
 
 
 def _batch_line(bot: "Chatbot", line: str, number: int) -> dict[str, Any]:
@@ -169,12 +180,17 @@ def _status(options: argparse.Namespace) -> int:
         "updated": index.updated,
         "encoder": index.encoder_name,
         "chunks": len(index),
-        "documents": [{"id": d.id, "title": d.title, "original": d.source.original, "published": d.source.published} for d in index.documents()],
+        "documents": [
+            {"id": d.id, "title": d.title, "original": d.source.original, "published": d.source.published}
+            for d in index.documents()
+        ],
     }
     if options.json:
         print(json.dumps(state, ensure_ascii=False))
         return 0
-    print(f"{state['index']}: {len(state['documents'])} documents, {state['chunks']} chunks, encoder {state['encoder']}, updated {state['updated']}")
+    print(
+        f"{state['index']}: {len(state['documents'])} documents, {state['chunks']} chunks, encoder {state['encoder']}, updated {state['updated']}"
+    )
     for document in state["documents"]:
         print(f"  {document['id']}: {document['title']}")
     return 0

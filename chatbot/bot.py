@@ -54,7 +54,9 @@ class Chatbot:
         """The stages of an answer as they begin, its text line by line once verified, then the Answer."""
         began = time.perf_counter()
         if not question.strip():
-            raise ReaderError("The question is empty. Ask something, for example: Which instance has the lowest footprint for training?")
+            raise ReaderError(
+                "The question is empty. Ask something, for example: Which instance has the lowest footprint for training?"
+            )
         yield Event("stage", "searching")
         index = self.index.snapshot()
         query = understand(question.strip(), history, index)
@@ -86,7 +88,13 @@ def _without_names(query: Query) -> str:
 
 
 def _answer(
-    question: str, query: Query, verified: Verified, choices: tuple[str, ...], passages: Sequence[Passage], model: str, began: float
+    question: str,
+    query: Query,
+    verified: Verified,
+    choices: tuple[str, ...],
+    passages: Sequence[Passage],
+    model: str,
+    began: float,
 ) -> Answer:
     refused = not verified.citations
     return Answer(

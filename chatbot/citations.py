@@ -98,7 +98,9 @@ def _claims(line: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     for match in _MARKS.finditer(body):
         text = body[position : match.start()]
         yield from _unmarked_then_last(text, marked_numbers(match.group()), body[match.end() : match.end() + 1])
-        position = match.end() + (1 if body[match.end() : match.end() + 1] in tuple(".!?") and body[match.end() : match.end() + 1] else 0)
+        position = match.end() + (
+            1 if body[match.end() : match.end() + 1] in tuple(".!?") and body[match.end() : match.end() + 1] else 0
+        )
     for start, end in sentences(body[position:]):
         yield body[position:][start:end], ()
 
@@ -123,7 +125,9 @@ def marked_numbers(marks: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _citations(claim: str, marks: Sequence[int], evidence: Sequence[Evidence], numbers: dict[tuple[str, int, int], int]) -> list[Citation]:
+def _citations(
+    claim: str, marks: Sequence[int], evidence: Sequence[Evidence], numbers: dict[tuple[str, int, int], int]
+) -> list[Citation]:
     """The citations that bear out a claim: each by itself or, where a claim joins several facts, all together."""
     quotes = [_best_quote(claim, evidence[n - 1]) for n in marks if 1 <= n <= len(evidence)]
     together = [q for q in quotes if q is not None]
@@ -135,7 +139,9 @@ def _citations(claim: str, marks: Sequence[int], evidence: Sequence[Evidence], n
     return [_citation(claim, passage, unit, max(joint, _support(claim, [unit])), numbers) for passage, unit in together]
 
 
-def _citation(claim: str, passage: Passage, unit: Unit, support: float, numbers: dict[tuple[str, int, int], int]) -> Citation:
+def _citation(
+    claim: str, passage: Passage, unit: Unit, support: float, numbers: dict[tuple[str, int, int], int]
+) -> Citation:
     key = (passage.chunk.document.id, unit.start, unit.end)
     number = numbers.setdefault(key, len(numbers) + 1)
     return Citation(number, _bare(claim), unit.text, unit.start, unit.end, round(support, 3), passage)
@@ -155,7 +161,11 @@ def _with_marks(claim: str, citations: Sequence[Citation]) -> str:
 def _best_quote(claim: str, evidence: Evidence) -> tuple[Passage, Unit] | None:
     """The unit within the evidence that bears out most of the claim, alone or with the unit after it."""
     inside = [u for u in units(evidence.passage.chunk) if u.start < evidence.end and u.end > evidence.start]
-    candidates = inside + [_joined(a, b) for a, b in zip(inside, inside[1:], strict=False) if a.above == b.above and "row" not in (a.kind, b.kind)]
+    candidates = inside + [
+        _joined(a, b)
+        for a, b in zip(inside, inside[1:], strict=False)
+        if a.above == b.above and "row" not in (a.kind, b.kind)
+    ]
     if not candidates:
         return None
     best = max(candidates, key=lambda u: (_support(claim, [u]), _overlap(claim, [u]), -(u.end - u.start)))
@@ -169,7 +179,9 @@ def _joined(first: Unit, second: Unit) -> Unit:
 
 def _support(claim: str, cited: Sequence[Unit]) -> float:
     """How much of a claim its words bear out, 0 when a number or a name of the claim is not among them."""
-    text = " | ".join(t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain))
+    text = " | ".join(
+        t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain)
+    )
     if not (_numbers_stand(claim, text) and _names_stand(claim, text)):
         return 0.0
     return _overlap(claim, cited)
@@ -204,7 +216,9 @@ def _is_small_word(quantity: Quantity) -> bool:
 
 def _names_stand(claim: str, text: str) -> bool:
     there = mentioned(text)
-    return all(n in there or n in text.lower() or any(r.lower() in there for r in relatives_of(n)) for n in mentioned(claim))
+    return all(
+        n in there or n in text.lower() or any(r.lower() in there for r in relatives_of(n)) for n in mentioned(claim)
+    )
 
 
 def relatives_of(lowered: str) -> frozenset[str]:

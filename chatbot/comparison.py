@@ -24,10 +24,15 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
     if not query.compares:
         return None
     by_side = {side: _evidence(side, query, passages, index) for side in query.sides}
-    if sum(bool(found) for found in by_side.values()) < 2 or not any(s.score >= ANSWERS for found in by_side.values() for s in found):
+    if sum(bool(found) for found in by_side.values()) < 2 or not any(
+        s.score >= ANSWERS for found in by_side.values() for s in found
+    ):
         return None
     notes = Notes()
-    lead = next((s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.plain) for side in query.sides)), None)
+    lead = next(
+        (s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.plain) for side in query.sides)),
+        None,
+    )
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
     for side in query.sides:
@@ -43,9 +48,20 @@ def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index
     alone = query.standalone
     for other in query.sides:
         alone = re.sub(rf"\b{re.escape(other)}\b", "" if other != side else side, alone, flags=re.IGNORECASE)
-    asked = replace(query, standalone=alone if side.lower() in alone.lower() else f"{side} {alone}", entities=tuple(e for e in query.entities if e == side))
+    asked = replace(
+        query,
+        standalone=alone if side.lower() in alone.lower() else f"{side} {alone}",
+        entities=tuple(e for e in query.entities if e == side),
+    )
     scored = score_units(asked, passages, index)
-    return [s for s in scored if speaks_of(side, s.unit.full) and s.score >= _HALF * ANSWERS and not s.unit.plain.endswith("?") and not s.features["sibling"]]
+    return [
+        s
+        for s in scored
+        if speaks_of(side, s.unit.full)
+        and s.score >= _HALF * ANSWERS
+        and not s.unit.plain.endswith("?")
+        and not s.features["sibling"]
+    ]
 
 
 def _own(side: str, found: Sequence[Scored], query: Query) -> list[Scored]:

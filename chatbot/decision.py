@@ -10,8 +10,8 @@ from chatbot.evidence import Unit
 from chatbot.facts import ANSWERS, repeats
 from chatbot.names import maker, names
 from chatbot.phrasing import statement
-from chatbot.query import Query, tasks
 from chatbot.quantities import quantities
+from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, inverse_document_frequency
 from chatbot.words import content_words, stem, synonyms
 from ingest import Index
@@ -20,9 +20,15 @@ from ingest import Index
 _CRITERION = 0.1
 # Evidence so much better than any for hardware says that the choice is not one of hardware.
 _BESIDE = 3.0
-_CAVEAT = re.compile(r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b", re.IGNORECASE)
+_CAVEAT = re.compile(
+    r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b",
+    re.IGNORECASE,
+)
 # What a sentence only concedes or compares with is not what it speaks for.
-_CONCEDED = re.compile(r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with)\b[^,;.:]*", re.IGNORECASE)
+_CONCEDED = re.compile(
+    r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with)\b[^,;.:]*",
+    re.IGNORECASE,
+)
 _OUT = r"\b{}\b(?:\s+\w+)?\s+(?:is|are)\s+(?:out|off|banned|excluded|not|no|forbidden|ruled)\b"
 _AGAINST = r"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
 
@@ -42,11 +48,25 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     if not query.decides or not scored:
         return None
     wanted = criteria(query, index)
-    usable = [s for s in scored if s.score >= _CRITERION * ANSWERS and s.unit.kind != "note" and not s.unit.plain.endswith("?") and not s.features["opposite task"]]
+    usable = [
+        s
+        for s in scored
+        if s.score >= _CRITERION * ANSWERS
+        and s.unit.kind != "note"
+        and not s.unit.plain.endswith("?")
+        and not s.features["opposite task"]
+    ]
     ranked = _ranked(query, usable, wanted)
-    if ranked and scored[0].score > _BESIDE * max(s.score for s in ranked[0][2]) and scored[0].score >= ANSWERS and scored[0].unit.kind != "note":
+    if (
+        ranked
+        and scored[0].score > _BESIDE * max(s.score for s in ranked[0][2])
+        and scored[0].score >= ANSWERS
+        and scored[0].unit.kind != "note"
+    ):
         return None
-    if not ranked or not (max(s.score for s in scored) >= ANSWERS or any(_is_enough(s, query, wanted) for s in ranked[0][2])):
+    if not ranked or not (
+        max(s.score for s in scored) >= ANSWERS or any(_is_enough(s, query, wanted) for s in ranked[0][2])
+    ):
         return None
     return _draft(query, ranked, usable, wanted)
 
@@ -65,10 +85,19 @@ def criteria(query: Query, index: Index) -> list[Criterion]:
     spoken_for = {stem(w) for n in query.entities for w in content_words(n)}
     for word in content_words(query.standalone):
         groups = synonyms(word) - {"recommend", "chip", "instance", "model", "training", "inference", "purpose"}
-        if any(c.isdigit() for c in word) or stem(word) in spoken_for or groups & seen or (synonyms(word) and not groups):
+        if (
+            any(c.isdigit() for c in word)
+            or stem(word) in spoken_for
+            or groups & seen
+            or (synonyms(word) and not groups)
+        ):
             continue
         seen |= groups
-        found.append(Criterion(word, frozenset({stem(word)}), groups, min(2.0, (inverse_document_frequency(word, index) / 3) ** 2)))
+        found.append(
+            Criterion(
+                word, frozenset({stem(word)}), groups, min(2.0, (inverse_document_frequency(word, index) / 3) ** 2)
+            )
+        )
     return found
 
 
@@ -85,7 +114,9 @@ def meets(criterion: Criterion, scored: Scored, query: Query) -> float:
     return 0.8 * criterion.weight if criterion.groups & {g for w in text for g in synonyms(w)} else 0.0
 
 
-def _ranked(query: Query, usable: Sequence[Scored], criteria: Sequence[Criterion]) -> list[tuple[str, float, list[Scored]]]:
+def _ranked(
+    query: Query, usable: Sequence[Scored], criteria: Sequence[Criterion]
+) -> list[tuple[str, float, list[Scored]]]:
     """Candidates with what they meet, best first: each criterion counts once, through the best evidence for it."""
     evidence: dict[str, list[Scored]] = {}
     for s in usable:
@@ -116,25 +147,41 @@ def allowed(name: str, query: Query) -> bool:
     """Whether a candidate is within the vendors that the question allows."""
     made_by = maker(name)
     text = query.standalone.lower()
-    refused = [m for m in query.makers if re.search(_AGAINST.format(m.lower()), text) or re.search(_OUT.format(m.lower()), text)]
+    refused = [
+        m
+        for m in query.makers
+        if re.search(_AGAINST.format(m.lower()), text) or re.search(_OUT.format(m.lower()), text)
+    ]
     if made_by in refused:
         return False
     wanted = [m for m in query.makers if m not in refused]
     return not wanted or made_by in wanted or made_by is None
 
 
-def _draft(query: Query, ranked: Sequence[tuple[str, float, list[Scored]]], usable: Sequence[Scored], criteria: Sequence[Criterion]) -> Draft:
+def _draft(
+    query: Query,
+    ranked: Sequence[tuple[str, float, list[Scored]]],
+    usable: Sequence[Scored],
+    criteria: Sequence[Criterion],
+) -> Draft:
     name, best, found = ranked[0]
     notes = Notes()
     ordered = sorted(found, key=lambda s: -(s.score + sum(meets(c, s, query) for c in criteria)))
     reasons = _covering(ordered, criteria, query)
     together = [n for n, _, f in ranked[1:] if reasons[0] in f and n in _candidates(reasons[0].unit)]
     choice = " or ".join([name, *together][:1])
-    notes.line(notes.sentence(f"Use {choice}: {statement(reasons[0].unit, query)}", reasons[0]), *(notes.sentence(statement(s.unit, query), s) for s in reasons[1:3]))
+    notes.line(
+        notes.sentence(f"Use {choice}: {statement(reasons[0].unit, query)}", reasons[0]),
+        *(notes.sentence(statement(s.unit, query), s) for s in reasons[1:3]),
+    )
     others = _alternatives(ranked[1:], reasons)
     if others:
         notes.line("Alternatives: " + " ".join(notes.sentence(statement(s.unit, query), s) for s in others))
-    caveats = [s for s in usable if s not in reasons and s not in others and name in _candidates(s.unit) and _CAVEAT.search(s.unit.plain)]
+    caveats = [
+        s
+        for s in usable
+        if s not in reasons and s not in others and name in _candidates(s.unit) and _CAVEAT.search(s.unit.plain)
+    ]
     if caveats:
         notes.line(notes.sentence(f"Caveat: {statement(caveats[0].unit, query)}", caveats[0]))
     return notes.draft()

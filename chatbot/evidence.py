@@ -18,7 +18,9 @@ _BOLD_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+\*\*\w")
 _INLINE_HEADING = re.compile(r"(?:^|\s)#{2,6}\s+")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|dr|mr|mrs|inc|ltd|co|st|sr|jr|cf)|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|dr|mr|mrs|inc|ltd|co|st|sr|jr|cf)|\b[A-Z])\.$", re.IGNORECASE
+)
 _SEPARATOR = re.compile(r"\s*(?:→|->|=>|⇒|\sβ\s|:\*\*|\*\*:|:)\s+|\s+[–—]\s+|\s+β\s+")
 # A sentence that begins like this speaks of what the sentence before it names.
 LEANS_BACK = re.compile(
@@ -169,7 +171,11 @@ def _owner(text: str) -> str:
 
 
 def _is_line_of_its_own(line: str) -> bool:
-    return len(line) < 160 and (bool(_SEPARATOR.search(line)) or line.rstrip()[-1:] not in ",;") and not line.startswith(">")
+    return (
+        len(line) < 160
+        and (bool(_SEPARATOR.search(line)) or line.rstrip()[-1:] not in ",;")
+        and not line.startswith(">")
+    )
 
 
 def _pieces(chunk: Chunk, start: int, text: str, above: tuple[str, ...], kind: Kind) -> Iterator[Unit]:
@@ -245,7 +251,9 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _is_row(chunk: Chunk, start: int, line: str) -> bool:
-    return line.count("|") >= 2 and line.strip().startswith("|") or (line.count("|") >= 1 and bool(_header(chunk, start)))
+    return (
+        (line.count("|") >= 2 and line.strip().startswith("|")) or (line.count("|") >= 1 and bool(_header(chunk, start)))
+    )
 
 
 def _row(chunk: Chunk, start: int, line: str) -> Iterator[Unit]:

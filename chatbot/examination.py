@@ -47,14 +47,20 @@ class _Judged:
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when the evidence decides nothing."""
-    by_stem = [s for s in score_units(query, passages, index) if not s.unit.plain.endswith("?") and (mentioned(s.unit.plain) or not is_bare(s))]
+    by_stem = [
+        s
+        for s in score_units(query, passages, index)
+        if not s.unit.plain.endswith("?") and (mentioned(s.unit.plain) or not is_bare(s))
+    ]
     wanted = criteria(query, index)
     judged = [_judged(query, option, by_stem, wanted, passages, index) for option in query.options]
     if max(j.support for j in judged) < _DECIDES:
         return Draft("", ())
     most = max(j.met for j in judged) or 1.0
     merit = {j.option.letter: j.support + _NEEDS * j.met / most for j in judged}
-    ranked = sorted(judged, key=lambda j: (merit[j.option.letter] if query.negated else -merit[j.option.letter], j.option.letter))
+    ranked = sorted(
+        judged, key=lambda j: (merit[j.option.letter] if query.negated else -merit[j.option.letter], j.option.letter)
+    )
     return _draft(query, judged, sorted(ranked[: query.choose], key=lambda j: j.option.letter), by_stem)
 
 
@@ -76,7 +82,12 @@ def _draft(query: Query, judged: Sequence[_Judged], chosen: Sequence[_Judged], b
 
 
 def _judged(
-    query: Query, option: Option, by_stem: Sequence[Scored], wanted: Sequence[Criterion], passages: Sequence[Passage], index: Index
+    query: Query,
+    option: Option,
+    by_stem: Sequence[Scored],
+    wanted: Sequence[Criterion],
+    passages: Sequence[Passage],
+    index: Index,
 ) -> _Judged:
     held = _held(query, option, by_stem, passages, index)
     best = max(held, key=lambda h: (h.support, h.cover), default=None)
@@ -85,10 +96,14 @@ def _judged(
     spoken = max(held, key=lambda h: (h.cover >= _SPEAKS, h.support, h.cover))
     ground = best if best.cover >= _WORTH_SAYING else spoken if spoken.cover >= _WORTH_SAYING else None
     met = _needs_met(query, [h.scored for h in held if h.cover >= _SPEAKS], wanted)
-    return _Judged(option, best.support * _consistent(option, query, best.scored), met, ground.scored if ground else None)
+    return _Judged(
+        option, best.support * _consistent(option, query, best.scored), met, ground.scored if ground else None
+    )
 
 
-def _held(query: Query, option: Option, by_stem: Sequence[Scored], passages: Sequence[Passage], index: Index) -> list[_Held]:
+def _held(
+    query: Query, option: Option, by_stem: Sequence[Scored], passages: Sequence[Passage], index: Index
+) -> list[_Held]:
     """The evidence that names what the option names, or all of it where the option names nothing."""
     asked = replace(
         query,
@@ -105,7 +120,9 @@ def _held(query: Query, option: Option, by_stem: Sequence[Scored], passages: Seq
         cover = _cover(option, s, query, index)
         # Evidence for an option must speak of what the stem names, too.
         on_stem = 0.3 + 0.7 * s.features["names in place"] if query.entities else 1.0
-        numbers = sum(any(same(q, f) or f.holds(q) for f in s.unit.quantities) for q in given) / len(given) if given else 0.0
+        numbers = (
+            sum(any(same(q, f) or f.holds(q) for f in s.unit.quantities) for q in given) / len(given) if given else 0.0
+        )
         both = joint.get((s.unit.chunk.document.id, s.unit.start), 0.0)
         held.append(_Held(s, cover, cover * on_stem * (0.5 * s.score + 0.5 * both + 0.2 * numbers)))
     return held
@@ -150,7 +167,8 @@ def _names(name: str, unit: Unit) -> float:
 
 def _numbers_covered(option: Option, unit: Unit) -> list[tuple[float, float]]:
     return [
-        (2.0, float(any(same(q, f) or (q.dimension == "count" and q.text == f.text) for f in unit.quantities))) for q in quantities(option.text)
+        (2.0, float(any(same(q, f) or (q.dimension == "count" and q.text == f.text) for f in unit.quantities)))
+        for q in quantities(option.text)
     ]
 
 
@@ -159,7 +177,10 @@ def _words_covered(option: Option, unit: Unit, query: Query, index: Index) -> li
     there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
     common = {stem(w) for w in content_words(query.standalone)}
     return [
-        (min(1.0, inverse_document_frequency(w, index) / 4), 1.0 if stem(w) in there else 0.6 if synonyms(w) & groups else 0.0)
+        (
+            min(1.0, inverse_document_frequency(w, index) / 4),
+            1.0 if stem(w) in there else 0.6 if synonyms(w) & groups else 0.0,
+        )
         for w in content_words(option.text)
         if not any(c.isdigit() for c in w) and stem(w) not in common
     ]

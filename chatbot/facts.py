@@ -13,7 +13,7 @@ from chatbot.words import content_words, stem
 from ingest import Index
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
-ANSWERS = 0.07
+ANSWERS = 0.1
 _FURTHER = 0.7
 _WORDS = 80
 _DIFFERING = 0.25
@@ -23,7 +23,10 @@ _MATTER = 0.65
 _BESIDE = 0.4
 _RELATED = 0.4
 _RESTATES = 0.7
-_PER = re.compile(r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b", re.IGNORECASE)
+_PER = re.compile(
+    r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b",
+    re.IGNORECASE,
+)
 
 
 def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
@@ -44,7 +47,13 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
 
 def siblings(best: Scored, found: Sequence[Scored]) -> list[Scored]:
     """A list's items beside the best one, in their order, at most six: a question for several things wants them all."""
-    beside = [s for s in found if s.unit.chunk.id == best.unit.chunk.id and s.unit.above == best.unit.above and s.unit.kind == best.unit.kind != "note"]
+    beside = [
+        s
+        for s in found
+        if s.unit.chunk.id == best.unit.chunk.id
+        and s.unit.above == best.unit.above
+        and s.unit.kind == best.unit.kind != "note"
+    ]
     return sorted(beside, key=lambda s: s.unit.start)[:6] if best.unit.kind in ("item", "row") else [best]
 
 
@@ -62,7 +71,9 @@ def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
     """The evidence that can answer at all: it speaks of what is asked about, and holds a quantity of the kind asked for."""
     found = [s for s in scored if _on_subject(query, s) and _of_kind(query, s) and not s.unit.plain.endswith("?")]
     # "Which chip" is answered by a name that the question does not have.
-    return sorted(found, key=lambda s: -s.score * (1.0 if s.features["new name"] else 0.5)) if query.wants_name else found
+    return (
+        sorted(found, key=lambda s: -s.score * (1.0 if s.features["new name"] else 0.5)) if query.wants_name else found
+    )
 
 
 def _on_subject(query: Query, scored: Scored) -> bool:
@@ -85,7 +96,9 @@ def _of_kind(query: Query, scored: Scored) -> bool:
 def is_bare(scored: Scored) -> bool:
     """A name or a caption alone says nothing."""
     unit = scored.unit
-    return len(unit.plain.split()) <= 5 and not (unit.label[0] or unit.quantities or unit.cells or unit.text.rstrip().endswith("."))
+    return len(unit.plain.split()) <= 5 and not (
+        unit.label[0] or unit.quantities or unit.cells or unit.text.rstrip().endswith(".")
+    )
 
 
 def _sentences(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Sequence[Scored]) -> list[str]:
@@ -104,7 +117,14 @@ def announced(lead: Scored, scored: Sequence[Scored]) -> list[Scored]:
     if not lead.unit.text.rstrip("* ").endswith(":"):
         return []
     title = lead.unit.plain.rstrip(":")
-    below = [s for s in scored if s.unit.chunk.id == lead.unit.chunk.id and s.unit.above and s.unit.start > lead.unit.start and _hangs_from(s, title)]
+    below = [
+        s
+        for s in scored
+        if s.unit.chunk.id == lead.unit.chunk.id
+        and s.unit.above
+        and s.unit.start > lead.unit.start
+        and _hangs_from(s, title)
+    ]
     return sorted(below, key=lambda s: s.unit.start)[:6]
 
 
@@ -120,7 +140,10 @@ def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[
     usable = [s for s in _of_first_dimension(eligible(query, scored), query) if s.unit.kind != "note"]
     chosen: list[Scored] = []
     for s in usable:
-        near = s.score >= _DIFFERING * ANSWERS and s.features["words in place"] >= _RELATED * usable[0].features["words in place"]
+        near = (
+            s.score >= _DIFFERING * ANSWERS
+            and s.features["words in place"] >= _RELATED * usable[0].features["words in place"]
+        )
         if near and not any(_document(s) == _document(c) for c in chosen):
             chosen.append(s)
     if len(chosen) < 2 or chosen[0].score < _DIFFERING * ANSWERS:
@@ -176,16 +199,28 @@ def figures_that_differ(query: Query, found: Sequence[Scored]) -> list[Scored]:
     for candidate in _of_first_dimension(found, query):
         new = not any(_agree(_figures(candidate, query), _figures(c, query)) for c in chosen)
         alone = _document(candidate) != _document(found[0]) or candidate.score >= _BESIDE * found[0].score
-        if new and alone and _same_matter(query, candidate, found[0]) and sum(_document(c) == _document(candidate) for c in chosen) < 2:
+        if (
+            new
+            and alone
+            and _same_matter(query, candidate, found[0])
+            and sum(_document(c) == _document(candidate) for c in chosen) < 2
+        ):
             chosen.append(candidate)
     return chosen[:5] if len(chosen) > 1 else []
 
 
 def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
     """Whether evidence is about what the best evidence is about: it lacks few of the question's words that the best has."""
-    if candidate.unit.kind == "note" or (query.tasks and candidate.features["opposite task"]) or candidate.features["other name"]:
+    if (
+        candidate.unit.kind == "note"
+        or (query.tasks and candidate.features["opposite task"])
+        or candidate.features["other name"]
+    ):
         return False
-    return candidate.score >= _DIFFERING * ANSWERS and candidate.features["words in place"] >= _MATTER * best.features["words in place"]
+    return (
+        candidate.score >= _DIFFERING * ANSWERS
+        and candidate.features["words in place"] >= _MATTER * best.features["words in place"]
+    )
 
 
 def _document(scored: Scored) -> str:
@@ -204,7 +239,9 @@ def _figures(scored: Scored, query: Query) -> list[Quantity]:
     return [
         q
         for q in scored.unit.quantities
-        if q.dimension in query.dimensions and (q.dimension != "count" or answers_quantity(query, scored.unit)) and (not asked or any(h.lower() in q.noun or q.dimension != "count" for h in asked))
+        if q.dimension in query.dimensions
+        and (q.dimension != "count" or answers_quantity(query, scored.unit))
+        and (not asked or any(h.lower() in q.noun or q.dimension != "count" for h in asked))
     ]
 
 
@@ -214,7 +251,11 @@ def _agree(one: Sequence[Quantity], other: Sequence[Quantity]) -> bool:
 
 def _side_by_side(query: Query, found: Sequence[Scored]) -> Draft:
     notes = Notes()
-    notes.line(f"The sources give different figures {notes.mark(*found[:5])}:" if query.asks_number else f"The sources say {notes.mark(*found[:5])}:")
+    notes.line(
+        f"The sources give different figures {notes.mark(*found[:5])}:"
+        if query.asks_number
+        else f"The sources say {notes.mark(*found[:5])}:"
+    )
     for s in found[:5]:
         source = s.unit.chunk.document.source
         date = f" ({source.published})" if source.published else ""

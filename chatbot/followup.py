@@ -13,18 +13,33 @@ _LEAD = re.compile(
     r"^\s*(?:(?:ok(?:ay)?|and|but|so|then|also|now|hm+|thanks?|thank you|great|cool|right)\b[\s,.!…-]*)*(?:what about|how about|what of|same (?:question )?(?:for|with)|what if (?:it is|it's|i use)?)?\s*",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\b(how|what|which|who|when|why|where|is|are|does|do|did|can|could|should|would|will|has|have)\b", re.IGNORECASE)
-_SINGULAR = re.compile(r"\b(its|it(?!')|that one|this one|the one|that chip|this chip|that instance|this instance|that (?:type|card|gpu|accelerator|machine|hardware|family)|this (?:type|card|gpu|accelerator|machine)|the (?:same|former) (?:one|chip|instance)|that|this(?=\?|$)|one(?=\?|$))\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(how|what|which|who|when|why|where|is|are|does|do|did|can|could|should|would|will|has|have)\b", re.IGNORECASE
+)
+_SINGULAR = re.compile(
+    r"\b(its|it(?!')|that one|this one|the one|that chip|this chip|that instance|this instance|that (?:type|card|gpu|accelerator|machine|hardware|family)|this (?:type|card|gpu|accelerator|machine)|the (?:same|former) (?:one|chip|instance)|that|this(?=\?|$)|one(?=\?|$))\b",
+    re.IGNORECASE,
+)
 _PLURAL = re.compile(r"\b(they|them|their|those|these|both|the two|each of them)\b", re.IGNORECASE)
-_SIBLING = re.compile(r"\b(?:the\s+)?(bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|instance|size|type|version|sibling|variant)\b", re.IGNORECASE)
+_SIBLING = re.compile(
+    r"\b(?:the\s+)?(bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|instance|size|type|version|sibling|variant)\b",
+    re.IGNORECASE,
+)
 _SIZE = re.compile(r"\b(?:\.)?(\d{1,2}xl(?:arge)?|xlarge|large|metal)\b", re.IGNORECASE)
 _PAIR = re.compile(r"\b(?:the two(?: of them)?|both(?: of them)?|either(?: of them)?)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:the )?(?:first|former)(?: one)?\b(?! (?:time|place|step|generation))", re.IGNORECASE)
 _SECOND = re.compile(r"\b(?:the )?(?:second|latter|last)(?: one)?\b(?! (?:time|place|step|generation))", re.IGNORECASE)
-_BARE = re.compile(r"^\W*(?:but |and |so )?(why(?: not| so| is that)?|how(?: so| come)?|really|since when|are you sure)\W*$", re.IGNORECASE)
+_BARE = re.compile(
+    r"^\W*(?:but |and |so )?(why(?: not| so| is that)?|how(?: so| come)?|really|since when|are you sure)\W*$",
+    re.IGNORECASE,
+)
 _SUPPOSES = re.compile(r"^\W*(?:and |but |so )?(?:what if|if|without|unless|even if|assuming)\b", re.IGNORECASE)
-_CONDITION = re.compile(r"^(?:for|with|on|in|at|if|when|without|as|under|over|from|only|per|during|using|why|not|but)\b", re.IGNORECASE)
-_SEEKS_NAME = re.compile(r"\b(?:which|what|who)\b(?!\s+(?:does|do|did|about|if|memory|bandwidth|price|cost|size|network)\b)", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"^(?:for|with|on|in|at|if|when|without|as|under|over|from|only|per|during|using|why|not|but)\b", re.IGNORECASE
+)
+_SEEKS_NAME = re.compile(
+    r"\b(?:which|what|who)\b(?!\s+(?:does|do|did|about|if|memory|bandwidth|price|cost|size|network)\b)", re.IGNORECASE
+)
 _LARGER = {"bigger", "larger", "largest", "biggest", "big", "large"}
 
 
@@ -88,13 +103,19 @@ def _with_fragment(rest: str, mine: tuple[Name, ...], previous: str, answer: str
         subject, joint, matter = fragment.partition(" for ")
         if joint and names(subject) and (tail := re.search(r"\bfor [\w .-]+$", _strip(previous))):
             return _swap_entity(f"{previous[: tail.start()]}for {matter}?", subject, mine[0])
-        return _swap_entity(previous, fragment if len(mine) > 1 or len(fragment.split()) <= 3 else mine[0].name, mine[0])
+        return _swap_entity(
+            previous, fragment if len(mine) > 1 or len(fragment.split()) <= 3 else mine[0].name, mine[0]
+        )
     for task, opposite in vocabulary()["opposites"].items():
         if _written(task, fragment):
             if _written(opposite, previous):
                 return _swap_task(previous, opposite, task)
             subject = " ".join(n.name for n in names(previous))
-            return f"{_strip(previous)} {fragment}?" if not subject else f"{_counterparts(_strip(previous), task)} {fragment}?"
+            return (
+                f"{_strip(previous)} {fragment}?"
+                if not subject
+                else f"{_counterparts(_strip(previous), task)} {fragment}?"
+            )
     if names(previous) and not _CONDITION.match(fragment):
         return _about(re.sub(r"^(?:the|its|their)\s+", "", fragment, flags=re.IGNORECASE), _subjects(previous, answer))
     return f"{_strip(previous)}, {fragment}?"

@@ -7,13 +7,17 @@ from functools import cache, lru_cache
 from chatbot.words import vocabulary
 
 _INSTANCE = re.compile(
-    r"\b([a-z]{1,5}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?)\s?\.\s?(nano|micro|small|medium|(?:\d{1,3})?xl(?:arge)?|large|metal(?:-\d+xl)?)\b", re.IGNORECASE
+    r"\b([a-z]{1,5}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?)\s?\.\s?(nano|micro|small|medium|(?:\d{1,3})?xl(?:arge)?|large|metal(?:-\d+xl)?)\b",
+    re.IGNORECASE,
 )
 _CODE = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b")
 # Number formats, and services and gases that are written like a part number.
-_FORMAT = re.compile(r"^(?:ec2|s3|co2|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d", re.IGNORECASE)
+_FORMAT = re.compile(
+    r"^(?:ec2|s3|co2|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,14 @@ def _instance(match: re.Match[str]) -> str:
 @cache
 def _aliases() -> re.Pattern[str]:
     aliases = {alias for entry in vocabulary()["hardware"] for alias in entry["aliases"]}
-    written = sorted((re.sub(r"(?:\\[\s-])+", r"[\\s-]?", re.escape(alias)) for alias in aliases), key=len, reverse=True)
+    written = sorted(
+        (re.sub(r"(?:\\[\s-])+", r"[\\s-]?", re.escape(alias)) for alias in aliases), key=len, reverse=True
+    )
     unit = r"(?:times|x|%|chips?|years?|hours?|weeks?|gpus?|instances?|units?|-)"
-    return re.compile(rf"(?<![\w.])(?P<alias>{'|'.join(written)})(?:\s?(?P<generation>\d)(?![\w.%])(?!\s*{unit}\b))?(?:['’]?s)?(?![\w]|\.\d)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![\w.])(?P<alias>{'|'.join(written)})(?:\s?(?P<generation>\d)(?![\w.%])(?!\s*{unit}\b))?(?:['’]?s)?(?![\w]|\.\d)",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -111,7 +120,11 @@ def maker(name: str) -> str | None:
 def makers(text: str) -> tuple[str, ...]:
     """The makers and clouds that a text names, in the vocabulary's order."""
     lowered = text.lower()
-    return tuple(m for m, written in vocabulary()["makers"].items() if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written))
+    return tuple(
+        m
+        for m, written in vocabulary()["makers"].items()
+        if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written)
+    )
 
 
 @lru_cache(maxsize=65_536)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 _MARK = r"(?:[-*+•]\s*)?(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:\[(?P<s>[A-Ha-h1-8])\]|(?P<h>[A-H])\s+[-–—](?=\s)|(?P<r>viii|vii|vi|iv|iii|ii|v|i)[.)]|\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])\s?[.):\]]|(?P<w>(?:option|choice)\s+(?P<o>[A-Ha-h1-8]))[.:)]?|(?P<b>[A-H])(?=\s*\n))(?:\*\*)?"
 _LINE = re.compile(rf"(?m)^[ \t>]*{_MARK}[ \t]*\n?[ \t]*(?P<text>\S[^\n]*)", re.IGNORECASE)
-_INLINE = re.compile(r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)])(?:\*\*)?\s*(?=\S)")
+_INLINE = re.compile(
+    r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)])(?:\*\*)?\s*(?=\S)"
+)
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\[[ xX]?\])[ \t]+(?:\[[ xX]?\][ \t]*)?(?P<text>\S[^\n]*)")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii")
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}

@@ -58,7 +58,9 @@ def _sentence(unit: Unit, query: Query) -> str:
 
 def _subject(unit: Unit, text: str, query: Query) -> str:
     """What stands above the text and says what it is about; "" where the text says so itself."""
-    above = [a for a in unit.above if not text.lower().startswith(a.lower()[:30]) and not a.endswith("?") and len(a) <= _LONG]
+    above = [
+        a for a in unit.above if not text.lower().startswith(a.lower()[:30]) and not a.endswith("?") and len(a) <= _LONG
+    ]
     if not above or (mentioned(text) and not _leans(text) and not LEANS_BACK.match(text)):
         return ""
     named = next((a for a in reversed(above) if mentioned(a)), None)

@@ -5,12 +5,29 @@ import re
 from chatbot.names import makers, proper_names
 from chatbot.words import content_words, stem, synonyms
 
-_UP = re.compile(r"\b(?:higher|more|greater|increase[sd]?|longer|rise[sn]?|rose|raise[sd]?|grew|up by|expensive|pricier|worse|heavier|larger|bigger|highest|most|slower|hotter|doubles?)\b", re.IGNORECASE)
-_DOWN = re.compile(r"\b(?:lower|less|fewer|decrease[sd]?|shorter|reduc\w+|cuts?|cheaper|down by|smaller|lighter|lowest|least|saves?|saved|savings?|discount|cutting|chopping|drops?|fell|falls?|halves)\b", re.IGNORECASE)
-_SUPERLATIVE = re.compile(r"\b(?:most|least|best|worst|(?:low|high|green|fast|cheap|large|small|slow|clean)est|only|always|every|all)\b", re.IGNORECASE)
-_DENIES = re.compile(r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE)
-_TAG = re.compile(r"[,;]?\s*(?:isn't it|doesn't it|aren't they|don't they|right|correct|true|is that (?:right|correct|true)|no|yes|or not)\s*\??\s*$", re.IGNORECASE)
-_OPENING = re.compile(r"^\W*(?:(?:so|and|but|ok|okay|hi|hello)\b\W*)*(?:is it (?:true|right|correct) that|true or false\W|(?:i|we) (?:heard|read|think|thought|assume|believe) (?:that )?|(?:am i|are we) right that)\s*", re.IGNORECASE)
+_UP = re.compile(
+    r"\b(?:higher|more|greater|increase[sd]?|longer|rise[sn]?|rose|raise[sd]?|grew|up by|expensive|pricier|worse|heavier|larger|bigger|highest|most|slower|hotter|doubles?)\b",
+    re.IGNORECASE,
+)
+_DOWN = re.compile(
+    r"\b(?:lower|less|fewer|decrease[sd]?|shorter|reduc\w+|cuts?|cheaper|down by|smaller|lighter|lowest|least|saves?|saved|savings?|discount|cutting|chopping|drops?|fell|falls?|halves)\b",
+    re.IGNORECASE,
+)
+_SUPERLATIVE = re.compile(
+    r"\b(?:most|least|best|worst|(?:low|high|green|fast|cheap|large|small|slow|clean)est|only|always|every|all)\b",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE
+)
+_TAG = re.compile(
+    r"[,;]?\s*(?:isn't it|doesn't it|aren't they|don't they|right|correct|true|is that (?:right|correct|true)|no|yes|or not)\s*\??\s*$",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"^\W*(?:(?:so|and|but|ok|okay|hi|hello)\b\W*)*(?:is it (?:true|right|correct) that|true or false\W|(?:i|we) (?:heard|read|think|thought|assume|believe) (?:that )?|(?:am i|are we) right that)\s*",
+    re.IGNORECASE,
+)
 _REACH = 5
 
 

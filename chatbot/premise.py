@@ -10,8 +10,8 @@ from chatbot.draft import Draft, Notes
 from chatbot.facts import ANSWERS, corrections, eligible, further, repeats
 from chatbot.names import makers
 from chatbot.phrasing import statement
-from chatbot.quantities import Quantity, quantities, same
 from chatbot.polarity import claim_of, denied_words, denies, opposed_direction, other_owner, superlative, uncovered
+from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, score_units
 from chatbot.words import content_words, stem, vocabulary, words
@@ -21,7 +21,12 @@ Verdict = Literal["yes", "no", "open"]
 
 # Evidence with this share of a question's words is about its matter.
 _ABOUT = 0.4
-_PRESUMES = re.compile(r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was)\b)|seeing that|so if)\b", re.IGNORECASE)
+_PRESUMES = re.compile(
+    r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was)\b)|seeing that|so if)\b",
+    re.IGNORECASE,
+)
+
+
 def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Yes, no or neither, and the evidence for it; None for a question that neither asks whether nor presumes."""
     presumed = _presumed(query.standalone)
@@ -36,13 +41,21 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         return None
     notes = Notes()
     word = {"yes": "Yes. ", "no": "No. " if query.yes_no else "The sources say otherwise: ", "open": ""}[verdict]
-    added = [s for s in further(query, eligible(query, scored) or scored, limit=1) if not repeats(s, ground) and s.score >= ANSWERS]
+    added = [
+        s
+        for s in further(query, eligible(query, scored) or scored, limit=1)
+        if not repeats(s, ground) and s.score >= ANSWERS
+    ]
     chosen = [ground, *added[:1]]
     said = statement(ground.unit, query)
     owner = _owner_above(ground)
     said = f"{owner}: {said}" if verdict == "no" and owner and other_owner(claim, owner) else said
     first = notes.sentence(f"{word}{said}", ground)
-    notes.line(first, *(notes.sentence(statement(s.unit, query), s) for s in chosen[1:]), *corrections(notes, query, chosen, scored))
+    notes.line(
+        first,
+        *(notes.sentence(statement(s.unit, query), s) for s in chosen[1:]),
+        *corrections(notes, query, chosen, scored),
+    )
     return notes.draft()
 
 
@@ -56,7 +69,9 @@ def _presumed(question: str) -> str | None:
 
 
 def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdict, Scored]:
-    relevant = [s for s in scored if s.score >= 0.3 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)] or list(scored[:1])
+    relevant = [
+        s for s in scored if s.score >= 0.3 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)
+    ] or list(scored[:1])
     for test in (_by_numbers, _by_words, _by_purpose):
         if (found := test(claim, query, relevant)) is not None:
             return found
@@ -77,11 +92,15 @@ def _with_owner(scored: Scored) -> str:
 def _speaks_of(scored: Scored, query: Query) -> bool:
     if not query.entities:
         return True
-    return scored.features["names in place"] > 0 and not scored.features["other name"] and not scored.features["sibling"]
+    return (
+        scored.features["names in place"] > 0 and not scored.features["other name"] and not scored.features["sibling"]
+    )
 
 
 def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
-    claimed = [q for q in quantities(claim) if any(c.isdigit() for c in q.text) or (q.dimension == "count" and q.low > 1)]
+    claimed = [
+        q for q in quantities(claim) if any(c.isdigit() for c in q.text) or (q.dimension == "count" and q.low > 1)
+    ]
     claimed = [q for q in claimed if q.dimension != "parameters" or not query.decides]
     if not claimed:
         return None
@@ -89,28 +108,44 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
         if all(any(_agrees(q, f) for f in s.unit.quantities) for q in claimed):
             if opposed_direction(claim, s.unit.plain):
                 return "no", s
-            if not other_owner(claim, s.unit.full) and len(uncovered(claim, s.unit.full)) <= 1 and superlative(claim) <= superlative(s.unit.full):
+            if (
+                not other_owner(claim, s.unit.full)
+                and len(uncovered(claim, s.unit.full)) <= 1
+                and superlative(claim) <= superlative(s.unit.full)
+            ):
                 return ("no" if denies(claim) else "yes"), s
-    if any(s.features["words in place"] > _ABOUT and all(any(_agrees(q, f) for f in s.unit.quantities) for q in claimed) for s in relevant):
+    if any(
+        s.features["words in place"] > _ABOUT and all(any(_agrees(q, f) for f in s.unit.quantities) for q in claimed)
+        for s in relevant
+    ):
         return None
     return next((("no", s) for s in relevant if any(_counters(q, s) and _same_matter(q, s) for q in claimed)), None)
 
 
 def _same_matter(claimed: Quantity, scored: Scored) -> bool:
     """A thing has one power draw and one memory size, but many percentages: those must be said with the question's words."""
-    if claimed.dimension in ("watts", "bytes", "flops", "bits/s", "bytes/s", "flops/watt") and scored.features["names in place"] > 0:
+    if (
+        claimed.dimension in ("watts", "bytes", "flops", "bits/s", "bytes/s", "flops/watt")
+        and scored.features["names in place"] > 0
+    ):
         return not scored.features["sibling"]
     return scored.features["words in place"] > 0.3
 
 
 def _counters(claimed: Quantity, scored: Scored) -> bool:
     """Whether the evidence gives another number for the same quantity."""
-    alike = [f for f in scored.unit.quantities if f.dimension == claimed.dimension and (f.dimension != "count" or _same_noun(claimed, f))]
+    alike = [
+        f
+        for f in scored.unit.quantities
+        if f.dimension == claimed.dimension and (f.dimension != "count" or _same_noun(claimed, f))
+    ]
     return bool(alike) and not any(_agrees(claimed, f) for f in alike)
 
 
 def _agrees(claimed: Quantity, found: Quantity) -> bool:
-    return (same(claimed, found) or found.holds(claimed)) and (claimed.dimension != "count" or not claimed.noun or _same_noun(claimed, found))
+    return (same(claimed, found) or found.holds(claimed)) and (
+        claimed.dimension != "count" or not claimed.noun or _same_noun(claimed, found)
+    )
 
 
 def _same_noun(one: Quantity, other: Quantity) -> bool:
@@ -136,7 +171,13 @@ def _by_purpose(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
 
 
 def _is_purpose(scored: Scored) -> bool:
-    return bool(re.search(r"\b(for|purpose|designed|built|best|optimi[sz]ed|specialised|specialized)\b", scored.unit.plain, re.IGNORECASE))
+    return bool(
+        re.search(
+            r"\b(for|purpose|designed|built|best|optimi[sz]ed|specialised|specialized)\b",
+            scored.unit.plain,
+            re.IGNORECASE,
+        )
+    )
 
 
 def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:

@@ -13,7 +13,17 @@ _WORD_NUMBERS: dict[str, float] = {
     **{word: n for n, word in enumerate(_ONES, 1)}, **{word: n for n, word in enumerate(_TEENS, 10)}, **{word: 10 * n for n, word in enumerate(_TENS, 2)},
     **{f"{ten}-{one}": 10 * t + o for t, ten in enumerate(_TENS, 2) for o, one in enumerate(_ONES, 1)},
 }  # fmt: skip
-_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9}
+_SCALES = {
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+    "k": 1e3,
+    "m": 1e6,
+    "mn": 1e6,
+    "bn": 1e9,
+    "b": 1e9,
+}
 
 # unit as it is written -> (dimension, factor to the dimension's own unit)
 _UNITS: dict[str, tuple[str, float]] = {
@@ -86,7 +96,9 @@ def quantities(text: str) -> list[Quantity]:
 def _find(text: str) -> Iterator[Quantity]:
     for match in _QUANTITY.finditer(text):
         before = text[match.start("low") - 1 : match.start("low")]
-        if before and (before.isalnum() or (before == "-" and match.start("low") > 1 and text[match.start("low") - 2].isalnum())):
+        if before and (
+            before.isalnum() or (before == "-" and match.start("low") > 1 and text[match.start("low") - 2].isalnum())
+        ):
             continue
         if (found := _quantity(match)) is not None:
             yield found
@@ -101,7 +113,11 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     scale_name = (match["scale"] or "").lower()
     scale = _SCALES.get(scale_name, 1.0)
     dimension, factor = _UNITS[unit] if unit else ("count", 1.0)
-    if not unit and scale_name in ("b", "bn") or (not unit and scale_name == "billion" and (match["noun"] or "").lower().startswith(("param", "model"))):
+    if (
+        (not unit
+        and scale_name in ("b", "bn"))
+        or (not unit and scale_name == "billion" and (match["noun"] or "").lower().startswith(("param", "model")))
+    ):
         dimension = "parameters"
     if money and unit != "%":
         dimension, factor = "money", 1.0
@@ -136,7 +152,11 @@ def _number(text: str) -> float:
 
 def same(one: Quantity, other: Quantity, *, tolerance: float = 0.001) -> bool:
     """Whether two quantities are the same number of the same unit, within a relative tolerance."""
-    return one.dimension == other.dimension and _close(one.low, other.low, tolerance) and _close(one.high, other.high, tolerance)
+    return (
+        one.dimension == other.dimension
+        and _close(one.low, other.low, tolerance)
+        and _close(one.high, other.high, tolerance)
+    )
 
 
 def _close(one: float, other: float, tolerance: float) -> bool:
@@ -182,7 +202,10 @@ _SIZED = re.compile(
 )
 
 
-_VERB = re.compile(r"\b(?:is|are|was|were|do|does|did|can|should|why|which|who|where|compare\w*|vs|versus|or|best|use)\b", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|can|should|why|which|who|where|compare\w*|vs|versus|or|best|use)\b",
+    re.IGNORECASE,
+)
 
 
 def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:

@@ -15,7 +15,8 @@ from chatbot.words import vocabulary, words
 from ingest import Index
 
 _COMPARES = re.compile(
-    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|better|worse|contrast|against|side by side|trade-?offs?|faster than|cheaper than|or)\b", re.IGNORECASE
+    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|better|worse|contrast|against|side by side|trade-?offs?|faster than|cheaper than|or)\b",
+    re.IGNORECASE,
 )
 _HARDWARE = r"(?:hardware|instances?|gpus?|chips?|accelerators?|machines?|series|famil(?:y|ies)|cards?|processors?|silicon|vms?|setup|compute)"
 _DECIDES = re.compile(
@@ -26,7 +27,10 @@ _DECIDES = re.compile(
     r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\W*(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\W*(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b",
+    re.IGNORECASE,
+)
 _YES_NO = re.compile(
     r"^(?:so,?\s+|and\s+|but\s+|ok,?\s+)*(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|isn't|aren't|doesn't|don't|am)\b|\b(?:is it true|is that (?:right|correct|true)|right\?|correct\?|isn't it|doesn't it|true or false)",
     re.IGNORECASE,
@@ -94,12 +98,18 @@ class Query:
     @property
     def decides(self) -> bool:
         """Whether a choice of hardware is asked for."""
-        return (bool(_DECIDES.search(self.standalone)) or self._states_needs) and not self.asks_number and not self.wants_list
+        return (
+            (bool(_DECIDES.search(self.standalone)) or self._states_needs)
+            and not self.asks_number
+            and not self.wants_list
+        )
 
     @property
     def _states_needs(self) -> bool:
         """Whether it is no question at all but a list of needs: "pre-training from scratch, maximum speed"."""
-        return not (self.entities or "?" in self.standalone or _ASKS.match(self.standalone)) and bool(self.tasks or self.sizes)
+        return not (self.entities or "?" in self.standalone or _ASKS.match(self.standalone)) and bool(
+            self.tasks or self.sizes
+        )
 
     @property
     def yes_no(self) -> bool:
@@ -116,7 +126,11 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
     stem = parse_options(question)
     asked = correct(stem.text if stem else question, index)
-    standalone = asked if stem else condense(asked, [_plain_turn(t, index) for t in history], lambda family: _sizes(family, index))
+    standalone = (
+        asked
+        if stem
+        else condense(asked, [_plain_turn(t, index) for t in history], lambda family: _sizes(family, index))
+    )
     found = names(standalone)
     entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
     dimensions, strict = asked_dimensions(standalone)
@@ -137,7 +151,9 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     )
 
 
-_BOTH_SIZES = re.compile(r"\b(?:two|both|all|each|every|different|the)\b.{0,25}\b(?:sizes|types|variants|versions)\b", re.IGNORECASE)
+_BOTH_SIZES = re.compile(
+    r"\b(?:two|both|all|each|every|different|the)\b.{0,25}\b(?:sizes|types|variants|versions)\b", re.IGNORECASE
+)
 
 
 def _spread(text: str, entities: tuple[str, ...], index: Index) -> tuple[str, ...]:
@@ -149,13 +165,19 @@ def _spread(text: str, entities: tuple[str, ...], index: Index) -> tuple[str, ..
 
 
 # A model that has been trained is there to be served: its training is not the task.
-_ALREADY_TRAINED = re.compile(r"\b(?:(?:has|have|had|already|been|is|was|were|our|their|a|an|the)\s+)(?:already\s+|been\s+)?(?:pre-?)?trained\b")
+_ALREADY_TRAINED = re.compile(
+    r"\b(?:(?:has|have|had|already|been|is|was|were|our|their|a|an|the)\s+)(?:already\s+|been\s+)?(?:pre-?)?trained\b"
+)
 
 
 def tasks(text: str) -> frozenset[str]:
     """What a text says is done with a model: pre-training, fine-tuning, training, inference."""
     lowered = _ALREADY_TRAINED.sub(" ", text.lower())
-    return frozenset(name for name, written in vocabulary()["tasks"].items() if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written))
+    return frozenset(
+        name
+        for name, written in vocabulary()["tasks"].items()
+        if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written)
+    )
 
 
 def _plain_turn(turn: Turn, index: Index) -> Turn:
@@ -165,13 +187,17 @@ def _plain_turn(turn: Turn, index: Index) -> Turn:
 
 def _unknown(found: Sequence[Name], index: Index) -> tuple[str, ...]:
     """The hardware, instance types, regions and other codes that no document names."""
-    return tuple(n.name for n in found if not any(_in_corpus(form, index) for form in (n.name, n.text, n.text.removesuffix("s"))))
+    return tuple(
+        n.name for n in found if not any(_in_corpus(form, index) for form in (n.name, n.text, n.text.removesuffix("s")))
+    )
 
 
 def _in_corpus(name: str, index: Index) -> bool:
     """Whether a name stands in the corpus as it is written or, for a name of several words, all of its words do."""
     parts = words(name.replace("-", " "))
-    return index.document_frequency(name) > 0 or (len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts))
+    return index.document_frequency(name) > 0 or (
+        len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts)
+    )
 
 
 def _sizes(family: str, index: Index) -> list[str]:

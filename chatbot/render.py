@@ -57,4 +57,7 @@ def _source_lines(citation: Citation) -> list[str]:
         place.append(f"page {chunk.page}")
     details = [d for d in (source.publisher, source.published, source.url) if d]
     quote = " ".join(citation.quote.split())
-    return [f"[{citation.number}] {' > '.join(place)}{' (' + ', '.join(details) + ')' if details else ''}", f"    “{quote}”"]
+    return [
+        f"[{citation.number}] {' > '.join(place)}{' (' + ', '.join(details) + ')' if details else ''}",
+        f"    “{quote}”",
+    ]

@@ -22,7 +22,9 @@ def retrieve(index: Index, question: str, *, limit: int = LIMIT, dense_share: fl
         scores = _mixed(scores, _normalised(dense), dense_share)
     best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
     chunks = index.chunks([chunk_id for chunk_id, _ in best])
-    return tuple(Passage(n, chunk, score) for n, (chunk, (_, score)) in enumerate(zip(chunks, best, strict=True), start=1))
+    return tuple(
+        Passage(n, chunk, score) for n, (chunk, (_, score)) in enumerate(zip(chunks, best, strict=True), start=1)
+    )
 
 
 def merged(groups: Iterable[Sequence[Passage]], *, limit: int) -> tuple[Passage, ...]:
@@ -43,4 +45,6 @@ def _normalised(scores: dict[str, float]) -> dict[str, float]:
 
 
 def _mixed(lexical: dict[str, float], dense: dict[str, float], dense_share: float) -> dict[str, float]:
-    return {key: (1 - dense_share) * lexical.get(key, 0.0) + dense_share * dense.get(key, 0.0) for key in lexical | dense}
+    return {
+        key: (1 - dense_share) * lexical.get(key, 0.0) + dense_share * dense.get(key, 0.0) for key in lexical | dense
+    }

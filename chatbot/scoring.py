@@ -44,7 +44,9 @@ class _Word:
     unseen: bool
 
 
-def score_units(query: Query, passages: Sequence[Passage], index: Index, *, question: str | None = None) -> list[Scored]:
+def score_units(
+    query: Query, passages: Sequence[Passage], index: Index, *, question: str | None = None
+) -> list[Scored]:
     """Every unit of the passages with its score, best first; ties in document order.
 
     `question` stands for the query's own where one side of a comparison or one option is asked for alone.
@@ -53,14 +55,21 @@ def score_units(query: Query, passages: Sequence[Passage], index: Index, *, ques
     weighed = _weighed(asked, index)
     pairs = list({(u.chunk.document.id, u.start): (u, p) for p in reversed(passages) for u in units(p.chunk)}.values())
     rough = [_word_features(query, weighed, unit, passage) for unit, passage in pairs]
-    order = sorted(range(len(pairs)), key=lambda i: (-_rough(rough[i]), pairs[i][0].chunk.document.id, pairs[i][0].start))
+    order = sorted(
+        range(len(pairs)), key=lambda i: (-_rough(rough[i]), pairs[i][0].chunk.document.id, pairs[i][0].start)
+    )
     meanings = _meanings(asked, [pairs[i][0] for i in order[:COMPARED_BY_MEANING]], index)
     nearest = max(meanings, default=0.0)
     scored = []
     for place, i in enumerate(order):
         unit, passage = pairs[i]
         meaning = meanings[place] if place < len(meanings) else 0.0
-        features = {**rough[i], "meaning": meaning, "meaning squared": meaning * meaning, "meaning behind": nearest - meaning}
+        features = {
+            **rough[i],
+            "meaning": meaning,
+            "meaning squared": meaning * meaning,
+            "meaning behind": nearest - meaning,
+        }
         scored.append(Scored(unit, passage, probability(features), features))
     return sorted(scored, key=lambda s: (-s.score, s.unit.chunk.document.id, s.unit.start))
 
@@ -137,7 +146,10 @@ def _overlap(weighed: Sequence[_Word], text: str) -> float:
 def _missing(weighed: Sequence[_Word], text: str) -> float:
     """The weight of the heaviest word of the question that a text lacks, in sixths of an average rare word's."""
     there, groups = _held(text)
-    return max((w.weight * (0.0 if w.stem in there else 0.3 if w.groups & groups else 1.0) for w in weighed), default=0.0) / 6
+    return (
+        max((w.weight * (0.0 if w.stem in there else 0.3 if w.groups & groups else 1.0) for w in weighed), default=0.0)
+        / 6
+    )
 
 
 @lru_cache(maxsize=16_384)
@@ -166,7 +178,14 @@ def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
     wanted = [e.lower() for e in query.entities]
     new = float(query.wants_name and bool(mentioned(here) - set(wanted)))
     if not wanted:
-        return {"new name": new, "sibling": 0.0, "names": 0.0, "names in place": 0.0, "no name asked": 1.0, "other name": 0.0}
+        return {
+            "new name": new,
+            "sibling": 0.0,
+            "names": 0.0,
+            "names in place": 0.0,
+            "no name asked": 1.0,
+            "other name": 0.0,
+        }
     there, around = mentioned(here), mentioned(place)
     related = [{r.lower() for r in relatives(e)} for e in query.entities]
     pairs = list(zip(wanted, related, strict=True))
@@ -174,7 +193,8 @@ def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
         "new name": new,
         "sibling": float(any("." in w and w not in there and _siblings(w, there) for w in wanted)),
         "names": sum(1.0 if w in there else 0.8 if r & there else 0.0 for w, r in pairs) / len(wanted),
-        "names in place": sum(1.0 if w in there | around else 0.8 if r & (there | around) else 0.0 for w, r in pairs) / len(wanted),
+        "names in place": sum(1.0 if w in there | around else 0.8 if r & (there | around) else 0.0 for w, r in pairs)
+        / len(wanted),
         "no name asked": 0.0,
         "other name": float(bool(there) and not any(w in there or r & there for w, r in pairs)),
     }
@@ -206,12 +226,17 @@ def answers_quantity(query: Query, unit: Unit) -> bool:
     wanted = [w for w in counted(query.standalone) if w not in STOP_WORDS]
     if vague(unit.plain, query.dimensions):
         return True
-    return any(q.dimension in query.dimensions and (q.dimension != "count" or not wanted or _same_thing(wanted, q.noun)) for q in unit.quantities)
+    return any(
+        q.dimension in query.dimensions and (q.dimension != "count" or not wanted or _same_thing(wanted, q.noun))
+        for q in unit.quantities
+    )
 
 
 def _same_thing(wanted: Sequence[str], noun: str) -> bool:
     said = words(noun)
-    return bool({stem(w) for w in wanted} & {stem(w) for w in said}) or bool({g for w in wanted for g in synonyms(w)} & {g for w in said for g in synonyms(w)})
+    return bool({stem(w) for w in wanted} & {stem(w) for w in said}) or bool(
+        {g for w in wanted for g in synonyms(w)} & {g for w in said for g in synonyms(w)}
+    )
 
 
 def other_qualifier(question: str, text: str) -> bool:
@@ -219,7 +244,13 @@ def other_qualifier(question: str, text: str) -> bool:
     asked, said = set(words(_DENIED.sub(" ", question))), set(words(text))
     for entry in vocabulary()["qualifiers"]:
         for mine, other in (entry["sides"], entry["sides"][::-1]):
-            if asked & set(entry["of"]) and asked & set(mine) and not asked & set(other) and said & set(other) and not said & set(mine):
+            if (
+                asked & set(entry["of"])
+                and asked & set(mine)
+                and not asked & set(other)
+                and said & set(other)
+                and not said & set(mine)
+            ):
                 return True
     return False
 
@@ -227,7 +258,10 @@ def other_qualifier(question: str, text: str) -> bool:
 def _task_features(query: Query, here: str, place: str) -> dict[str, float]:
     there = tasks(here) or tasks(place)
     opposites = {vocabulary()["opposites"].get(t) for t in query.tasks} - query.tasks
-    return {"task": float(bool(query.tasks & there)), "opposite task": float(bool(opposites & there) and not query.tasks & there)}
+    return {
+        "task": float(bool(query.tasks & there)),
+        "opposite task": float(bool(opposites & there) and not query.tasks & there),
+    }
 
 
 def _meanings(question: str, chosen: Sequence[Unit], index: Index) -> list[float]:

@@ -6,14 +6,24 @@ from functools import cache
 from chatbot.names import maker, makers, mentioned, names, relatives
 from chatbot.words import content_words, stem, synonyms
 
-_JOINED = re.compile(r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE)
-_BETWEEN = re.compile(r"\b(?:between|compare|comparing|contrast)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|against|vs\.?)\s+(?P<two>[^?.,;:]{2,60})", re.IGNORECASE)
+_JOINED = re.compile(
+    r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE
+)
+_BETWEEN = re.compile(
+    r"\b(?:between|compare|comparing|contrast)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|against|vs\.?)\s+(?P<two>[^?.,;:]{2,60})",
+    re.IGNORECASE,
+)
 _NAME = r"[A-Z][\w.-]*(?:\s[A-Z][\w.-]*)?"
 _ENUMERATED = re.compile(rf"\b{_NAME}(?:,\s{_NAME})+,?\s(?:and|or)\s{_NAME}")
-_EDGE = re.compile(r"^(?:.*\b(?:is|are|was|does|do|for|with|how|what|which|should|i|we|the|a|an|use|better|cheaper|faster|between|of)\b\s+)|[?.!;:].*$", re.IGNORECASE)
+_EDGE = re.compile(
+    r"^(?:.*\b(?:is|are|was|does|do|for|with|how|what|which|should|i|we|the|a|an|use|better|cheaper|faster|between|of)\b\s+)|[?.!;:].*$",
+    re.IGNORECASE,
+)
 
 
-_NO_SIDE = re.compile(r"\b(?:not|no|else|something|others?|is|it|using|too|more|less|anything|nothing)\b|^[\W\d]*%?$", re.IGNORECASE)
+_NO_SIDE = re.compile(
+    r"\b(?:not|no|else|something|others?|is|it|using|too|more|less|anything|nothing)\b|^[\W\d]*%?$", re.IGNORECASE
+)
 
 
 def sides(text: str, entities: tuple[str, ...], tasks: frozenset[str] = frozenset()) -> tuple[str, ...]:
@@ -22,7 +32,11 @@ def sides(text: str, entities: tuple[str, ...], tasks: frozenset[str] = frozense
     made = {maker(name) for name in found}
     found += [m for m in makers(text) if m not in made]
     if len(found) < 2:
-        found += [s for s in _written(text) if not mentioned(s) & {f.lower() for f in found} and s.lower() not in {f.lower() for f in found}]
+        found += [
+            s
+            for s in _written(text)
+            if not mentioned(s) & {f.lower() for f in found} and s.lower() not in {f.lower() for f in found}
+        ]
     if len(found) < 2 and {"training", "inference"} <= tasks:
         found = ["training", "inference"]
     return tuple(dict.fromkeys(found))[:4]

@@ -11,17 +11,7 @@ import snowballstemmer
 
 WORD = re.compile(r"[a-z0-9]+(?:\.[0-9]*[a-z0-9]+)*\+?%?", re.IGNORECASE)
 STOP_WORDS = frozenset(
-    """a about according actually after again all also always am an and any anyone are as at back based be because been before being
-    both but by called can case could did do does doing done don down each else even ever every exactly few first for from
-    general get gets give given gives go goes going good got had has have having he help hello her here hi him his how i if in
-    instead into is it its itself just kind know let like ll look make makes many may me mean might mine more most much
-    must my need needs no nor not now of off ok okay on one ones only or other others our out over own per please pretty
-    put quite rather re really regarding right said same say says she should since so some someone something still such sure
-    take tell than thank thanks that the their them themselves then there these they thing things think this those though
-    through to too true two under until up upon us using ve very versus via vs want wants was way we well were what whats when
-    source sources document documents guide guides article articles page pages text texts notes list lists listed called mention mentions mentioned
-    according docs doc corpus question answer come comes
-    where whether which while who whom whose why will wish with within without wonder would yes yet you your""".split()
+    ["a", "about", "according", "actually", "after", "again", "all", "also", "always", "am", "an", "and", "any", "anyone", "are", "as", "at", "back", "based", "be", "because", "been", "before", "being", "both", "but", "by", "called", "can", "case", "could", "did", "do", "does", "doing", "done", "don", "down", "each", "else", "even", "ever", "every", "exactly", "few", "first", "for", "from", "general", "get", "gets", "give", "given", "gives", "go", "goes", "going", "good", "got", "had", "has", "have", "having", "he", "help", "hello", "her", "here", "hi", "him", "his", "how", "i", "if", "in", "instead", "into", "is", "it", "its", "itself", "just", "kind", "know", "let", "like", "ll", "look", "make", "makes", "many", "may", "me", "mean", "might", "mine", "more", "most", "much", "must", "my", "need", "needs", "no", "nor", "not", "now", "of", "off", "ok", "okay", "on", "one", "ones", "only", "or", "other", "others", "our", "out", "over", "own", "per", "please", "pretty", "put", "quite", "rather", "re", "really", "regarding", "right", "said", "same", "say", "says", "she", "should", "since", "so", "some", "someone", "something", "still", "such", "sure", "take", "tell", "than", "thank", "thanks", "that", "the", "their", "them", "themselves", "then", "there", "these", "they", "thing", "things", "think", "this", "those", "though", "through", "to", "too", "true", "two", "under", "until", "up", "upon", "us", "using", "ve", "very", "versus", "via", "vs", "want", "wants", "was", "way", "we", "well", "were", "what", "whats", "when", "source", "sources", "document", "documents", "guide", "guides", "article", "articles", "page", "pages", "text", "texts", "notes", "list", "lists", "listed", "called", "mention", "mentions", "mentioned", "according", "docs", "doc", "corpus", "question", "answer", "come", "comes", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "wish", "with", "within", "without", "wonder", "would", "yes", "yet", "you", "your"]
 )
 
 _PLURAL_CODE = re.compile(r"^([a-z]+\d+)s$")

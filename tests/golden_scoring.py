@@ -196,9 +196,8 @@ def sources_credit(question: Question, answer: JsonAnswer) -> float:
 
 def ask(bot: Chatbot, question: Question) -> Asked:
     """Asks each turn in order, with what went before as history; the answer to the last turn counts."""
-    from chatbot.render import as_json
-
     from chatbot import Turn
+    from chatbot.render import as_json
 
     history: list[Turn] = []
     for turn in question.turns:
