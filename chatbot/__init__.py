@@ -6,12 +6,13 @@ if TYPE_CHECKING:
     from chatbot.answer import REFUSAL, Answer, Citation, Passage, ReaderError, Turn
     from chatbot.bot import Chatbot, Event
     from chatbot.retriever import retrieve
+    from chatbot.runnable import HybridRetriever
 
 _HOMES = {
     "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer",
     "Chatbot": "bot", "Event": "bot", "retrieve": "retriever",
 }  # fmt: skip
-__all__ = ["REFUSAL", "Answer", "Chatbot", "Citation", "Event", "Passage", "ReaderError", "Turn", "retrieve"]
+__all__ = ["REFUSAL", "Answer", "Chatbot", "Citation", "Event", "HybridRetriever", "Passage", "ReaderError", "Turn", "retrieve"]
 
 
 def __getattr__(name: str) -> Any:

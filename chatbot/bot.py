@@ -73,7 +73,7 @@ class Chatbot:
 
 def search(query: Query, index: Index) -> tuple[Passage, ...]:
     """The passages for a question, and for each of its sides or options, as one ranking."""
-    groups = [retrieve(index, query.standalone)]
+    groups = [retrieve(index, query.core)]
     if len(query.sides) > 1:
         groups += [retrieve(index, f"{side} {_without_names(query)}", limit=LIMIT // 2) for side in query.sides]
     groups += [retrieve(index, f"{query.standalone} {option.text}", limit=LIMIT // 3) for option in query.options]

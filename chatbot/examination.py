@@ -14,7 +14,7 @@ from chatbot.phrasing import statement
 from chatbot.quantities import quantities, same
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, inverse_document_frequency, score_units
-from chatbot.words import content_words, stem, synonyms, vocabulary
+from chatbot.words import content_words, stem, stems, synonyms, vocabulary
 from ingest import Index
 
 # Below this no option is borne out: the sources do not decide the question.
@@ -50,7 +50,7 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     by_stem = [
         s
         for s in score_units(query, passages, index)
-        if not s.unit.plain.endswith("?") and (mentioned(s.unit.plain) or not is_bare(s))
+        if _is_ground(s)
     ]
     wanted = criteria(query, index)
     judged = [_judged(query, option, by_stem, wanted, passages, index) for option in query.options]
@@ -62,6 +62,12 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
         judged, key=lambda j: (merit[j.option.letter] if query.negated else -merit[j.option.letter], j.option.letter)
     )
     return _draft(query, judged, sorted(ranked[: query.choose], key=lambda j: j.option.letter), by_stem)
+
+
+def _is_ground(scored: Scored) -> bool:
+    """Whether evidence can speak for an option: no question, no caption, no remark of the editor's."""
+    unit = scored.unit
+    return unit.kind != "note" and not unit.plain.endswith("?") and (bool(mentioned(unit.plain)) or not is_bare(scored))
 
 
 def option_label(option: Option) -> str:
@@ -149,14 +155,19 @@ def _cover(option: Option, scored: Scored, query: Query, index: Index) -> float:
     """How much of what sets an option apart stands in the evidence: its names, its numbers, its own words by weight."""
     unit = scored.unit
     wanted = [n.name for n in names(option.text)]
-    if unit.cells and len(wanted) > 1 and not _in_one_cell(wanted, unit):
+    if unit.cells and wanted and not _in_one_cell([*wanted, *_in_row(query.entities, unit)], unit):
         return 0.0
-    on_names = [(2.0, _names(name, unit)) for name in wanted]
-    parts = on_names + _numbers_covered(option, unit) + _words_covered(option, unit, query, index)
+    on_names = [_names(name, unit) for name in wanted]
+    on_numbers = _numbers_covered(option, unit)
+    parts = [(2.0, v) for v in on_names + on_numbers] + _words_covered(option, unit, query, index)
     total = sum(weight for weight, _ in parts)
     cover = sum(weight * value for weight, value in parts) / total if total else 0.0
-    # Evidence that lacks one of an option's names is about something else.
-    return cover * (0.3 + 0.7 * min(value for _, value in on_names)) if on_names else cover
+    # Evidence that lacks one of an option's names or numbers is about something else, or against it.
+    return cover * (0.3 + 0.7 * min(on_names, default=1.0)) * (0.2 + 0.8 * min(on_numbers, default=1.0))
+
+
+def _in_row(entities: Sequence[str], unit: Unit) -> list[str]:
+    return [e for e in entities if e.lower() in mentioned(unit.plain)]
 
 
 def _names(name: str, unit: Unit) -> float:
@@ -165,20 +176,23 @@ def _names(name: str, unit: Unit) -> float:
     return 1.0 if name.lower() in here else 0.8 if name.lower() in place else 0.6 if related & here else 0.0
 
 
-def _numbers_covered(option: Option, unit: Unit) -> list[tuple[float, float]]:
+def _numbers_covered(option: Option, unit: Unit) -> list[float]:
     return [
-        (2.0, float(any(same(q, f) or (q.dimension == "count" and q.text == f.text) for f in unit.quantities)))
+        float(any(same(q, f) or (q.dimension == "count" and q.text == f.text) for f in unit.quantities))
         for q in quantities(option.text)
+        if any(c.isdigit() for c in q.text)
     ]
 
 
 def _words_covered(option: Option, unit: Unit, query: Query, index: Index) -> list[tuple[float, float]]:
+    """The option's words that not every option has; those that the stem has too count half."""
     found = content_words(unit.full)
     there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
-    common = {stem(w) for w in content_words(query.standalone)}
+    asked = {stem(w) for w in content_words(query.standalone)}
+    common = frozenset.intersection(*(stems(o.text) for o in query.options))
     return [
         (
-            min(1.0, inverse_document_frequency(w, index) / 4),
+            min(1.0, inverse_document_frequency(w, index) / 4) * (0.5 if stem(w) in asked else 1.0),
             1.0 if stem(w) in there else 0.6 if synonyms(w) & groups else 0.0,
         )
         for w in content_words(option.text)

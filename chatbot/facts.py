@@ -137,6 +137,9 @@ def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[
     """What each source says, for a question on whether they agree; None for other questions and where one source speaks alone."""
     if not query.asks_agreement:
         return None
+    found = eligible(query, scored)
+    if query.asks_number and found and len(differing := figures_that_differ(query, found)) > 1:
+        return _side_by_side(query, differing)
     usable = [s for s in _of_first_dimension(eligible(query, scored), query) if s.unit.kind != "note"]
     chosen: list[Scored] = []
     for s in usable:

@@ -52,12 +52,16 @@ def _cell(header: str, cell: str) -> str:
 def _sentence(unit: Unit, query: Query) -> str:
     text = _NUMBERED.sub("", unit.plain).strip()
     text = text.rstrip(".;,") if text[-1:] in ".;," else text
+    label, value = unit.label
+    if label and value.lower().startswith(label.lower()):
+        text = value.rstrip(".;,")
     subject = _subject(unit, text, query)
     return f"{subject}: {text}" if subject else text
 
 
 def _subject(unit: Unit, text: str, query: Query) -> str:
     """What stands above the text and says what it is about; "" where the text says so itself."""
+    title = unit.chunk.document.title
     above = [
         a for a in unit.above if not text.lower().startswith(a.lower()[:30]) and not a.endswith("?") and len(a) <= _LONG
     ]

@@ -8,7 +8,7 @@ from typing import Literal
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
 from chatbot.facts import ANSWERS, corrections, eligible, further, repeats
-from chatbot.names import makers
+from chatbot.names import makers, mentioned, names
 from chatbot.phrasing import statement
 from chatbot.polarity import claim_of, denied_words, denies, opposed_direction, other_owner, superlative, uncovered
 from chatbot.quantities import Quantity, quantities, same
@@ -46,7 +46,8 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         for s in further(query, eligible(query, scored) or scored, limit=1)
         if not repeats(s, ground) and s.score >= ANSWERS
     ]
-    chosen = [ground, *added[:1]]
+    right = _what_is_right(claim, query, passages, index) if verdict == "no" else []
+    chosen = [ground, *[s for s in (right or added) if not repeats(s, ground)][:1]]
     said = statement(ground.unit, query)
     owner = _owner_above(ground)
     said = f"{owner}: {said}" if verdict == "no" and owner and other_owner(claim, owner) else said
@@ -57,6 +58,20 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         *corrections(notes, query, chosen, scored),
     )
     return notes.draft()
+
+
+def _what_is_right(claim: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
+    """Evidence that says of something else what the claim says of its subject."""
+    text = claim
+    for name in reversed(names(claim)):
+        text = text[: name.start] + text[name.start + len(name.text) :]
+    wanted = {e.lower() for e in query.entities}
+    found = score_units(replace(query, standalone=text, entities=()), passages, index) if wanted else []
+    return [
+        s
+        for s in found[:5]
+        if s.score >= ANSWERS and s.unit.kind != "note" and mentioned(s.unit.plain) - wanted and not wanted & mentioned(s.unit.plain) and not denies(s.unit.plain)
+    ]
 
 
 def _presumed(question: str) -> str | None:
@@ -72,7 +87,9 @@ def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdic
     relevant = [
         s for s in scored if s.score >= 0.3 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)
     ] or list(scored[:1])
-    for test in (_by_numbers, _by_words, _by_purpose):
+    # "Is it A or B?" has no yes or no.
+    alternatives = query.yes_no and re.search(r"\bor\b", claim)
+    for test in () if alternatives else (_by_numbers, _by_words, _by_purpose):
         if (found := test(claim, query, relevant)) is not None:
             return found
     return "open", next(iter(eligible(query, scored)), scored[0])

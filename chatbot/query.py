@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chatbot.answer import Turn
+from chatbot.evidence import sentences
 from chatbot.followup import condense
 from chatbot.names import Name, makers, names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, is_terse, quantities
 from chatbot.sides import sides
 from chatbot.spelling import correct
-from chatbot.words import vocabulary, words
+from chatbot.words import content_words, vocabulary, words
 from ingest import Index
 
 _COMPARES = re.compile(
@@ -23,7 +24,7 @@ _DECIDES = re.compile(
     r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
     rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
     r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
-    rf"|\b(?:natural|right|good|sensible|obvious|smart|best) (?:choice|option|pick)\b|\b{_HARDWARE}\s*\?$"
+    rf"|\b(?:natural|right|good|sensible|obvious|smart|best) (?:choice|option|pick)\b|(?:^|[.!;,]\s+)(?:\w+\s+){{0,2}}{_HARDWARE}\s*\?$"
     r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
@@ -40,6 +41,10 @@ _AGREES = re.compile(
     r"|\b(?:different|differing|conflicting|contradictory|inconsistent|several|various|other) (?:figures|numbers|values|claims|answers|sources|percentages)\b"
     r"|\bwho(?:'s| is) right\b|\bwhich (?:one |of them )?is (?:right|correct|true)\b|\bwhat every(?:body|one) says\b|\bdo(?:es)? (?:all|everyone|everybody)\b"
     r"|\b(?:each|every) (?:source|document|article|page)\b|\b(?:one|another|some|other)s? (?:page|source|document|article|says?|place|site)s?\b|\bdisagree\w*|\bdiscrepanc\w+|\bcontradict\w*",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(
+    r"^\W*(?:please|thanks?|thank you|hi|hello|hey|good (?:morning|day|evening)|i need this|explain|be (?:brief|short)|keep it|just)\b(?:\W+\w+){0,8}\W*$",
     re.IGNORECASE,
 )
 _WANTS_LIST = re.compile(
@@ -74,6 +79,13 @@ class Query:
     dimensions: frozenset[str] = field(default_factory=frozenset)
     strict: bool = False
     sides: tuple[str, ...] = ()
+
+    @property
+    def core(self) -> str:
+        """The question without sentences that only speak of the answer or the sources: "do they differ?", "please explain"."""
+        spans = [self.standalone[start:end] for start, end in sentences(self.standalone)]
+        kept = [s for s in spans if not (_AGREES.search(s) and not quantities(s)) and not _POLITE.match(s)]
+        return " ".join(kept) if kept and any(content_words(s) for s in kept) else self.standalone
 
     @property
     def compares(self) -> bool:

@@ -51,7 +51,7 @@ def score_units(
 
     `question` stands for the query's own where one side of a comparison or one option is asked for alone.
     """
-    asked = question or query.standalone
+    asked = question or query.core
     weighed = _weighed(asked, index)
     pairs = list({(u.chunk.document.id, u.start): (u, p) for p in reversed(passages) for u in units(p.chunk)}.values())
     rough = [_word_features(query, weighed, unit, passage) for unit, passage in pairs]
