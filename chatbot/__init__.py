@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer",
-    "Chatbot": "bot", "Event": "bot", "retrieve": "retriever",
+    "Chatbot": "bot", "Event": "bot", "retrieve": "retriever", "HybridRetriever": "runnable",
 }  # fmt: skip
 __all__ = ["REFUSAL", "Answer", "Chatbot", "Citation", "Event", "HybridRetriever", "Passage", "ReaderError", "Turn", "retrieve"]
 

@@ -58,7 +58,7 @@ def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index
         s
         for s in scored
         if speaks_of(side, s.unit.full)
-        and s.score >= _HALF * ANSWERS
+        and (s.score >= _HALF * ANSWERS or (s.features["names in place"] == 1.0 and _is_figure(s, query)))
         and not s.unit.plain.endswith("?")
         and not s.features["sibling"]
     ]
@@ -70,9 +70,13 @@ def _own(side: str, found: Sequence[Scored], query: Query) -> list[Scored]:
     return sorted(alone or found, key=lambda s: -_merit(side, s, query))
 
 
+def _is_figure(scored: Scored, query: Query) -> bool:
+    return bool(query.dimensions) and answers_quantity(query, scored.unit)
+
+
 def _merit(side: str, scored: Scored, query: Query) -> float:
     """The score, raised for evidence that names the side and for a figure of the kind compared."""
-    figure = 0.4 * bool(query.dimensions and answers_quantity(query, scored.unit))
+    figure = 0.4 * _is_figure(scored, query)
     return scored.score + 0.2 * names_side(side, scored.unit.plain) + 0.1 * names_side(side, scored.unit.full) + figure
 
 

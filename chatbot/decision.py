@@ -20,6 +20,7 @@ from ingest import Index
 _CRITERION = 0.1
 # Evidence so much better than any for hardware says that the choice is not one of hardware.
 _BESIDE = 3.0
+_ENOUGH = 1.6
 _CAVEAT = re.compile(
     r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b",
     re.IGNORECASE,
@@ -30,7 +31,7 @@ _CONCEDED = re.compile(
     re.IGNORECASE,
 )
 _OUT = r"\b{}\b(?:\s+\w+)?\s+(?:is|are)\s+(?:out|off|banned|excluded|not|no|forbidden|ruled)\b"
-_AGAINST = r"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
+_AGAINST = r"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|can't|cannot|won't|don't|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to)\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     ranked = _ranked(query, usable, wanted)
     if (
         ranked
+        and not query.wants_name
         and scored[0].score > _BESIDE * max(s.score for s in ranked[0][2])
         and scored[0].score >= ANSWERS
         and scored[0].unit.kind != "note"
@@ -71,10 +73,10 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     return _draft(query, ranked, usable, wanted)
 
 
-def _is_enough(scored: Scored, query: Query, criteria: Sequence[Criterion]) -> bool:
-    """Whether evidence that shares few words with a question still meets its size, or two of its criteria and a task."""
-    met = [c for c in criteria if meets(c, scored, query)]
-    return scored.features["size"] > 0 or (len(met) >= 2 and any(c.name.startswith("task ") for c in met))
+def _is_enough(scored: Scored, query: Query, wanted: Sequence[Criterion]) -> bool:
+    """Whether evidence that shares few words with a question still meets its size, or two of its criteria that tell much."""
+    met = [m for c in wanted if (m := meets(c, scored, query))]
+    return scored.features["size"] > 0 or (len(met) >= 2 and sum(met) >= _ENOUGH)
 
 
 def criteria(query: Query, index: Index) -> list[Criterion]:

@@ -70,10 +70,17 @@ def _grounds(query: Query, chosen: Sequence[Scored], found: Sequence[Scored]) ->
 def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
     """The evidence that can answer at all: it speaks of what is asked about, and holds a quantity of the kind asked for."""
     found = [s for s in scored if _on_subject(query, s) and _of_kind(query, s) and not s.unit.plain.endswith("?")]
-    # "Which chip" is answered by a name that the question does not have.
-    return (
-        sorted(found, key=lambda s: -s.score * (1.0 if s.features["new name"] else 0.5)) if query.wants_name else found
-    )
+    return sorted(found, key=lambda s: -_fitness(query, s))
+
+
+def _fitness(query: Query, scored: Scored) -> float:
+    """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much"."""
+    fitness = scored.score
+    if query.wants_name and not scored.features["new name"]:
+        fitness *= 0.5
+    if query.asks_number and query.dimensions and not answers_quantity(query, scored.unit):
+        fitness *= 0.3
+    return fitness
 
 
 def _on_subject(query: Query, scored: Scored) -> bool:
@@ -158,7 +165,7 @@ def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Score
     """The best evidence and up to `limit` pieces more that are nearly as good and say something else, within 80 words."""
     chosen = [scored[0]]
     said = len(statement(scored[0].unit, query).split())
-    for candidate in scored[1:]:
+    for candidate in sorted(scored[1:], key=lambda s: not _adds_dimension(query, s, chosen)):
         # What else is asked for ("hours and dollars") may be said with fewer of the question's words.
         share = _DIFFERING if _adds_dimension(query, candidate, chosen) else _FURTHER
         if len(chosen) > limit or candidate.score < max(ANSWERS, share * scored[0].score):

@@ -85,7 +85,7 @@ def _presumed(question: str) -> str | None:
 
 def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdict, Scored]:
     relevant = [
-        s for s in scored if s.score >= 0.3 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)
+        s for s in scored if s.score >= 0.1 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)
     ] or list(scored[:1])
     # "Is it A or B?" has no yes or no.
     alternatives = query.yes_no and re.search(r"\bor\b", claim)
@@ -177,7 +177,7 @@ def _by_purpose(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
         return None
     purpose = [s for s in relevant if s.features["names in place"] > 0 and _is_purpose(s)]
     for s in purpose:
-        there = tasks(s.unit.plain) or tasks(" ".join(s.unit.above))
+        there = tasks(s.unit.plain) or tasks(" ".join(s.unit.above[-1:]))
         if len(uncovered(claim, s.unit.full)) > 1:
             continue
         if asked[0] in there:

@@ -53,7 +53,7 @@ _WANTS_LIST = re.compile(
     re.IGNORECASE,
 )
 _WANTS_NAME = re.compile(
-    r"\b(?:which|what|name)\b(?:\W+[\w-]+){0,4}?\W+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|processors?|cpus?|types?|machines?|generations?|vendors?|models?)\b",
+    r"\b(?:which|what|name)\b(?:\W+[\w-]+){0,4}?\W+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|processors?|cpus?|types?|machines?|generations?|vendors?|members?)\b",
     re.IGNORECASE,
 )
 
