@@ -5,15 +5,16 @@ from collections.abc import Iterable, Sequence
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
+from chatbot.names import makers, proper_names
 from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.words import content_words, stem
+from chatbot.words import content_words, stem, synonyms
 from ingest import Index
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
-ANSWERS = 0.1
+ANSWERS = 0.04
 _FURTHER = 0.7
 _WORDS = 80
 _DIFFERING = 0.25
@@ -95,9 +96,20 @@ def _of_kind(query: Query, scored: Scored) -> bool:
         return False
     if not query.strict or query.yes_no:
         return True
+    if not _names_all(query.standalone, scored):
+        return False
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
     said = scored.unit.full.lower()
     return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
+
+
+def _names_all(question: str, scored: Scored) -> bool:
+    """Whether evidence for a figure speaks of every capitalised thing that the question names, makers apart."""
+    said = scored.unit.full + " " + scored.unit.chunk.document.title
+    there = content_words(said)
+    held, groups = {stem(w) for w in there}, {g for w in there for g in synonyms(w)}
+    named = [w for name in proper_names(question) if not makers(name) for w in content_words(name)]
+    return all(stem(w) in held or synonyms(w) & groups for w in named)
 
 
 def is_bare(scored: Scored) -> bool:

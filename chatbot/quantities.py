@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, isclose
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -209,6 +210,7 @@ _VERB = re.compile(
 )
 
 
+@lru_cache(maxsize=1_024)
 def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     """The dimensions of the quantity that a question asks for, and whether nothing else can answer it.
 
@@ -217,6 +219,9 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     count = _COUNT.search(question)
     if count and (unit := _UNITS.get(count[1].split()[0].lower())):
         return frozenset({unit[0]}), True
+    named = re.search(r"\bin ([a-z]{2,})\b(?! \w+ (?:region|series))", question.lower())
+    if named and named[1] in _UNITS:
+        return frozenset({_UNITS[named[1]][0]}), True
     strict = [d for pattern, found in _ASKED_STRICTLY if re.search(pattern, question, re.IGNORECASE) for d in found]
     if strict:
         return frozenset(strict), True
@@ -237,6 +242,7 @@ def is_terse(question: str) -> bool:
     return len(question.split()) <= 7 and not _VERB.search(question) and bool(asked_dimensions(question)[0])
 
 
+@lru_cache(maxsize=1_024)
 def asks_quantity(question: str) -> bool:
     """Whether the question wants a number for an answer."""
     return bool(_SIZED.search(question)) or asked_dimensions(question)[1]

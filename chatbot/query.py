@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from chatbot.answer import Turn
 from chatbot.evidence import sentences
 from chatbot.followup import condense
-from chatbot.names import Name, makers, names
+from chatbot.names import Name, makers, names, proper_names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, is_terse, quantities
 from chatbot.sides import sides
@@ -62,7 +63,8 @@ _WANTS_NAME = re.compile(
 class Query:
     """A question ready for retrieval: `standalone` needs no history and no options to be understood.
 
-    `entities` are the names of hardware in it; `unknown` are the names that no document of the index holds. `sizes` are
+    `entities` are the names of hardware in it; `unknown` are the names of hardware that no document of the index holds, `strangers` other capitalised
+    words of the kind. `sizes` are
     the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names.
     """
 
@@ -73,6 +75,7 @@ class Query:
     negated: bool = False
     entities: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
     tasks: frozenset[str] = frozenset()
     makers: tuple[str, ...] = ()
     sizes: tuple[Quantity, ...] = ()
@@ -154,6 +157,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         negated=stem.negated if stem else False,
         entities=entities,
         unknown=_unknown(found, index),
+        strangers=tuple(w for w in proper_names(standalone) if not index.document_frequency(w.lower())),
         tasks=tasks(standalone),
         makers=makers(standalone),
         sizes=tuple(q for q in quantities(standalone) if q.dimension == "parameters"),
@@ -182,6 +186,7 @@ _ALREADY_TRAINED = re.compile(
 )
 
 
+@lru_cache(maxsize=16_384)
 def tasks(text: str) -> frozenset[str]:
     """What a text says is done with a model: pre-training, fine-tuning, training, inference."""
     lowered = _ALREADY_TRAINED.sub(" ", text.lower())

@@ -23,6 +23,8 @@ from ingest import Index
 COMPARED_BY_MEANING = 40
 
 
+# A name that no document has ("Groq") makes it unlikely that any evidence answers.
+_DOUBT = 0.35
 _DENIED = re.compile(r"\b(?:not|without|no)\s+(?:the\s+)?[\w-]+", re.IGNORECASE)
 
 
@@ -70,7 +72,8 @@ def score_units(
             "meaning squared": meaning * meaning,
             "meaning behind": nearest - meaning,
         }
-        scored.append(Scored(unit, passage, probability(features), features))
+        doubt = _DOUBT if query.strangers else 1.0
+        scored.append(Scored(unit, passage, doubt * probability(features), features))
     return sorted(scored, key=lambda s: (-s.score, s.unit.chunk.document.id, s.unit.start))
 
 
