@@ -12,7 +12,18 @@ _HOMES = {
     "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer",
     "Chatbot": "bot", "Event": "bot", "retrieve": "retriever", "HybridRetriever": "runnable",
 }  # fmt: skip
-__all__ = ["REFUSAL", "Answer", "Chatbot", "Citation", "Event", "HybridRetriever", "Passage", "ReaderError", "Turn", "retrieve"]
+__all__ = [
+    "REFUSAL",
+    "Answer",
+    "Chatbot",
+    "Citation",
+    "Event",
+    "HybridRetriever",
+    "Passage",
+    "ReaderError",
+    "Turn",
+    "retrieve",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -76,8 +76,14 @@ def search(query: Query, index: Index) -> tuple[Passage, ...]:
     groups = [retrieve(index, query.core)]
     if len(query.sides) > 1:
         groups += [retrieve(index, f"{side} {_without_names(query)}", limit=LIMIT // 2) for side in query.sides]
+    groups += [_lesser(retrieve(index, name, limit=LIMIT // 3)) for name in query.entities[:3]]
     groups += [retrieve(index, f"{query.standalone} {option.text}", limit=LIMIT // 3) for option in query.options]
     return merged(groups, limit=LIMIT if len(groups) == 1 else 2 * LIMIT)
+
+
+def _lesser(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """What is found by a name alone is about the thing, but perhaps not about the question."""
+    return tuple(replace(p, score=0.5 * p.score) for p in passages)
 
 
 def _without_names(query: Query) -> str:

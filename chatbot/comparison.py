@@ -30,7 +30,7 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
         return None
     notes = Notes()
     lead = next(
-        (s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.plain) for side in query.sides)),
+        (s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.meant) for side in query.sides)),
         None,
     )
     if lead:
@@ -57,16 +57,16 @@ def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index
     return [
         s
         for s in scored
-        if speaks_of(side, s.unit.full)
+        if speaks_of(side, s.unit.meant_in_place)
         and (s.score >= _HALF * ANSWERS or (s.features["names in place"] == 1.0 and _is_figure(s, query)))
-        and not s.unit.plain.endswith("?")
+        and not s.unit.meant.endswith("?")
         and not s.features["sibling"]
     ]
 
 
 def _own(side: str, found: Sequence[Scored], query: Query) -> list[Scored]:
     """The evidence for one side alone, what names it before what only stands below its name."""
-    alone = [s for s in found if not any(speaks_of(other, s.unit.plain) for other in query.sides if other != side)]
+    alone = [s for s in found if not any(speaks_of(other, s.unit.meant) for other in query.sides if other != side)]
     return sorted(alone or found, key=lambda s: -_merit(side, s, query))
 
 
@@ -77,7 +77,12 @@ def _is_figure(scored: Scored, query: Query) -> bool:
 def _merit(side: str, scored: Scored, query: Query) -> float:
     """The score, raised for evidence that names the side and for a figure of the kind compared."""
     figure = 0.4 * _is_figure(scored, query)
-    return scored.score + 0.2 * names_side(side, scored.unit.plain) + 0.1 * names_side(side, scored.unit.full) + figure
+    return (
+        scored.score
+        + 0.2 * names_side(side, scored.unit.meant)
+        + 0.1 * names_side(side, scored.unit.meant_in_place)
+        + figure
+    )
 
 
 def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
@@ -99,6 +104,6 @@ def gain(query: Query, candidate: Scored, first: Scored) -> int:
 
 
 def _said(asked: Sequence[str], scored: Scored) -> set[str]:
-    found = content_words(scored.unit.plain)
+    found = content_words(scored.unit.meant)
     there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
     return {w for w in asked if stem(w) in there or synonyms(w) & groups}

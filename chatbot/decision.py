@@ -54,7 +54,7 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
         for s in scored
         if s.score >= _CRITERION * ANSWERS
         and s.unit.kind != "note"
-        and not s.unit.plain.endswith("?")
+        and not s.unit.meant.endswith("?")
         and not s.features["opposite task"]
     ]
     ranked = _ranked(query, usable, wanted)
@@ -107,10 +107,10 @@ def meets(criterion: Criterion, scored: Scored, query: Query) -> float:
     """How far evidence meets a criterion: 0, or up to the criterion's weight (1.5 for a model size in its band)."""
     unit = scored.unit
     if criterion.name == "size":
-        return 1.5 if any(f.holds(s) for f in quantities(unit.full) for s in query.sizes) else 0.0
+        return 1.5 if any(f.holds(s) for f in quantities(unit.meant_in_place) for s in query.sizes) else 0.0
     if criterion.name.startswith("task "):
-        return 1.0 if criterion.name[5:] in tasks(unit.full) else 0.0
-    text = content_words(unit.full)
+        return 1.0 if criterion.name[5:] in tasks(unit.meant_in_place) else 0.0
+    text = content_words(unit.meant_in_place)
     if criterion.stems & {stem(w) for w in text}:
         return criterion.weight
     return 0.8 * criterion.weight if criterion.groups & {g for w in text for g in synonyms(w)} else 0.0
@@ -136,7 +136,7 @@ def _ranked(
 
 def _candidates(unit: Unit) -> list[str]:
     """The hardware that a unit speaks for: what it names or, when it names none, what stands nearest above it."""
-    here = [n.name for n in names(_CONCEDED.sub(" ", unit.plain)) if n.kind in ("hardware", "instance") and n.known]
+    here = [n.name for n in names(_CONCEDED.sub(" ", unit.meant)) if n.kind in ("hardware", "instance") and n.known]
     if here:
         return here
     for above in reversed(unit.above):
@@ -182,7 +182,7 @@ def _draft(
     caveats = [
         s
         for s in usable
-        if s not in reasons and s not in others and name in _candidates(s.unit) and _CAVEAT.search(s.unit.plain)
+        if s not in reasons and s not in others and name in _candidates(s.unit) and _CAVEAT.search(s.unit.meant)
     ]
     if caveats:
         notes.line(notes.sentence(f"Caveat: {statement(caveats[0].unit, query)}", caveats[0]))

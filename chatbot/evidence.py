@@ -8,6 +8,7 @@ from typing import Literal
 
 from chatbot.names import mentioned, names
 from chatbot.quantities import Quantity, quantities
+from chatbot.words import is_spun, unspun
 from ingest import Chunk
 
 Kind = Literal["sentence", "item", "row", "note"]
@@ -55,6 +56,16 @@ class Unit:
         return plain(self.text)
 
     @cached_property
+    def meant(self) -> str:
+        """What the words mean: themselves, but for a word-spun document."""
+        return unspun(self.plain) if _document_is_spun(self.chunk.document.id, self.chunk.document.text) else self.plain
+
+    @cached_property
+    def meant_in_place(self) -> str:
+        """What `full` means."""
+        return unspun(self.full) if _document_is_spun(self.chunk.document.id, self.chunk.document.text) else self.full
+
+    @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """The numbers in it; a table cell's with the column's header for a noun."""
         text = "; ".join(f"{cell} {header}" for header, cell in self.cells) if self.cells else self.plain
@@ -69,6 +80,11 @@ class Unit:
     def full(self) -> str:
         """The words with those of what stands above them: what the piece says when it is read in its place."""
         return " | ".join((*self.above[-3:], *([self.before] if self.before else []), self.plain))
+
+
+@lru_cache(maxsize=256)
+def _document_is_spun(document_id: str, text: str) -> bool:
+    return is_spun(text)
 
 
 def plain(text: str) -> str:
@@ -251,8 +267,8 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _is_row(chunk: Chunk, start: int, line: str) -> bool:
-    return (
-        (line.count("|") >= 2 and line.strip().startswith("|")) or (line.count("|") >= 1 and bool(_header(chunk, start)))
+    return (line.count("|") >= 2 and line.strip().startswith("|")) or (
+        line.count("|") >= 1 and bool(_header(chunk, start))
     )
 
 

@@ -47,11 +47,7 @@ class _Judged:
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when the evidence decides nothing."""
-    by_stem = [
-        s
-        for s in score_units(query, passages, index)
-        if _is_ground(s)
-    ]
+    by_stem = [s for s in score_units(query, passages, index) if _is_ground(s)]
     wanted = criteria(query, index)
     judged = [_judged(query, option, by_stem, wanted, passages, index) for option in query.options]
     if max(j.support for j in judged) < _DECIDES:
@@ -67,7 +63,7 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
 def _is_ground(scored: Scored) -> bool:
     """Whether evidence can speak for an option: no question, no caption, no remark of the editor's."""
     unit = scored.unit
-    return unit.kind != "note" and not unit.plain.endswith("?") and (bool(mentioned(unit.plain)) or not is_bare(scored))
+    return unit.kind != "note" and not unit.plain.endswith("?") and (bool(mentioned(unit.meant)) or not is_bare(scored))
 
 
 def option_label(option: Option) -> str:
@@ -120,7 +116,7 @@ def _held(
     joint = {(s.unit.chunk.document.id, s.unit.start): s.score for s in score_units(asked, passages, index)}
     given = [q for q in quantities(query.standalone) if any(c.isdigit() for c in q.text)]
     named = {n.name.lower() for n in names(option.text)}
-    on_name = [s for s in by_stem if named & mentioned(s.unit.full)]
+    on_name = [s for s in by_stem if named & mentioned(s.unit.meant_in_place)]
     held = []
     for s in on_name or by_stem:
         cover = _cover(option, s, query, index)
@@ -167,11 +163,11 @@ def _cover(option: Option, scored: Scored, query: Query, index: Index) -> float:
 
 
 def _in_row(entities: Sequence[str], unit: Unit) -> list[str]:
-    return [e for e in entities if e.lower() in mentioned(unit.plain)]
+    return [e for e in entities if e.lower() in mentioned(unit.meant)]
 
 
 def _names(name: str, unit: Unit) -> float:
-    here, place = mentioned(unit.plain), mentioned(unit.full)
+    here, place = mentioned(unit.meant), mentioned(unit.meant_in_place)
     related = {r.lower() for r in relatives(name)}
     return 1.0 if name.lower() in here else 0.8 if name.lower() in place else 0.6 if related & here else 0.0
 
@@ -186,7 +182,7 @@ def _numbers_covered(option: Option, unit: Unit) -> list[float]:
 
 def _words_covered(option: Option, unit: Unit, query: Query, index: Index) -> list[tuple[float, float]]:
     """The option's words that not every option has; those that the stem has too count half."""
-    found = content_words(unit.full)
+    found = content_words(unit.meant_in_place)
     there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
     asked = {stem(w) for w in content_words(query.standalone)}
     common = frozenset.intersection(*(stems(o.text) for o in query.options))
@@ -210,4 +206,4 @@ def _consistent(option: Option, query: Query, ground: Scored) -> float:
     """Less than 1 where the evidence for an option speaks of the opposite of what is asked."""
     asked = tasks(f"{query.standalone} {option.text}")
     opposites = {vocabulary()["opposites"].get(t) for t in asked} - asked
-    return 0.5 if opposites & tasks(ground.unit.plain) and not asked & tasks(ground.unit.plain) else 1.0
+    return 0.5 if opposites & tasks(ground.unit.meant) and not asked & tasks(ground.unit.meant) else 1.0

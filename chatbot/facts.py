@@ -15,7 +15,7 @@ from ingest import Index
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
 ANSWERS = 0.04
-_FURTHER = 0.7
+_FURTHER = 0.3
 _WORDS = 80
 _DIFFERING = 0.25
 # How much of the question's words another figure must share with the best one to be a figure for the same thing.
@@ -88,7 +88,7 @@ def _on_subject(query: Query, scored: Scored) -> bool:
     """Whether the evidence speaks of what the question names, and not of another size of it."""
     if not query.entities:
         return True
-    return not scored.features["sibling"] and scored.features["names in place"] > 0
+    return not scored.features["sibling"] and scored.features["owner"] > 0
 
 
 def _of_kind(query: Query, scored: Scored) -> bool:
@@ -99,13 +99,13 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     if not _names_all(query.standalone, scored):
         return False
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
-    said = scored.unit.full.lower()
+    said = scored.unit.meant_in_place.lower()
     return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
 
 
 def _names_all(question: str, scored: Scored) -> bool:
     """Whether evidence for a figure speaks of every capitalised thing that the question names, makers apart."""
-    said = scored.unit.full + " " + scored.unit.chunk.document.title
+    said = scored.unit.meant_in_place + " " + scored.unit.chunk.document.title
     there = content_words(said)
     held, groups = {stem(w) for w in there}, {g for w in there for g in synonyms(w)}
     named = [w for name in proper_names(question) if not makers(name) for w in content_words(name)]

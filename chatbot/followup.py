@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 
 from chatbot.answer import Turn
 from chatbot.names import Name, names
+from chatbot.quantities import quantities
 from chatbot.words import content_words, vocabulary
 
 Sizes = Callable[[str], Sequence[str]]
 
 _LEAD = re.compile(
-    r"^\s*(?:(?:ok(?:ay)?|and|but|so|then|also|now|hm+|thanks?|thank you|great|cool|right)\b[\s,.!…-]*)*(?:what about|how about|what of|same (?:question )?(?:for|with)|what if (?:it is|it's|i use)?)?\s*",
+    r"^\s*(?:(?:ok(?:ay)?|pity|sorry|bad news|good news|hm|well|at least|no|yes|sure|and|but|so|then|also|now|hm+|thanks?|thank you|great|cool|right)\b[\s,.!…-]*)*(?:what about|how about|what of|same (?:question )?(?:for|with)|what if (?:it is|it's|i use)?)?\s*",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -22,7 +23,7 @@ _SINGULAR = re.compile(
 )
 _PLURAL = re.compile(r"\b(they|them|their|those|these|both|the two|each of them)\b", re.IGNORECASE)
 _SIBLING = re.compile(
-    r"\b(?:the\s+)?(bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|instance|size|type|version|sibling|variant)\b",
+    r"\b(?:the\s+)?(bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|sister|brother|sibling|instance|size|type|version|sibling|variant)\b",
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"\b(?:\.)?(\d{1,2}xl(?:arge)?|xlarge|large|metal)\b", re.IGNORECASE)
@@ -38,7 +39,9 @@ _CONDITION = re.compile(
     r"^(?:for|with|on|in|at|if|when|without|as|under|over|from|only|per|during|using|why|not|but)\b", re.IGNORECASE
 )
 _SEEKS_NAME = re.compile(
-    r"\b(?:which|what|who)\b(?!\s+(?:does|do|did|about|if|memory|bandwidth|price|cost|size|network)\b)", re.IGNORECASE
+    r"\b(?:which|what)\b(?:\W+[\w'-]+){0,6}?\W+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|types?"
+    r"|competitor|alternative|rival|equivalent|answer to|counterpart|should|recommend|use|pick)\b",
+    re.IGNORECASE,
 )
 _LARGER = {"bigger", "larger", "largest", "biggest", "big", "large"}
 
@@ -82,6 +85,10 @@ def _complete(question: str, previous: str, answer: str, sizes: Sizes) -> str:
         return _swap_entity(previous, name) if not _asks(rest) else rest[: size.start()] + name + rest[size.end() :]
     if leads_in and not _asks(rest):
         return _with_fragment(rest, mine, previous, answer)
+    if mine and not _asks(rest) and len(content_words(rest)) <= 4:
+        return _with_fragment(rest, mine, previous, answer)
+    if (new := _size(rest)) and (old := _size(previous)) and not mine and len(content_words(rest)) <= 5:
+        return previous.replace(old, new)
     if not mine and (_SINGULAR.search(rest) or _PLURAL.search(rest)):
         return _with_referent(rest, previous, answer)
     if not mine and len(content_words(rest)) <= 4 and (leads_in or len(content_words(rest)) <= 3):
@@ -90,6 +97,11 @@ def _complete(question: str, previous: str, answer: str, sizes: Sizes) -> str:
     if mine and len(others) <= 1 and len(rest.split()) <= 6:
         return f"{rest} {_strip(previous)}"
     return rest if leads_in else question
+
+
+def _size(text: str) -> str | None:
+    """A model size in a text, as it is written."""
+    return next((q.text for q in quantities(text) if q.dimension == "parameters"), None)
 
 
 def _asks(text: str) -> bool:

@@ -70,7 +70,11 @@ def _what_is_right(claim: str, query: Query, passages: Sequence[Passage], index:
     return [
         s
         for s in found[:5]
-        if s.score >= ANSWERS and s.unit.kind != "note" and mentioned(s.unit.plain) - wanted and not wanted & mentioned(s.unit.plain) and not denies(s.unit.plain)
+        if s.score >= ANSWERS
+        and s.unit.kind != "note"
+        and mentioned(s.unit.meant) - wanted
+        and not wanted & mentioned(s.unit.meant)
+        and not denies(s.unit.meant)
     ]
 
 
@@ -97,21 +101,19 @@ def _verdict(claim: str, query: Query, scored: Sequence[Scored]) -> tuple[Verdic
 
 def _owner_above(scored: Scored) -> str:
     """The heading above evidence that names a maker, where the evidence itself names none."""
-    if makers(scored.unit.plain):
+    if makers(scored.unit.meant):
         return ""
     return next((a for a in reversed(scored.unit.above) if makers(a) and len(a) < 60), "")
 
 
 def _with_owner(scored: Scored) -> str:
-    return f"{_owner_above(scored)} {scored.unit.plain}"
+    return f"{_owner_above(scored)} {scored.unit.meant}"
 
 
 def _speaks_of(scored: Scored, query: Query) -> bool:
     if not query.entities:
         return True
-    return (
-        scored.features["names in place"] > 0 and not scored.features["other name"] and not scored.features["sibling"]
-    )
+    return scored.features["owner"] > 0 and not scored.features["other name"] and not scored.features["sibling"]
 
 
 def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
@@ -123,12 +125,12 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
         return None
     for s in relevant:
         if all(any(_agrees(q, f) for f in s.unit.quantities) for q in claimed):
-            if opposed_direction(claim, s.unit.plain):
+            if opposed_direction(claim, s.unit.meant):
                 return "no", s
             if (
-                not other_owner(claim, s.unit.full)
-                and len(uncovered(claim, s.unit.full)) <= 1
-                and superlative(claim) <= superlative(s.unit.full)
+                not other_owner(claim, s.unit.meant_in_place)
+                and len(uncovered(claim, s.unit.meant_in_place)) <= 1
+                and superlative(claim) <= superlative(s.unit.meant_in_place)
             ):
                 return ("no" if denies(claim) else "yes"), s
     if any(
@@ -177,8 +179,8 @@ def _by_purpose(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
         return None
     purpose = [s for s in relevant if s.features["names in place"] > 0 and _is_purpose(s)]
     for s in purpose:
-        there = tasks(s.unit.plain) or tasks(" ".join(s.unit.above[-1:]))
-        if len(uncovered(claim, s.unit.full)) > 1:
+        there = tasks(s.unit.meant) or tasks(" ".join(s.unit.above[-1:]))
+        if len(uncovered(claim, s.unit.meant_in_place)) > 1:
             continue
         if asked[0] in there:
             return None if denies(claim) else ("yes", s)
@@ -191,7 +193,7 @@ def _is_purpose(scored: Scored) -> bool:
     return bool(
         re.search(
             r"\b(for|purpose|designed|built|best|optimi[sz]ed|specialised|specialized)\b",
-            scored.unit.plain,
+            scored.unit.meant,
             re.IGNORECASE,
         )
     )
@@ -201,7 +203,7 @@ def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Ver
     """Yes needs every word of the claim; no needs the same matter denied, turned round, or given to somebody else."""
     asked = {stem(w) for w in content_words(claim)}
     for s in relevant[:4]:
-        text = s.unit.plain
+        text = s.unit.meant
         if s.features["names in place"] > 0 and not s.features["other name"] and other_owner(claim, _with_owner(s)):
             return "no", s
         if s.features["words in place"] < 0.5:

@@ -115,10 +115,8 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     scale_name = (match["scale"] or "").lower()
     scale = _SCALES.get(scale_name, 1.0)
     dimension, factor = _UNITS[unit] if unit else ("count", 1.0)
-    if (
-        (not unit
-        and scale_name in ("b", "bn"))
-        or (not unit and scale_name == "billion" and (match["noun"] or "").lower().startswith(("param", "model")))
+    if (not unit and scale_name in ("b", "bn")) or (
+        not unit and scale_name == "billion" and (match["noun"] or "").lower().startswith(("param", "model"))
     ):
         dimension = "parameters"
     if money and unit != "%":

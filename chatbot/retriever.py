@@ -12,7 +12,9 @@ DENSE_SHARE = 0.6
 FETCHED = 60
 
 
-def retrieve(index: Index, question: str, *, limit: int = LIMIT, dense_share: float = DENSE_SHARE) -> tuple[Passage, ...]:
+def retrieve(
+    index: Index, question: str, *, limit: int = LIMIT, dense_share: float = DENSE_SHARE
+) -> tuple[Passage, ...]:
     """The passages nearest to a question, best first; ties by chunk id. An index without vectors is searched by words alone."""
     lexical = dict(index.lexical(question, FETCHED))
     scores = _normalised(lexical)

@@ -105,8 +105,8 @@ def _weighed(question: str, index: Index) -> list[_Word]:
 
 
 def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: Passage) -> dict[str, float]:
-    here = unit.plain
-    place = f"{' '.join(unit.above)} {unit.before} {unit.chunk.document.title}"
+    here = unit.meant
+    place = f"{unit.meant_in_place} {unit.chunk.document.title}"
     overlap, overlap_place = _overlap(weighed, here), _overlap(weighed, f"{here} {place}")
     return {
         "words": overlap,
@@ -123,7 +123,7 @@ def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: 
         "length": min(len(here), 600) / 300,
         "short": float(len(here.split()) < 4),
         "asks": float(here.endswith("?")),
-        **_name_features(query, here, place),
+        **_name_features(query, unit, here, place),
         **_quantity_features(query, unit),
         **_task_features(query, here, place),
     }
@@ -177,7 +177,7 @@ def _label_match(weighed: Sequence[_Word], unit: Unit) -> float:
     return sum(1.0 if stem(w) in asked else 0.7 if synonyms(w) & groups else 0.0 for w in found) / len(found)
 
 
-def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
+def _name_features(query: Query, unit: Unit, here: str, place: str) -> dict[str, float]:
     wanted = [e.lower() for e in query.entities]
     new = float(query.wants_name and bool(mentioned(here) - set(wanted)))
     if not wanted:
@@ -186,18 +186,21 @@ def _name_features(query: Query, here: str, place: str) -> dict[str, float]:
             "sibling": 0.0,
             "names": 0.0,
             "names in place": 0.0,
+            "owner": 0.0,
             "no name asked": 1.0,
             "other name": 0.0,
         }
     there, around = mentioned(here), mentioned(place)
     related = [{r.lower() for r in relatives(e)} for e in query.entities]
     pairs = list(zip(wanted, related, strict=True))
+    owner = there | next((found for above in reversed(unit.above) if (found := mentioned(above))), frozenset())
     return {
         "new name": new,
         "sibling": float(any("." in w and w not in there and _siblings(w, there) for w in wanted)),
         "names": sum(1.0 if w in there else 0.8 if r & there else 0.0 for w, r in pairs) / len(wanted),
         "names in place": sum(1.0 if w in there | around else 0.8 if r & (there | around) else 0.0 for w, r in pairs)
         / len(wanted),
+        "owner": float(any(w in owner or r & owner for w, r in pairs)),
         "no name asked": 0.0,
         "other name": float(bool(there) and not any(w in there or r & there for w, r in pairs)),
     }
@@ -272,4 +275,4 @@ def _meanings(question: str, chosen: Sequence[Unit], index: Index) -> list[float
     if not chosen or index.encoder_name == "none":
         return [0.0] * len(chosen)
     vector: NDArray[np.float32] = index.encode([question])[0]
-    return [float(s) for s in index.encode([u.full for u in chosen]) @ vector]
+    return [float(s) for s in index.encode([u.meant_in_place for u in chosen]) @ vector]
