@@ -21,6 +21,7 @@ _CRITERION = 0.1
 # Evidence so much better than any for hardware says that the choice is not one of hardware.
 _BESIDE = 3.0
 _ENOUGH = 1.6
+_SHORT = 4
 _CAVEAT = re.compile(
     r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b",
     re.IGNORECASE,
@@ -57,7 +58,7 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
         and not s.unit.meant.endswith("?")
         and not s.features["opposite task"]
     ]
-    ranked = _ranked(query, usable, wanted)
+    ranked = _ranked(query, usable, wanted) if not _is_foreign(query, wanted, index) else []
     if (
         ranked
         and not query.wants_name
@@ -71,6 +72,13 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     ):
         return None
     return _draft(query, ranked, usable, wanted)
+
+
+def _is_foreign(query: Query, wanted: Sequence[Criterion], index: Index) -> bool:
+    """Whether a short question asks for something that the corpus has no word for ("video transcoding")."""
+    words_asked = [c for c in wanted if c.stems]
+    unseen = [c for c in words_asked if not c.groups and not any(index.document_frequency(w) for w in (c.name, *c.stems))]
+    return bool(unseen) and len(words_asked) <= _SHORT and 2 * len(unseen) >= len(words_asked)
 
 
 def _is_enough(scored: Scored, query: Query, wanted: Sequence[Criterion]) -> bool:

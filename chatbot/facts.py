@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from chatbot.answer import Passage
+from chatbot.attribute import asked_attribute, speaks_of_attribute
 from chatbot.draft import Draft, Notes
 from chatbot.names import makers, proper_names
 from chatbot.phrasing import columns, statement
@@ -94,12 +95,16 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 def _of_kind(query: Query, scored: Scored) -> bool:
     if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
         return False
+    wanted = asked_attribute(query.core, query.yes_no) if query.entities or proper_names(query.core) else ()
+    said = f"{scored.unit.meant_in_place} {scored.unit.chunk.document.title}"
+    if not speaks_of_attribute(wanted, said, every=query.yes_no):
+        return False
     if not query.strict or query.yes_no:
         return True
     if not _names_all(query.standalone, scored):
         return False
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
-    said = scored.unit.meant_in_place.lower()
+    said = said.lower()
     return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from chatbot.answer import Passage
+from chatbot.attribute import is_command
 from chatbot.comparison import compare
 from chatbot.decision import decide
 from chatbot.draft import Draft, Notes
@@ -23,7 +24,7 @@ def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """Draft an answer from passages; a draft without text is a refusal."""
     if query.options:
         return examine(query, passages, index)
-    if query.unknown:
+    if query.unknown or is_command(query.standalone):
         return Draft("", ())
     scored = score_units(query, passages, index)
     drafts = (compose(query, scored, passages, index) for compose in _COMPOSERS)

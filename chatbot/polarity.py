@@ -2,7 +2,7 @@
 
 import re
 
-from chatbot.names import makers, proper_names
+from chatbot.names import makers
 from chatbot.words import content_words, stem, synonyms
 
 _UP = re.compile(
@@ -17,6 +17,7 @@ _SUPERLATIVE = re.compile(
     r"\b(?:most|least|best|worst|(?:low|high|green|fast|cheap|large|small|slow|clean)est|only|always|every|all)\b",
     re.IGNORECASE,
 )
+_OWNER = re.compile(r"\b(?P<owner>[A-Z]\w+)['’]s\b|\b(?:by|from|product of|made by|built by)\s+(?P<maker>[A-Z]\w+)")
 _DENIES = re.compile(
     r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE
 )
@@ -67,7 +68,8 @@ def other_owner(claim: str, text: str) -> bool:
     mine, theirs = set(makers(claim)), set(makers(text))
     if mine and theirs and not mine & theirs:
         return True
-    strangers = [n for n in proper_names(claim) if n.lower() not in text.lower() and not synonyms(n.lower())]
+    owners = [m["owner"] or m["maker"] for m in _OWNER.finditer(claim)]
+    strangers = [n for n in owners if n.lower() not in text.lower() and not synonyms(n.lower())]
     return bool(strangers and (theirs - mine) and not mine)
 
 

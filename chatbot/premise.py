@@ -34,6 +34,8 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         return None
     claim = presumed or claim_of(query.standalone)
     held = score_units(replace(query, standalone=claim), passages, index) if presumed else scored
+    if query.yes_no and not eligible(query, scored):
+        return None
     verdict, ground = _verdict(claim, query, held)
     if verdict != "no" and (not query.yes_no or query.decides or query.compares):
         return None

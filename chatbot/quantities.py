@@ -173,6 +173,7 @@ _ASKED_STRICTLY = (
     (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) .{2,60} cost\b|what (?:does|do|would) .{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money",)),
     (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|is|will)\b|\brelease date\b", ("date",)),
     (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
+    (r"\bhow much (?:power|energy|electricity) (?:does|do|is|will)\b", ("watts", "watt-hours", "percent")),
     (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
     (r"\b(?:flops per watt|flops/w\w*)\b", ("flops/watt",)),
     (r"\bhow many \w*flops\b(?!.{0,6}per watt|/w)", ("flops",)),

@@ -1,0 +1,59 @@
+"""What is asked of a thing: its price, its weight, whether it runs something. Evidence that is silent on that is no answer."""
+
+import re
+from functools import lru_cache
+
+from chatbot.names import names
+from chatbot.words import content_words, stem, synonyms
+
+_OF = re.compile(
+    r"\b(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?:the\s+|its\s+|their\s+)?(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:of|for|in|on|at|behind|per)\b", re.IGNORECASE
+)
+_OWNED = re.compile(r"\b[\w-]+['’]s\s+(?P<head>[\w-]+(?:\s+[\w-]+)?)\s*\?*$", re.IGNORECASE)
+_WHICH = re.compile(r"\b(?:what|which)\s+(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:does|do|did|has|have|had|is|are|was|were|can)\b", re.IGNORECASE)
+_OBJECT = re.compile(
+    r"^\W*(?:\w+\W+){0,4}?(?:support|supports|run|runs|available|offered|compatible|work with|works with|include|includes|come with|free|there)\b(?P<head>(?:\W+[\w./-]+){1,5})\W*$", re.IGNORECASE
+)
+_COMMAND = re.compile(
+    r"^\W*(?:please\s+|can you\s+|could you\s+|now\s+)*(?:write|compose|sing|translate|draw|paint|roleplay|pretend|act|repeat|recite|print|reveal)\b"
+    r"|\b(?:your|the|any) (?:hidden |system |secret |own )*(?:instructions|system prompt|prompt|rules you)\b",
+    re.IGNORECASE,
+)
+# Nouns that name a relation, not a property: evidence answers them without saying them.
+_RELATIONS = frozenset(
+    """purpose use uses used role point goal goals idea advantage advantages benefit benefits drawback drawbacks downside disadvantage difference
+    differences distinction meaning definition reason reasons case cases kind kinds type types thing things way ways best answer alternative
+    alternatives competitor competitors rival equivalent strength strengths weakness weaknesses catch effect effects impact result results
+    outcome baseline problem problems limit limits story gist summary main key right good choice option options example examples aim
+    hardware chip chips instance instances gpu gpus accelerator accelerators series family families one ones need needs recommendation
+    percentage percent factor factors size sizes application applications sort sorts company companies generation generations moment workload
+    workloads task tasks group tool tools library framework frameworks software model models team teams job jobs service services feature features
+    number figure figures step steps part parts place places source reason most greenest cheapest fastest largest smallest lowest highest next minimum maximum fit""".split()
+)
+
+
+def is_command(question: str) -> bool:
+    """Whether something is to be written or given away instead of answered."""
+    return bool(_COMMAND.search(question)) and not names(question)
+
+
+@lru_cache(maxsize=1_024)
+def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
+    """The words for what is asked of a thing; () where the question names no property of its own."""
+    patterns = (_OBJECT,) if is_yes_no else (_OF, _OWNED, _WHICH)
+    match = next((m for pattern in patterns if (m := pattern.search(question))), None)
+    if match is None:
+        return ()
+    head = match["head"]
+    named = {w for n in names(head) for w in content_words(n.text)}
+    return tuple(w for w in content_words(head) if w not in _RELATIONS and w not in named)
+
+
+def speaks_of_attribute(wanted: tuple[str, ...], text: str, *, every: bool) -> bool:
+    """Whether a text speaks of a property: of every word of it, or of any."""
+    if not wanted:
+        return True
+    found = content_words(text)
+    there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    covered = [stem(w) in there or bool(synonyms(w) & groups) for w in wanted]
+    return all(covered) if every else any(covered)
