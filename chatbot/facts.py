@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from chatbot.answer import Passage
 from chatbot.attribute import asked_attribute, speaks_of_attribute
@@ -20,9 +21,12 @@ _FURTHER = 0.3
 _WORDS = 80
 _DIFFERING = 0.25
 # How much of the question's words another figure must share with the best one to be a figure for the same thing.
-_MATTER = 0.65
+_MATTER = 0.6
 # Another figure of the same document must be this near to the best one: a document has figures for many matters.
 _BESIDE = 0.4
+# Another document's evidence may be this much weaker, but must say as much of the question.
+_ELSEWHERE = 0.1
+_SAME_WORDS = 0.8
 _RELATED = 0.4
 _RESTATES = 0.7
 _PER = re.compile(
@@ -42,9 +46,27 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
     notes = Notes()
     chosen = siblings(found[0], found) if query.wants_list else []
     chosen = chosen if len(chosen) > 1 else further(query, found, limit=1 if query.asks_number else 2)
-    chosen += _grounds(query, chosen, found)
+    chosen += _grounds(query, chosen, found) or elsewhere(chosen, found)
     notes.line(*_sentences(notes, query, chosen, scored), *corrections(notes, query, chosen, scored))
     return notes.draft()
+
+
+def elsewhere(chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
+    """What another document says of the very same matter, so that no source is chosen silently; at most one piece."""
+    best = chosen[0]
+    told = {_document(c) for c in chosen}
+    if len(told) > 1:
+        return []
+    near = (
+        s
+        for s in found
+        if _document(s) not in told
+        and s.unit.kind != "note"
+        and s.score >= _ELSEWHERE * best.score
+        and s.features["words in place"] >= _SAME_WORDS * best.features["words in place"]
+        and not any(repeats(s, c) for c in chosen)
+    )
+    return list(islice(near, 1))
 
 
 def siblings(best: Scored, found: Sequence[Scored]) -> list[Scored]:
@@ -255,9 +277,14 @@ def _document(scored: Scored) -> str:
 
 
 def _of_first_dimension(found: Sequence[Scored], query: Query) -> Sequence[Scored]:
-    """The evidence in the dimension of the best figure, so that a percentage is not set against a factor."""
-    first = next((q.dimension for s in found for q in _figures(s, query)), None)
-    return [s for s in found if first is None or any(q.dimension == first for q in _figures(s, query))]
+    """The evidence in one dimension, so that a percentage is not set against a factor: the one of the best evidence's
+    figures that most documents give."""
+    best = next(({q.dimension for q in figures} for s in found if (figures := _figures(s, query))), set())
+    given = {d: {_document(s) for s in found if any(q.dimension == d for q in _figures(s, query))} for d in sorted(best)}
+    if not given:
+        return found
+    common = max(given, key=lambda d: len(given[d]))
+    return [s for s in found if any(q.dimension == common for q in _figures(s, query))]
 
 
 def _figures(scored: Scored, query: Query) -> list[Quantity]:
