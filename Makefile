@@ -20,7 +20,7 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
 # Ingest itself sees what changed, by content; when nothing did it takes well under a second.
@@ -30,7 +30,7 @@ index: install
 benchmarks: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[benchmarks]'
 	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/retrieval.py
+	$(BIN)/python benchmarks/retrieval.py || test $$? -eq 2  # 2: the AWS pages are not on this machine
 
 clean:
 	rm -rf $(VENV) $(INDEX)

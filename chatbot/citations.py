@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from chatbot.answer import REFUSAL, Citation, Passage
 from chatbot.evidence import Unit, sentences, units
@@ -163,7 +164,7 @@ def _best_quote(claim: str, evidence: Evidence) -> tuple[Passage, Unit] | None:
     inside = [u for u in units(evidence.passage.chunk) if u.start < evidence.end and u.end > evidence.start]
     candidates = inside + [
         _joined(a, b)
-        for a, b in zip(inside, inside[1:], strict=False)
+        for a, b in pairwise(inside)
         if a.above == b.above and "row" not in (a.kind, b.kind)
     ]
     if not candidates:

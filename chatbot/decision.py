@@ -77,7 +77,9 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
 def _is_foreign(query: Query, wanted: Sequence[Criterion], index: Index) -> bool:
     """Whether a short question asks for something that the corpus has no word for ("video transcoding")."""
     words_asked = [c for c in wanted if c.stems]
-    unseen = [c for c in words_asked if not c.groups and not any(index.document_frequency(w) for w in (c.name, *c.stems))]
+    unseen = [
+        c for c in words_asked if not c.groups and not any(index.document_frequency(w) for w in (c.name, *c.stems))
+    ]
     return bool(unseen) and len(words_asked) <= _SHORT and 2 * len(unseen) >= len(words_asked)
 
 
@@ -174,7 +176,7 @@ def _draft(
     usable: Sequence[Scored],
     criteria: Sequence[Criterion],
 ) -> Draft:
-    name, best, found = ranked[0]
+    name, _, found = ranked[0]
     notes = Notes()
     ordered = sorted(found, key=lambda s: -(s.score + sum(meets(c, s, query) for c in criteria)))
     reasons = _covering(ordered, criteria, query)

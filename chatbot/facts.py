@@ -280,7 +280,9 @@ def _of_first_dimension(found: Sequence[Scored], query: Query) -> Sequence[Score
     """The evidence in one dimension, so that a percentage is not set against a factor: the one of the best evidence's
     figures that most documents give."""
     best = next(({q.dimension for q in figures} for s in found if (figures := _figures(s, query))), set())
-    given = {d: {_document(s) for s in found if any(q.dimension == d for q in _figures(s, query))} for d in sorted(best)}
+    given = {
+        d: {_document(s) for s in found if any(q.dimension == d for q in _figures(s, query))} for d in sorted(best)
+    }
     if not given:
         return found
     common = max(given, key=lambda d: len(given[d]))

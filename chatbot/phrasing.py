@@ -63,7 +63,9 @@ def _subject(unit: Unit, text: str, query: Query) -> str:
     """What stands above the text and says what it is about; "" where the text says so itself."""
     title = unit.chunk.document.title
     above = [
-        a for a in unit.above if not text.lower().startswith(a.lower()[:30]) and not a.endswith("?") and len(a) <= _LONG
+        a
+        for a in unit.above
+        if not text.lower().startswith(a.lower()[:30]) and not a.endswith("?") and len(a) <= _LONG and a != title
     ]
     if not above or (mentioned(text) and not _leans(text) and not LEANS_BACK.match(text)):
         return ""

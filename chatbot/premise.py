@@ -49,7 +49,10 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         if not repeats(s, ground) and s.score >= ANSWERS
     ]
     right = _what_is_right(claim, query, passages, index) if verdict == "no" else []
-    chosen = [ground, *[s for s in (right or elsewhere([ground], eligible(query, scored)) or added) if not repeats(s, ground)][:1]]
+    chosen = [
+        ground,
+        *[s for s in (right or elsewhere([ground], eligible(query, scored)) or added) if not repeats(s, ground)][:1],
+    ]
     said = statement(ground.unit, query)
     owner = _owner_above(ground)
     said = f"{owner}: {said}" if verdict == "no" and owner and other_owner(claim, owner) else said
