@@ -163,9 +163,7 @@ def _best_quote(claim: str, evidence: Evidence) -> tuple[Passage, Unit] | None:
     """The unit within the evidence that bears out most of the claim, alone or with the unit after it."""
     inside = [u for u in units(evidence.passage.chunk) if u.start < evidence.end and u.end > evidence.start]
     candidates = inside + [
-        _joined(a, b)
-        for a, b in pairwise(inside)
-        if a.above == b.above and "row" not in (a.kind, b.kind)
+        _joined(a, b) for a, b in pairwise(inside) if a.above == b.above and "row" not in (a.kind, b.kind)
     ]
     if not candidates:
         return None

@@ -21,6 +21,7 @@ _CRITERION = 0.1
 # Evidence so much better than any for hardware says that the choice is not one of hardware.
 _BESIDE = 3.0
 _ENOUGH = 1.6
+_ABOUT_AS_GOOD = 0.8
 _SHORT = 4
 _CAVEAT = re.compile(
     r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b",
@@ -180,8 +181,7 @@ def _draft(
     notes = Notes()
     ordered = sorted(found, key=lambda s: -(s.score + sum(meets(c, s, query) for c in criteria)))
     reasons = _covering(ordered, criteria, query)
-    together = [n for n, _, f in ranked[1:] if reasons[0] in f and n in _candidates(reasons[0].unit)]
-    choice = " or ".join([name, *together][:1])
+    choice = _first_named(reasons[0].unit, ranked)
     notes.line(
         notes.sentence(f"Use {choice}: {statement(reasons[0].unit, query)}", reasons[0]),
         *(notes.sentence(statement(s.unit, query), s) for s in reasons[1:3]),
@@ -197,6 +197,12 @@ def _draft(
     if caveats:
         notes.line(notes.sentence(f"Caveat: {statement(caveats[0].unit, query)}", caveats[0]))
     return notes.draft()
+
+
+def _first_named(unit: Unit, ranked: Sequence[tuple[str, float, list[Scored]]]) -> str:
+    """The best candidate or, where its evidence lists others that are about as good, the one it lists first."""
+    good = [name for name, merit, _ in ranked if merit >= _ABOUT_AS_GOOD * ranked[0][1]]
+    return next((name for name in _candidates(unit) if name in good), ranked[0][0])
 
 
 def _covering(ordered: Sequence[Scored], criteria: Sequence[Criterion], query: Query) -> list[Scored]:

@@ -1,5 +1,6 @@
 """Exam questions: each option is held against the evidence for the stem, and each gets a line of its own."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,8 @@ from ingest import Index
 
 # Below this no option is borne out: the sources do not decide the question.
 _DECIDES = 0.04
+# A list of options in a document is a question, too.
+_OPTION = re.compile(r"(?:option\s+)?\(?[A-H]\)?[.:)]\s", re.IGNORECASE)
 _WORTH_SAYING = 0.25
 # From this cover on, evidence speaks of an option; what it meets of the stem's needs then counts this much.
 _SPEAKS = 0.5
@@ -63,7 +66,12 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
 def _is_ground(scored: Scored) -> bool:
     """Whether evidence can speak for an option: no question, no caption, no remark of the editor's."""
     unit = scored.unit
-    return unit.kind != "note" and not unit.plain.endswith("?") and (bool(mentioned(unit.meant)) or not is_bare(scored))
+    return (
+        unit.kind != "note"
+        and not _OPTION.match(unit.plain)
+        and not unit.plain.endswith("?")
+        and (bool(mentioned(unit.meant)) or not is_bare(scored))
+    )
 
 
 def option_label(option: Option) -> str:

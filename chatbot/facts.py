@@ -99,7 +99,7 @@ def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
 
 def _fitness(query: Query, scored: Scored) -> float:
     """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much"."""
-    fitness = scored.score
+    fitness = scored.score * (0.5 if scored.unit.kind == "note" else 1.0)
     if query.wants_name and not scored.features["new name"]:
         fitness *= 0.5
     if query.asks_number and query.dimensions and not answers_quantity(query, scored.unit):
@@ -205,6 +205,8 @@ def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Score
     chosen = [scored[0]]
     said = len(statement(scored[0].unit, query).split())
     for candidate in sorted(scored[1:], key=lambda s: not _adds_dimension(query, s, chosen)):
+        if query.entities and candidate.features["other name"]:
+            continue
         # What else is asked for ("hours and dollars") may be said with fewer of the question's words.
         share = _DIFFERING if _adds_dimension(query, candidate, chosen) else _FURTHER
         if len(chosen) > limit or candidate.score < max(ANSWERS, share * scored[0].score):

@@ -24,8 +24,9 @@ def row_statement(unit: Unit, query: Query) -> str:
     """A table row as "trn1.32xlarge has 16 Trainium chips": its first cell, then the columns asked for or all of them."""
     key = unit.cells[0][1]
     wanted = (columns(unit, query) if len(unit.cells) > _SMALL else ()) or unit.cells[1:]
-    said = ", ".join(_cell(header, cell) for header, cell in wanted if cell)
-    return f"{key}{'' if ':' in said else ':'} {said}".replace(": :", ":") if said else key
+    spoken = [_cell(header, cell) for header, cell in wanted if cell]
+    said = ("; " if any(":" in cell for cell in spoken) else ", ").join(spoken)
+    return f"{key}: {said}" if said else key
 
 
 def columns(unit: Unit, query: Query) -> tuple[tuple[str, str], ...]:
@@ -46,7 +47,7 @@ def _cell(header: str, cell: str) -> str:
     if not header:
         return cell
     singular = re.sub(r"(?<=[a-rt-z])s$", "", header) if cell == "1" else header
-    return f"{cell} {singular}" if _COUNTED.match(cell) else f"{header} {cell}"
+    return f"{cell} {singular}" if _COUNTED.match(cell) else f"{header}: {cell}"
 
 
 def _sentence(unit: Unit, query: Query) -> str:

@@ -21,6 +21,7 @@ Verdict = Literal["yes", "no", "open"]
 
 # Evidence with this share of a question's words is about its matter.
 _ABOUT = 0.4
+_CLAUSE = re.compile(r"[;,:]\s|\s(?:and|whereas|while|but|or)\s", re.IGNORECASE)
 _PRESUMES = re.compile(
     r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was)\b)|seeing that|so if)\b",
     re.IGNORECASE,
@@ -184,7 +185,7 @@ def _by_purpose(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
         return None
     purpose = [s for s in relevant if s.features["names in place"] > 0 and _is_purpose(s)]
     for s in purpose:
-        there = tasks(s.unit.meant) or tasks(" ".join(s.unit.above[-1:]))
+        there = tasks(_said_of(s, query)) or tasks(" ".join(s.unit.above[-1:]))
         if len(uncovered(claim, s.unit.meant_in_place)) > 1:
             continue
         if asked[0] in there:
@@ -204,11 +205,23 @@ def _is_purpose(scored: Scored) -> bool:
     )
 
 
+def _said_of(scored: Scored, query: Query) -> str:
+    """What evidence says of the things that the question names: their columns of a row, their clause of a sentence."""
+    unit, wanted = scored.unit, {e.lower() for e in query.entities}
+    if not wanted or mentioned(unit.meant) <= wanted:
+        return unit.meant
+    if unit.cells:
+        own = [f"{header} {cell}" for header, cell in unit.cells[1:] if wanted & mentioned(f"{header} {cell}")]
+        return f"{unit.cells[0][1]} {' '.join(own)}" if own else unit.meant
+    own = [c for c in _CLAUSE.split(unit.meant) if wanted & mentioned(c) and len(content_words(c)) >= 3]
+    return ", ".join(own) or unit.meant
+
+
 def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
     """Yes needs every word of the claim; no needs the same matter denied, turned round, or given to somebody else."""
     asked = {stem(w) for w in content_words(claim)}
     for s in relevant[:4]:
-        text = s.unit.meant
+        text = _said_of(s, query)
         if s.features["names in place"] > 0 and not s.features["other name"] and other_owner(claim, _with_owner(s)):
             return "no", s
         if s.features["words in place"] < 0.5:

@@ -170,7 +170,7 @@ _ASKED_STRICTLY = (
     (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
     (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),
     (r"\b(?:tdp|wattage|power (?:draw|envelope|rating))\b|\bhow many (?:kilo)?watts?\b(?!-)", ("watts",)),
-    (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) .{2,60} cost\b|what (?:does|do|would) .{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money",)),
+    (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money",)),
     (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|is|will)\b|\brelease date\b", ("date",)),
     (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
     (r"\bhow much (?:power|energy|electricity) (?:does|do|is|will)\b", ("watts", "watt-hours", "percent")),
