@@ -1,0 +1,62 @@
+"""Who may import whom, read from the source itself."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import chatbot
+import ingest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = {"torch", "sentence_transformers", "langchain", "langchain_aws", "trafilatura", "onnx", "streamlit", "mammoth"}
+FILES = sorted((ROOT / "ingest").glob("*.py")) + sorted((ROOT / "chatbot").glob("*.py"))
+
+
+def imports(path: Path, *, top_level: bool = False) -> list[tuple[str, list[str]]]:
+    """The modules that a file imports, each with the names taken from it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = tree.body if top_level else list(ast.walk(tree))
+    found = [(alias.name, []) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return found + [(n.module, [a.name for a in n.names]) for n in nodes if isinstance(n, ast.ImportFrom) and n.module]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_layers_are_kept(path: Path) -> None:
+    for module, names in imports(path):
+        package = module.split(".")[0]
+        assert package not in {"streamlit", "slack_bolt"}
+        if path.parent.name == "ingest":
+            assert package != "chatbot"
+        elif package == "ingest" and module != "ingest.__main__":
+            assert module == "ingest"
+            assert set(names) <= set(ingest.__all__)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_heavy_libraries_are_imported_where_they_are_used(path: Path) -> None:
+    assert not {module.split(".")[0] for module, _ in imports(path, top_level=True)} & HEAVY
+
+
+@pytest.mark.parametrize("package", ["ingest", "chatbot"])
+def test_no_module_imports_in_a_circle(package: str) -> None:
+    graph = {
+        path.stem: {m.split(".")[1] for m, _ in imports(path, top_level=True) if m.startswith(f"{package}.")}
+        for path in FILES
+        if path.parent.name == package and path.stem != "__init__"
+    }
+    while free := [name for name, needs in graph.items() if not needs & set(graph)]:
+        for name in free:
+            del graph[name]
+    assert graph == {}
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    assert not {p.stem for p in FILES} & {"utils", "helpers", "common", "base", "types", "util", "misc"}
+
+
+@pytest.mark.parametrize("package", [ingest, chatbot], ids=["ingest", "chatbot"])
+def test_public_names_can_be_imported(package: object) -> None:
+    module = importlib.import_module(package.__name__)
+    assert all(getattr(module, name) is not None for name in module.__all__)

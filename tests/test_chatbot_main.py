@@ -1,0 +1,105 @@
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chatbot.__main__ import main
+from chatbot.answer import REFUSAL
+
+KEYS = ["question", "text", "refused", "choices", "citations", "model", "seconds"]
+CITATION_KEYS = [
+    "number", "claim", "source", "original", "title", "url", "headings", "page", "quote", "start", "end", "support",
+]  # fmt: skip
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_an_answer_is_printed_with_its_sources(corpus_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "ask", "How many Trainium chips are in a trn1.32xlarge?", "--index", str(corpus_index))
+    assert (code, err) == (0, "")
+    assert out == (
+        "A trn1.32xlarge has 16 Trainium chips [1].\n\n"
+        "[1] Amazon EC2 Trn1 Instances: Accelerating Generative AI Training > What is in a trn1.32xlarge?\n"
+        "    “A trn1.32xlarge has 16 Trainium chips.”\n"
+    )
+
+
+def test_json_has_the_fixed_keys(corpus_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "ask", "Is Trainium for inference?", "--json", "--index", str(corpus_index))
+    answer = json.loads(out)
+    assert list(answer) == KEYS
+    assert all(list(citation) == CITATION_KEYS for citation in answer["citations"])
+
+
+def test_a_batch_keeps_order_and_names_bad_lines(
+    corpus_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text(
+        '{"id": "a", "turns": ["How many vCPUs has trn1.2xlarge?", "and the bigger one?"]}\nnot json\n\n'
+        '{"id": "b", "turns": []}\n{"id": "c", "turns": ["What is the capital of France?"]}\n'
+    )
+    code, out, _ = run(capsys, "ask", "--batch", str(file), "--index", str(corpus_index))
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 1
+    assert [a["id"] for a in answers] == ["a", None, "b", "c"]
+    assert "128" in answers[0]["text"]
+    assert ["error" in a for a in answers] == [False, True, True, False]
+    assert answers[3]["refused"]
+    assert answers[3]["text"].startswith(REFUSAL)
+
+
+def test_chat_remembers_what_was_asked(
+    corpus_index: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sys, "stdin", io.StringIO("How much accelerator memory has trn1.2xlarge?\nand the bigger one?\n")
+    )
+    code, out, _ = run(capsys, "chat", "--index", str(corpus_index))
+    assert code == 0
+    assert "32 GB" in out
+    assert "512 GB" in out
+
+
+def test_status_tells_what_the_index_holds(corpus_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "status", "--json", "--index", str(corpus_index))
+    status = json.loads(out)
+    assert len(status["documents"]) == 5
+    assert status["chunks"] > 50
+
+
+def test_a_missing_index_is_one_sentence_with_the_command_that_mends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "ask", "Anything?", "--index", str(tmp_path / "none"))
+    assert (code, out) == (1, "")
+    assert f"wattwise ingest --index {tmp_path / 'none'}" in err
+
+
+@pytest.mark.parametrize("arguments", [("ask",), ("ask", "x", "--batch", "y")])
+def test_wrong_use_is_exit_code_two(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, *arguments)[0] == 2
+
+
+def test_an_unknown_model_names_the_remedy(corpus_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "ask", "x", "--model", "ollama:llama3", "--index", str(corpus_index))
+    assert code == 1
+    assert "offline" in err
+
+
+def test_a_question_imports_neither_torch_nor_langchain(corpus_index: Path) -> None:
+    program = (
+        "import sys; from chatbot.__main__ import main; main(['ask', 'L4 TDP?', '--index', sys.argv[1]]);"
+        "print([m for m in ('torch', 'sentence_transformers', 'langchain_core', 'streamlit', 'onnx') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(corpus_index)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,78 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatbot.answer import REFUSAL, Passage
+from chatbot.citations import marked_numbers, verify, whole
+from ingest import Chunk, Document, Source
+
+TEXT = """A trn1.32xlarge has 512 GB of accelerator memory. Training costs USD 2,091 on comparable instances.
+
+The L4 draws 72 W. Inferentia serves models at 70% lower cost.
+"""
+DOCUMENT = Document("notes.md", Source("notes", "Notes"), "Notes", TEXT)
+HALF = TEXT.index("The L4")
+PASSAGES = (
+    Passage(1, Chunk("one", DOCUMENT, ("Trn1",), 0, HALF, TEXT[:HALF]), 1.0),
+    Passage(2, Chunk("two", DOCUMENT, (), HALF, len(TEXT), TEXT[HALF:]), 0.5),
+)
+EVIDENCE = whole(PASSAGES)
+
+
+@pytest.mark.parametrize(
+    ("marks", "numbers"),
+    [("[1]", (1,)), ("[1, 7]", (1, 7)), ("[1][3]", (1, 3)), ("[2-4]", (2, 3, 4)), ("[0]", (0,)), ("[1] [1]", (1,))],
+)
+def test_marks_are_read_in_every_form(marks: str, numbers: tuple[int, ...]) -> None:
+    assert marked_numbers(marks) == numbers
+
+
+def test_a_borne_out_sentence_is_kept_with_its_exact_words() -> None:
+    verified = verify("The L4 draws 72 W [2].", EVIDENCE)
+    assert verified.text == "The L4 draws 72 W [1]."
+    assert [c.quote for c in verified.citations] == ["The L4 draws 72 W."]
+    assert verified.dropped == ()
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The L4 draws 72 W.",  # no mark
+        "The L4 draws 72 W [0].",  # out of bounds
+        "The L4 draws 72 W [9].",
+        "The L4 draws 75 W [2].",  # another number
+        "The L4 draws 72 GB [2].",  # another unit
+        "The H100 draws 72 W [2].",  # another name
+        "The L4 draws 72 W [1].",  # another passage
+        "Bananas are yellow and sweet [2].",  # other words
+    ],
+)
+def test_a_sentence_that_its_marks_do_not_bear_out_is_dropped(draft: str) -> None:
+    verified = verify(draft, EVIDENCE)
+    assert (verified.text, verified.citations, len(verified.dropped)) == ("", (), 1)
+
+
+def test_a_number_in_another_format_is_the_same_number() -> None:
+    assert len(verify("Training costs $2091 on comparable instances [1].", EVIDENCE).citations) == 1
+
+
+def test_marks_are_numbered_anew_in_order_of_appearance() -> None:
+    verified = verify("The L4 draws 72 W [2]. A trn1.32xlarge has 512 GB of accelerator memory [1].", EVIDENCE)
+    assert verified.text == "The L4 draws 72 W [1]. A trn1.32xlarge has 512 GB of accelerator memory [2]."
+
+
+def test_only_the_bad_sentence_of_two_is_dropped() -> None:
+    verified = verify("The L4 draws 72 W [2]. The L4 has 900 cores [2].", EVIDENCE)
+    assert (verified.text, verified.dropped) == ("The L4 draws 72 W [1].", ("The L4 has 900 cores.",))
+
+
+def test_a_line_that_only_says_the_sources_do_not_say_is_kept() -> None:
+    assert verify(f"- B200: {REFUSAL}", EVIDENCE).text == f"- B200: {REFUSAL}"
+
+
+@given(st.text(alphabet="[]0123456789,-. \nTheL4draws72W%", max_size=120))
+def test_any_draft_leaves_only_exact_quotes_and_marks_that_lead_to_them(draft: str) -> None:
+    verified = verify(draft, EVIDENCE)
+    assert all(TEXT[c.start : c.end] == c.quote for c in verified.citations)
+    if verified.citations:
+        assert {n for n in marked_numbers(verified.text)} >= {c.number for c in verified.citations} or REFUSAL in draft

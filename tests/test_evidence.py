@@ -1,0 +1,99 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatbot.evidence import plain, sentences, units
+from ingest import Chunk, Document, Source
+
+
+def units_of(text: str, headings: tuple[str, ...] = ()) -> list[tuple[str, str, tuple[str, ...]]]:
+    document = Document("d", Source("s", "Title"), "Title", text)
+    return [(u.kind, u.plain, u.above) for u in units(Chunk("c", document, headings, 0, len(text), text))]
+
+
+def split(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
+def test_sentences_end_at_full_stops_but_not_at_abbreviations() -> None:
+    assert split("Use GPUs, e.g. the L4. It draws 72 W. Inferentia vs. Trainium is next.") == [
+        "Use GPUs, e.g. the L4.",
+        "It draws 72 W.",
+        "Inferentia vs. Trainium is next.",
+    ]
+
+
+def test_a_nested_item_carries_the_items_above_it() -> None:
+    text = "- **L4 (Ada Lovelace)**: Efficient inference\n  - 30 TFLOPS FP16, 72W TDP\n"
+    assert units_of(text, ("NVIDIA",)) == [
+        ("item", "L4 (Ada Lovelace): Efficient inference", ("NVIDIA",)),
+        ("item", "30 TFLOPS FP16, 72W TDP", ("NVIDIA", "L4 (Ada Lovelace)")),
+    ]
+
+
+def test_a_row_is_read_with_its_header() -> None:
+    text = "| Type | vCPUs |\n|---|---|\n| trn1.2xlarge | 8 |\n"
+    assert units_of(text) == [("row", "Type: trn1.2xlarge; vCPUs: 8", ())]
+
+
+def test_rows_that_begin_a_chunk_find_the_header_above_it() -> None:
+    text = "| Type | vCPUs |\n|---|---|\n| trn1.2xlarge | 8 |\n| trn1.32xlarge | 128 |\n"
+    start = text.index("| trn1.32xlarge")
+    document = Document("d", Source("s", "Title"), "Title", text)
+    (unit,) = units(Chunk("c", document, (), start, len(text), text[start:]))
+    assert unit.cells == (("Type", "trn1.32xlarge"), ("vCPUs", "128"))
+
+
+def test_a_line_that_names_nothing_belongs_to_the_name_above_it() -> None:
+    text = "Instance type → Trn1\nCost benefit → up to 50% lower\n"
+    assert units_of(text)[1] == ("item", "Cost benefit: up to 50% lower", ("Trn1",))
+
+
+def test_list_items_inside_one_long_line_are_units_of_their_own() -> None:
+    text = "Families differ: - **C series**: For computing. - **G series**: For graphics."
+    assert [u[1] for u in units_of(text)] == ["Families differ:", "C series: For computing.", "G series: For graphics."]
+
+
+def test_a_list_stands_below_the_sentence_that_announces_it() -> None:
+    assert units_of("Use Trainium when:\n\n- cost matters most\n")[1] == (
+        "item",
+        "cost matters most",
+        ("Use Trainium when",),
+    )
+
+
+def test_markup_is_not_read() -> None:
+    assert (
+        plain("- **Best** for [LoRA](https://example.com/a_(b)), `fp16` and *more*") == "Best for LoRA, fp16 and more"
+    )
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "# Head",
+                "- item one",
+                "  - inner",
+                "| a | b |",
+                "|---|---|",
+                "Some text. More text.",
+                "",
+                "```",
+                "> Note: x",
+                "1. one",
+            ]
+        )
+    )
+)
+def test_every_unit_is_an_exact_slice(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    document = Document("d", Source("s", "Title"), "Title", text)
+    found = units(Chunk("c", document, (), 0, len(text), text))
+    assert all(text[u.start : u.end] == u.text for u in found)
+    assert [u.start for u in found] == sorted(u.start for u in found)
+
+
+@given(st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    document = Document("d", Source("s", "Title"), "Title", text)
+    assert all(text[u.start : u.end] == u.text for u in units(Chunk("c", document, (), 0, len(text), text)))

@@ -1,0 +1,52 @@
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatbot.quantities import quantities, same
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("512 GB of memory", [(512e9, 512e9, "bytes")]),
+        ("9.8 TB/s", [(9.8e12, 9.8e12, "bytes/s")]),
+        ("up to 12.5 Gbps", [(12.5e9, 12.5e9, "bits/s")]),
+        ("60-80 TFLOPS, ~700W TDP", [(60e12, 80e12, "flops"), (700, 700, "watts")]),
+        ("~86-114 TFLOPS/watt", [(86e12, 114e12, "flops/watt")]),
+        ("USD 787 instead of $2,091", [(787, 787, "money"), (2091, 2091, "money")]),
+        ("100 billion+ parameters", [(100e9, inf, "parameters")]),
+        ("<1B parameters", [(0, 1e9, "parameters")]),
+        ("7B-30B parameters", [(7e9, 30e9, "parameters")]),
+        ("a twenty-five billion parameter model", [(25e9, 25e9, "parameters")]),
+        ("6.3 times higher, 2-3x, 4x", [(6.3, 6.3, "times"), (2, 3, "times"), (4, 4, "times")]),
+        ("64-128x H100", [(64, 128, "count")]),
+        ("2.3h versus 4h", [(8280, 8280, "time"), (14400, 14400, "time")]),
+        ("30-50% savings", [(30, 50, "percent")]),
+        ("900,000 cores", [(900_000, 900_000, "count")]),
+        ("dated 2022", [(2022, 2022, "date")]),
+        ("trn1.32xlarge, H100, GPT-3 and FP16", []),
+    ],
+)
+def test_numbers_are_read_with_their_units(text: str, expected: list[tuple[float, float, str]]) -> None:
+    assert [(q.low, q.high, q.dimension) for q in quantities(text)] == [pytest.approx(e) for e in expected]
+
+
+def test_the_same_quantity_in_another_unit_is_the_same() -> None:
+    (terabyte,), (gigabytes,) = quantities("1 TB"), quantities("1000 GB")
+    assert same(terabyte, gigabytes)
+
+
+def test_a_size_lies_in_its_band() -> None:
+    (band,), (inside,), (outside,) = (
+        quantities("7B-30B parameters"),
+        quantities("a 13B model"),
+        quantities("a 70B model"),
+    )
+    assert (band.holds(inside), band.holds(outside)) == (True, False)
+
+
+@given(st.text())
+def test_what_is_found_stands_where_it_says(text: str) -> None:
+    assert all(text[q.start : q.end] == q.text for q in quantities(text))
