@@ -58,6 +58,7 @@ def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index
         s
         for s in scored
         if speaks_of(side, s.unit.meant_in_place)
+        and s.unit.kind != "note"
         and (s.score >= _HALF * ANSWERS or (s.features["names in place"] == 1.0 and _is_figure(s, query)))
         and not s.unit.meant.endswith("?")
         and not s.features["sibling"]

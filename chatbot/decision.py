@@ -8,7 +8,7 @@ from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
 from chatbot.evidence import Unit
 from chatbot.facts import ANSWERS, repeats
-from chatbot.names import maker, names
+from chatbot.names import maker, names, relatives
 from chatbot.phrasing import statement
 from chatbot.quantities import quantities
 from chatbot.query import Query, tasks
@@ -186,7 +186,7 @@ def _draft(
         notes.sentence(f"Use {choice}: {statement(reasons[0].unit, query)}", reasons[0]),
         *(notes.sentence(statement(s.unit, query), s) for s in reasons[1:3]),
     )
-    others = _alternatives(ranked[1:], reasons)
+    others = _alternatives(ranked[1:], reasons, query, criteria)
     if others:
         notes.line("Alternatives: " + " ".join(notes.sentence(statement(s.unit, query), s) for s in others))
     caveats = [
@@ -217,10 +217,22 @@ def _covering(ordered: Sequence[Scored], criteria: Sequence[Criterion], query: Q
     return chosen
 
 
-def _alternatives(ranked: Sequence[tuple[str, float, list[Scored]]], reasons: Sequence[Scored]) -> list[Scored]:
+def _alternatives(
+    ranked: Sequence[tuple[str, float, list[Scored]]],
+    reasons: Sequence[Scored],
+    query: Query,
+    wanted: Sequence[Criterion],
+) -> list[Scored]:
+    """For the next best candidates, the evidence that meets most of what was asked for; none where it meets little."""
+    kin = {relative for s in reasons for name in _candidates(s.unit) for relative in relatives(name)}
     chosen: list[Scored] = []
-    for _, _, found in ranked[:4]:
+    for name, _, found in ranked[:4]:
         new = [s for s in found if s not in reasons and not any(repeats(s, c) for c in (*reasons, *chosen))]
-        if new and len(chosen) < 2:
-            chosen.append(max(new, key=lambda s: s.score))
+        best = max(new, key=lambda s: (_met(s, query, wanted), s.score), default=None)
+        if best and name not in kin and len(chosen) < 2 and _met(best, query, wanted) >= _ENOUGH / 2:
+            chosen.append(best)
     return chosen
+
+
+def _met(scored: Scored, query: Query, wanted: Sequence[Criterion]) -> float:
+    return sum(meets(c, scored, query) for c in wanted)

@@ -20,7 +20,8 @@ _INLINE_HEADING = re.compile(r"(?:^|\s)#{2,6}\s+")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|dr|mr|mrs|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)\b[A-Z])\.$", re.IGNORECASE
+    r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|dr|mr|mrs|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)\b[A-Z])\.$",
+    re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"\s*(?:→|->|=>|⇒|\sβ\s|:\*\*|\*\*:|:)\s+|\s+[–—]\s+|\s+β\s+")
 # A sentence that begins like this speaks of what the sentence before it names.

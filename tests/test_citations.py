@@ -75,4 +75,4 @@ def test_any_draft_leaves_only_exact_quotes_and_marks_that_lead_to_them(draft: s
     verified = verify(draft, EVIDENCE)
     assert all(TEXT[c.start : c.end] == c.quote for c in verified.citations)
     if verified.citations:
-        assert {n for n in marked_numbers(verified.text)} >= {c.number for c in verified.citations} or REFUSAL in draft
+        assert set(marked_numbers(verified.text)) >= {c.number for c in verified.citations} or REFUSAL in draft
