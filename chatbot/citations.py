@@ -1,19 +1,18 @@
 """Verification: every sentence of a draft against the words it cites. One pure function, for every reader."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer import REFUSAL, Citation, Passage
-from chatbot.evidence import Unit, sentences, units
-from chatbot.names import mentioned, relatives
+from chatbot.evidence import Unit, units
+from chatbot.marks import Clause, clauses_of, marked_sentences, renumbered, without_marks
+from chatbot.names import mentioned, names, relatives
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.words import content_words, stem, stems, synonyms
 
 MINIMUM_SUPPORT = 0.5
-_MARKS = re.compile(r"\s*((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
-_NUMBER_OR_RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 # Words of the answer's own frame ("the sources differ", "not this option"): they claim nothing about the documents.
 _FRAME = stems(
     "source sources say says said differ figure figures answer option options choose recommended recommend recommendation use using pick correct"
@@ -40,6 +39,16 @@ class Verified:
     dropped: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    """The words that bear out a claim, before they have a number."""
+
+    claim: str
+    passage: Passage
+    unit: Unit
+    support: float
+
+
 def whole(passages: Sequence[Passage]) -> tuple[Evidence, ...]:
     """Each passage as one piece of evidence."""
     return tuple(Evidence(p, p.chunk.start, p.chunk.end) for p in passages)
@@ -59,18 +68,20 @@ def verify(draft: str, evidence: Sequence[Evidence], given: Sequence[str] = ()) 
     citations: list[Citation] = []
     dropped: list[str] = []
     for line in draft.splitlines():
-        parts: list[str] = []
         opening, rest = _opened(line, given)
-        if rest.strip().endswith(REFUSAL):
-            kept.append(line)
-            continue
-        for claim, marks in _claims(rest):
-            found = _citations(claim, marks, evidence, numbers)
-            if found:
-                parts.append(_with_marks(claim, found))
-                citations += [c for c in found if c not in citations]
-            elif re.search(r"\w", claim):
-                dropped.append(claim.strip())
+        parts: list[str] = []
+        for sentence in marked_sentences(rest):
+            clauses = clauses_of(sentence)
+            quotes = [_borne_out(clause, evidence) for clause in clauses]
+            if _only_refuses(sentence):
+                parts.append(sentence)
+            elif all(quotes):
+                found = [{n: _citation(quote, numbers) for n, quote in by_mark.items()} for by_mark in quotes]
+                new = [{n: c.number for n, c in by_mark.items()} for by_mark in found]
+                parts.append(renumbered(sentence, clauses, new))
+                citations += [c for by_mark in found for c in by_mark.values() if c not in citations]
+            else:
+                dropped.append(_bare(without_marks(sentence)))
         if parts or not line.strip():
             kept.append(opening + " ".join(parts))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
@@ -92,71 +103,47 @@ def _list_mark(line: str) -> str:
     return match.group() if match else ""
 
 
-def _claims(line: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Sentences of a line with the numbers that their marks name."""
-    body = line
-    position = 0
-    for match in _MARKS.finditer(body):
-        text = body[position : match.start()]
-        yield from _unmarked_then_last(text, marked_numbers(match.group()), body[match.end() : match.end() + 1])
-        position = match.end() + (
-            1 if body[match.end() : match.end() + 1] in tuple(".!?") and body[match.end() : match.end() + 1] else 0
-        )
-    for start, end in sentences(body[position:]):
-        yield body[position:][start:end], ()
+def _only_refuses(sentence: str) -> bool:
+    """Whether a sentence says no more than the refusal, or of what ("B200: ...")."""
+    label = sentence.removesuffix(REFUSAL)
+    return label == "" or (
+        label != sentence and bool(re.fullmatch(r"[^.!?:]{1,60}: ", label)) and not quantities(label)
+    )
 
 
-def _unmarked_then_last(text: str, numbers: tuple[int, ...], after: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    spans = sentences(text)
-    # "Yes." and the like lean on the sentence after them.
-    while len(spans) > 1 and len(text[spans[0][0] : spans[0][1]].split()) > 3:
-        yield text[spans[0][0] : spans[0][1]], ()
-        spans = spans[1:]
-    if spans:
-        last = text[spans[0][0] : spans[-1][1]]
-        yield last + (after if after and after in ".!?" and last[-1:] not in ".!?" else ""), numbers
+def _borne_out(clause: Clause, evidence: Sequence[Evidence]) -> dict[int, _Quote]:
+    """What bears out a clause, by mark: each quote by itself or, where it joins several facts, all together."""
+    claim = clause.text
+    quotes = {n: _best_quote(claim, evidence[n - 1]) for n in clause.numbers if 1 <= n <= len(evidence)}
+    together = {n: q for n, q in quotes.items() if q is not None}
+    joint = _support(claim, [unit for _, unit in together.values()])
+    if not together or joint < MINIMUM_SUPPORT:
+        return {}
+    return {
+        n: _Quote(_bare(claim), passage, unit, max(joint, _support(claim, [unit])))
+        for n, (passage, unit) in _bearing(claim, together, joint).items()
+    }
 
 
-def marked_numbers(marks: str) -> tuple[int, ...]:
-    """The numbers in citation marks: "[1]", "[1, 7]", "[1][3]", "[2-4]"."""
-    found: list[int] = []
-    for match in _NUMBER_OR_RANGE.finditer(marks):
-        first, last = int(match[1]), int(match[2] or match[1])
-        found += range(first, min(last, first + 50) + 1)
-    return tuple(dict.fromkeys(found))
+def _bearing(claim: str, quotes: dict[int, tuple[Passage, Unit]], joint: float) -> dict[int, tuple[Passage, Unit]]:
+    """The quotes without those that bear out nothing by themselves and are not missed by the others."""
+    kept = quotes
+    for number, (_, unit) in reversed(quotes.items()):
+        others = {n: q for n, q in kept.items() if n != number}
+        alone = _support(claim, [unit])
+        if others and alone < MINIMUM_SUPPORT and _support(claim, [u for _, u in others.values()]) >= joint:
+            kept = others
+    return kept
 
 
-def _citations(
-    claim: str, marks: Sequence[int], evidence: Sequence[Evidence], numbers: dict[tuple[str, int, int], int]
-) -> list[Citation]:
-    """The citations that bear out a claim: each by itself or, where a claim joins several facts, all together."""
-    quotes = [_best_quote(claim, evidence[n - 1]) for n in marks if 1 <= n <= len(evidence)]
-    together = [q for q in quotes if q is not None]
-    if not together:
-        return []
-    joint = _support(claim, [unit for _, unit in together])
-    if joint < MINIMUM_SUPPORT:
-        return []
-    return [_citation(claim, passage, unit, max(joint, _support(claim, [unit])), numbers) for passage, unit in together]
-
-
-def _citation(
-    claim: str, passage: Passage, unit: Unit, support: float, numbers: dict[tuple[str, int, int], int]
-) -> Citation:
-    key = (passage.chunk.document.id, unit.start, unit.end)
-    number = numbers.setdefault(key, len(numbers) + 1)
-    return Citation(number, _bare(claim), unit.text, unit.start, unit.end, round(support, 3), passage)
+def _citation(quote: _Quote, numbers: dict[tuple[str, int, int], int]) -> Citation:
+    unit = quote.unit
+    number = numbers.setdefault((unit.chunk.document.id, unit.start, unit.end), len(numbers) + 1)
+    return Citation(number, quote.claim, unit.text, unit.start, unit.end, round(quote.support, 3), quote.passage)
 
 
 def _bare(claim: str) -> str:
-    return re.sub(r"\s+", " ", claim).strip()
-
-
-def _with_marks(claim: str, citations: Sequence[Citation]) -> str:
-    marks = "".join(f"[{n}]" for n in sorted({c.number for c in citations}))
-    stripped = claim.strip()
-    ending = stripped[-1:] if stripped[-1:] in ".!?:" else "."
-    return f"{stripped.rstrip('.!?:').rstrip()} {marks}{ending}"
+    return re.sub(r"\s+(?=[.,;:!?]|\Z)", "", re.sub(r"\s+", " ", claim)).strip(" ,;")
 
 
 def _best_quote(claim: str, evidence: Evidence) -> tuple[Passage, Unit] | None:
@@ -203,25 +190,39 @@ def _numbers_stand(claim: str, text: str) -> bool:
 
 def _bears_out(found: Quantity, claimed: Quantity) -> bool:
     if same(found, claimed):
-        return True
-    # A table's header carries the unit, its cell the bare number; "8 vCPUs" and "vCPUs: 8" are the same fact.
-    counts = "count" in (found.dimension, claimed.dimension) and "percent" not in (found.dimension, claimed.dimension)
-    return counts and re.sub(r"[^\d.]", "", found.text) == re.sub(r"[^\d.]", "", claimed.text) != ""
+        return found.dimension != "count" or _may_be_one_thing(found.noun, claimed.noun)
+    # A table's header carries the unit, its cell the bare number: "Memory (GB): 512". A number that counts chips is no bare one.
+    bare = any(q.dimension == "count" and not q.noun for q in (found, claimed))
+    return (
+        bare
+        and "percent" not in (found.dimension, claimed.dimension)
+        and re.sub(r"[^\d.]", "", found.text) == re.sub(r"[^\d.]", "", claimed.text) != ""
+    )
+
+
+def _may_be_one_thing(noun: str, other: str) -> bool:
+    """Whether what two numbers count may be the same: sixteen chips are no sixteen cores."""
+    here, there = content_words(noun), content_words(other)
+    groups = {g for w in here for g in synonyms(w)} & {g for w in there for g in synonyms(w)}
+    return not (here and there) or bool(groups or {stem(w) for w in here} & {stem(w) for w in there})
 
 
 def _is_small_word(quantity: Quantity) -> bool:
-    return quantity.dimension == "count" and not any(c.isdigit() for c in quantity.text)
+    return quantity.dimension == "count" and quantity.low <= 2 and not any(c.isdigit() for c in quantity.text)
 
 
 def _names_stand(claim: str, text: str) -> bool:
     there = mentioned(text)
     return all(
-        n in there or n in text.lower() or any(r.lower() in there for r in relatives_of(n)) for n in mentioned(claim)
+        n in there or _is_written(n, text) or any(r.lower() in there for r in relatives_of(n)) for n in mentioned(claim)
     )
+
+
+def _is_written(name: str, text: str) -> bool:
+    """Whether a name stands in a text as a word of its own: "L4" does not stand in "L40S"."""
+    return bool(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.IGNORECASE))
 
 
 def relatives_of(lowered: str) -> frozenset[str]:
     """The relatives of a name given in lower case."""
-    from chatbot.names import names
-
     return next((relatives(n.name) for n in names(lowered)), frozenset())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from chatbot.names import mentioned, names
@@ -18,17 +19,24 @@ _INLINE_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+(?=\*\*\w)|\s[-•]\s+(?=[A
 _BOLD_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+\*\*\w")
 _INLINE_HEADING = re.compile(r"(?:^|\s)#{2,6}\s+")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_TABLE = re.compile(
+    r"^(?P<header>[^\n]*)\n(?P<rule>[ \t]*\|?[ \t]*:?--[^\n]*)\n(?P<rows>(?:[^\n]*\|[^\n]*(?:\n|\Z))*)", re.M
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|dr|mr|mrs|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)\b[A-Z])\.$",
+    r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|no|fig|eq|vol|al|dr|mr|mrs|prof|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)\b[A-Z])\.$",
     re.IGNORECASE,
 )
+# No abbreviation is longer than this.
+_ABBREVIATED = 12
 _SEPARATOR = re.compile(r"\s*(?:→|->|=>|⇒|\sβ\s|:\*\*|\*\*:|:)\s+|\s+[–—]\s+|\s+β\s+")
 # A sentence that begins like this speaks of what the sentence before it names.
 LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with) (?:such|these|this|those|that)|it|they|these|this|those|that|its|their|such|both|each|the (?:chips?|instances?|accelerators?|hardware|sdk|results?))\b",
     re.IGNORECASE,
 )
+# A line of prose that was broken at a margin is at least this long.
+_WRAPPED = 40
 _CODE = re.compile(r"^\s*(```|~~~)")
 
 
@@ -89,8 +97,9 @@ def _document_is_spun(document_id: str, text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Text without Markdown marks: emphasis, code marks, links, list marks; white space folded."""
+    """Text without Markdown marks: emphasis, code marks, links, list marks, footnote marks; white space folded."""
     text = re.sub(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+|\d{1,2}[.)]\s+)?", "", text)
+    text = re.sub(r"\s?(?:\[\[\d{1,3}\]\]|\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])(?:\([^()\s]*\))?", "", text)
     text = re.sub(r"!?\[([^\]]*)\]\((?:[^()\s]|\([^()]*\))*\)", r"\1", text)
     text = re.sub(r"(\*\*|__|``?)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
     text = re.sub(r"(?<![\w*])[*_](?=\S)([^*_]+?)(?<=\S)[*_](?![\w*])", r"\1", text)
@@ -166,7 +175,7 @@ def _paragraph(chunk: Chunk, lines: list[tuple[int, str]], parents: list[tuple[i
     text = chunk.document.text[start : lines[-1][0] + len(lines[-1][1])]
     kind: Kind = "note" if text.lstrip().startswith(">") else "sentence"
     above = (*chunk.headings, *(text for _, text in parents))
-    if len(lines) > 1 and all(_is_line_of_its_own(line) for _, line in lines):
+    if len(lines) > 1 and all(_is_line_of_its_own(line) for _, line in lines) and not _is_wrapped(lines):
         yield from _flat_list(chunk, lines, above)
         return
     yield from _pieces(chunk, start, text, above, kind)
@@ -185,6 +194,17 @@ def _owner(text: str) -> str:
     """What the lines below a named line belong to: its label or, where the label names nothing, the name in it."""
     lead = _lead(text)
     return lead if mentioned(lead) else names(text)[0].text
+
+
+def _is_wrapped(lines: list[tuple[int, str]]) -> bool:
+    """Whether these are lines of prose: a long one goes on, without a label, in small letters."""
+    return any(
+        len(line) >= _WRAPPED
+        and line.rstrip()[-1:] not in ".:!?"
+        and after[:1].islower()
+        and not _SEPARATOR.search(after)
+        for (_, line), (_, after) in pairwise(lines)
+    )
 
 
 def _is_line_of_its_own(line: str) -> bool:
@@ -247,7 +267,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """The spans of the sentences in a text, white space trimmed; an abbreviation or an initial does not end one."""
     spans, start = [], 0
     for match in _SENTENCE_END.finditer(text):
-        if not _ABBREVIATION.search(text[start : match.start()]):
+        if not _ABBREVIATION.search(text[max(start, match.start() - _ABBREVIATED) : match.start()]):
             spans.append((start, match.start() + len(match.group().rstrip())))
             start = match.end()
     spans.append((start, len(text)))
@@ -289,17 +309,14 @@ def _padded(header: list[str], cells: list[str]) -> list[str]:
 
 def _header(chunk: Chunk, start: int) -> list[str] | None:
     """The header cells of the table that the line at an offset is a row of, None for the header itself and outside tables."""
-    text, end = chunk.document.text, start - 1
-    while end > 0:
-        begin = text.rfind("\n", 0, end) + 1
-        line = text[begin:end]
-        if "|" not in line:
-            return None
-        if _RULE.match(line) and begin:
-            previous = text.rfind("\n", 0, begin - 1) + 1
-            return _cells(text[previous : begin - 1])
-        end = begin - 1
-    return None
+    return next((_cells(header) for header, rows, end in _tables(chunk.document.text) if rows <= start < end), None)
+
+
+@lru_cache(maxsize=64)
+def _tables(text: str) -> tuple[tuple[str, int, int], ...]:
+    """The tables of a text: the header line, where the rows begin and where they end."""
+    found = (m for m in _TABLE.finditer(text) if "|" in m["rule"] and _RULE.match(m["rule"]))
+    return tuple((m["header"], m.start("rows"), m.end("rows")) for m in found)
 
 
 def _cells(line: str) -> list[str]:

@@ -10,13 +10,18 @@ _INSTANCE = re.compile(
     r"\b([a-z]{1,5}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?)\s?\.\s?(nano|micro|small|medium|(?:\d{1,3})?xl(?:arge)?|large|metal(?:-\d+xl)?)\b",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
+_CODE = re.compile(r"\b[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b")
 # Number formats, and services and gases that are written like a part number.
 _FORMAT = re.compile(
     r"^(?:ec2|s3|co2|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
     re.IGNORECASE,
+)
+
+# "a 100 GB disk" has an article; "a 100" is the GPU only where nothing that is counted follows.
+_ARTICLE = re.compile(
+    r"a\s+100(?!\s*(?:$|[?.,;:!)]|(?:gpu|card|chip|accelerator|and|or|vs|versus|is|has|with)\b))", re.IGNORECASE
 )
 
 
@@ -46,6 +51,8 @@ def _overlapping(text: str) -> list[Name]:
     found = [Name(_instance(m), "instance", True, m.group(), m.start()) for m in _INSTANCE.finditer(text)]
     found += [Name(m.group().lower(), "region", False, m.group(), m.start()) for m in _REGION.finditer(text)]
     for match in _aliases().finditer(text):
+        if _ARTICLE.match(text, match.start()):
+            continue
         name = _names_by_alias()[_folded(match["alias"])]
         generation = match["generation"]
         if generation:

@@ -2,23 +2,28 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 
-_MARK = r"(?:[-*+•]\s*)?(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:\[(?P<s>[A-Ha-h1-8])\]|(?P<h>[A-H])\s+[-–—](?=\s)|(?P<r>viii|vii|vi|iv|iii|ii|v|i)[.)]|\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])\s?[.):\]]|(?P<w>(?:option|choice)\s+(?P<o>[A-Ha-h1-8]))[.:)]?|(?P<b>[A-H])(?=\s*\n))(?:\*\*)?"
+_MARK = r"(?:[-*+•]\s*)?(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:\[(?P<s>[A-Ha-h1-8])\]|(?P<h>[A-H])(?:\*\*)?\s+[-–—](?=\s)|\(?(?P<r>viii|vii|vi|iv|iii|ii|v|i)[.)]|\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])\s?[.):\]]|(?P<w>(?:option|choice)\s+(?P<o>[A-Ha-h1-8]))[.:)]?|(?P<b>[A-H])(?=(?:\*\*)?\s*\n|\t))(?:\*\*)?"
 _LINE = re.compile(rf"(?m)^[ \t>]*{_MARK}[ \t]*\n?[ \t]*(?P<text>\S[^\n]*)", re.IGNORECASE)
 _INLINE = re.compile(
-    r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)])(?:\*\*)?\s*(?=\S)"
+    r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)]|\[(?P<s>[A-H])\]|(?P<h>[A-H])(?::|\s[-–—](?=\s)))(?:\*\*)?\s*(?=\S)"
 )
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\[[ xX]?\])[ \t]+(?:\[[ xX]?\][ \t]*)?(?P<text>\S[^\n]*)")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii")
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _CHOOSE = re.compile(
-    r"\b(?:choose|select|pick|name)\s+(?:any\s+|the\s+|exactly\s+)?(?P<n>one|two|three|four|[1-4])\b|\bwhich\s+(?P<m>two|three|four|[2-4])\b|\b(?P<k>two|three)\s+of\s+(?:the|these)\b",
+    r"\b(?:choose|select|pick|name)\s+(?:(?:any|all|the|exactly|best|only)\s+){0,2}(?P<n>one|two|three|four|[1-4])\b|\bwhich\s+(?P<m>two|three|four|[2-4])\b|\b(?P<k>two|three)\s+of\s+(?:the|these)\b",
     re.IGNORECASE,
 )
-# In capitals a negation is meant for the question; in small letters only right behind "which", not in a scenario.
+_HINT_AT_THE_END = re.compile(rf"\s*[(\[][^()\[\]]*(?:{_CHOOSE.pattern})[^()\[\]]*[)\]]\s*\Z", re.IGNORECASE)
+# What is asked for when the least of it is the wrong choice; the least cost, effort or footprint is the right one.
+_MERIT = r"(?:[\w-]+[\s-]+)?(?:suitable|suited|likely|appropriate|efficient|effective|sustainable|true|accurate|correct|relevant|recommended|useful|beneficial|compatible)"
+_IN_WHAT_ASKS = r"(?=(?:[^.?]|\.(?=\S))*(?:\?|\.?\s*$|\.\s*\(?(?i:choose|select|pick)\b))"
+# In capitals a negation is meant for the question, if it stands in what asks; in small letters only right behind "which".
 _NEGATED = re.compile(
-    r"\bNOT\b|\bEXCEPT\b|\bLEAST\b(?!\s+(?:expensive|costly|amount|effort|energy|power|cost|operational))|(?i:\b(?:which|what)\b(?:(?!\b(?:when|that|if|because|while|who)\b)[^.?;]){0,45}"
-    r"\b(?:not|isn't|aren't|doesn't|don't|except|incorrect|false|untrue|worst|wrong|least\s+(?:suitable|suited|likely|appropriate|efficient|true|accurate|relevant|recommended))\b|\bexcept\s*:?\s*$)"
+    rf"\bNOT\b{_IN_WHAT_ASKS}|\bEXCEPT\b|\bLEAST\s+{_MERIT}\b|\b(?:helps?|contributes?|benefits?|fits?|suits?|counts?|matters?|does)\s+(?:the\s+)?LEAST\b|(?i:\b(?:which|what)\b(?:(?!\b(?:when|that|if|because|while|who)\b)[^.?;]){{0,45}}"
+    rf"\b(?:not|isn't|aren't|doesn't|don't|except|incorrect|false|untrue|worst|wrong|least\s+{_MERIT})\b|\bexcept\s*:?\s*$)"
 )
 
 
@@ -51,20 +56,39 @@ def parse_options(question: str) -> Stem | None:
 
 
 def _choose(stem: str, offered: int) -> int:
-    match = _CHOOSE.search(stem)
+    # The last one: a scenario before it may speak of choosing, too.
+    *_, match = (None, *_CHOOSE.finditer(stem))
     wanted = _COUNTS[(match["n"] or match["m"] or match["k"]).lower()] if match else 1
     return min(wanted, offered)
 
 
 def _lettered_lines(question: str) -> tuple[str, tuple[Option, ...]] | None:
-    return _run([(m, _letter(m), m["text"]) for m in _LINE.finditer(question)], question)
+    marks = list(_LINE.finditer(question))
+    below = [question[m.end() : n.start()] for m, n in pairwise(marks)]
+    texts = [m["text"] + _continued(after) for m, after in zip(marks, below, strict=False)]
+    texts += [m["text"] + _continued(question[m.end() :], last=True) for m in marks[-1:]]
+    return _run([(m, _letter(m), text) for m, text in zip(marks, texts, strict=True)], question)
+
+
+def _continued(after: str, *, last: bool = False) -> str:
+    """The lines that go on with an option, up to a blank one; below the last option only what is indented or in small letters."""
+    lines = takewhile(str.strip, after.split("\n")[1:])
+    if last:
+        lines = takewhile(lambda line: (line[0].isspace() or line[0].islower()) and not _CHOOSE.search(line), lines)
+    return "".join(f" {line.strip()}" for line in lines)
 
 
 def _inline(question: str) -> tuple[str, tuple[Option, ...]] | None:
-    marks = list(_INLINE.finditer(question))
-    ends = [*(m.start() for m in marks[1:]), len(question)] if marks else []
-    texts = [question[m.end() : end].strip(" \t\n,;|/") for m, end in zip(marks, ends, strict=True)]
-    return _run([(m, m["p"] or m["d"], text) for m, text in zip(marks, texts, strict=True)], question)
+    hint = _HINT_AT_THE_END.search(question)
+    body = question[: hint.start()] if hint else question
+    marks = list(_INLINE.finditer(body))
+    ends = [*(m.start() for m in marks[1:]), len(body)] if marks else []
+    texts = [
+        re.sub(r"\s+(?:or|and)$", "", body[m.end() : end].strip(" \t\n,;|/"))
+        for m, end in zip(marks, ends, strict=True)
+    ]
+    found = _run([(m, m["p"] or m["d"] or m["s"] or m["h"], text) for m, text in zip(marks, texts, strict=True)], body)
+    return (found[0] + hint.group(), found[1]) if found and hint else found
 
 
 def _bulleted(question: str) -> tuple[str, tuple[Option, ...]] | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, isclose
 
@@ -41,7 +41,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     "gflops": ("flops", 1e9), "tops": ("ops", 1e12),
     "tflops/watt": ("flops/watt", 1e12), "tflops/w": ("flops/watt", 1e12), "tflops per watt": ("flops/watt", 1e12), "gflops/w": ("flops/watt", 1e9),
     "gflops per watt": ("flops/watt", 1e9), "gflops/watt": ("flops/watt", 1e9),
-    "usd": ("money", 1), "$": ("money", 1), "dollars": ("money", 1), "dollar": ("money", 1), "eur": ("money", 1.1), "€": ("money", 1.1),
+    "usd": ("money", 1), "$": ("money", 1), "dollars": ("money", 1), "dollar": ("money", 1), "us dollars": ("money", 1), "eur": ("euros", 1), "€": ("euros", 1), "euros": ("euros", 1),
     "x": ("times", 1), "×": ("times", 1), "times": ("times", 1), "-fold": ("times", 1),
     "instances greater": ("times", 1), "instances higher": ("times", 1), "instances quicker": ("times", 1), "occasions greater": ("times", 1), "fold": ("times", 1),
     "second": ("time", 1), "seconds": ("time", 1), "s": ("time", 1), "ms": ("time", 1e-3), "milliseconds": ("time", 1e-3), "minute": ("time", 60),
@@ -55,18 +55,20 @@ _UNITS: dict[str, tuple[str, float]] = {
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _UNIT = "|".join(sorted((re.escape(u) for u in _UNITS if u not in "$€"), key=len, reverse=True))
 _QUANTITY = re.compile(
-    rf"""(?<![\w.])(?P<bound>up\ to|over|more\ than|at\ least|under|less\ than|below|above|about|roughly|approximately|around|[<>~≥≤])?\s*
+    rf"""(?P<day>(?<![\w.-])(?:19|20)\d\d-[01]\d(?:-[0-3]\d)?(?![\w-]))|(?<![\w.])(?:(?P<bound>up\ to|over|more\ than|at\ least|under|less\ than|below|above|about|roughly|approximately|around|[<>~≥≤])\s*)?
     (?P<money>USD\s?|US\$\s?|\$\s?|€\s?|-\s?)?
-    (?P<low>{_NUMBER}|\b(?:{"|".join(sorted(_WORD_NUMBERS, key=len, reverse=True))})\b)
-    (?:\s?(?P<scale1>thousand|million|billion|trillion|[kmb]n?(?![\w]))?\s*(?P<sep>-|–|—|\bto\b|\band\b)\s*(?:USD\s?|\$\s?)?(?P<high>{_NUMBER})(?![\d]))?
-    (?P<plus>\+)?(?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|[kmb](?![\w/])))?(?P<plus2>\+)?
-    (?:[\s-]?(?P<unit>{_UNIT})(?![\w/]|-[a-z]))?
+    (?P<low>{_NUMBER}|\b(?a:{"|".join(sorted(_WORD_NUMBERS, key=len, reverse=True))})\b)
+    (?:\s?(?P<scale1>(?a:thousand|million|billion|trillion|bn|mn|[kmb])(?![\w]))?\s*(?P<sep>-|–|—|\bto\b|\band\b)\s*(?:USD\s?|\$\s?|€\s?)?(?P<high>{_NUMBER})(?![\d]))?
+    (?P<plus>\+)?(?:[\s-]?(?P<scale>(?a:thousand|million|billion|trillion|bn|mn|[kmb])(?![\w/])))?(?P<plus2>\+)?
+    (?:[\s-]?(?P<unit>(?a:{_UNIT}))(?![\w/]|-[a-z]))?
     (?:(?=(?P<noun>(?:[\s-]?[A-Za-z][\w-]*){{1,4}})))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
+# A small b is a bit, a capital one a byte.
+_BITS = re.compile(r"[KMGT]b(?:/s| per second)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +99,43 @@ def quantities(text: str) -> list[Quantity]:
 
 def _find(text: str) -> Iterator[Quantity]:
     for match in _QUANTITY.finditer(text):
+        if match["day"]:
+            yield from _date(match)
+            continue
         before = text[match.start("low") - 1 : match.start("low")]
         if before and (
             before.isalnum() or (before == "-" and match.start("low") > 1 and text[match.start("low") - 2].isalnum())
         ):
             continue
         if (found := _quantity(match)) is not None:
-            yield found
+            yield from _pair(found, match) if _is_pair(match) else (found,)
+
+
+def _date(match: re.Match[str]) -> Iterator[Quantity]:
+    """An ISO date is a year and, apart, a day (or month) that no other date is."""
+    start, written = match.start(), match["day"]
+    for dimension, text in (("date", written[:4]), ("day", written)):
+        number = float(text.replace("-", ""))
+        yield Quantity(number, number, dimension, "", start, start + len(text), text)
+
+
+def _is_pair(match: re.Match[str]) -> bool:
+    """Whether "and" stands between two numbers that "between" does not make a range."""
+    joined = (match["sep"] or "").strip().lower() == "and" and not (match["bound"] or match["plus"] or match["plus2"])
+    return joined and not match.string[: match.start()].rstrip().lower().endswith("between")
+
+
+def _pair(found: Quantity, match: re.Match[str]) -> Iterator[Quantity]:
+    """ "16 and 32 GB" are two numbers of one unit."""
+    for number, written, start, end in (
+        (found.low, match["low"], found.start, match.end("low")),
+        (found.high, match["high"], match.start("high"), found.end),
+    ):
+        bare = "date" if _YEAR.fullmatch(written) and not match["scale"] else "count"
+        dimension = bare if found.dimension in ("count", "date") else found.dimension
+        yield replace(
+            found, low=number, high=number, dimension=dimension, start=start, end=end, text=match.string[start:end]
+        )
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:
@@ -114,23 +146,25 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
         return None
     scale_name = (match["scale"] or "").lower()
     scale = _SCALES.get(scale_name, 1.0)
+    if unit == "s" and _YEAR.fullmatch(match["low"]):
+        unit = ""  # "the 1990s"
     dimension, factor = _UNITS[unit] if unit else ("count", 1.0)
+    if match["unit"] and _BITS.fullmatch(match["unit"]):
+        dimension = "bits/s"
     if (not unit and scale_name in ("b", "bn")) or (
         not unit and scale_name == "billion" and (match["noun"] or "").lower().startswith(("param", "model"))
     ):
         dimension = "parameters"
     if money and unit != "%":
-        dimension, factor = "money", 1.0
+        dimension, factor = "euros" if money == "€" else "money", 1.0
     low = _number(match["low"]) * scale * factor
     high = _number(match["high"]) * scale * factor if match["high"] else low
     if match["scale1"]:
         low = _number(match["low"]) * _SCALES[match["scale1"].lower()] * factor
-    elif match["high"] and scale_name == "" and match["sep"] and match["sep"].strip() == "and":
-        high = low
     low, high = _open(low, high, (match["bound"] or "").lower(), bool(match["plus"] or match["plus2"]))
     if dimension == "count" and _YEAR.fullmatch(match["low"]) and not match["scale"]:
         dimension = "date"
-    if dimension == "times" and unit in ("x", "×") and re.match(r"\s*[A-Z][\w-]*\d", match["noun"] or ""):
+    if dimension == "times" and unit in ("x", "×") and re.match(r"\s*[A-Za-z][\w-]*\d", match["noun"] or ""):
         dimension, unit = "count", ""  # "8x H100" counts
     noun = "" if unit or money else (match["noun"] or "").lower().strip()
     last = max(match.end(group) for group in ("low", "high", "plus", "scale", "plus2", "unit"))
@@ -170,7 +204,7 @@ _ASKED_STRICTLY = (
     (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
     (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),
     (r"\b(?:tdp|wattage|power (?:draw|envelope|rating))\b|\bhow many (?:kilo)?watts?\b(?!-)", ("watts",)),
-    (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money",)),
+    (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money", "euros")),
     (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|is|will)\b|\brelease date\b", ("date",)),
     (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
     (r"\bhow much (?:power|energy|electricity) (?:does|do|is|will)\b", ("watts", "watt-hours", "percent")),
@@ -188,7 +222,7 @@ _ASKED_LOOSELY = (
     (r"\b(?:tflops|petaflops|flops|compute power|teraflops|pflops)\b", ("flops",)),
     (r"\b(?:per watt|/watt)\b", ("flops/watt", "times")),
     (r"\b(?:emit\w*|emissions|tons?|tonnes?)\b", ("mass",)),
-    (r"\b(?:cost|price|costs|pay|spend|bill|dollars?|usd)\b", ("money", "percent")),
+    (r"\b(?:cost|price|costs|pay|spend|bill|dollars?|usd)\b", ("money", "euros", "percent")),
     (r"\b(?:time|duration|days|hours|weeks)\b", ("time", "percent")),
     (r"\b(?:parameters?|model sizes?|how (?:big|large) .{0,20}models?|size)\b", ("parameters",)),
     (r"\b(?:percent\w*|per cent|%|sav\w+|reduc\w+|discount|cut|cheaper|lower|less)\b", ("percent", "money")),

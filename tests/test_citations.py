@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.answer import REFUSAL, Passage
-from chatbot.citations import marked_numbers, verify, whole
+from chatbot.citations import verify, whole
+from chatbot.marks import marked_numbers
 from ingest import Chunk, Document, Source
 
 TEXT = """A trn1.32xlarge has 512 GB of accelerator memory. Training costs USD 2,091 on comparable instances.

@@ -1,0 +1,87 @@
+"""Citation marks in a draft: which sentence and which clause they stand behind, and which numbers they name."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.evidence import sentences
+from chatbot.words import content_words
+
+_MARKS = re.compile(r"\s*((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
+_LEADING = re.compile(r"(?:\[\s*\d[\d\s,;–-]*\]\s*)+\.?")
+_NUMBER_OR_RANGE = re.compile(r"(?<!\d)(\d{1,6})(?!\d)(?:\s*[-–]\s*(\d{1,6})(?!\d))?")
+# A range is followed no further than this.
+_LONGEST = 50
+# A sentence of so few words ("Yes.") leans on the one after it.
+_LEANS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence and the marks that stand behind it."""
+
+    text: str
+    marks: tuple[re.Match[str], ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """What its marks name, each once."""
+        return tuple(dict.fromkeys(n for match in self.marks for n in marked_numbers(match.group())))
+
+
+def marked_numbers(marks: str) -> tuple[int, ...]:
+    """The numbers in citation marks: "[1]", "[1, 7]", "[1][3]", "[2-4]"."""
+    found: list[int] = []
+    for match in _NUMBER_OR_RANGE.finditer(marks):
+        first, last = int(match[1]), int(match[2] or match[1])
+        found += range(first, min(last, first + _LONGEST) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def without_marks(text: str) -> str:
+    """The text alone."""
+    return _MARKS.sub(" ", text)
+
+
+def marked_sentences(line: str) -> list[str]:
+    """The sentences of a line, each with the marks behind its full stop; marks alone are none."""
+    found: list[str] = []
+    for start, end in sentences(line):
+        text, bare = line[start:end], bool(found) and not _MARKS.search(found[-1])
+        if bare and (marks := _LEADING.match(text)):
+            found[-1] += f" {marks.group().rstrip(' .')}"
+            text = text[marks.end() :].strip()
+        elif bare and len(found[-1].split()) <= _LEANS:
+            text = f"{found.pop()} {text}"
+        found += [text] * bool(re.search(r"\w", without_marks(text)))
+    return found
+
+
+def clauses_of(sentence: str) -> list[Clause]:
+    """The clauses of a sentence with their marks; what claims nothing goes with its neighbour."""
+    found: list[Clause] = []
+    position = 0
+    for match in _MARKS.finditer(sentence):
+        clause = Clause(sentence[position : match.start()], (match,))
+        if found and not (content_words(clause.text) and content_words(found[-1].text)):
+            before = found.pop()
+            clause = Clause(f"{before.text} {clause.text}", (*before.marks, match))
+        found.append(clause)
+        position = match.end()
+    last = found.pop() if found else Clause("", ())
+    return [*found, replace(last, text=f"{last.text} {sentence[position:]}")]
+
+
+def renumbered(sentence: str, clauses: Sequence[Clause], numbers: Sequence[Mapping[int, int]]) -> str:
+    """The sentence with new numbers in the places of the old; `numbers` maps them for each clause, what it lacks goes."""
+    pieces: list[str] = []
+    position = 0
+    for clause, new in zip(clauses, numbers, strict=True):
+        for match in clause.marks:
+            marks = sorted({new[n] for n in marked_numbers(match.group()) if n in new})
+            space = " " if match.group()[-1].isspace() else ""
+            pieces += [sentence[position : match.start()], " " * bool(marks), *(f"[{n}]" for n in marks), space]
+            position = match.end()
+    text = "".join([*pieces, sentence[position:]]).strip()
+    text = re.sub(r"([.!?:])((?: \[\d+\])+)\.?$", r"\2\1", text)
+    return text if re.search(r"[.!?:][\"'”’)*_]*$", text) else f"{text}."
