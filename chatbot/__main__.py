@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from chatbot.answer import ReaderError, Turn
 from ingest import CorpusError
@@ -21,7 +21,8 @@ _UNEXPECTED = "Something went wrong inside wattwise. Run the same command with W
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    logging.basicConfig(level=os.environ.get("WATTWISE_LOG", "critical").upper(), stream=sys.stderr)
+    level = logging.getLevelNamesMapping().get(os.environ.get("WATTWISE_LOG", "").upper(), logging.CRITICAL)
+    logging.basicConfig(level=level, stream=sys.stderr)
     if given[:1] == ["ingest"]:
         from ingest.__main__ import main as ingest_main
 
@@ -29,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(given)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
-        return command(options)
+        code = command(options)
+        sys.stdout.flush()
+        return code
     except (CorpusError, ReaderError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -96,7 +99,7 @@ def _ask(options: argparse.Namespace) -> int:
 
 
 def _ask_batch(bot: "Chatbot", path: Path) -> int:
-    """One answer a line, in order; a line that cannot be read gets {"id", "error"} in its place and exit code 1."""
+    """One answer a line, in order; a line that cannot be answered gets {"id", "error"} in its place and exit code 1."""
     failed = False
     with _lines_of(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -108,31 +111,45 @@ def _ask_batch(bot: "Chatbot", path: Path) -> int:
     return 1 if failed else 0
 
 
-def _lines_of(path: Path) -> TextIO:
+def _lines_of(path: Path) -> BinaryIO:
+    """The lines as bytes: one that is not UTF-8 spoils no other."""
     if str(path) == "-":
-        return sys.stdin
+        return sys.stdin.buffer
     try:
-        return path.open(encoding="utf-8")
+        return path.open("rb")
     except OSError as error:
         raise ReaderError(
             f"{path} cannot be read ({error.strerror}). Give a file with one JSON object a line."
         ) from error
 
 
-def _batch_line(bot: "Chatbot", line: str, number: int) -> dict[str, Any]:
+def _batch_line(bot: "Chatbot", line: bytes, number: int) -> dict[str, Any]:
     from chatbot.render import as_json
 
-    identity: Any = None
-    try:
-        item = json.loads(line)
-        identity, turns = item.get("id"), item["turns"]
-        if not turns or not all(isinstance(turn, str) for turn in turns):
-            raise ValueError("turns")
-        return as_json(_last_answer(bot, turns), id=identity)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    identity, turns = _turns(line)
+    if not turns:
         return {"id": identity, "error": f'Line {number} is not {{"id": …, "turns": ["question", …]}}.'}
+    try:
+        return {"id": identity, **as_json(_last_answer(bot, turns))}
     except ReaderError as error:
         return {"id": identity, "error": str(error)}
+    except Exception:
+        logging.getLogger("wattwise").debug("unexpected", exc_info=True)
+        return {"id": identity, "error": _UNEXPECTED}
+
+
+def _turns(line: bytes) -> tuple[Any, list[str]]:
+    """The id and the questions of a line; no questions where it is not one of ours."""
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
+        return None, []
+    if not isinstance(item, dict):
+        return None, []
+    turns = item.get("turns")
+    if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
+        turns = []
+    return item.get("id"), turns
 
 
 def _last_answer(bot: "Chatbot", turns: Sequence[str]) -> Any:

@@ -34,7 +34,9 @@ _BARE = re.compile(
     r"^\W*(?:but |and |so )?(why(?: not| so| is that)?|how(?: so| come)?|really|since when|are you sure)\W*$",
     re.IGNORECASE,
 )
-_SUPPOSES = re.compile(r"^\W*(?:and |but |so )?(?:what if|if|without|unless|even if|assuming)\b", re.IGNORECASE)
+_SUPPOSES = re.compile(
+    r"^\W*(?:and |but |so )?(?:what if|if|even if|assuming|(?P<unless>without|unless))\b", re.IGNORECASE
+)
 _CONDITION = re.compile(
     r"^(?:for|with|on|in|at|if|when|without|as|under|over|from|only|per|during|using|why|not|but)\b", re.IGNORECASE
 )
@@ -73,7 +75,7 @@ def _complete(question: str, previous: str, answer: str, sizes: Sizes) -> str:
     if bare := _BARE.match(question):
         return f"{bare[1]}: {_strip(previous)} ({' '.join(_subjects(previous, answer))})"
     if _SUPPOSES.match(question) and not names(question):
-        return f"{_strip(previous)}, {_SUPPOSES.sub('if', question)}"
+        return f"{_strip(previous)}, {_SUPPOSES.sub(lambda m: m['unless'] or 'if', question)}"
     lead = _LEAD.match(question)
     rest = question[lead.end() :].strip() if lead else question
     mine = names(rest)
