@@ -51,12 +51,6 @@ def uploaded(index: Path) -> tuple[str, ...]:
     return tuple(sorted(f.name for f in folder.iterdir() if f.is_file())) if folder.is_dir() else ()
 
 
-def is_upload(document_id: str, index: Path) -> bool:
-    """Whether a document was added by a visitor, so that visitors may remove it."""
-    path = PurePosixPath(document_id)
-    return path.parts[:-1] == (UPLOADS,) and path.name in uploaded(index)
-
-
 def safe_name(given: str) -> str:
     """A file name without a folder, control characters or a leading dot, short enough for every file system."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from chatbot.names import makers, names
 from chatbot.quantities import asks_quantity, quantities
-from chatbot.words import content_words, stem, synonyms
+from chatbot.words import content_words, stem, stems_and_groups, synonyms
 
 _OF = re.compile(
     r"\b(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?:the\s+|its\s+|their\s+)?(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:of|for|in|on|at|behind|per)\b",
@@ -71,7 +71,6 @@ def speaks_of_attribute(wanted: tuple[str, ...], text: str, *, every: bool) -> b
     """Whether a text speaks of a property: of every word of it, or of any."""
     if not wanted:
         return True
-    found = content_words(text)
-    there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    there, groups = stems_and_groups(text)
     covered = [stem(w) in there or bool(synonyms(w) & groups) for w in wanted]
     return all(covered) if every else any(covered)

@@ -160,7 +160,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     yield Event("stage", "reading")
     for passages, scored in passages_to_read(query, index):
         draft = read(query, passages, index, scored)
-        verified = verify(draft.text, draft.evidence, [option_label(o) for o in query.options] + list(query.sides))
+        verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given])
         if verified.citations:
             break
     yield Event("stage", "checking")

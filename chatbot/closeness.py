@@ -1,11 +1,10 @@
 """How close a claim stays to the words it cites, for readers that write in words of their own."""
 
 import re
-from functools import lru_cache
 
 from chatbot.evidence import Unit
 from chatbot.names import Name, mentioned, names, proper_names, relatives
-from chatbot.words import STOP_WORDS, content_words, stem, stems, synonyms, words
+from chatbot.words import STOP_WORDS, content_words, stem, stems, stems_and_groups, synonyms, words
 
 # Of a claim's words, names apart, so many must stand in the words it cites, and so many there or in the headings above.
 _IN_THE_WORDS, _IN_PLACE = 0.6, 0.8
@@ -72,12 +71,6 @@ def _share(said: list[str], text: str) -> float:
     weights = {w: 2 if any(c.isdigit() for c in w) else 1 for w in said}
     met = sum(weight for w, weight in weights.items() if stem(w) in there or synonyms(w) & groups)
     return met / sum(weights.values())
-
-
-@lru_cache(maxsize=16_384)
-def stems_and_groups(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems of a text's content words, and the groups of synonyms they belong to; passages are looked at again and again."""
-    return stems(text), frozenset(g for w in content_words(text) for g in synonyms(w))
 
 
 def _subject(claim: str) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.facts import ANSWERS, repeats
+from chatbot.facts import ANSWERS, DOUBT, doubt, repeats
 from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
-from chatbot.words import content_words, stem, synonyms
+from chatbot.words import content_words, stem, stems_and_groups, synonyms
 from ingest import Index
 
 _A_SIDE = 3
@@ -92,7 +92,12 @@ def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
     kept = list(found[:1])
     while len(kept) < _A_SIDE:
         new = [s for s in found if s not in kept and not any(repeats(s, k) for k in kept)]
-        near = [(g, s) for s in new if (g := gain(query, s, kept)) > 0 or s.score >= ANSWERS]
+        told = any(_is_figure(k, query) for k in kept)
+        near = [
+            (g, s)
+            for s in new
+            if (g := gain(query, s, kept)) > 0 or (s.score >= ANSWERS and not told and doubt(kept) > DOUBT)
+        ]
         if not near:
             break
         kept.append(max(near, key=lambda pair: (pair[0], pair[1].score))[1])
@@ -106,6 +111,5 @@ def gain(query: Query, candidate: Scored, kept: Sequence[Scored]) -> int:
 
 
 def _said(asked: Sequence[str], scored: Scored) -> set[str]:
-    found = content_words(scored.unit.meant)
-    there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    there, groups = stems_and_groups(scored.unit.meant)
     return {w for w in asked if stem(w) in there or synonyms(w) & groups}

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 
 from chatbot.answer import REFUSAL, Answer
+from chatbot.marks import marked_sentences
 from chatbot.quantities import Quantity, quantities
 from chatbot.words import content_words, stem
 
-_LINE = re.compile(r"- (?P<name>[^:\n]{1,80}): (?P<value>\S.*)")
+# "- L4: …", and as a row of the instance table is told: "- p4d.24xlarge (as of …) has …".
+_LINE = re.compile(
+    r"- (?:(?P<name>[^:\n]{1,80}): (?P<value>\S.*)|(?P<type>\w[\w-]*\.[\w-]+)(?: \([^)\n]*\))? (?P<says>(?:has|is) \S.*))"
+)
 _MARK = re.compile(r"\s*\[(\d+)\]")
 _LEADING_NUMBER = re.compile(r"[\d,.]*\d")
 # Sentences about the same measure share at least this part of their words.
@@ -53,9 +57,13 @@ def comparison_rows(answer: Answer) -> tuple[Row, ...]:
 
 
 def bars(rows: Sequence[Row]) -> Bars | None:
-    """The rows' numbers where each has exactly one of the same unit, and their sentences speak of the same measure."""
+    """The numbers of the rows' first sentences where each has exactly one of the same unit, and they speak of the same measure.
+
+    What comes after its first sentence adds to a row, and is no answer to what was compared.
+    """
     if len(rows) < 2 or any(row.value.startswith(REFUSAL) for row in rows):
         return None
+    rows = [_first_sentence(row) for row in rows]
     texts = [_MARK.sub("", row.value) for row in rows]
     if not all(_alike(one, other) for one, other in pairwise(texts)):
         return None
@@ -69,8 +77,15 @@ def bars(rows: Sequence[Row]) -> Bars | None:
 
 
 def _row(match: re.Match[str]) -> Row:
-    numbers = dict.fromkeys(int(number) for number in _MARK.findall(match["value"]))
-    return Row(match["name"], match["value"], tuple(numbers))
+    return _of(match["name"] or match["type"], match["value"] or match["says"])
+
+
+def _of(name: str, value: str) -> Row:
+    return Row(name, value, tuple(dict.fromkeys(int(number) for number in _MARK.findall(value))))
+
+
+def _first_sentence(row: Row) -> Row:
+    return _of(row.name, marked_sentences(row.value)[0])
 
 
 def _alike(one: str, other: str) -> bool:

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Collection, Sequence
 
-from chatbot.closeness import stems_and_groups
 from chatbot.names import mentioned, names, relatives
 from chatbot.polarity import opposed_direction
-from chatbot.words import content_words, stem, stems, synonyms
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 
 _DENIAL = re.compile(
     r"\b(?:not|never|no|cannot|neither|nor|hardly|unlike|rather than|instead of)\b|n['’]t\b", re.IGNORECASE

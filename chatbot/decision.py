@@ -10,6 +10,7 @@ from chatbot.evidence import Unit
 from chatbot.facts import ANSWERS, repeats
 from chatbot.names import maker, names, relatives
 from chatbot.phrasing import statement
+from chatbot.polarity import denies
 from chatbot.quantities import quantities
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, inverse_document_frequency
@@ -235,7 +236,9 @@ def _alternatives(
     kin = {relative for s in reasons for name in _candidates(s.unit) for relative in relatives(name)}
     chosen: list[Scored] = []
     for name, _, found in [r for r in ranked if r[0] != choice][:4]:
-        others = [s for s in found if s not in reasons and choice not in _candidates(s.unit)]
+        others = [
+            s for s in found if s not in reasons and choice not in _candidates(s.unit) and not denies(s.unit.meant)
+        ]
         new = [s for s in others if not any(repeats(s, c) for c in (*reasons, *chosen))]
         best = max(new, key=lambda s: (_met(s, query, wanted), s.score), default=None)
         if best and name not in kin and len(chosen) < 2 and _met(best, query, wanted) >= _ENOUGH / 2:

@@ -9,11 +9,15 @@ from chatbot.scoring import Scored
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a reader hands to verification: `[n]` in the text means `evidence[n - 1]`."""
+    """What a reader hands to verification: `[n]` in the text means `evidence[n - 1]`.
+
+    `given` are openings of lines that were computed and not quoted (how many rows match), for `verify` to leave as they are.
+    """
 
     text: str
     evidence: tuple[Evidence, ...]
     choices: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 @dataclass

@@ -14,13 +14,13 @@ from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.words import content_words, stem, synonyms
+from chatbot.words import content_words, stem, stems_and_groups, synonyms
 from ingest import Index
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
 ANSWERS = 0.04
 # An unsure answer is followed by what may be right as well, until so little doubt is left.
-_DOUBT = 0.05
+DOUBT = 0.05
 # A question most of whose words the corpus does not have is answered by good evidence only.
 _FOREIGN = 0.7
 _FOREIGN_ANSWERS = 0.06
@@ -143,8 +143,7 @@ def _of_kind(query: Query, scored: Scored) -> bool:
 def _names_all(question: str, scored: Scored) -> bool:
     """Whether evidence for a figure speaks of every capitalised thing that the question names, makers apart."""
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
-    there = content_words(said)
-    held, groups = {stem(w) for w in there}, {g for w in there for g in synonyms(w)}
+    held, groups = stems_and_groups(said)
     named = [w for name in proper_names(question) if not makers(name) for w in content_words(name)]
     return all(stem(w) in held or synonyms(w) & groups for w in named)
 
@@ -233,7 +232,7 @@ def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Score
         if query.entities and candidate.features["other name"]:
             continue
         # What else is asked for ("hours and dollars") is said however sure the first answer is.
-        needed = _adds(query, candidate, chosen) or _doubt(chosen) > _DOUBT
+        needed = _adds(query, candidate, chosen) or doubt(chosen) > DOUBT
         share = max(_FLOOR, _FURTHER * scored[0].score)
         if len(chosen) > limit or not needed or candidate.score < share:
             continue
@@ -244,7 +243,7 @@ def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Score
     return chosen
 
 
-def _doubt(chosen: Sequence[Scored]) -> float:
+def doubt(chosen: Sequence[Scored]) -> float:
     """The probability that none of the chosen evidence answers, were they independent."""
     return prod(1.0 - c.score for c in chosen)
 

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from chatbot.names import makers, names
-from chatbot.words import content_words, stem, stems, synonyms
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 
 _UP = re.compile(
     r"\b(?:higher|more|greater|increase[sd]?|longer|rise[sn]?|rose|raise[sd]?|grew|up by|expensive|pricier|worse|heavier|larger|bigger|highest|most|slower|hotter|doubles?)\b",
@@ -132,9 +132,8 @@ def other_owner(claim: str, text: str) -> bool:
 
 def uncovered(claim: str, text: str) -> list[str]:
     """The content words of a claim that a text neither holds nor has a synonym for."""
-    found = content_words(text)
-    there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
-    is_suited = bool(_SUITED & set(found))
+    there, groups = stems_and_groups(text)
+    is_suited = bool(_SUITED & set(content_words(text)))
     return [
         w
         for w in content_words(claim)

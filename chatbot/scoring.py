@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from math import exp, log
 
@@ -16,7 +16,7 @@ from chatbot.evidence import Unit, units
 from chatbot.names import mentioned, relatives
 from chatbot.quantities import counted, vague
 from chatbot.query import Query, tasks
-from chatbot.words import STOP_WORDS, content_words, stem, synonyms, vocabulary, words
+from chatbot.words import STOP_WORDS, content_words, stem, stems_and_groups, synonyms, vocabulary, words
 from ingest import Index
 
 # So many units are compared by meaning, the best of them by words: encoding is what a question's time is spent on.
@@ -146,23 +146,17 @@ def _overlap(weighed: Sequence[_Word], text: str) -> float:
     total = sum(w.weight for w in weighed)
     if not total:
         return 0.0
-    there, groups = _held(text)
+    there, groups = stems_and_groups(text)
     return sum(w.weight * (1.0 if w.stem in there else 0.7 if w.groups & groups else 0.0) for w in weighed) / total
 
 
 def _missing(weighed: Sequence[_Word], text: str) -> float:
     """The weight of the heaviest word of the question that a text lacks, in sixths of an average rare word's."""
-    there, groups = _held(text)
+    there, groups = stems_and_groups(text)
     return (
         max((w.weight * (0.0 if w.stem in there else 0.3 if w.groups & groups else 1.0) for w in weighed), default=0.0)
         / 6
     )
-
-
-@lru_cache(maxsize=16_384)
-def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    found = content_words(text)
-    return frozenset(stem(w) for w in found), frozenset(g for w in found for g in synonyms(w))
 
 
 def _unseen(weighed: Sequence[_Word]) -> float:

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from chatbot.names import maker, makers, mentioned, names, relatives
-from chatbot.words import content_words, stem, synonyms
+from chatbot.words import content_words, stem, stems_and_groups, synonyms
 
 _JOINED = re.compile(
     r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE
@@ -86,8 +86,7 @@ def speaks_of(side: str, text: str) -> bool:
         return side.lower() in there or any(r.lower() in there for r in relatives(side))
     if side in makers(text) or any(maker(n.name) == side for n in names(text)):
         return True
-    found = content_words(text)
-    stems_there, groups = {stem(w) for w in found}, {g for w in found for g in synonyms(w)}
+    stems_there, groups = stems_and_groups(text)
     wanted = content_words(side)
     return bool(wanted) and all(stem(w) in stems_there or synonyms(w) & groups for w in wanted)
 

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from chatbot.closeness import stems_and_groups
 from chatbot.contradiction import turns_round
 from chatbot.evidence import Unit
 from chatbot.names import mentioned, names, relatives
 from chatbot.quantities import Quantity, quantities, same
-from chatbot.words import content_words, stem, stems, synonyms
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 
 # Words of the answer's own frame ("the sources differ", "not this option"): they claim nothing about the documents.
 _FRAME = stems(

@@ -60,6 +60,12 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(stem(w) for w in content_words(text))
 
 
+@lru_cache(maxsize=16_384)
+def stems_and_groups(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems of a text's content words, and the synonym groups they belong to; passages are looked at again and again."""
+    return stems(text), frozenset(g for w in content_words(text) for g in synonyms(w))
+
+
 def is_spun(text: str) -> bool:
     """Whether a text is word-spun: it says at least so many terms in the odd words of the vocabulary's table."""
     return len({match.group().lower() for match in _spun().finditer(text)}) >= _SPUN_FROM

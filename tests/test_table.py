@@ -95,7 +95,7 @@ def answer(question: str, index: Index) -> Verified | None:
     query = understand(question, (), index)
     passages = retrieve(index, question)
     draft = answer_from_table(query, score_units(query, passages, index), passages, index)
-    return None if draft is None else verify(draft.text, draft.evidence)
+    return None if draft is None else verify(draft.text, draft.evidence, draft.given)
 
 
 def names(question: str, index: Index) -> list[str]:
@@ -194,8 +194,9 @@ def test_more_rows_than_are_shown_are_told_of(index: Index) -> None:
     verified = answer("which instances have EFA?", index)
     assert verified is not None
     assert verified.dropped == ()
-    assert len(verified.text.splitlines()) == 9
-    assert verified.text.endswith("More instance types match than these [8].")
+    lines = verified.text.splitlines()
+    assert len(lines) == 8
+    assert lines[0].startswith("53 instance types match, 8 of them shown: ")
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(corpus_index: Path) -> 
         process.send_signal(signal.SIGINT)
         screen.until("Stopped. Ask on")
         screen.until("> ")
+        time.sleep(0.5)  # input() shows its prompt a moment before it can be interrupted
         process.send_signal(signal.SIGINT)
         screen.until("Press Ctrl-D to end.")
         os.write(ours, b"\n")

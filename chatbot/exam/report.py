@@ -1,6 +1,6 @@
 """A run as a report: scores with their certainty, in all and by group, and what went wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 from typing import Literal
@@ -207,8 +207,3 @@ def usage(results: Sequence[Result]) -> dict[str, float | int | None]:
 
 def _answered(results: Sequence[Result]) -> list[tuple[float, bool]]:
     return [(r.confidence, r.is_right) for r in results if r.verdict in ("right", "wrong")]
-
-
-def named_scores(report: Report) -> Mapping[str, Mapping[str, Score]]:
-    """The scores of every group that tells questions apart."""
-    return {group: scores for group in GROUPS if (scores := report.by(group))}

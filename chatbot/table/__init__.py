@@ -19,7 +19,6 @@ from ingest import Index
 SHOWN = 8
 # Rows that stand behind the first of a ranking, to show that it is the first.
 _FOLLOWERS = 3
-_MORE = "More instance types match than these"
 _HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?)\b", re.IGNORECASE)
 _LONGEST = 300
 _OF_TRAIT: dict[str, Column] = {
@@ -83,14 +82,20 @@ class _Writing:
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.lines: list[str] = []
         self._evidence: list[Evidence] = []
+        self._counts: list[str] = []
         self._passages = {passage.chunk.id: passage for passage in passages}
 
     def line(self, text: str, *rows: Row, opening: str = "") -> None:
         """Add a sentence that the rows bear out; `opening` is a list mark."""
         self.lines.append(f"{opening}{text} {''.join(f'[{self._number(row)}]' for row in rows)}.")
 
+    def count(self, text: str) -> str:
+        """The opening of a line that says what was counted: no row says it, so it is marked as computed."""
+        self._counts.append(text)
+        return f"{text}: "
+
     def draft(self) -> Draft:
-        return Draft("\n".join(self.lines), tuple(self._evidence))
+        return Draft("\n".join(self.lines), tuple(self._evidence), given=tuple(self._counts))
 
     def _number(self, row: Row) -> int:
         beyond = Passage(len(self._passages) + 1, row.chunk, 1.0)
@@ -196,9 +201,8 @@ def _rank(request: Request, most: bool, rows: Sequence[Row], writing: _Writing) 
     for place, row in enumerate(rows[: max(1 + _FOLLOWERS, min(tied, SHOWN))]):
         said = describe(row, _with_summary(columns, row) if request.order and request.order[0] == "size" else columns)
         lead = "" if place else f"{_superlative(request, most)}: "
-        writing.line(f"{lead}{subject(row, with_date=not place)}{said}", row, opening="- " if place else "")
-    if tied > SHOWN:
-        writing.line(_MORE, rows[SHOWN - 1])
+        first = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
+        writing.line(f"{lead}{subject(row, with_date=not place)}{said}", row, opening="- " if place else first)
 
 
 def _place(request: Request, row: Row) -> tuple[object, ...]:
@@ -221,9 +225,14 @@ def _enumerate(request: Request, rows: Sequence[Row], writing: _Writing) -> None
     columns = _columns(request)
     for number, row in enumerate(rows[:SHOWN], start=1):
         said = describe(row, columns if request.asked else _with_summary(columns, row))
-        writing.line(f"{subject(row)}{said}", row, opening=f"{number}. ")
-    if len(rows) > SHOWN:
-        writing.line(_MORE, *rows[:SHOWN][-1:])
+        writing.line(f"{subject(row)}{said}", row, opening=_opening(number, len(rows), writing))
+
+
+def _opening(number: int, matching: int, writing: _Writing) -> str:
+    """A number, so that their number can be seen; how many match at the front of a list that does not show them all."""
+    if matching <= SHOWN:
+        return f"{number}. "
+    return "- " if number > 1 else writing.count(f"{matching} instance types match, {SHOWN} of them shown")
 
 
 def _look_up_families(request: Request, rows: Sequence[Row], writing: _Writing) -> None:
@@ -236,10 +245,9 @@ def _look_up_families(request: Request, rows: Sequence[Row], writing: _Writing) 
             each = re.sub(r"^ (has|is) ", lambda m: f" {'have' if m[1] == 'has' else 'are'} ", next(iter(said)))
             writing.line(f"{own[0].cells[FAMILY]} instances{_date(own[0])}{each}", *dict.fromkeys((own[0], own[-1])))
         elif said:
-            for row in own[:SHOWN]:
-                writing.line(f"{subject(row)}{describe(row, columns)}", row, opening="- ")
-            if len(own) > SHOWN:
-                writing.line(_MORE, own[SHOWN - 1])
+            for number, row in enumerate(own[:SHOWN], start=1):
+                opening = _opening(number, len(own), writing) if len(own) > SHOWN else "- "
+                writing.line(f"{subject(row)}{describe(row, columns)}", row, opening=opening)
 
 
 def _date(row: Row) -> str:
