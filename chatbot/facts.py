@@ -163,13 +163,13 @@ def is_bare(scored: Scored) -> bool:
 
 def _sentences(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Sequence[Scored]) -> list[str]:
     """The chosen evidence as sentences; one that announces a list is followed by the list."""
-    said = []
+    said: list[Scored] = []
     for c in chosen:
-        said.append(notes.sentence(statement(c.unit, query), c))
-        said += [notes.sentence(statement(s.unit, query), s) for s in announced(c, scored) if s not in chosen]
-        if len(said) > len(chosen):
+        said.append(c)
+        if below := announced(c, scored):
+            said += [s for s in below if s not in said]
             break
-    return said
+    return [notes.sentence(statement(s.unit, query), s) for s in said]
 
 
 def announced(lead: Scored, scored: Sequence[Scored]) -> list[Scored]:

@@ -48,6 +48,12 @@ def test_an_exam_question_gets_its_letter_first_and_a_line_an_option(bot: Chatbo
     assert [line[:5] for line in answer.text.splitlines()[1:]] == ["- A. ", "- B. "]
 
 
+def test_a_sentence_that_announces_a_list_is_followed_by_all_of_it(bot: Chatbot) -> None:
+    answer = bot.ask("What three things primarily determine the environmental effect of training an LLM?")
+    labels = ["Energy consumption", "Cooling requirements", "Carbon footprint"]
+    assert [label for label in labels if f"{label}:" in answer.text] == labels
+
+
 def test_a_follow_up_leans_on_the_turn_before(bot: Chatbot) -> None:
     first = bot.ask("How many vCPUs has trn1.2xlarge?")
     assert "128 vCPUs" in bot.ask("and the bigger one?", [Turn(first.question, first.text)]).text

@@ -6,6 +6,7 @@ from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.evidence import units
 from chatbot.examination.entailment import compare_numbers, denied
+from chatbot.examination.instance_letters import families, said_by_letters
 from chatbot.examination.matter import matter_of
 from chatbot.examination.option_evidence import grounds
 from chatbot.examination.option_profile import extremes
@@ -95,6 +96,30 @@ def test_a_refusal_reaches_over_a_list_and_a_denial_over_its_clause() -> None:
         "Blue Instances are not suitable for work that is stateful, inflexible or coupled."
     )
     assert denied("It does not support hibernation, and runs Linux.") == {"support", "hibern"}
+
+
+def test_a_denial_with_nothing_behind_it_denies_what_stands_before() -> None:
+    assert denied("Blue and Green chips can be rented by the hour; Red chips cannot.") == {"red", "chip"}
+    assert denied("Blue computes in BF16, and Red does not.") == {"red"}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The R family suits caches.", {"r famili"}),
+        ("I instances have SSDs; D and H instances have hard disks.", {"i famili", "d famili", "h famili"}),
+        ("The C, G and P series can train as well.", {"c famili", "g famili", "p famili"}),
+        ("trn1.32xlarge and an r7i.4xlarge", {"trn famili", "r famili"}),
+        ("H100, L4 and TPU v5e are no families, and neither is a G by itself.", set()),
+    ],
+)
+def test_families_are_read_from_names_and_from_instance_types(text: str, named: set[str]) -> None:
+    assert families(text) == named
+
+
+def test_the_letters_of_a_type_tell_its_family_and_processor() -> None:
+    assert said_by_letters("Move to m7a.4xlarge or c7gn.xlarge") == ["m family", "amd", "c family", "graviton"]
+    assert said_by_letters("g5.xlarge beside inf2.xlarge") == ["g family", "inf family"]
 
 
 def test_what_a_text_is_for_and_against() -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from chatbot.evidence import Unit
+from chatbot.examination.instance_letters import families
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.words import content_words, stem, synonyms, words
 
@@ -23,6 +24,11 @@ _REFUSAL = re.compile(
 )
 _SENTENCE = re.compile(r"[;:.](?:\s|$)|\b(?:but|so|because|whereas|while)\b", re.IGNORECASE)
 _REASON = re.compile(r",? (?:because|since|whereas|although) [^;]*", re.IGNORECASE)
+# "… can be bought as Spot Instances; P6e instances cannot": what is denied stands before.
+_ELLIPSIS = re.compile(
+    r"(?P<subject>[^,;:.]*?)\b(?:cannot|can not|(?:do|does|did|is|are|was|were|has|have)(?: not|n['’]t))\s*(?=[,;.]|$)",
+    re.IGNORECASE,
+)
 _LIMIT = re.compile(r"\b(?:only|all|always|never|every|any|none|entire)\b", re.IGNORECASE)
 _NO = re.compile(r"(?:no|none|not? \w+|—|–|-|ended\b.*)\Z", re.IGNORECASE)
 
@@ -69,12 +75,14 @@ def _reading(own: str, full: str, cells: tuple[tuple[str, str], ...], begins: st
     for ordered in ([stem(w) for w in said], _pairs(said)):
         for position, item in enumerate(ordered):
             places.setdefault(item, []).append(position)
+    for family in families(own):
+        places.setdefault(family, []).append(0)
     around = words(full)
     refused = {stem(w) for header, cell in cells if _NO.match(cell) for w in content_words(header)}
     return Reading(
         places={item: tuple(found) for item, found in places.items()},
         groups=frozenset(g for w in said for g in synonyms(w)),
-        around=frozenset([*map(stem, around), *_pairs(around)]),
+        around=frozenset([*map(stem, around), *_pairs(around)]) | families(full),
         groups_around=frozenset(g for w in around for g in synonyms(w)),
         denied=denied(own) | refused,
         lead=frozenset(map(stem, words(begins))),
@@ -94,13 +102,15 @@ def squeezed(text: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def denied(text: str) -> frozenset[str]:
-    """The stems of the words that stand behind a denial, up to the end of its clause."""
+    """The stems of the words that stand behind a denial, up to the end of its clause; before it where nothing follows."""
     found: set[str] = set()
     for match in _DENIAL.finditer(text):
         following = _CLAUSE.split(text[match.end() :], maxsplit=1)[0]
         found |= set(map(stem, content_words(" ".join(following.split()[:_REACH]))))
     for match in _REFUSAL.finditer(text):
         found |= set(map(stem, content_words(_SENTENCE.split(text[match.end() :], maxsplit=1)[0])))
+    for match in _ELLIPSIS.finditer(text):
+        found |= set(map(stem, content_words(_CLAUSE.split(match["subject"])[-1])))
     return frozenset(found)
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from chatbot.evidence import sentences
 from chatbot.examination.entailment import Reading, denied
+from chatbot.examination.instance_letters import said_by_letters
 from chatbot.examination.requirements import Pole, poles
 from chatbot.names import names, relatives
 from chatbot.options import Option
@@ -191,15 +192,16 @@ def _telling(parts: list[Part]) -> tuple[Part, ...]:
 
 
 def _words(text: str) -> list[str]:
-    """The words that carry meaning: single capital letters among them, which are families, and pairs of neighbours."""
+    """The words that carry meaning: single capital letters among them, which are families, pairs of neighbours, and what the
+    letters of instance types say."""
     text = _LONG_FORM.sub(r"\g<short>", text)
     ordered = words(text)
     said = set(content_words(text)) | {w.lower() for w in _LETTER.findall(text)}
     single = [w for w in dict.fromkeys(ordered) if w in said] or list(dict.fromkeys(ordered))
     kept = set(single)
-    families = [family[1].lower() for family in _FAMILY.finditer(text)]
+    types = [match[1].lower() for match in _FAMILY.finditer(text)]
     pairs = [f"{a} {b}" for a, b in pairwise(ordered) if {a, b} & kept and {a, b} <= kept | _ORDER]
-    return single + families + pairs
+    return single + types + pairs + said_by_letters(text)
 
 
 def _stem(word: str) -> str:
