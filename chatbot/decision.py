@@ -14,7 +14,7 @@ from chatbot.polarity import denies
 from chatbot.quantities import quantities
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, inverse_document_frequency
-from chatbot.words import content_words, stem, synonyms
+from chatbot.words import content_words, stem, stems_and_groups, synonyms
 from ingest import Index
 
 # Evidence for one criterion of several need not answer the whole question.
@@ -22,6 +22,8 @@ _CRITERION = 0.1
 # Evidence so much better than any for hardware says that the choice is not one of hardware.
 _BESIDE = 3.0
 _ENOUGH = 1.6
+# What a choice can be made for, as groups of words: "Maximum speed: …" is no answer to who asks for the cheapest.
+_PRIORITIES = frozenset(["cost", "saving", "fast", "latency", "footprint", "energy"])
 _ABOUT_AS_GOOD = 0.8
 _SHORT = 4
 _CAVEAT = re.compile(
@@ -63,6 +65,7 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
         and s.unit.kind != "note"
         and not s.unit.meant.endswith("?")
         and not s.features["opposite task"]
+        and not _has_another_priority(s.unit, query)
     ]
     if any(s.features["size"] for s in usable):
         usable = [s for s in usable if not s.features["other size"]]
@@ -79,6 +82,16 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     ):
         return None
     return _draft(query, ranked, usable, wanted)
+
+
+def _has_another_priority(unit: Unit, query: Query) -> bool:
+    """Whether a unit's label says what it is best for, and that is nothing the question cares for, but something else."""
+    asked, said = _priorities(query.standalone), _priorities(unit.label[0])
+    return bool(asked and said) and not asked & said
+
+
+def _priorities(text: str) -> frozenset[str]:
+    return stems_and_groups(text)[1] & _PRIORITIES
 
 
 def _is_foreign(query: Query, wanted: Sequence[Criterion], index: Index) -> bool:

@@ -39,6 +39,14 @@ _OF_A_DOCUMENT = 2
 _FIGURES_OF_A_DOCUMENT = 3
 _RELATED = 0.4
 _RESTATES = 0.7
+# A figure of one card is none of a whole instance.
+_SHARE = re.compile(
+    r"\b(?:per|each) (?:gpu|chip|accelerator|card|core|device|instance|node|vcpu)s?\b|\beach\b", re.IGNORECASE
+)
+_IMPERATIVE = re.compile(
+    r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
+    re.IGNORECASE,
+)
 _PER = re.compile(
     r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b",
     re.IGNORECASE,
@@ -108,12 +116,14 @@ def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
 
 
 def _fitness(query: Query, scored: Scored) -> float:
-    """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much"."""
+    """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much", what to do for "how"."""
     fitness = scored.score * (0.5 if scored.unit.kind == "note" else 1.0)
     if query.wants_name and not scored.features["new name"]:
         fitness *= 0.5
     if query.asks_number and query.dimensions and not answers_quantity(query, scored.unit):
         fitness *= 0.3
+    if scored.score >= ANSWERS and query.asks_how and _IMPERATIVE.match(scored.unit.plain):
+        fitness *= 2.0
     return fitness
 
 
@@ -307,6 +317,7 @@ def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
         candidate.unit.kind == "note"
         or (query.tasks and candidate.features["opposite task"])
         or candidate.features["other name"]
+        or _is_share(candidate, query) != _is_share(best, query)
     ):
         return False
     return (
@@ -314,6 +325,11 @@ def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
         and candidate.features["words in place"]
         >= (_RELATED if query.asks_agreement else _MATTER) * best.features["words in place"]
     )
+
+
+def _is_share(scored: Scored, query: Query) -> bool:
+    """Whether what evidence says is said of each part: "80 GB per GPU"."""
+    return bool(_SHARE.search(statement(scored.unit, query)))
 
 
 def _document(scored: Scored) -> str:

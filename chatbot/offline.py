@@ -6,6 +6,7 @@ from chatbot.answer import Passage
 from chatbot.attribute import asks_own_records, is_command
 from chatbot.comparison import compare
 from chatbot.decision import decide
+from chatbot.definition import define
 from chatbot.draft import Draft, Notes
 from chatbot.examination import examine
 from chatbot.facts import lay_side_by_side, state_facts
@@ -18,7 +19,7 @@ from ingest import Index
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (lay_side_by_side, judge, compare, decide, state_facts)
+_COMPOSERS: tuple[Composer, ...] = (lay_side_by_side, judge, compare, define, decide, state_facts)
 
 
 def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored] | None = None) -> Draft:

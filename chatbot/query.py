@@ -17,7 +17,7 @@ from chatbot.words import content_words, vocabulary, words
 from ingest import Index
 
 _COMPARES = re.compile(
-    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|better|worse|contrast|against|side by side|trade-?offs?|faster than|cheaper than|or)\b",
+    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|better|worse|contrast|against|side by side|trade-?offs?|faster than|cheaper than|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
     re.IGNORECASE,
 )
 _HARDWARE = r"(?:hardware|instances?|gpus?|chips?|accelerators?|machines?|series|famil(?:y|ies)|cards?|processors?|silicon|vms?|setup|compute)"
@@ -48,6 +48,10 @@ _AGREES = re.compile(
 )
 _POLITE = re.compile(
     r"^\W*(?:please|thanks?|thank you|hi|hello|hey|good (?:morning|day|evening)|i need this|explain|be (?:brief|short)|keep it|just)\b(?:\W+\w+){0,8}\W*$",
+    re.IGNORECASE,
+)
+_ASKS_HOW = re.compile(
+    r"\W*(?:how (?:do|can|could|should|would|to|does one|might)|what (?:can|could) (?:i|we|one) do|(?:any )?ways? to)\b",
     re.IGNORECASE,
 )
 _WANTS_LIST = re.compile(
@@ -103,6 +107,11 @@ class Query:
         return bool(_WANTS_LIST.search(self.standalone))
 
     @property
+    def asks_how(self) -> bool:
+        """Whether the answer is what to do."""
+        return bool(_ASKS_HOW.match(self.standalone))
+
+    @property
     def asks_agreement(self) -> bool:
         """Whether it is asked if the sources say the same."""
         return bool(_AGREES.search(self.standalone))
@@ -150,6 +159,8 @@ class Query:
     @property
     def asks_number(self) -> bool:
         """Whether the answer is a quantity."""
+        if self.asks_how:
+            return False
         return asks_quantity(self.standalone) or (bool(self.entities) and is_terse(self.standalone))
 
 

@@ -114,6 +114,7 @@ def names(question: str, index: Index) -> list[str]:
     ("question", "text"),
     [
         ("how many GPUs in p4d.24xlarge", "p4d.24xlarge has 8 NVIDIA A100 GPUs [1]."),
+        ("How many A100s does a p4d.24xlarge have?", "p4d.24xlarge has 8 NVIDIA A100 GPUs [1]."),
         ("memory of r6g.4xlarge", "r6g.4xlarge has 128 GiB of memory [1]."),
         ("How many vCPUs does a g4dn.xl have?", "g4dn.xlarge has 4 vCPUs [1]."),
         ("What is the network bandwidth of p5.48xlarge?", "p5.48xlarge has 3200 Gbps of network bandwidth [1]."),

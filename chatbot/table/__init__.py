@@ -10,6 +10,7 @@ from chatbot.facts import ANSWERS, eligible
 from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored
+from chatbot.searching import is_background
 from chatbot.table.columns import ACCELERATOR, FAMILY, SIZES, Column
 from chatbot.table.filters import Request, columns_in, read_request
 from chatbot.table.instances import Instances, Row, load_instances
@@ -51,10 +52,12 @@ def answer_from_table(
 
 
 def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], known: Instances) -> bool:
-    """Whether prose answers: for types that are named, in all the columns asked; for a kind of accelerator, by its name."""
+    """Whether prose answers: for types that are named, a source in all the columns asked; for a kind of accelerator, by its name."""
     prose = [s for s in scored if s.score >= ANSWERS and s.unit.chunk.document.id not in known.documents]
     if request.types:
-        told = [(mentioned(s.unit.meant_in_place), columns_in(s.unit.meant)) for s in prose]
+        # A row is as good as what background says of a type, and newer.
+        sources = [s for s in prose if not is_background(s.unit.chunk)]
+        told = [(mentioned(s.unit.meant_in_place), columns_in(s.unit.meant)) for s in sources]
         wanted = set(_columns(request))
         return all(wanted <= {c for names, said in told if name in names for c in said} for name in request.types)
     if request.bounds or request.order or request.counts or (request.seeks and request.families):

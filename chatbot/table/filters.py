@@ -96,17 +96,26 @@ def read_request(
     if named is None:
         return None
     groups = _take_families(reading, families, accelerators)
+    counted = named and _take_counted(reading, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
     order = _take_order(reading)
     seeks = not named and bool(_SEEKS.search(text))
     traits = _take_traits(reading) if seeks else ()
     traits = tuple(dict.fromkeys((*traits, *_kind(text, seeks and not cards))))
     asked = _take_columns(reading)
+    if counted and "accelerators" not in asked:
+        asked = ("accelerators", *asked)
     if not asked and not bounds and not order and _SPECIFIED.search(text):
         asked = _SPECIFICATION
     if not _is_understood(reading.text) or _is_ambiguous(text, asked):
         return None
     return Request(named, groups, cards, bounds, traits, asked, order, seeks, seeks and bool(_COUNTS.search(text)))
+
+
+def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
+    """Whether it is asked how many of an accelerator there are: "how many H100s"."""
+    written = "|".join(map(re.escape, sorted(accelerators, key=len, reverse=True)))
+    return bool(reading.take(rf"\b(?:how many|number of) (?:nvidia |aws )?(?:{written})s?(?![\w-])"))
 
 
 def columns_in(text: str) -> tuple[Column, ...]:
