@@ -39,6 +39,8 @@ _CONCEDED = re.compile(
 _ADVISED_AGAINST = re.compile(
     r"\b(?:(?:do|does|should|would|must|can|need)(?: not|n['’]t)|never|avoid|cannot|can['’]t)\b[^,;.:]*", re.IGNORECASE
 )
+# What is worse than something is no alternative to it.
+_IS_WORSE = re.compile(r"\b(?:less [\w-]*efficien\w*|worse|slower|weaker|poorer)\b", re.IGNORECASE)
 _OUT = r"\b{}\b(?:\s+\w+)?\s+(?:is|are)\s+(?:out|off|banned|excluded|not|no|forbidden|ruled)\b"
 _AGAINST = r"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|can't|cannot|won't|don't|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to|less (?:dependent|reliant)|independen\w+|(?:reduc|cut|lower|end|break|escap)\w* (?:\w+ )?(?:dependen\w+|relian\w+|lock-?in))\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
 
@@ -250,7 +252,12 @@ def _alternatives(
     chosen: list[Scored] = []
     for name, _, found in [r for r in ranked if r[0] != choice][:4]:
         others = [
-            s for s in found if s not in reasons and choice not in _candidates(s.unit) and not denies(s.unit.meant)
+            s
+            for s in found
+            if s not in reasons
+            and choice not in _candidates(s.unit)
+            and not denies(s.unit.meant)
+            and not _IS_WORSE.search(s.unit.meant)
         ]
         new = [s for s in others if not any(repeats(s, c) for c in (*reasons, *chosen))]
         best = max(new, key=lambda s: (_met(s, query, wanted), s.score), default=None)

@@ -15,7 +15,7 @@ STARTERS = (
     "Which instance has the lowest footprint for training?",
     "Trainium or Inferentia?",
     "How much accelerator memory does a trn1.32xlarge have?",
-    "Is Trainium for inference?",
+    "Which hardware for pre-training a 70B model on AWS?",
 )
 _TRIED = 8
 _LONGEST = 90
