@@ -13,7 +13,7 @@ _OF = re.compile(
 )
 _OWNED = re.compile(r"\b[\w-]+['’]s\s+(?P<head>[\w-]+(?:\s+[\w-]+)?)\s*\?*$", re.IGNORECASE)
 _WHICH = re.compile(
-    r"\b(?:what|which)\s+(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:does|do|did|has|have|had|is|are|was|were|can)\b",
+    r"\b(?:what|which)\s+(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:does|do|did|has|have|had|is|are|was|were|can|offers?|supports?|sells?|provides?|allows?)\b",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.facts import ANSWERS, DOUBT, doubt, repeats
+from chatbot.facts import ANSWERS, DOUBT, doubt, is_bare, repeats
 from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
@@ -62,6 +62,7 @@ def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index
         and s.unit.kind != "note"
         and (s.score >= _HALF * ANSWERS or (s.features["names in place"] == 1.0 and _is_figure(s, query)))
         and not s.unit.meant.endswith("?")
+        and not is_bare(s)
         and not s.features["sibling"]
     ]
 

@@ -14,7 +14,7 @@ from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.words import content_words, stem, stems_and_groups, synonyms
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 from ingest import Index
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
@@ -47,6 +47,9 @@ _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,
 )
+# So many words, and so many in capitals, are a name or a caption.
+_CAPTION = 5
+_TITLE = 10
 _PER = re.compile(
     r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b",
     re.IGNORECASE,
@@ -62,9 +65,10 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
     if len(differing) > 1:
         return _side_by_side(query, differing)
     notes = Notes()
-    chosen = siblings(found[0], found) if query.wants_list else []
-    chosen = chosen if len(chosen) > 1 else further(query, found, limit=4)
-    chosen += _grounds(query, chosen, found) or elsewhere(chosen, found)
+    chosen = siblings(query, found[0], found) if query.wants_list else []
+    if len(chosen) < 2:
+        chosen = further(query, found, limit=4)
+        chosen += _grounds(query, chosen, found) or elsewhere(chosen, found)
     notes.line(*_sentences(notes, query, chosen, scored), *corrections(notes, query, chosen, scored))
     return notes.draft()
 
@@ -87,8 +91,11 @@ def elsewhere(chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]
     return list(islice(near, 1))
 
 
-def siblings(best: Scored, found: Sequence[Scored]) -> list[Scored]:
-    """A list's items beside the best one, in their order, at most six: a question for several things wants them all."""
+def siblings(query: Query, best: Scored, found: Sequence[Scored]) -> list[Scored]:
+    """A list's items beside the best one, in their order, at most six: a question for several things wants them all.
+
+    The best one alone where it is the only item on what is asked, in a list that is about something else.
+    """
     beside = [
         s
         for s in found
@@ -96,7 +103,16 @@ def siblings(best: Scored, found: Sequence[Scored]) -> list[Scored]:
         and s.unit.above == best.unit.above
         and s.unit.kind == best.unit.kind != "note"
     ]
-    return sorted(beside, key=lambda s: s.unit.start)[:6] if best.unit.kind in ("item", "row") else [best]
+    if best.unit.kind not in ("item", "row") or _stands_apart(query, best, beside):
+        return [best]
+    return sorted(beside, key=lambda s: s.unit.start)[:6]
+
+
+def _stands_apart(query: Query, best: Scored, beside: Sequence[Scored]) -> bool:
+    """Whether an item's label names what is asked about, and neither the heading of its list nor another item does."""
+    label = best.unit.cells[0][1] if best.unit.cells else best.unit.label[0]
+    elsewhere = stems(" ".join([*best.unit.above, *(s.unit.plain for s in beside if s is not best)]))
+    return bool(stems(query.standalone) & stems(label) - elsewhere)
 
 
 def _grounds(query: Query, chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
@@ -166,7 +182,9 @@ def _provenance(scored: Scored) -> str:
 def is_bare(scored: Scored) -> bool:
     """A name or a caption alone says nothing."""
     unit = scored.unit
-    return len(unit.plain.split()) <= 5 and not (
+    said = unit.plain.split()
+    is_title = len(said) <= _TITLE and all(w[0].isupper() or not w[0].isalpha() for w in said)
+    return (len(said) <= _CAPTION or is_title) and not (
         unit.label[0] or unit.quantities or unit.cells or unit.text.rstrip().endswith(".")
     )
 

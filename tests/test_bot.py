@@ -54,6 +54,32 @@ def test_a_sentence_that_announces_a_list_is_followed_by_all_of_it(bot: Chatbot)
     assert [label for label in labels if f"{label}:" in answer.text] == labels
 
 
+def test_an_item_of_a_list_about_something_else_stands_alone(bot: Chatbot) -> None:
+    text = bot.ask("When should I use Spot Instances?").text
+    assert text.startswith("Spot instances: Do not forget spot instances for fault-tolerant workloads [1].")
+    assert "V100" not in text
+
+
+def test_what_is_offered_over_something_is_a_comparison(bot: Chatbot) -> None:
+    lines = bot.ask("What does Inf2 offer over Inf1?").text.splitlines()
+    assert [line.partition(":")[0] for line in lines if line.startswith("- ")] == ["- Inf2", "- Inf1"]
+
+
+def test_evidence_for_another_priority_is_no_reason(bot: Chatbot) -> None:
+    assert "Maximum speed" not in bot.ask("What is the cheapest way to train a 7B model from scratch?").text
+    assert "Maximum speed" in bot.ask("What is the fastest way to pre-train a model from scratch?").text
+
+
+def test_where_something_is_offered_is_not_answered_by_what_it_is(bot: Chatbot) -> None:
+    assert bot.ask("Which regions offer trn2?").refused
+
+
+def test_a_figure_of_one_card_does_not_differ_from_the_whole_machine_s(bot: Chatbot) -> None:
+    answer = bot.ask("How many H100s does a p5.48xlarge have and how much GPU memory in all?")
+    assert "different figures" not in answer.text
+    assert "8 NVIDIA H100 GPUs" in answer.text
+
+
 def test_a_follow_up_leans_on_the_turn_before(bot: Chatbot) -> None:
     first = bot.ask("How many vCPUs has trn1.2xlarge?")
     assert "128 vCPUs" in bot.ask("and the bigger one?", [Turn(first.question, first.text)]).text
