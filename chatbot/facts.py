@@ -41,12 +41,14 @@ _RELATED = 0.4
 _RESTATES = 0.7
 # A figure of one card is none of a whole instance.
 _SHARE = re.compile(
-    r"\b(?:per|each) (?:gpu|chip|accelerator|card|core|device|instance|node|vcpu)s?\b|\beach\b", re.IGNORECASE
+    r"\b(?:per|each) (?:gpu|chip|accelerator|card|core|device|instance|node|vcpu)s?\b|\b(?:gb|gib|tb|tib|gpus?|\d) each\b",
+    re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,
 )
+_OPTION = re.compile(r"option\s+\(?[A-H]\)?[.:)]\s", re.IGNORECASE)
 # So many words, and so many in capitals, are a name or a caption.
 _CAPTION = 5
 _TITLE = 10
@@ -180,8 +182,10 @@ def _provenance(scored: Scored) -> str:
 
 
 def is_bare(scored: Scored) -> bool:
-    """A name or a caption alone says nothing."""
+    """A name or a caption alone says nothing, and neither does the option of a quiz."""
     unit = scored.unit
+    if _OPTION.match(unit.plain):
+        return True
     said = unit.plain.split()
     is_title = len(said) <= _TITLE and all(w[0].isupper() or not w[0].isalpha() for w in said)
     return (len(said) <= _CAPTION or is_title) and not (

@@ -40,6 +40,13 @@ _CELL_WORDS: dict[str, Verdict] = {
     **dict.fromkeys(("yes", "y", "✓", "✔", "✅", "true", "supported", "available"), "yes"),
     **dict.fromkeys(("no", "n", "✗", "✘", "❌", "false", "not supported", "unsupported", "not available"), "no"),
 }
+# A column that is about what something is compared with.
+_OTHERS = re.compile(r"\b(?:others?|comparable|competing|conventional|rivals?)\b", re.IGNORECASE)
+_SET_AGAINST = re.compile(
+    r"\b(?:instead of|rather than|down from|from|than|against|versus|vs\.?|compared (?:to|with))\s+(?:about |up to |USD |\$)*\d[^,;.]*?(?=\s+to\s+\d|[,;]|\.(?:\s|$)|$)"
+    r"|\b\d[\d.,]*\s+(?:other|comparable|conventional)\b[^,;.]*",
+    re.IGNORECASE,
+)
 LOOKED_AT = 4
 # Without these a claim would be another one: full fine-tuning is not any fine-tuning.
 _WEIGHTY = frozenset(["full", "only", "idle", "peak", "maximum", "minimum", "sparse", "dense", "average"])
@@ -151,11 +158,19 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
 
 
 def _figures(scored: Scored, query: Query) -> Sequence[Quantity]:
-    """The quantities of the things asked about, without those of the other columns of a row."""
+    """The quantities of the things asked about, without those of what they are compared with."""
     unit = scored.unit
+    of_others = bool(_OTHERS.search(query.standalone))
     own = columns_of_things(unit, query) if unit.cells else ()
-    key = unit.cells[0][1] if unit.cells else ""
-    return quantities("; ".join(f"{with_unit(key, cell)} {key}" for _, cell in own)) if own else unit.quantities
+    if own:
+        key = unit.cells[0][1]
+        kept = [f"{with_unit(key, cell)} {key}" for header, cell in own if of_others or not _OTHERS.search(header)]
+        return quantities("; ".join(kept))
+    if of_others or unit.cells:
+        return unit.quantities
+    # "To 2.3 hours from 4 hours on comparable instances": where a figure stands against one of its kind, the other's is meant.
+    alone = quantities(_SET_AGAINST.sub(" ", unit.meant))
+    return alone if {q.dimension for q in unit.quantities} == {q.dimension for q in alone} else unit.quantities
 
 
 def _says_all(claim: str, scored: Scored) -> bool:

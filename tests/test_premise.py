@@ -77,3 +77,19 @@ def test_a_verdict_is_what_the_cited_words_say(falcon: Chatbot, question: str, o
 )
 def test_a_number_alone_is_no_yes(falcon: Chatbot, question: str) -> None:
     assert not falcon.ask(question).text.startswith("Yes")
+
+
+SWAPPED = [
+    ("BERT Large training on Trainium took 4 hours, right?", "No. "),
+    ("BERT Large training on Trainium took 2.3 hours, right?", "Yes. "),
+    ("Inferentia needed 33 instances in the LayoutLM experiment, right?", "No. "),
+    ("Inferentia needed 6 instances in the LayoutLM experiment, right?", "Yes. "),
+    ("A full BERT Large run on Trainium cost 2091 dollars, correct?", "No. "),
+]
+
+
+@pytest.mark.parametrize(("question", "opening"), SWAPPED)
+def test_the_figure_of_what_something_is_compared_with_is_not_its_own(
+    bot: Chatbot, question: str, opening: str
+) -> None:
+    assert bot.ask(question).text.startswith(opening)
