@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.facts import ANSWERS, DOUBT, doubt, is_bare, repeats
+from chatbot.eligibility import ANSWERS, DOUBT, doubt, is_bare, repeats
 from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
+from chatbot.eligibility import ANSWERS, repeats
 from chatbot.evidence import Unit
-from chatbot.facts import ANSWERS, repeats
 from chatbot.names import maker, names, relatives
 from chatbot.phrasing import statement
 from chatbot.polarity import denies

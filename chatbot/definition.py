@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
+from chatbot.eligibility import ANSWERS, repeats
 from chatbot.evidence import Unit
-from chatbot.facts import ANSWERS, repeats
 from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored

@@ -7,9 +7,10 @@ from chatbot.attribute import asks_own_records, is_command
 from chatbot.comparison import compare
 from chatbot.decision import decide
 from chatbot.definition import define
+from chatbot.disagreement import lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.examination import examine
-from chatbot.facts import lay_side_by_side, state_facts
+from chatbot.facts import state_facts
 from chatbot.premise import judge
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units

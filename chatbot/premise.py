@@ -7,7 +7,8 @@ from itertools import islice
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.facts import ANSWERS, corrections, eligible, elsewhere, further, repeats
+from chatbot.eligibility import ANSWERS, eligible, repeats
+from chatbot.facts import corrections, elsewhere, further
 from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
 from chatbot.polarity import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from chatbot.answer import Passage
 from chatbot.definition import defining, thing_asked
-from chatbot.facts import ANSWERS, eligible
+from chatbot.eligibility import ANSWERS, eligible
 from chatbot.names import names, proper_names, relatives
 from chatbot.query import Query
 from chatbot.retriever import LIMIT, merged, retrieve

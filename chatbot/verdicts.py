@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from chatbot.eligibility import ANSWERS, eligible
 from chatbot.evidence import Unit
-from chatbot.facts import ANSWERS, eligible
 from chatbot.names import makers, mentioned, proper_names
 from chatbot.phrasing import columns_of_things
 from chatbot.polarity import (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from chatbot.answer import Passage
 from chatbot.citations import Evidence
 from chatbot.draft import Draft
-from chatbot.facts import ANSWERS, eligible
+from chatbot.eligibility import ANSWERS, eligible
 from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored

@@ -1,0 +1,106 @@
+"""Which evidence can answer at all: it speaks of what is asked about, and holds what is asked for."""
+
+import re
+from collections.abc import Sequence
+from math import prod
+
+from chatbot.attribute import asked_attribute, speaks_of_attribute
+from chatbot.names import makers, proper_names
+from chatbot.query import Query
+from chatbot.scoring import Scored, answers_quantity, other_qualifier
+from chatbot.words import content_words, stem, stems_and_groups, synonyms
+
+# The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
+ANSWERS = 0.04
+# An unsure answer is followed by what may be right as well, until so little doubt is left.
+DOUBT = 0.05
+_IMPERATIVE = re.compile(
+    r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"option\s+\(?[A-H]\)?[.:)]\s", re.IGNORECASE)
+# So many words, and so many in capitals, are a name or a caption.
+_CAPTION = 5
+_TITLE = 10
+_PER = re.compile(
+    r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b",
+    re.IGNORECASE,
+)
+
+
+def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
+    """The evidence that can answer at all: it speaks of what is asked about, and holds a quantity of the kind asked for."""
+    found = [s for s in scored if _on_subject(query, s) and _of_kind(query, s) and not s.unit.plain.endswith("?")]
+    return sorted(found, key=lambda s: -_fitness(query, s))
+
+
+def _fitness(query: Query, scored: Scored) -> float:
+    """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much", what to do for "how"."""
+    fitness = scored.score * (0.5 if scored.unit.kind == "note" else 1.0)
+    if query.wants_name and not scored.features["new name"]:
+        fitness *= 0.5
+    if query.asks_number and query.dimensions and not answers_quantity(query, scored.unit):
+        fitness *= 0.3
+    if scored.score >= ANSWERS and query.asks_how and _IMPERATIVE.match(scored.unit.plain):
+        fitness *= 2.0
+    return fitness
+
+
+def _on_subject(query: Query, scored: Scored) -> bool:
+    """Whether the evidence speaks of what the question names, and not of another size of it."""
+    if not query.entities:
+        return True
+    return not scored.features["sibling"] and scored.features["owner"] > 0
+
+
+def _of_kind(query: Query, scored: Scored) -> bool:
+    if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
+        return False
+    wanted = asked_attribute(query.core, query.yes_no) if query.entities or proper_names(query.core) else ()
+    said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
+    if not speaks_of_attribute(wanted, said, every=query.yes_no):
+        return False
+    if not query.strict or query.yes_no:
+        return True
+    if not _names_all(query.standalone, scored):
+        return False
+    per = _PER.search(query.standalone) if "money" in query.dimensions else None
+    said = said.lower()
+    return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
+
+
+def _names_all(question: str, scored: Scored) -> bool:
+    """Whether evidence for a figure speaks of every capitalised thing that the question names, makers apart."""
+    said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
+    held, groups = stems_and_groups(said)
+    named = [w for name in proper_names(question) if not makers(name) for w in content_words(name)]
+    return all(stem(w) in held or synonyms(w) & groups for w in named)
+
+
+def _provenance(scored: Scored) -> str:
+    source = scored.unit.chunk.document.source
+    return f"{scored.unit.chunk.document.title} {source.publisher or ''} {source.published or ''}"
+
+
+def is_bare(scored: Scored) -> bool:
+    """A name or a caption alone says nothing, and neither does the option of a quiz."""
+    unit = scored.unit
+    if _OPTION.match(unit.plain):
+        return True
+    said = unit.plain.split()
+    is_title = len(said) <= _TITLE and all(w[0].isupper() or not w[0].isalpha() for w in said)
+    return (len(said) <= _CAPTION or is_title) and not (
+        unit.label[0] or unit.quantities or unit.cells or unit.text.rstrip().endswith(".")
+    )
+
+
+def doubt(chosen: Sequence[Scored]) -> float:
+    """The probability that none of the chosen evidence answers, were they independent."""
+    return prod(1.0 - c.score for c in chosen)
+
+
+def repeats(one: Scored, other: Scored) -> bool:
+    """Whether two pieces of evidence say the same: most words of the shorter are in the longer."""
+    first, second = ({stem(w) for w in content_words(s.unit.plain)} for s in (one, other))
+    smaller = min(len(first), len(second))
+    return not smaller or len(first & second) / smaller > 0.6
