@@ -88,7 +88,9 @@ def test_stopping_an_answer_does_not_stop_the_program(
 
 def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(corpus_index: Path) -> None:
     program = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        # Whoever runs the tests in the background ignores SIGINT, and what it starts would do so, too.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from chatbot import Chatbot; from chatbot.llm.scripted import ScriptedChatModel; from chatbot.terminal import chat\n"
         "def script(messages):\n"
         "    print('WRITING', flush=True)\n"
