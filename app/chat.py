@@ -59,6 +59,9 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
             with place:
                 scroll_to(exchange, "answered")
             show_next(_with_next(exchange, bot))
+            # What the run before showed above is gone only when this one has ended.
+            with place:
+                scroll_to(exchange, "settled")
     with tools:
         _show_tools(answers())
 

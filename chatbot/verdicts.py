@@ -47,6 +47,11 @@ _SET_AGAINST = re.compile(
     r"|\b\d[\d.,]*\s+(?:other|comparable|conventional)\b[^,;.]*",
     re.IGNORECASE,
 )
+# "... compared with other instances that are optimized for inference": what is said of the others is not said of the thing.
+_COMPARED_WITH = re.compile(
+    r"\b(?:with|than|against|versus|vs\.?|to|from|unlike)\s+(?:the\s+|an?\s+)?(?:others?|comparable|competing|conventional|rivals?)\b[^,;]*",
+    re.IGNORECASE,
+)
 LOOKED_AT = 4
 # Without these a claim would be another one: full fine-tuning is not any fine-tuning.
 _WEIGHTY = frozenset(["full", "only", "idle", "peak", "maximum", "minimum", "sparse", "dense", "average"])
@@ -246,8 +251,20 @@ def _said_of(scored: Scored, query: Query) -> str:
     if unit.cells:
         own = [f"{header} {cell}" for header, cell in unit.cells[1:] if wanted & mentioned(f"{header} {cell}")]
         return f"{unit.cells[0][1]} {' '.join(own)}" if own else unit.meant
-    own = [c for c in _CLAUSE.split(unit.meant) if wanted & mentioned(c) and len(content_words(c)) >= 3]
-    return ", ".join(own) or unit.meant
+    alone = unit.meant if _OTHERS.search(query.standalone) else _COMPARED_WITH.sub(" ", unit.meant)
+    own = [c for c in _clauses(alone) if wanted & mentioned(c) and len(content_words(c)) > 1]
+    return ", ".join(own) or alone
+
+
+def _clauses(text: str) -> list[str]:
+    """The clauses of a sentence; one that names nothing goes on with what the clause before it names."""
+    found: list[str] = []
+    for clause in _CLAUSE.split(text):
+        if found and not mentioned(clause):
+            found[-1] += f", {clause}"
+        else:
+            found.append(clause)
+    return found
 
 
 def _by_words(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:

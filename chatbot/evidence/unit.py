@@ -1,0 +1,72 @@
+"""A piece of evidence: a sentence, a list item or a table row, with exact offsets and what stands above it."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from chatbot.evidence.wording import label_of, plain
+from chatbot.quantities import Quantity, quantities, with_unit
+from chatbot.words import is_spun, unspun
+from ingest import Chunk
+
+Kind = Literal["sentence", "item", "row", "note"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of evidence: `chunk.document.text[start:end] == text`.
+
+    `above` holds what the piece hangs from, outermost first: headings, bold labels, parent items. A table row has `cells`,
+    pairs of column header and cell, both in plain text. `before` is the sentence that a "these" or "it" points back to.
+    """
+
+    chunk: Chunk
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    above: tuple[str, ...]
+    cells: tuple[tuple[str, str], ...] = ()
+    before: str = ""
+
+    @cached_property
+    def plain(self) -> str:
+        """The words without markup; a table row as "header: cell" pairs."""
+        if self.cells:
+            return "; ".join(f"{header}: {cell}" if header else cell for header, cell in self.cells)
+        return plain(self.text)
+
+    @cached_property
+    def meant(self) -> str:
+        """What the words mean: themselves, but for a word-spun document."""
+        return unspun(self.plain) if _document_is_spun(self.chunk.document.id, self.chunk.document.text) else self.plain
+
+    @cached_property
+    def meant_in_place(self) -> str:
+        """What `full` means."""
+        return unspun(self.full) if _document_is_spun(self.chunk.document.id, self.chunk.document.text) else self.full
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The numbers in it; a table cell's with the column's header for a noun."""
+        text = (
+            "; ".join(f"{with_unit(header, cell)} {header}" for header, cell in self.cells)
+            if self.cells
+            else self.plain
+        )
+        return tuple(quantities(text))
+
+    @cached_property
+    def label(self) -> tuple[str, str]:
+        """A labelled line in two: ("7B-30B parameters", "L40S, A100"); ("", all) where there is no label."""
+        return ("", self.plain) if self.cells else label_of(self.plain)
+
+    @cached_property
+    def full(self) -> str:
+        """The words with those of what stands above them: what the piece says when it is read in its place."""
+        return " | ".join((*self.above[-3:], *([self.before] if self.before else []), self.plain))
+
+
+@lru_cache(maxsize=256)
+def _document_is_spun(document_id: str, text: str) -> bool:
+    return is_spun(text)

@@ -1,0 +1,67 @@
+"""The words of a text without its marks, its label, and its sentences."""
+
+import re
+
+SEPARATOR = re.compile(r"\s*(?:→|->|=>|⇒|\sβ\s|:\*\*|\*\*:|:)\s+|\s+[–—]\s+|\s+β\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|fig|eq|vol|al|dr|mr|mrs|prof|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)(?<![/'’°])\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+# "No. 4" is a number, and a short answer ("Yes.") is one with the sentence that gives its reason.
+_NUMBER_SIGN = re.compile(r"\bno\.$", re.IGNORECASE)
+_SHORT_ANSWER = re.compile(r"\W*(?:yes|no)\.", re.IGNORECASE)
+# No abbreviation is longer than this.
+_ABBREVIATED = 12
+# A sentence that begins like this speaks of what the sentence before it names.
+LEANS_BACK = re.compile(
+    r"^(?:(?:in|for|with) (?:such|these|this|those|that)|it|they|these|this|those|that|its|their|such|both|each|the (?:chips?|instances?|accelerators?|hardware|sdk|results?))\b",
+    re.IGNORECASE,
+)
+
+
+def plain(text: str) -> str:
+    """Text without Markdown marks: emphasis, code marks, links, list marks, footnote marks; white space folded."""
+    text = re.sub(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+|\d{1,2}[.)]\s+)?", "", text)
+    text = re.sub(r"\s?(?:\[\[\d{1,3}\]\]|\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])(?:\([^()\s]*\))?", "", text)
+    text = re.sub(r"\[!\[[^\]]*\]\([^()]*\)\]\([^()]*\)", "", text)
+    text = re.sub(r"!?\[([^\]]*)\]\((?:[^()\s]|\([^()]*\))*\)", r"\1", text)
+    text = re.sub(r"(\*\*|__|``?)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
+    text = re.sub(r"(?<![\w*])[*_](?=\S)([^*_]+?)(?<=\S)[*_](?![\w*])", r"\1", text)
+    text = re.sub(r"\*\*|</?[a-zA-Z][^>]*>", "", text)
+    text = re.sub(r"\s+β\s+|\s*(?:→|⇒)\s*", ": ", text)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def label_of(text: str) -> tuple[str, str]:
+    match = SEPARATOR.search(text)
+    if match and 0 < match.start() <= 70 and len(text[: match.start()].split()) <= 8 and text[match.end() :].strip():
+        return text[: match.start()].strip(" *_`"), text[match.end() :].strip()
+    return "", text
+
+
+def lead_of(text: str) -> str:
+    """What a parent item is called: its label, or its first words."""
+    label, _ = label_of(text)
+    return (label or text).rstrip(":")[:90]
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The spans of the sentences in a text, white space trimmed; an abbreviation or an initial does not end one."""
+    spans, start = [], 0
+    for match in _SENTENCE_END.finditer(text):
+        if not _goes_on(text, start, match):
+            spans.append((start, match.start() + len(match.group().rstrip())))
+            start = match.end()
+    spans.append((start, len(text)))
+    return [(s + len(t) - len(t.lstrip()), s + len(t.rstrip())) for s, e in spans if (t := text[s:e]).strip()]
+
+
+def _goes_on(text: str, start: int, end: re.Match[str]) -> bool:
+    """Whether the sentence that began at `start` does not end at what looks like its end."""
+    last = text[max(start, end.start() - _ABBREVIATED) : end.start()]
+    return bool(
+        _ABBREVIATION.search(last)
+        or (_NUMBER_SIGN.search(last) and text[end.end() : end.end() + 1].isdigit())
+        or _SHORT_ANSWER.fullmatch(text, start, end.start())
+    )
