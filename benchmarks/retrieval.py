@@ -22,6 +22,7 @@ from ir_measures import RR, R, calc_aggregate, nDCG
 
 from chatbot import retrieve
 from ingest import Index, sync
+from ingest.encoder import DEFAULT_ENCODER
 
 # The sample: every right page, every second of the other pages of its guides, every fortieth page of other guides.
 NEAR, FAR = 2, 40
@@ -151,7 +152,7 @@ def _measure_full(documents: Path, place: Path, questions: Sequence[Question]) -
     }
 
 
-def _synced(documents: Path, place: Path, encoder: str = "sentence-transformers/all-MiniLM-L6-v2") -> Index:
+def _synced(documents: Path, place: Path, encoder: str = DEFAULT_ENCODER) -> Index:
     began = time.perf_counter()
     report = sync([documents], place, encoder=encoder)
     changed = len(report.added + report.changed + report.removed)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, doubt, is_bare, repeats
+from chatbot.names import names
 from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
@@ -17,13 +18,16 @@ from ingest import Index
 _A_SIDE = 3
 # A side needs less than a whole answer does: its evidence answers half of the question by nature.
 _HALF = 0.4
+# Two sentences that share this much but for names and numbers say the same of two things.
+_ALIKE = 0.7
 
 
 def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Each side's best evidence, side by side, led by evidence that speaks of all sides at once where there is some."""
     if not query.compares:
         return None
-    by_side = {side: _evidence(side, query, passages, index) for side in query.sides}
+    spoken = {side: _spoken_of(side, query, passages, index) for side in query.sides}
+    by_side = {side: [s for s in found if _tells(s, query)] for side, found in spoken.items()}
     if sum(bool(found) for found in by_side.values()) < 2 or not any(
         s.score >= ANSWERS for found in by_side.values() for s in found
     ):
@@ -35,16 +39,21 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
     )
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
+    own = {side: [s for s in _own(side, by_side[side], query) if s is not lead] for side in query.sides}
+    chosen = {side: _distinct(found, query) for side, found in own.items()}
     for side in query.sides:
-        own = _distinct([s for s in _own(side, by_side[side], query) if s is not lead], query)
-        said = " ".join(notes.sentence(statement(s.unit, query), s) for s in own)
+        of_others = [s for other in query.sides if other != side for s in chosen[other]]
+        said = " ".join(
+            notes.sentence(statement(s.unit, query), s)
+            for s in [*chosen[side], *_counterparts(of_others, chosen[side], spoken[side])]
+        )
         if said or not lead:
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
     return notes.draft()
 
 
-def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
+def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
     """What speaks of one side, scored as if the question were about it alone."""
     alone = query.standalone
     for other in query.sides:
@@ -60,11 +69,15 @@ def _evidence(side: str, query: Query, passages: Sequence[Passage], index: Index
         for s in scored
         if speaks_of(side, s.unit.meant_in_place)
         and s.unit.kind != "note"
-        and (s.score >= _HALF * ANSWERS or (s.features["names in place"] == 1.0 and _is_figure(s, query)))
         and not s.unit.meant.endswith("?")
         and not is_bare(s)
         and not s.features["sibling"]
     ]
+
+
+def _tells(scored: Scored, query: Query) -> bool:
+    """Whether evidence on a side is likely enough to answer."""
+    return scored.score >= _HALF * ANSWERS or (scored.features["names in place"] == 1.0 and _is_figure(scored, query))
 
 
 def _own(side: str, found: Sequence[Scored], query: Query) -> list[Scored]:
@@ -103,6 +116,31 @@ def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
             break
         kept.append(max(near, key=lambda pair: (pair[0], pair[1].score))[1])
     return kept
+
+
+def _counterparts(of_others: Sequence[Scored], kept: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
+    """What says of this side what the others' evidence says of them: a figure is compared with its like."""
+    added: list[Scored] = []
+    for other in of_others:
+        told = [*kept, *added]
+        like = next((s for s in found if s not in told and _is_counterpart(other, s)), None)
+        if like and len(told) < _A_SIDE and not any(_is_counterpart(other, t) for t in told):
+            added.append(like)
+    return added
+
+
+def _is_counterpart(one: Scored, other: Scored) -> bool:
+    """Whether two pieces of a document say the same of two things: only names and numbers differ."""
+    if one.unit.chunk.document.id != other.unit.chunk.document.id or one.unit.kind != other.unit.kind:
+        return False
+    first, second = (_without_names(s) for s in (one, other))
+    return bool(first) and len(first & second) >= _ALIKE * len(first | second)
+
+
+def _without_names(scored: Scored) -> set[str]:
+    text = scored.unit.cells[0][1] if scored.unit.cells else scored.unit.meant
+    named = {word for name in names(text) for word in content_words(name.text)}
+    return {stem(w) for w in content_words(text) if w not in named and not any(c.isdigit() for c in w)}
 
 
 def gain(query: Query, candidate: Scored, kept: Sequence[Scored]) -> int:

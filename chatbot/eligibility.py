@@ -11,7 +11,7 @@ from chatbot.scoring import Scored, answers_quantity, other_qualifier
 from chatbot.words import content_words, stem, stems_and_groups, synonyms
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
-ANSWERS = 0.04
+ANSWERS = 0.03
 # An unsure answer is followed by what may be right as well, until so little doubt is left.
 DOUBT = 0.05
 _IMPERATIVE = re.compile(

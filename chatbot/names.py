@@ -56,7 +56,9 @@ def _overlapping(text: str) -> list[Name]:
         name = _names_by_alias()[_folded(match["alias"])]
         generation = match["generation"]
         if generation:
-            found.append(Name(name + generation, "hardware", False, match.group(), match.start()))
+            # "Trn" alone stands for Trn1, "Trn3" for none of its generations.
+            line = name if match["alias"][-1].isdigit() else name.rstrip("0123456789")
+            found.append(Name(line + generation, "hardware", False, match.group(), match.start()))
         else:
             found.append(Name(name, "hardware", True, match["alias"], match.start()))
     found += [Name(m.group(), "code", False, m.group(), m.start()) for m in _products().finditer(text)]

@@ -8,11 +8,9 @@ from functools import cache
 from importlib import resources
 from math import exp, log
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chatbot.answer import Passage
 from chatbot.evidence import Unit, units
+from chatbot.meaning import meanings
 from chatbot.names import mentioned, relatives
 from chatbot.quantities import counted, vague
 from chatbot.query import Query, tasks
@@ -61,8 +59,8 @@ def score_units(
         range(len(pairs)), key=lambda i: (-_rough(rough[i]), pairs[i][0].chunk.document.id, pairs[i][0].start)
     )
     near = [pairs[i][0] for i in order[:COMPARED_BY_MEANING]]
-    in_place = _meanings(asked, [u.meant_in_place for u in near], index)
-    alone = _meanings(asked, [u.meant for u in near], index)
+    in_place = meanings(asked, [u.meant_in_place for u in near], index)
+    alone = meanings(asked, [u.meant for u in near], index)
     unknown = len(pairs) - len(near)
     features = _with_distances(
         [
@@ -266,11 +264,3 @@ def _task_features(query: Query, here: str, place: str) -> dict[str, float]:
         "task": float(bool(query.tasks & there)),
         "opposite task": float(bool(opposites & there) and not query.tasks & there),
     }
-
-
-def _meanings(question: str, texts: Sequence[str], index: Index) -> list[float]:
-    """Cosine similarity of the question and each text; zeros for an index without vectors."""
-    if not texts or index.encoder_name == "none":
-        return [0.0] * len(texts)
-    vector: NDArray[np.float32] = index.encode([question])[0]
-    return [float(s) for s in index.encode(texts) @ vector]

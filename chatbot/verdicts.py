@@ -246,12 +246,14 @@ def _is_purpose(scored: Scored) -> bool:
 def _said_of(scored: Scored, query: Query) -> str:
     """What evidence says of the things that the question names: their columns of a row, their clause of a sentence."""
     unit, wanted = scored.unit, {e.lower() for e in query.entities}
-    if not wanted or mentioned(unit.meant) <= wanted or _asserted(unit) != unit.meant:
+    if _asserted(unit) != unit.meant:
         return _asserted(unit)
+    alone = unit.meant if unit.cells or _OTHERS.search(query.standalone) else _COMPARED_WITH.sub(" ", unit.meant)
+    if not wanted or mentioned(unit.meant) <= wanted:
+        return alone
     if unit.cells:
         own = [f"{header} {cell}" for header, cell in unit.cells[1:] if wanted & mentioned(f"{header} {cell}")]
         return f"{unit.cells[0][1]} {' '.join(own)}" if own else unit.meant
-    alone = unit.meant if _OTHERS.search(query.standalone) else _COMPARED_WITH.sub(" ", unit.meant)
     own = [c for c in _clauses(alone) if wanted & mentioned(c) and len(content_words(c)) > 1]
     return ", ".join(own) or alone
 

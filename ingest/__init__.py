@@ -5,21 +5,36 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ingest.document import Chunk, CorpusError, Document, Source
-    from ingest.encoder import Encoder
+    from ingest.encoder import SENTENCE_ENCODER, Encoder, RememberingEncoder, load_encoder
     from ingest.index import Index
     from ingest.syncing import SyncReport, sync
 
 # `sync` stands in a module of another name: one of its own name would take its place once it is imported.
-__all__ = ["Chunk", "CorpusError", "Document", "Encoder", "Index", "Source", "SyncReport", "sync"]
+__all__ = [
+    "SENTENCE_ENCODER",
+    "Chunk",
+    "CorpusError",
+    "Document",
+    "Encoder",
+    "Index",
+    "RememberingEncoder",
+    "Source",
+    "SyncReport",
+    "load_encoder",
+    "sync",
+]
 
 _HOMES = {
+    "SENTENCE_ENCODER": "ingest.encoder",
     "Chunk": "ingest.document",
     "CorpusError": "ingest.document",
     "Document": "ingest.document",
     "Encoder": "ingest.encoder",
     "Index": "ingest.index",
+    "RememberingEncoder": "ingest.encoder",
     "Source": "ingest.document",
     "SyncReport": "ingest.syncing",
+    "load_encoder": "ingest.encoder",
     "sync": "ingest.syncing",
 }
 

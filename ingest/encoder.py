@@ -1,8 +1,10 @@
 """Text -> unit vectors: the installed MiniLM, any sentence-transformers model, a Bedrock model, or none at all."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,9 +13,11 @@ from numpy.typing import NDArray
 from ingest import minilm
 from ingest.document import CorpusError
 
-DEFAULT_ENCODER = minilm.ADAPTED
+DEFAULT_ENCODER = minilm.PASSAGES
+SENTENCE_ENCODER = minilm.SENTENCES
 NO_ENCODER = "none"
 _BEDROCK = "bedrock:"
+_REMEMBERED = 12_288
 
 
 class Encoder(Protocol):
@@ -34,13 +38,49 @@ def load_encoder(name: str) -> Encoder:
     Raises CorpusError where a package, a model or the right to use it is missing. Only a sentence-transformers model
     other than MiniLM imports torch.
     """
-    if name in (minilm.ADAPTED, minilm.NAME):
+    if name in (minilm.PASSAGES, minilm.SENTENCES, minilm.NAME):
         return minilm.load_minilm(name)
     if name == NO_ENCODER:
         return NoEncoder()
     if name.startswith(_BEDROCK):
         return _load_bedrock(name)
     return _load_sentence_transformer(name)
+
+
+class RememberingEncoder:
+    """An encoder that is loaded when the first text asks for it, and the vectors of the latest texts; safe to share between threads."""
+
+    def __init__(self, load: Callable[[], Encoder], dimension: int) -> None:
+        self._load = load
+        self._dimension = dimension
+        self._encoder: Encoder | None = None
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = Lock()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, (len(texts), dimension)."""
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, self._loaded().encode(missing), strict=True))
+        self._remember(known)
+        vectors = [known[text] for text in texts]
+        return np.array(vectors, dtype=np.float32).reshape(len(texts), self._dimension)
+
+    def _loaded(self) -> Encoder:
+        with self._lock:
+            if self._encoder is None:
+                self._encoder = self._load()
+            return self._encoder
+
+    def _remember(self, vectors: dict[str, NDArray[np.float32]]) -> None:
+        with self._lock:
+            for text, vector in vectors.items():
+                self._vectors[text] = vector
+                self._vectors.move_to_end(text)
+            while len(self._vectors) > _REMEMBERED:
+                self._vectors.popitem(last=False)
 
 
 class NoEncoder:

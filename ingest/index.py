@@ -1,7 +1,6 @@
 """Index: search by words and by meaning over the store, always one generation at a time."""
 
 import weakref
-from collections import OrderedDict
 from collections.abc import Container, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -12,14 +11,13 @@ from numpy.typing import NDArray
 
 from ingest.derived import Derived, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
-from ingest.encoder import Encoder, load_encoder
+from ingest.encoder import Encoder, RememberingEncoder, load_encoder
 from ingest.opening import FILE_NAME, explained, mending, open_store
 from ingest.store import State, Store, chunk_of
 
 # Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
 _TIES = 32
 _CACHED_DOCUMENTS = 256
-_CACHED_VECTORS = 12_288
 
 
 class Index:
@@ -28,7 +26,7 @@ class Index:
     Each call sees one generation, the newest. What takes several calls that belong together asks a `snapshot`.
     """
 
-    def __init__(self, view: "_View", encoding: "_Encoding", *, follows: bool) -> None:
+    def __init__(self, view: "_View", encoding: RememberingEncoder, *, follows: bool) -> None:
         self._view = view
         self._encoding = encoding
         self._follows = follows
@@ -38,7 +36,7 @@ class Index:
     def open(cls, path: str | Path) -> "Index":
         """Raises CorpusError, with the command that mends it, where there is no usable index."""
         view = _load_view(Path(path), None)
-        return cls(view, _Encoding(view.path, view.state), follows=True)
+        return cls(view, _encoding(view.path, view.state), follows=True)
 
     def snapshot(self) -> "Index":
         """This index as it is now, whatever is synced later."""
@@ -131,7 +129,7 @@ class Index:
             if not self._view.is_newest():
                 view = _load_view(self._view.path, self._view)
                 if view.state.encoder != self._view.state.encoder:
-                    self._encoding = _Encoding(view.path, view.state)
+                    self._encoding = _encoding(view.path, view.state)
                 self._view = view
             return self._view
 
@@ -206,45 +204,17 @@ class _View:
         return ids
 
 
-class _Encoding:
-    """The encoder of an index, loaded when the first text asks for it, and the vectors of the latest texts."""
+def _encoding(path: Path, state: State) -> RememberingEncoder:
+    def load() -> Encoder:
+        encoder = load_encoder(state.encoder)
+        if encoder.dimension != state.dimension:
+            raise CorpusError(
+                f"{state.encoder} makes vectors of {encoder.dimension} numbers here, "
+                f"the index in {path} holds {state.dimension}. {mending(path)}"
+            )
+        return encoder
 
-    def __init__(self, path: Path, state: State) -> None:
-        self._path = path
-        self._state = state
-        self._encoder: Encoder | None = None
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = Lock()
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        with self._lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        if missing:
-            known.update(zip(missing, self._loaded().encode(missing), strict=True))
-        self._remember(known)
-        vectors = [known[text] for text in texts]
-        return np.array(vectors, dtype=np.float32).reshape(len(texts), self._state.dimension)
-
-    def _loaded(self) -> Encoder:
-        with self._lock:
-            if self._encoder is None:
-                encoder = load_encoder(self._state.encoder)
-                if encoder.dimension != self._state.dimension:
-                    raise CorpusError(
-                        f"{self._state.encoder} makes vectors of {encoder.dimension} numbers here, "
-                        f"the index in {self._path} holds {self._state.dimension}. {mending(self._path)}"
-                    )
-                self._encoder = encoder
-            return self._encoder
-
-    def _remember(self, vectors: dict[str, NDArray[np.float32]]) -> None:
-        with self._lock:
-            for text, vector in vectors.items():
-                self._vectors[text] = vector
-                self._vectors.move_to_end(text)
-            while len(self._vectors) > _CACHED_VECTORS:
-                self._vectors.popitem(last=False)
+    return RememberingEncoder(load, state.dimension)
 
 
 def _load_view(path: Path, previous: _View | None) -> _View:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 
@@ -15,7 +16,7 @@ import pytest
 from safetensors.numpy import save
 
 from ingest import CorpusError
-from ingest.encoder import DEFAULT_ENCODER, Encoder, load_encoder
+from ingest.encoder import DEFAULT_ENCODER, SENTENCE_ENCODER, Encoder, load_encoder
 from ingest.minilm import NAME, adapt, load_weights
 
 TEXTS = [
@@ -67,13 +68,16 @@ def test_an_adapter_adds_its_product_to_the_matrices_that_it_names() -> None:
     weights = {"a.weight": np.eye(3, dtype=np.float32), "b.weight": np.ones((2, 2), dtype=np.float32)}
     down, up = np.array([[1, 2, 3]], dtype=np.float16), np.array([[1], [0], [-1]], dtype=np.float16)
 
-    adapted = adapt(weights, save({"a.weight.A": down, "a.weight.B": up}))
+    adapter = save({"a.weight.A": down, "a.weight.B": up})
+
+    adapted = adapt(weights, adapter, 1.0)
 
     assert adapted["a.weight"].tolist() == [[2, 2, 3], [0, 1, 0], [-1, -2, -2]]
+    assert adapt(weights, adapter, 0.5)["a.weight"].tolist() == [[1.5, 1, 1.5], [0, 1, 0], [-0.5, -1, -0.5]]
     assert adapted["b.weight"].tolist() == [[1, 1], [1, 1]]
 
 
-def test_the_adapted_model_knows_which_sentence_answers_in_other_words(encoder: Encoder) -> None:
+def test_the_adapted_model_knows_which_sentence_answers_in_other_words() -> None:
     question = "our job may die at any moment, what do we get told beforehand?"
     answers, shares_words = (
         "A Spot Instance is given a warning of two minutes before the interruption.",
@@ -84,17 +88,18 @@ def test_the_adapted_model_knows_which_sentence_answers_in_other_words(encoder: 
         asked, right, wrong = load_encoder(name).encode([question, answers, shares_words])
         return float(asked @ right - asked @ wrong)
 
-    assert margin(NAME) < margin(encoder.name)
+    assert margin(NAME) < margin(SENTENCE_ENCODER)
 
 
 def test_each_model_has_a_cached_graph_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
-    published, adapted = (load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER))
+    made = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCE_ENCODER)]
+    again = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCE_ENCODER)]
 
-    assert len(list((tmp_path / "wattwise").iterdir())) == 2
-    assert not np.array_equal(published, adapted)
-    assert np.array_equal(load_encoder(NAME).encode(TEXTS[:1]), published)
+    assert len(list((tmp_path / "wattwise").iterdir())) == 3
+    assert np.array_equal(made, again)
+    assert not any(np.array_equal(a, b) for a, b in pairwise(made))
 
 
 def test_the_model_is_built_once_and_a_damaged_copy_is_built_again(

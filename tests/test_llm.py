@@ -179,7 +179,9 @@ def test_the_last_answer_line_chooses_among_the_offered(bot: Chatbot, last: str,
 
 
 def test_several_letters_are_chosen_in_the_options_order(bot: Chatbot) -> None:
-    question = EXAM.replace("Which chip is", "Which two chips are") + "\n(Choose two.)"
+    question = (
+        EXAM.replace("Which chip is built for", "Which two chips are for inference, which means") + "\n(Choose two.)"
+    )
     for last in ("ANSWER: B, A", "ANSWER: A and B", "ANSWER: AB", "Answer: B & A"):
         answer, _ = asked(bot, question, f"{SERVES} {{{SERVES}}}.\n{EXAM_LINES}{last}")
         assert answer.choices == ("A", "B")

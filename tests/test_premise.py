@@ -93,3 +93,32 @@ def test_the_figure_of_what_something_is_compared_with_is_not_its_own(
     bot: Chatbot, question: str, opening: str
 ) -> None:
     assert bot.ask(question).text.startswith(opening)
+
+
+@pytest.mark.parametrize(
+    ("question", "opening"),
+    [("Is the Merlin M1 for inference?", "No. "), ("Is the Merlin M1 for training?", "Yes. ")],
+)
+def test_what_is_said_of_the_things_compared_with_is_not_said_of_the_thing(
+    tmp_path: Path, question: str, opening: str
+) -> None:
+    (tmp_path / "chip.md").write_text(
+        "# Merlin M1\n\nThe tests compare the Merlin M1 with other instances that are optimized for inference.\n\n"
+        "The Merlin M1 is a chip for training, and the Osprey O1 is for inference.\n"
+    )
+    sync([tmp_path / "chip.md"], tmp_path / "index")
+    assert Chatbot.open(tmp_path / "index").ask(question).text.startswith(opening)
+
+
+def test_sides_are_compared_in_the_same_figures(tmp_path: Path) -> None:
+    (tmp_path / "sizes.md").write_text(
+        "# Two sizes\n\n## What is in a trn1.2xlarge?\n\n- A trn1.2xlarge has 500 GB of local storage.\n"
+        "- A trn1.2xlarge has up to 12.5 Gbps of network bandwidth.\n\n## What is in a trn1.32xlarge?\n\n"
+        "- A trn1.32xlarge has 2 TB of local storage.\n- A trn1.32xlarge has 800 Gbps of network bandwidth.\n"
+    )
+    sync([tmp_path / "sizes.md"], tmp_path / "index")
+    answer = Chatbot.open(tmp_path / "index").ask("local storage and network of trn1.2xlarge vs trn1.32xlarge")
+    assert answer.text.splitlines() == [
+        "- trn1.2xlarge: A trn1.2xlarge has 500 GB of local storage [1]. A trn1.2xlarge has up to 12.5 Gbps of network bandwidth [2].",
+        "- trn1.32xlarge: A trn1.32xlarge has 2 TB of local storage [3]. A trn1.32xlarge has 800 Gbps of network bandwidth [4].",
+    ]

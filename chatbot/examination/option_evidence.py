@@ -11,6 +11,7 @@ from chatbot.evidence import Unit
 from chatbot.examination.entailment import Reading, compare_numbers, limits, read_main, read_unit, squeezed
 from chatbot.examination.matter import Matter, Part, cover, share, turned
 from chatbot.examination.requirements import Stance, opposed, stance
+from chatbot.meaning import vectors
 from chatbot.names import mentioned
 from chatbot.quantities import Quantity, same
 from chatbot.query import Query, tasks
@@ -232,7 +233,11 @@ def _meanings(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], ind
     """Cosines of the question with each part to each ground: to the first ones themselves, to the others' passages."""
     if index.encoder_name == "none" or not found:
         return [[0.0] * len(found) for _ in flat]
-    texts = index.encode([g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]])
+    asked = [f"{matter.asking} {part.text}" for part in flat]
+    texts = vectors([g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]])
     rest = [g.unit.chunk.id for g in found[_COMPARED_BY_MEANING:]]
-    vectors = index.encode([f"{matter.asking} {part.text}" for part in flat])
-    return [[*map(float, texts @ vector), *index.similarities(vector, rest)] for vector in vectors]
+    of_pieces, of_passages = vectors(asked), index.encode(asked)
+    return [
+        [*map(float, texts @ own), *index.similarities(other, rest)]
+        for own, other in zip(of_pieces, of_passages, strict=True)
+    ]

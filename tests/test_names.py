@@ -1,0 +1,19 @@
+"""Names: a generation that the vocabulary does not know is a name of its own."""
+
+import pytest
+
+from chatbot.names import mentioned
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Trn instances", {"trn1"}),
+        ("Trn2 and Trn3", {"trn2", "trn3"}),
+        ("the Trn3 is new", {"trn3"}),
+        ("Trainium3 chips", {"trainium3"}),
+        ("Gaudi 3 or H100", {"gaudi3", "h100"}),
+    ],
+)
+def test_a_generation_is_part_of_the_name(text: str, expected: set[str]) -> None:
+    assert mentioned(text) == expected
