@@ -265,9 +265,12 @@ def test_each_key_stands_in_a_source_it_cites(group: str) -> None:
         pytest.skip(NO_SEEDS)
     files = [*SEEDS.glob("*.txt"), *(CORPUS / "reference").glob("*.md"), CORPUS / "instances.csv"]
     texts = {file.name: file.read_text(encoding="utf-8") for file in files}
+    # Some questions on the reference cite an original as well.
+    here = [q for q in questions_of(group) if SEEDS.is_dir() or q.sources | q.sources_any <= texts.keys()]
+    assert here
     missing = [
         f"{question.id}: {pattern}"
-        for question in questions_of(group)
+        for question in here
         for pattern in question.required
         if not re.search(
             LEAD.sub("", pattern),
