@@ -27,6 +27,7 @@ _SHARE = re.compile(
     r"\b(?:per|each) (?:gpu|chip|accelerator|card|core|device|instance|node|vcpu)s?\b|\b(?:gb|gib|tb|tib|gpus?|\d) each\b",
     re.IGNORECASE,
 )
+_TOTAL = re.compile(r"\b(?:in all|in total|altogether|combined)\b", re.IGNORECASE)
 
 
 def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
@@ -84,6 +85,7 @@ def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
         or (query.tasks and candidate.features["opposite task"])
         or candidate.features["other name"]
         or _is_share(candidate, query) != _is_share(best, query)
+        or _is_total(candidate, query) != _is_total(best, query)
     ):
         return False
     return (
@@ -96,6 +98,11 @@ def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
 def _is_share(scored: Scored, query: Query) -> bool:
     """Whether what evidence says is said of each part: "80 GB per GPU"."""
     return bool(_SHARE.search(statement(scored.unit, query)))
+
+
+def _is_total(scored: Scored, query: Query) -> bool:
+    """Whether what evidence says is said of all parts together: "1,128 GiB in all"."""
+    return bool(_TOTAL.search(statement(scored.unit, query)))
 
 
 def document_of(scored: Scored) -> str:

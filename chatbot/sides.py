@@ -20,6 +20,10 @@ _EDGE = re.compile(
     re.IGNORECASE,
 )
 
+# What follows the last side is said of all of them: "Spot or On-Demand for a run of two weeks".
+_CIRCUMSTANCE = re.compile(
+    r"(?P<side>(?!only\b|just\b)[\w.-]+(?:\s[\w.-]+)?)\s+(?:for|when|if|during|while)\s.*", re.IGNORECASE | re.DOTALL
+)
 
 _NO_SIDE = re.compile(
     r"\b(?:not|no|else|something|others?|is|it|using|too|more|less|anything|nothing)\b|^[\W\d]*%?$", re.IGNORECASE
@@ -61,7 +65,8 @@ def _written(text: str) -> list[str]:
         return [s for s in re.split(r",\s*(?:and|or)\s+|,\s*|\s+(?:and|or)\s+", match.group()) if s]
     if match := _BETWEEN.search(text):
         return [s for s in (_side(match["one"]), _side(match["two"])) if s]
-    parts = _JOINED.split(text)
+    first, *others = _JOINED.split(text)
+    parts = [first, *(m["side"] if (m := _CIRCUMSTANCE.fullmatch(part)) else part for part in others)]
     found = [s for part in parts if (s := _side(part)) and not _NO_SIDE.search(s)]
     return found if len(parts) > 1 and len(found) > 1 else []
 

@@ -122,3 +122,12 @@ def test_sides_are_compared_in_the_same_figures(tmp_path: Path) -> None:
         "- trn1.2xlarge: A trn1.2xlarge has 500 GB of local storage [1]. A trn1.2xlarge has up to 12.5 Gbps of network bandwidth [2].",
         "- trn1.32xlarge: A trn1.32xlarge has 2 TB of local storage [3]. A trn1.32xlarge has 800 Gbps of network bandwidth [4].",
     ]
+
+
+def test_a_total_does_not_differ_from_the_figure_of_one(tmp_path: Path) -> None:
+    (tmp_path / "card.md").write_text("# Cards\n\nThe H200 has 141 GB of memory.\n")
+    (tmp_path / "servers.md").write_text("# Servers\n\nEight H200 have 1,128 GB of memory in all.\n")
+    sync([tmp_path], tmp_path.parent / "totals-index")
+    answer = Chatbot.open(tmp_path.parent / "totals-index").ask("How much memory does an H200 have?")
+    assert "different figures" not in answer.text
+    assert "141 GB" in answer.text
