@@ -23,12 +23,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from learn_weights import overlaps
 from numpy.typing import NDArray
 from safetensors.numpy import save
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 
-from chatbot.evidence import Unit, units
+from chatbot.evidence import units
 from ingest import Index, sync
 from ingest.minilm import model_folder
 from ingest.vectors import encoded_text
@@ -111,18 +112,6 @@ def examples(labels: Path, documents: Path, model: "Model") -> list[Example]:
             )
         )
     return found
-
-
-def overlaps(unit: Unit, labels: Sequence[str]) -> bool:
-    """Whether a unit and a labelled string share most of the shorter of the two."""
-    text = unit.chunk.document.text
-    for label in labels:
-        start = text.find(label)
-        if start >= 0:
-            shared = min(unit.end, start + len(label)) - max(unit.start, start)
-            if shared > 0.6 * min(len(label), unit.end - unit.start):
-                return True
-    return False
 
 
 def learn(model: "Model", learned: Sequence[Example]) -> Iterator[float]:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
+from chatbot.evidence import Unit
 from chatbot.query import understand
-from chatbot.scoring import Scored, score_units
+from chatbot.scoring import score_units
 from chatbot.searching import search
 from ingest import Index, sync
 
@@ -84,18 +85,18 @@ def collect(questions: Sequence[dict], index: Index) -> Examples:
     for number, question in enumerate(questions):
         query = understand(question["question"], (), index)
         for scored in score_units(query, search(query, index), index)[:A_QUESTION]:
-            if scored.features["meaning"] == 0.0 or _overlaps(scored, question.get("partial", ())):
+            if scored.features["meaning"] == 0.0 or overlaps(scored.unit, question.get("partial", ())):
                 continue
             rows.append(scored.features)
-            right.append(_overlaps(scored, question["answers"]))
+            right.append(overlaps(scored.unit, question["answers"]))
             owners.append(number)
     names = list(rows[0])
     return Examples(names, np.array([[row[n] for n in names] for row in rows]), np.array(right), np.array(owners))
 
 
-def _overlaps(scored: Scored, labels: Sequence[str]) -> bool:
+def overlaps(unit: Unit, labels: Sequence[str]) -> bool:
     """Whether a unit and a labelled string share most of the shorter of the two."""
-    text, unit = scored.unit.chunk.document.text, scored.unit
+    text = unit.chunk.document.text
     for label in labels:
         start = text.find(label)
         if start >= 0:
