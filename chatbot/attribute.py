@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from chatbot.names import makers, names
-from chatbot.quantities import asks_quantity, quantities
+from chatbot.quantities import asked_dimensions, asks_quantity, quantities
 from chatbot.words import content_words, stem, stems_and_groups, synonyms
 
 _OF = re.compile(
@@ -16,12 +16,18 @@ _WHICH = re.compile(
     r"\b(?:what|which)\s+(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:does|do|did|has|have|had|is|are|was|were|can|offers?|supports?|sells?|provides?|allows?)\b",
     re.IGNORECASE,
 )
+# "How much SRAM is there": a stuff that is no quantity of its own ("how much faster", "how much does it cost").
+_STUFF = re.compile(
+    r"\bhow much\s+(?:[\w-]+\s+)?(?P<head>(?!of\b|more\b|less\b|\w+er\b|do(?:es)?\b|did\b|is\b|are\b|can\b|will\b|would\b)[\w-]+)\s+(?:is|are|does|do|did|has|have|can|will|would|should)\b",
+    re.IGNORECASE,
+)
+_WHAT_OF = re.compile(r"\b(?:what|which)\s+(?P<head>[\w-]+)\s+of\s+the\b", re.IGNORECASE)
 _OBJECT = re.compile(
     r"^\W*(?:\w+\W+){0,4}?(?:support|supports|run|runs|available|offered|compatible|work with|works with|include|includes|come with|free|there)\b(?P<head>(?:\W+[\w./-]+){1,5})\W*$",
     re.IGNORECASE,
 )
 _COMMAND = re.compile(
-    r"^\W*(?:please\s+|can you\s+|could you\s+|now\s+)*(?:write|compose|sing|translate|draw|paint|roleplay|pretend|act|repeat|recite|print|reveal)\b"
+    r"^\W*(?:please\s+|can you\s+|could you\s+|now\s+)*(?:write(?!\s+(?:down|out)\b)|compose|sing|translate|draw|paint|roleplay|pretend|act|repeat|recite|print|reveal)\b"
     r"|\b(?:your|the|any) (?:hidden |system |secret |own )*(?:instructions|system prompt|prompt|rules you)\b",
     re.IGNORECASE,
 )
@@ -31,15 +37,15 @@ _OWN_RECORDS = re.compile(
 )
 # Nouns that name a relation, not a property: evidence answers them without saying them.
 _RELATION_WORDS = """
-accelerator accelerators advantage advantages aim alternative alternatives answer application applications baseline
-benefit benefits best case cases catch cheapest chip chips choice companies company competitor competitors
+accelerator accelerators amount author authors advantage advantages aim alternative alternatives answer application applications baseline
+benefit benefits best case cases catch cheapest chip chips choice companies company competitor competitors count
 definition difference differences disadvantage distinction downside drawback drawbacks effect effects equivalent
-example examples factor factors families family fastest feature features figure figures fit framework frameworks
+example examples factor factors families family fastest feature features figure figures fit fraction framework frameworks
 generation generations gist goal goals good gpu gpus greenest group hardware highest idea impact instance instances
-job jobs key kind kinds largest library limit limits lowest main maximum meaning minimum model models moment most
-need needs next number one ones option options outcome part parts percent percentage place places point problem
-problems purpose reason reasons recommendation result results right rival role series service services size sizes
-smallest software sort sorts source step steps story strength strengths summary task tasks team teams thing things
+job jobs key kind kinds largest letter library limit limits lowest main maximum meaning minimum model models moment most
+name names need needs next number one ones option options outcome part parts percent percentage place places point problem
+problems proportion purpose quantity rate reason reasons recommendation result results right rival role series service services share size sizes
+smallest software sort sorts source stand standing state status step steps story strength strengths summary task tasks team teams thing things
 tool tools top type types use used uses way ways weakness weaknesses workload workloads
 """
 _RELATIONS = frozenset(_RELATION_WORDS.split())
@@ -58,7 +64,8 @@ def asks_own_records(question: str) -> bool:
 @lru_cache(maxsize=1_024)
 def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
     """The words for what is asked of a thing; () where the question names no property of its own."""
-    patterns = (_OBJECT,) if is_yes_no else (_OF, _OWNED, _WHICH)
+    of_things = (_OF, _OWNED, _WHICH, _WHAT_OF)
+    patterns = (_OBJECT,) if is_yes_no else of_things if asked_dimensions(question)[1] else (*of_things, _STUFF)
     match = next((m for pattern in patterns if (m := pattern.search(question))), None)
     if match is None:
         return ()

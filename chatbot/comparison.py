@@ -1,12 +1,12 @@
 """Comparisons: the sides next to each other, each with its own evidence."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, DOUBT, doubt, is_bare, repeats
+from chatbot.eligibility import ANSWERS, DOUBT, SURE, doubt, is_bare, repeats
 from chatbot.names import names
 from chatbot.phrasing import statement
 from chatbot.query import Query
@@ -37,6 +37,8 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
         (s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.meant) for side in query.sides)),
         None,
     )
+    if lead is None and query.decides and _decides_for_one(query, scored):
+        lead = scored[0]
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
     own = {side: [s for s in _own(side, by_side[side], query) if s is not lead] for side in query.sides}
@@ -51,6 +53,11 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
     return notes.draft()
+
+
+def _decides_for_one(query: Query, scored: Sequence[Scored]) -> bool:
+    """Whether the best evidence answers all but surely which of the sides to take: it names one of them."""
+    return scored[0].score >= SURE and sum(names_side(side, scored[0].unit.meant) for side in query.sides) == 1
 
 
 def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
@@ -144,11 +151,15 @@ def _without_names(scored: Scored) -> set[str]:
 
 
 def gain(query: Query, candidate: Scored, kept: Sequence[Scored]) -> int:
-    """How many of the question's words the candidate says that the evidence kept so far does not."""
+    """How many of the question's words the candidate says that the evidence kept so far does not.
+
+    A word that the candidate itself has counts as said by another only where that has it, too: memory of an accelerator does not
+    tell how many chips there are."""
     asked = content_words(query.standalone)
-    return len(_said(asked, candidate).difference(*(_said(asked, k) for k in kept)))
+    own = {w for w in asked if stem(w) in stems_and_groups(candidate.unit.meant)[0]}
+    return len(_said(asked, candidate).difference(*(_said(asked, k, literally=own) for k in kept)))
 
 
-def _said(asked: Sequence[str], scored: Scored) -> set[str]:
+def _said(asked: Sequence[str], scored: Scored, literally: Container[str] = ()) -> set[str]:
     there, groups = stems_and_groups(scored.unit.meant)
-    return {w for w in asked if stem(w) in there or synonyms(w) & groups}
+    return {w for w in asked if stem(w) in there or (w not in literally and synonyms(w) & groups)}

@@ -8,13 +8,13 @@ from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, repeats
 from chatbot.evidence import Unit
-from chatbot.names import maker, names, relatives
+from chatbot.names import maker, makers, names, relatives
 from chatbot.phrasing import statement
 from chatbot.polarity import denies
 from chatbot.quantities import quantities
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, inverse_document_frequency
-from chatbot.words import content_words, stem, stems_and_groups, synonyms
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 from ingest import Index
 
 # Evidence for one criterion of several need not answer the whole question.
@@ -24,6 +24,12 @@ _BESIDE = 3.0
 _ENOUGH = 1.6
 # What a choice can be made for, as groups of words: "Maximum speed: …" is no answer to who asks for the cheapest.
 _PRIORITIES = frozenset(["cost", "saving", "fast", "latency", "footprint", "energy"])
+# What does not matter is no priority.
+_NO_MATTER = re.compile(
+    r"\b(?:money|cost|costs|price|budget|expense)\b(?: is| are)? (?:no (?:object|issue|concern|problem|limit)|does(?: not|n['’]t) matter|(?:is|are) (?:secondary|irrelevant|unimportant))"
+    r"|\b(?:regardless of|whatever|no matter|not caring about|ignoring)(?: what)?(?: the| it)? (?:costs?|price|money|budget)\b|\bnot (?:about|for) (?:the )?(?:money|cost|price)\b",
+    re.IGNORECASE,
+)
 _ABOUT_AS_GOOD = 0.8
 _SHORT = 4
 _CAVEAT = re.compile(
@@ -68,6 +74,7 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
         and not s.unit.meant.endswith("?")
         and not s.features["opposite task"]
         and not _has_another_priority(s.unit, query)
+        and not set(makers(_without_denials(s.unit.meant))) & set(_refused(query))
     ]
     if any(s.features["size"] for s in usable):
         usable = [s for s in usable if not s.features["other size"]]
@@ -79,6 +86,8 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
         and usable[0].score >= ANSWERS
     ):
         return None
+    if ranked and _is_labelled_otherwise(usable[0], ranked[0][2]):
+        return None
     if not ranked or not (
         max(s.score for s in scored) >= ANSWERS or any(_is_enough(s, query, wanted) for s in ranked[0][2])
     ):
@@ -86,9 +95,17 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     return _draft(query, ranked, usable, wanted)
 
 
+def _is_labelled_otherwise(best: Scored, found: Sequence[Scored]) -> bool:
+    """Whether the best evidence names no hardware ("Full fine-tuning: as for pre-training"), but its label is what is asked for, and
+    that of the items beside it which name some is something else."""
+    beside = [s for s in found if s.unit.chunk.id == best.unit.chunk.id and s.unit.above == best.unit.above]
+    asked_for = bool(best.unit.label[0]) and best.features["label"] >= 1.0 and not _candidates(best.unit)
+    return asked_for and best.score >= ANSWERS and bool(beside) and all(s.features["label"] < 1.0 for s in beside)
+
+
 def _has_another_priority(unit: Unit, query: Query) -> bool:
     """Whether a unit's label says what it is best for, and that is nothing the question cares for, but something else."""
-    asked, said = _priorities(query.standalone), _priorities(unit.label[0])
+    asked, said = _priorities(_NO_MATTER.sub(" ", query.standalone)), _priorities(unit.label[0])
     return bool(asked and said) and not asked & said
 
 
@@ -98,7 +115,8 @@ def _priorities(text: str) -> frozenset[str]:
 
 def _is_foreign(query: Query, wanted: Sequence[Criterion], index: Index) -> bool:
     """Whether a short question asks for something that the corpus has no word for ("video transcoding")."""
-    words_asked = [c for c in wanted if c.stems]
+    asked = stems(query.asking)
+    words_asked = [c for c in wanted if c.stems & asked]
     unseen = [
         c for c in words_asked if not c.groups and not any(index.document_frequency(w) for w in (c.name, *c.stems))
     ]
@@ -180,17 +198,29 @@ def _candidates(unit: Unit) -> list[str]:
 
 def allowed(name: str, query: Query) -> bool:
     """Whether a candidate is within the vendors that the question allows."""
-    made_by = maker(name)
-    text = query.standalone.lower()
-    refused = [
-        m
-        for m in query.makers
-        if re.search(_AGAINST.format(m.lower()), text) or re.search(_OUT.format(m.lower()), text)
-    ]
+    made_by, refused = maker(name), _refused(query)
     if made_by in refused:
         return False
     wanted = [m for m in query.makers if m not in refused]
     return not wanted or made_by in wanted or made_by is None
+
+
+def _refused(query: Query) -> list[str]:
+    """The makers that a question will have nothing of."""
+    text = query.standalone.lower()
+    return [
+        m
+        for m in query.makers
+        if re.search(_AGAINST.format(m.lower()), text) or re.search(_OUT.format(m.lower()), text)
+    ]
+
+
+def _without_denials(text: str) -> str:
+    """A text without what it compares with, and without the makers that it leads away from."""
+    kept = _CONCEDED.sub(" ", text)
+    for name in makers(kept):
+        kept = re.sub(_AGAINST.format(name), " ", kept, flags=re.IGNORECASE)
+    return kept
 
 
 def _draft(

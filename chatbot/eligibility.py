@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from math import prod
 
 from chatbot.attribute import asked_attribute, speaks_of_attribute
-from chatbot.names import makers, proper_names
+from chatbot.names import maker, makers, proper_names
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.words import content_words, stem, stems_and_groups, synonyms
+from chatbot.words import content_words, stem, stems_and_groups, synonyms, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
 ANSWERS = 0.03
 # An unsure answer is followed by what may be right as well, until so little doubt is left.
 DOUBT = 0.05
+SURE = 0.4
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,
@@ -37,7 +38,7 @@ def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
 def _fitness(query: Query, scored: Scored) -> float:
     """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much", what to do for "how"."""
     fitness = scored.score * (0.5 if scored.unit.kind == "note" else 1.0)
-    if query.wants_name and not scored.features["new name"]:
+    if query.wants_name and not scored.features["new name"] and scored.features["label"] < 1.0:
         fitness *= 0.5
     if query.asks_number and query.dimensions and not answers_quantity(query, scored.unit):
         fitness *= 0.3
@@ -48,9 +49,10 @@ def _fitness(query: Query, scored: Scored) -> float:
 
 def _on_subject(query: Query, scored: Scored) -> bool:
     """Whether the evidence speaks of what the question names, and not of another size of it."""
-    if not query.entities:
+    if not any(maker(e) or any(c.isdigit() for c in e) for e in query.entities):
         return True
-    return not scored.features["sibling"] and scored.features["owner"] > 0
+    written_apart = any(set(words(e)) <= set(words(scored.unit.meant_in_place)) for e in query.entities if "-" in e)
+    return not scored.features["sibling"] and (scored.features["owner"] > 0 or written_apart)
 
 
 def _of_kind(query: Query, scored: Scored) -> bool:
@@ -66,7 +68,19 @@ def _of_kind(query: Query, scored: Scored) -> bool:
         return False
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
     said = said.lower()
-    return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
+    return (answers_quantity(query, scored.unit) or _counts_surely(query, scored)) and (
+        per is None or (per[1] or per[2]).lower() in said
+    )
+
+
+def _counts_surely(query: Query, scored: Scored) -> bool:
+    """Whether evidence that answers all but surely has a count, though of something that the question calls by another word of the corpus."""
+    return (
+        scored.score >= SURE
+        and not scored.features["unseen"]
+        and "count" in query.dimensions
+        and any(q.dimension == "count" for q in scored.unit.quantities)
+    )
 
 
 def _names_all(question: str, scored: Scored) -> bool:

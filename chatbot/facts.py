@@ -166,12 +166,9 @@ def names_told(query: Query, scored: Scored) -> set[str]:
 
 
 def corrections(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Iterable[Scored]) -> list[str]:
-    """The editor's notes that stand with what was chosen and speak of the same figures."""
+    """The editor's notes that stand with what was chosen and speak of the same figures, or of the very same matter."""
     said = [q for c in chosen for q in quantities(c.unit.plain) if q.dimension != "count"]
-    found = [
-        s
-        for s in scored
-        if s.unit.kind == "note" and s not in chosen
-        and any(s.unit.chunk.id == c.unit.chunk.id for c in chosen) and any(same(q, n) for q in said for n in quantities(s.unit.plain))
-    ]  # fmt: skip
-    return [notes.sentence(statement(s.unit, query), s) for s in sorted(found, key=lambda s: s.unit.start)[:1]]
+    notes_beside = [(s, c) for s in scored if s.unit.kind == "note" and s not in chosen for c in chosen if s.unit.chunk.id == c.unit.chunk.id]  # fmt: skip
+    of_figures = [s for s, _ in notes_beside if any(same(q, n) for q in said for n in quantities(s.unit.plain))]
+    found = {s.unit.start: s for s in of_figures or [s for s, c in notes_beside if repeats(s, c)]}
+    return [notes.sentence(statement(found[start].unit, query), found[start]) for start in sorted(found)[:1]]

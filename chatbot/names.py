@@ -1,6 +1,7 @@
 """Names of things in a text: hardware, instance types, makers, and whatever else is written like a name."""
 
 import re
+from calendar import day_name, month_name
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -13,9 +14,10 @@ _INSTANCE = re.compile(
 _CODE = re.compile(r"\b[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b")
+_OF_CALENDAR = frozenset([*day_name, *month_name])
 # Number formats, and services and gases that are written like a part number.
 _FORMAT = re.compile(
-    r"^(?:ec2|s3|co2|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
+    r"^(?:ec2|s3|co2e?|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
     re.IGNORECASE,
 )
 
@@ -157,6 +159,10 @@ def proper_names(text: str) -> tuple[str, ...]:
     for match in _PROPER.finditer(text):
         before = text[: match.start()].rstrip(" \"'“‘(")
         inside = any(c.isupper() for c in match.group()[1:]) and not match.group().isupper()
-        if ((before and before[-1] not in ".?!:\n") or inside) and not text.isupper():
+        if (
+            ((before and before[-1] not in ".?!:\n") or inside)
+            and not text.isupper()
+            and match.group() not in _OF_CALENDAR
+        ):
             found.append(match.group())
     return tuple(dict.fromkeys(found))

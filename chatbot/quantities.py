@@ -34,6 +34,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     "gigabyte": ("bytes", 1e9), "terabyte": ("bytes", 1e12),
     "gb/s": ("bytes/s", 1e9), "tb/s": ("bytes/s", 1e12), "mb/s": ("bytes/s", 1e6), "gbps": ("bits/s", 1e9), "tbps": ("bits/s", 1e12),
     "mbps": ("bits/s", 1e6), "gbit/s": ("bits/s", 1e9), "gb per second": ("bytes/s", 1e9), "tb per second": ("bytes/s", 1e12),
+    "gib/s": ("bytes/s", 1.073741824e9), "tib/s": ("bytes/s", 1.099511627776e12), "mib/s": ("bytes/s", 1.048576e6), "pb/s": ("bytes/s", 1e15), "eb/s": ("bytes/s", 1e18),
     "gigabits per second": ("bits/s", 1e9), "terabytes per second": ("bytes/s", 1e12),
     "w": ("watts", 1), "watt": ("watts", 1), "watts": ("watts", 1), "kw": ("watts", 1e3), "mw": ("watts", 1e6), "kilowatts": ("watts", 1e3),
     "kwh": ("watt-hours", 1e3), "mwh": ("watt-hours", 1e6), "wh": ("watt-hours", 1),
@@ -231,12 +232,13 @@ def _close(one: float, other: float, tolerance: float) -> bool:
 # What a question asks for -> the dimensions that answer it. The first group asks for one thing and nothing else will do.
 _ASKED_STRICTLY = (
     (r"\b(?:in percent|in %|percentage|what percent)\b", ("percent",)),
+    (r"\b(?:what|which) (?:factor|multiple)\b", ("times",)),
     (r"\b(?:memory|hbm) bandwidth\b", ("bytes/s", "bits/s")),
     (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
     (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),
     (r"\b(?:tdp|wattage|power (?:draw|envelope|rating))\b|\bhow many (?:kilo)?watts?\b(?!-)", ("watts",)),
-    (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money", "euros")),
-    (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|is|will)\b|\brelease date\b", ("date",)),
+    (r"\b(?:hourly (?:price|rate|cost)|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|did|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money", "euros")),
+    (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|will)\b|\bwhen is .{2,40}\b(?:released|available|launched|due|coming|out)\b|\brelease date\b", ("date",)),
     (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
     (r"\bhow much (?:power|energy|electricity) (?:does|do|is|will)\b", ("watts", "watt-hours", "percent")),
     (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
@@ -259,15 +261,29 @@ _ASKED_LOOSELY = (
     (r"\b(?:percent\w*|per cent|%|sav\w+|reduc\w+|discount|cut|cheaper|lower|less)\b", ("percent", "money")),
     (r"\b(?:times|throughput|faster|speed\w*|factor|multiple|fold|better|higher|greener|quicker|more)\b", ("times", "percent")),
 )  # fmt: skip
-_COUNT = re.compile(r"\b(?:how many|number of|count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:how many|number of|count of)\s+(?P<after>[\w-]+(?:\s(?!(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should|for|in|of|on|at|to|per|with|from|by|the|an?|i|we|you|they|it)\b)[\w-]+)?)|(?P<before>[\w-]+) count\b",
+    re.IGNORECASE,
+)
+# Speaks of a quantity, but asks what belongs to it, what decides, or how it stands to another.
+_OF_SOMETHING_ELSE = re.compile(
+    r"\b(?:includ\w+|contain\w*|consists?|counts? when|matters?|relative to|in proportion to|should (?:i|we|they|one))\b",
+    re.IGNORECASE,
+)
+_INSTANCE = re.compile(r"\b(?:machines?|box(?:es)?|servers?|vms?)\b")
+_COUNT = re.compile(r"\b(?:how many|number of|(?<!\w )count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
 _SIZED = re.compile(
-    r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|(?:what|which) (?:model )?sizes?|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what|number of"
+    r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|(?:what|which) (?:model )?sizes?|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what(?! (?:names?|means|way|methods?|tools?|terms?)\b)|number of"
     r"|what (?:does|do|can|will|would) .{2,50} (?:save|cost|draw|reduce|cut)\b|what (?:\w+[ -]){0,3}(?:savings?|reduction|speed-?up|discount|improvement|increase|decrease)"
     r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
     re.IGNORECASE,
 )
 
 
+_HEADED = re.compile(
+    r"\W*(?:the\s+)?(?:[\w-]+\s+){0,4}?(?:time|costs?|price|memory|bandwidth|throughput|savings?|tdp)(?:\s+per\s+\w+)?(?:\s*:|\s+(?:for|of|in|with)\b)(?!.*\b(?:is|are|was|were|why)\b)",
+    re.IGNORECASE,
+)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|do|does|did|can|should|why|which|who|where|compare\w*|vs|versus|or|best|use)\b",
     re.IGNORECASE,
@@ -283,12 +299,12 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     count = _COUNT.search(question)
     if count and (unit := _UNITS.get(count[1].split()[0].lower())):
         return frozenset({unit[0]}), True
-    named = re.search(r"\bin ([a-z]{2,})\b(?! \w+ (?:region|series))", question.lower())
+    named = re.search(r"\bin ([a-z]{2,}(?: per [a-z]+|/[a-z]+)?)(?![\w/])(?! \w+ (?:region|series))", question.lower())
     if named and named[1] in _UNITS:
         return frozenset({_UNITS[named[1]][0]}), True
     strict = [d for pattern, found in _ASKED_STRICTLY if re.search(pattern, question, re.IGNORECASE) for d in found]
     if strict:
-        return frozenset(strict), True
+        return frozenset(strict), not _OF_SOMETHING_ELSE.search(question)
     if count:
         return frozenset({"count"}), True
     loose = [d for pattern, found in _ASKED_LOOSELY if re.search(pattern, question, re.IGNORECASE) for d in found]
@@ -296,9 +312,9 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
 
 
 def counted(question: str) -> tuple[str, ...]:
-    """The words after "how many": what is to be counted."""
-    match = _COUNT.search(question)
-    return tuple(match[1].lower().split()) if match else ()
+    """The words after "how many", at most two: what is to be counted; a machine or box is an instance."""
+    match = _COUNTED.search(question)
+    return tuple(_INSTANCE.sub("instances", (match["before"] or match["after"]).lower()).split()) if match else ()
 
 
 def is_terse(question: str) -> bool:
@@ -309,7 +325,7 @@ def is_terse(question: str) -> bool:
 @lru_cache(maxsize=1_024)
 def asks_quantity(question: str) -> bool:
     """Whether the question wants a number for an answer."""
-    return bool(_SIZED.search(question)) or asked_dimensions(question)[1]
+    return bool(_SIZED.search(question) or _HEADED.match(question)) or asked_dimensions(question)[1]
 
 
 _VAGUE = {

@@ -11,6 +11,7 @@ from chatbot.followup import condense
 from chatbot.names import Name, makers, names, proper_names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, is_terse, quantities
+from chatbot.shorthand import in_full, letter_in_full
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.words import content_words, vocabulary, words
@@ -30,6 +31,11 @@ _DECIDES = re.compile(
     re.IGNORECASE,
 )
 _DEFINES = re.compile(r"\W*what(?:'s| is| are)\s+(?:an?\s+|the\s+)?[\w-]+(?:\s+[\w-]+)?\s+and\b", re.IGNORECASE)
+# "What is the L4 best for?" asks about the L4.
+_IS_GOOD_FOR = re.compile(
+    r"\bwhat(?:'s| is| are|'re| can| could)?\b[^?]{1,60}\b(?:best|good|great|ideal|suited|suitable|meant|made|intended|optimi[sz]ed|used) (?:for|at)\s*\?",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(
     r"\W*(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b",
     re.IGNORECASE,
@@ -56,7 +62,7 @@ _ASKS_HOW = re.compile(
 )
 _WANTS_LIST = re.compile(
     r"^\W*(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were|(?:two|three|four|five|\w+) (?:things|factors|reasons|ways|situations|steps|points|criteria|aspects|measures|options|methods|techniques|tools))\b"
-    r"|\b(?:in (?:what|which) ways|what ways|situations|reasons|examples|criteria|all the)\b|\bwhen should\b|\bwhich (?:frameworks|tools|libraries|factors|things|mistakes|steps)\b",
+    r"|\b(?:in (?:what|which) ways|what ways|situations|reasons|examples|criteria|all the)\b|\b(?:a few|several|\d|bullet) points\b|\bwhen should\b|\bwhich (?:frameworks|tools|libraries|factors|things|mistakes|steps)\b",
     re.IGNORECASE,
 )
 _WANTS_NAME = re.compile(
@@ -97,6 +103,11 @@ class Query:
         return " ".join(kept) if kept and any(content_words(s) for s in kept) else self.standalone
 
     @property
+    def asking(self) -> str:
+        """The sentences that ask, or all of it where none ends with a question mark: needs stated before them ask for nothing."""
+        return asking(self.standalone)
+
+    @property
     def compares(self) -> bool:
         """Whether two or more things are held against each other."""
         return len(self.sides) >= 2 and bool(_COMPARES.search(self.standalone))
@@ -128,6 +139,7 @@ class Query:
             (bool(_DECIDES.search(self.standalone)) or self._states_needs)
             and not _DEFINES.match(self.standalone)
             and not re.match(r"\W*why\b", self.standalone, re.IGNORECASE)
+            and not (self.entities and _IS_GOOD_FOR.search(self.standalone))
             and not self.asks_number
             and not self.wants_list
         )
@@ -161,21 +173,32 @@ class Query:
         """Whether the answer is a quantity."""
         if self.asks_how:
             return False
-        return asks_quantity(self.standalone) or (bool(self.entities) and is_terse(self.standalone))
+        return asks_quantity(self.asking) or (bool(self.entities) and is_terse(self.standalone))
+
+
+def asking(text: str) -> str:
+    """The sentences of a text that end with a question mark, or all of it where none does."""
+    found = [text[start:end] for start, end in sentences(text)]
+    return " ".join(s for s in found if s.rstrip().endswith("?")) or text
 
 
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
     stem = parse_options(question)
     asked = correct(stem.text if stem else question, index)
-    standalone = (
-        asked
-        if stem
-        else condense(asked, [_plain_turn(t, index) for t in history], lambda family: _sizes(family, index))
-    )
+
+    def sizes_of(family: str) -> list[str]:
+        return _sizes(family, index)
+
+    earlier = [_plain_turn(t, index) for t in history]
+    if earlier:
+        asked = letter_in_full(asked, earlier[-1].question)
+    standalone = in_full(asked if stem else condense(asked, earlier, sizes_of), sizes_of)
     found = names(standalone)
     entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
-    dimensions, strict = asked_dimensions(standalone)
+    dimensions, strict = asked_dimensions(asking(standalone))
+    if not dimensions:
+        dimensions = asked_dimensions(standalone)[0]
     return Query(
         question=question,
         standalone=standalone,
@@ -227,7 +250,9 @@ def tasks(text: str) -> frozenset[str]:
 
 def _strangers(text: str, index: Index) -> tuple[str, ...]:
     """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product."""
-    unseen = [w for w in proper_names(text) if not w.isupper() and not index.document_frequency(w.lower())]
+    unseen = [
+        w for w in proper_names(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
+    ]
     known = " ".join(f"{s.title} {s.publisher or ''}" for s in index.sources()).lower() if unseen else ""
     return tuple(w for w in unseen if w.lower() not in known)
 

@@ -229,7 +229,12 @@ def answers_quantity(query: Query, unit: Unit) -> bool:
     if vague(unit.plain, query.dimensions):
         return True
     return any(
-        q.dimension in query.dimensions and (q.dimension != "count" or not wanted or _same_thing(wanted, q.noun))
+        q.dimension in query.dimensions
+        and (
+            q.dimension != "count"
+            or not wanted
+            or _same_thing(wanted, f"{q.noun} {unit.label[0] if unit.cells else ''}")
+        )
         for q in unit.quantities
     )
 

@@ -66,6 +66,8 @@ def _written(text: str) -> list[str]:
     if match := _BETWEEN.search(text):
         return [s for s in (_side(match["one"]), _side(match["two"])) if s]
     first, *others = _JOINED.split(text)
+    # "BERT Large training time: Trn1 versus ...": what is compared stands before the sides.
+    first = first.rsplit(":", 1)[-1] if others else first
     parts = [first, *(m["side"] if (m := _CIRCUMSTANCE.fullmatch(part)) else part for part in others)]
     found = [s for part in parts if (s := _side(part)) and not _NO_SIDE.search(s)]
     return found if len(parts) > 1 and len(found) > 1 else []

@@ -7,11 +7,19 @@ from chatbot.words import STOP_WORDS, synonyms
 from ingest import Index
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}\d?(?![\w.])")
+_GAP = re.compile(r"(?<![\w.-])(?P<one>[A-Za-z]{4,})[ -](?=(?P<two>[A-Za-z]{4,}?)(?P<plural>s?)(?![\w.-]))")
 
 
 def correct(text: str, index: Index) -> str:
-    """Replace words that neither the corpus nor the vocabulary has by the nearest word of the corpus, if one is near."""
-    return _WORD.sub(lambda match: _corrected(match.group(), index), text)
+    """Replace words that neither the corpus nor the vocabulary has by the nearest word of the corpus, if one is near, and put
+    together what the corpus writes in one word ("neuron cores")."""
+    joined = _GAP.sub(lambda match: match["one"] if _is_one_word(match, index) else match.group(), text)
+    return _WORD.sub(lambda match: _corrected(match.group(), index), joined)
+
+
+def _is_one_word(match: re.Match[str], index: Index) -> bool:
+    one, two = match["one"].lower(), match["two"].lower()
+    return not {one, two} & STOP_WORDS and any(index.document_frequency(one + two + end) for end in ("", "s"))
 
 
 def _corrected(word: str, index: Index) -> str:

@@ -103,3 +103,41 @@ def test_the_retriever_drops_into_langchain(bot: Chatbot) -> None:
         lambda found: [d.metadata["source"] for d in found]
     )
     assert chain.batch(["Trn1 for code assistants and image generation"]) == [["trn1-instances", "trn1-instances"]]
+
+
+def test_needs_that_are_stated_first_do_not_say_what_is_asked_for(bot: Chatbot) -> None:
+    question = "Pretraining at scale, cloud is open, cost per token is what I care about. Which accelerator?"
+    assert bot.ask(question).text.startswith("Use TPU v5e: Cost-efficiency at scale: TPU v5e or TPU v5p")
+
+
+def test_the_hardware_of_a_refused_maker_is_no_recommendation(bot: Chatbot) -> None:
+    text = bot.ask("Management wants us off NVIDIA for LLM training. What should we buy?").text
+    assert not any(card in text.splitlines()[0] for card in ("H100", "A100", "NVIDIA GPUs"))
+
+
+def test_two_properties_are_compared_for_each_side(bot: Chatbot) -> None:
+    lines = bot.ask("trn1.2xlarge vs trn1.32xlarge: accelerator memory and chips?").text.splitlines()
+    told = {"trn1.2xlarge": ("32 GB", "1 Trainium chip"), "trn1.32xlarge": ("512 GB", " 16 ")}
+    for name, figures in told.items():
+        (line,) = (x for x in lines if x.startswith(f"- {name}"))
+        assert all(figure in line for figure in figures)
+
+
+def test_the_label_of_a_row_says_what_its_numbers_count(bot: Chatbot) -> None:
+    text = bot.ask("LayoutLM test - how many machines did each side need?").text
+    assert "6 Inferentia instances" in text
+    assert "33" in text
+
+
+def test_words_that_the_corpus_writes_as_one_are_found_apart(bot: Chatbot) -> None:
+    assert "two second-generation NeuronCores" in bot.ask("How many neuron cores are on a Trainium chip?").text
+
+
+def test_a_property_of_the_bigger_one_is_asked_of_it_alone(bot: Chatbot) -> None:
+    first = bot.ask("What is in a trn1.2xlarge?")
+    text = bot.ask("and the network of the larger one?", [Turn(first.question, first.text)]).text
+    assert text.startswith("A trn1.32xlarge has 800 Gbps of network bandwidth")
+
+
+def test_an_editor_s_note_on_the_very_matter_stands_with_the_answer(bot: Chatbot) -> None:
+    assert "only the training of such models" in bot.ask("Which Trn1 use case is about fraud in real time?").text

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.quantities import quantities, same, with_unit, without_unit
+from chatbot.quantities import (
+    asked_dimensions,
+    asks_quantity,
+    counted,
+    quantities,
+    same,
+    with_unit,
+    without_unit,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +73,46 @@ def test_what_is_found_stands_where_it_says(text: str) -> None:
 )
 def test_a_header_lends_its_unit_to_bare_numbers(header: str, cell: str, bare: str, measured: str) -> None:
     assert (without_unit(header), with_unit(header, cell)) == (bare, measured)
+
+
+@pytest.mark.parametrize(
+    ("question", "dimensions", "strict"),
+    [
+        ("How many watts does the L4 draw?", {"watts"}, True),
+        ("By what factor of the power draw is cooling reckoned?", {"times", "watts"}, True),
+        ("TPU v5e versus L40S in TFLOPS per watt", {"flops/watt"}, True),
+        ("When was Trn1 released?", {"date"}, True),
+        ("When is a CPU enough?", set(), False),
+        ("Which parts did the power draw include?", {"watts"}, False),
+        ("What does the run on B cost relative to A?", {"money", "euros"}, False),
+    ],
+)
+def test_what_a_question_asks_for_and_whether_nothing_else_will_do(
+    question: str, dimensions: set[str], strict: bool
+) -> None:
+    assert asked_dimensions(question) == (frozenset(dimensions), strict)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How many training sequences does it take?", ("training", "sequences")),
+        ("number of machines in the test?", ("instances",)),
+        ("vCPU count of trn1.2xlarge pls", ("vcpu",)),
+        ("How many of them?", ("of", "them")),
+        ("What does it cost?", ()),
+    ],
+)
+def test_what_is_to_be_counted(question: str, words: tuple[str, ...]) -> None:
+    assert counted(question) == words
+
+
+@pytest.mark.parametrize(
+    "question", ["Training time for BERT Large: Trn1 or P4?", "cost per inference of LayoutLM", "By what factor?"]
+)
+def test_a_property_at_the_head_asks_for_its_quantity(question: str) -> None:
+    assert asks_quantity(question)
+
+
+def test_the_names_of_two_things_are_no_quantity() -> None:
+    assert not asks_quantity("By what names do the two go?")

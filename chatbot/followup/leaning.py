@@ -17,7 +17,7 @@ _COMPARATIVE = re.compile(r"^(?:cheaper|faster|bigger|smaller|slower|greener|bet
 _DRAWN = re.compile(r"^(?:less|more|power|energy|electricity)\b", re.IGNORECASE)
 _ALONE = re.compile(
     r"^(?:how (?:much|long|many|often)|when|where|since when|by how much|who|which(?: ones?)?"
-    r"|(?:in|on|with|for|from|by|at|since|according to|compared (?:with|to)) (?:which|what|whom?|how many)(?: [\w-]+){0,2})\W*$",
+    r"|(?:in|on|with|for|from|by|at|since|according to|compared (?:with|to)|instead of|rather than|out of) (?:which|what|whom?|how many)(?: [\w-]+){0,2})\W*$",
     re.IGNORECASE,
 )
 _WHICH = re.compile(

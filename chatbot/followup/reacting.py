@@ -66,6 +66,9 @@ _SIBLING = re.compile(
     r"\b(?:the\s+|its\s+)?(?P<size>bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|sister|brother|sibling|instance|size|type|version|variant)\b",
     re.IGNORECASE,
 )
+_PROPERTY_OF = re.compile(
+    r"(?:the\s+)?(?P<property>(?!same\b)[\w-]+(?:\s[\w-]+){0,2})\s+(?:of|in|on|for)\s+", re.IGNORECASE
+)
 _LARGER = {"bigger", "larger", "big", "large"}
 
 
@@ -219,6 +222,8 @@ def of_sibling(text: str, said: Said, sizes: Sizes, *, asks: bool) -> str | None
     name = _neighbour(spoken.name, sibling["size"].lower(), sizes(spoken.name.split(".")[0]))
     if asks:
         return text[: sibling.start()] + name + text[sibling.end() :]
+    if owned := _PROPERTY_OF.fullmatch(text[: sibling.start()]):
+        return f"What is the {owned['property']} of {name}?"
     named = any(n.kind == "instance" or n.name.lower() == name.split(".")[0] for n in names(said.question))
     return with_name(said.question, name) if named else f"Tell me about {name}."
 

@@ -1,0 +1,55 @@
+"""Names that a question writes shortly are read in full."""
+
+import pytest
+
+from chatbot.shorthand import in_full, letter_in_full
+
+SIZES = {"trn1": ["trn1.2xlarge", "trn1.32xlarge"], "p5": ["p5.48xlarge"]}
+
+
+def full(text: str) -> str:
+    return in_full(text, lambda family: SIZES.get(family, []))
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (
+            "Put the C, G, P and Trn families in a table.",
+            "Put the C series, G series, P series and Trn series in a table.",
+        ),
+        ("which is more for graphics work, G or P?", "which is more for graphics work, G series or P series?"),
+        ("C series vs P series?", "C series vs P series?"),
+    ],
+)
+def test_each_letter_of_a_list_gets_the_noun_behind_the_last(short: str, long: str) -> None:
+    assert full(short) == long
+
+
+@pytest.mark.parametrize("text", ["Option A or B?", "C++ and G++ compilers", "p5 or g5?", "vitamins C and D"])
+def test_letters_that_are_no_family_stay(text: str) -> None:
+    assert full(text) == text
+
+
+def test_a_size_alone_belongs_to_the_only_family_named() -> None:
+    assert full("the 32xlarge vs the 2xl of Trn1?") == "the trn1.32xlarge vs the trn1.2xlarge?"
+    assert full("Trn1 or P5: which has a 48xlarge?") == "Trn1 or P5: which has a 48xlarge?"
+    assert full("is there a 48xlarge?") == "is there a 48xlarge?"
+
+
+def test_the_smallest_and_the_largest_are_types_of_the_family() -> None:
+    assert full("memory of the smallest Trn1 size?") == "memory of trn1.2xlarge?"
+    assert full("what does the biggest trn1 have?") == "what does trn1.32xlarge have?"
+
+
+@pytest.mark.parametrize(
+    "text", ["the smallest p5?", "the smallest Trn1 size with EFA?", "smallest trn1 that has 16 chips"]
+)
+def test_the_smallest_of_one_and_the_smallest_with_something_stay(text: str) -> None:
+    assert full(text) == text
+
+
+def test_a_letter_alone_is_a_family_after_a_question_on_one() -> None:
+    assert letter_in_full("and P?", "What is the G series for?") == "and P series?"
+    assert letter_in_full("and P?", "Which option is right?") == "and P?"
+    assert letter_in_full("and Kubernetes?", "What is the G series for?") == "and Kubernetes?"
