@@ -2,11 +2,14 @@
 
     python benchmarks/learn_encoder.py [--write]
 
-A question and the pieces that answer it should be near each other, the other pieces of the same document far. The loss is
-the cross-entropy of one right piece among some wrong ones of its document, of the hardest by the published model, and the
-pieces of the other questions of the batch (Karpukhin et al. 2020, arXiv:2004.04906). A share of the batches compares whole
-passages, so that these stay comparable with questions too. Only low-rank changes of the matrices are learned (LoRA, Hu et al.
-2021, arXiv:2106.09685): what is shipped is half a megabyte on top of the published weights.
+A question and the pieces that answer it should be near each other, the other pieces of the same document far: as wholes (the
+cosine of their vectors) and word by word (how near each word of the question comes to a word of the piece, on average; the
+late interaction of ColBERT, Khattab and Zaharia 2020, arXiv:2004.12832). The loss is the sum of the cross-entropies of one right
+piece among some wrong ones of its document, of the hardest by the published model, and the pieces of the other questions of
+the batch (Karpukhin et al. 2020, arXiv:2004.04906). Some batches compare whole passages, so that these stay comparable with questions
+too. Others are of exam questions: the piece that proves an option should be nearer to that option than to the others, and
+nearer than the pieces that prove others. Only low-rank changes of the matrices are learned (LoRA, Hu et al. 2021, arXiv:2106.09685)
+and the projection of the words to fewer dimensions: what is shipped is half a megabyte on top of the published weights.
 
 What is printed is how often the nearest piece is right on the invented documents of benchmarks/labels. Nothing is learned
 from those: the evidence scorer is, and it must meet an encoder that is as strange to its documents as to a user's.
@@ -15,7 +18,9 @@ from those: the evidence scorer is, and it must meet an encoder that is as stran
 import argparse
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,8 +34,8 @@ from safetensors.numpy import save
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 
-from chatbot.evidence import units
-from ingest import Index, sync
+from chatbot.evidence import Unit, units
+from ingest import Chunk, Index, sync
 from ingest.minilm import model_folder
 from ingest.vectors import encoded_text
 
@@ -45,8 +50,14 @@ BATCH = 16
 WRONG = 4
 HARDEST = 20
 TEMPERATURE = 0.05
+WORD_TEMPERATURE = 0.02
+WORD_DIMENSION = 96
 LONGEST = 128
 OF_PASSAGES = 0.2
+# Texts of like length go through the model together.
+TOGETHER = 16
+# The questions of an exam that ask for what does not hold are left out: what proves an option speaks against picking it.
+TURNED = re.compile(r"\b(?:not|except|least|cannot|never)\b", re.IGNORECASE)
 
 
 class Example(NamedTuple):
@@ -59,39 +70,68 @@ class Example(NamedTuple):
     wrong_passages: list[str]
 
 
+class ExamExample(NamedTuple):
+    """An exam question: what it asks, its options, the right ones among them, and the pieces that prove or disprove each."""
+
+    stem: str
+    options: list[str]
+    right: list[int]
+    proofs: list[list[str]]
+
+
+class Encoded(NamedTuple):
+    """Texts as unit vectors, (n, 384), and their words as unit vectors, (n, longest, WORD_DIMENSION), with which of them are there."""
+
+    vectors: Tensor
+    words: Tensor
+    there: Tensor
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--write", action="store_true", help="write ingest/adapter.safetensors")
     write = options.parse_args().write
     torch.manual_seed(0)
     model = Model()
-    learned = [
-        *examples(LABELS / "encoder" / "reference.jsonl", HERE.parent / "corpus" / "reference", model),
-        *examples(LABELS / "encoder" / "invented.jsonl", LABELS / "encoder" / "documents", model),
+    reference, invented = HERE.parent / "corpus" / "reference", LABELS / "encoder" / "documents"
+    learned: list[Example | ExamExample] = [
+        *examples(LABELS / "encoder" / "reference.jsonl", reference, model),
+        *examples(LABELS / "encoder" / "invented.jsonl", invented, model),
+        *exam_examples(LABELS / "encoder" / "exam.jsonl", invented),
     ]
     measured = examples(LABELS / "questions.jsonl", LABELS / "documents", model)
+    model.start_projection([t for e in learned[::5] if isinstance(e, Example) for t in (e.question, e.right[0])])
     print(f"{len(learned)} questions to learn from, {len(measured)} to measure with")
-    print(f"published: the nearest piece is right {nearest_right(model, measured):.3f}")
+    print(
+        "published: the nearest piece is right by vector {:.3f}, by words {:.3f}".format(
+            *nearest_right(model, measured)
+        )
+    )
     for epoch, loss in enumerate(learn(model, learned), 1):
-        print(f"epoch {epoch}: loss {loss:.3f}; right {nearest_right(model, measured):.3f}", flush=True)
+        by_vector, by_words = nearest_right(model, measured)
+        print(f"epoch {epoch}: loss {loss:.3f}; right by vector {by_vector:.3f}, by words {by_words:.3f}", flush=True)
         if write:
             ADAPTER.write_bytes(save(model.changes()))
-            print(f"ADAPTER_SHA256 of ingest/minilm.py: {sha256(ADAPTER.read_bytes()).hexdigest()}")
+            print(f"ADAPTER_SHA256 of ingest/minilm.py: {sha256(ADAPTER.read_bytes()).hexdigest()}", flush=True)
 
 
-def examples(labels: Path, documents: Path, model: "Model") -> list[Example]:
-    """The answerable questions of the labels; pieces and passages are those that the bot would cut the documents into."""
+def pieces_of(documents: Path) -> tuple[dict[str, list[Unit]], dict[str, list[Chunk]]]:
+    """The units and the chunks of each document, as the bot would cut it."""
     with TemporaryDirectory() as folder:
         sync([documents], Path(folder) / "index", encoder="none")
         index = Index.open(Path(folder) / "index")
         chunks = {d.id: index.document_chunks(d.id) for d in index.documents()}
+    return {name: [u for c in found for u in units(c)] for name, found in chunks.items()}, chunks
+
+
+def examples(labels: Path, documents: Path, model: "Model") -> list[Example]:
+    """The answerable questions of the labels, with the pieces and passages of the documents."""
+    pieces, chunks = pieces_of(documents)
     passages = {name: [(c, encoded_text(c, "")) for c in found] for name, found in chunks.items()}
-    pieces = {name: [u for c in found for u in units(c)] for name, found in chunks.items()}
     texts = sorted({u.meant_in_place for found in pieces.values() for u in found})
     vectors = dict(zip(texts, model.vectors(texts), strict=True))
     found = []
-    for line in labels.read_text(encoding="utf-8").splitlines():
-        label = json.loads(line)
+    for label in read(labels):
         # A set without the name of a document is labelled over all of them.
         names = [n for n in pieces if label.get("document", Path(n).name) == Path(n).name]
         mine = [u for n in names for u in pieces[n]]
@@ -114,24 +154,56 @@ def examples(labels: Path, documents: Path, model: "Model") -> list[Example]:
     return found
 
 
-def learn(model: "Model", learned: Sequence[Example]) -> Iterator[float]:
+def exam_examples(labels: Path, documents: Path) -> list[ExamExample]:
+    """The exam questions of the labels whose right options are proved by pieces of their document."""
+    pieces = {Path(name).name: found for name, found in pieces_of(documents)[0].items()}
+    found = []
+    for label in read(labels):
+        if TURNED.search(sentences(label["question"])[-1]):
+            continue
+        mine = pieces[label["document"]]
+        proofs = [[u.meant_in_place for u in mine if overlaps(u, quotes)] for quotes in label["proofs"]]
+        right = [number for number in label["answer"] if proofs[number]]
+        if right:
+            found.append(ExamExample(label["question"], label["options"], right, proofs))
+    return found
+
+
+def read(labels: Path) -> list[dict]:
+    return [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
+
+
+def sentences(stem: str) -> list[str]:
+    return re.split(r"(?<=[.?!])\s+", stem.strip())
+
+
+def learn(model: "Model", learned: Sequence[Example | ExamExample]) -> Iterator[float]:
     """The mean loss of each epoch; the rate falls to nothing in a straight line."""
     draw = np.random.default_rng(0)
     optimizer = torch.optim.AdamW(model.learned, lr=RATE, weight_decay=0.01)
-    steps = EPOCHS * math.ceil(len(learned) / BATCH)
+    plain = [e for e in learned if isinstance(e, Example)]
+    exams = [e for e in learned if isinstance(e, ExamExample)]
+    steps = EPOCHS * (math.ceil(len(plain) / BATCH) + math.ceil(len(exams) / (BATCH // 2)))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     for _ in range(EPOCHS):
-        order = draw.permutation(len(learned))
+        batches = [(batch_loss, plain, some) for some in cut(len(plain), BATCH, draw)]
+        batches += [(exam_loss, exams, some) for some in cut(len(exams), BATCH // 2, draw)]
         losses = []
-        for start in range(0, len(order), BATCH):
-            batch = [learned[i] for i in order[start : start + BATCH]]
-            loss = batch_loss(model, batch, draw)
+        for number in draw.permutation(len(batches)):
+            loss_of, among, some = batches[number]
+            loss = loss_of(model, [among[i] for i in some], draw)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
             losses.append(loss.item())
         yield float(np.mean(losses))
+
+
+def cut(count: int, size: int, draw: np.random.Generator) -> list[NDArray[np.int64]]:
+    """The numbers below a count in a random order, in batches."""
+    order = draw.permutation(count)
+    return [order[start : start + size] for start in range(0, count, size)]
 
 
 def batch_loss(model: "Model", batch: Sequence[Example], draw: np.random.Generator) -> Tensor:
@@ -143,31 +215,78 @@ def batch_loss(model: "Model", batch: Sequence[Example], draw: np.random.Generat
         right.append(len(texts))
         texts.append(good[int(draw.integers(len(good)))])
         texts += [bad[int(i)] for i in draw.permutation(len(bad))[: 1 if of_passages else WRONG]]
-    similar = model.encode([e.question for e in batch]) @ model.encode(texts).T / TEMPERATURE
-    return nn.functional.cross_entropy(similar, torch.tensor(right))
+    asked, there = model.encode([e.question for e in batch]), model.encode(texts)
+    return cross_entropy(asked, there, torch.tensor(right), by_words=not of_passages)
 
 
-def nearest_right(model: "Model", measured: Sequence[Example]) -> float:
-    """How often the piece nearest to the question is a right one."""
-    texts = sorted({t for e in measured for t in (*e.right, *e.wrong)})
-    number = {t: i for i, t in enumerate(texts)}
-    vectors, asked = model.vectors(texts), model.vectors([e.question for e in measured])
+def exam_loss(model: "Model", batch: Sequence[ExamExample], draw: np.random.Generator) -> Tensor:
+    """Cross-entropy of the proved option among the options by its proof, and of the proof among the batch's by the option."""
+    claims, proofs, places, wrong = [], [], [], []
+    for example in batch:
+        right = example.right[int(draw.integers(len(example.right)))]
+        # The bot puts an option behind the sentence that asks; the whole stem has the needs that a piece may speak of.
+        stem = example.stem if draw.random() < 0.5 else sentences(example.stem)[-1]
+        others = [o for n, o in enumerate(example.options) if n not in example.right]
+        places.append((len(claims), len(claims) + 1 + len(others)))
+        claims += [f"{stem} {option}" for option in (example.options[right], *others)]
+        proofs.append(example.proofs[right][int(draw.integers(len(example.proofs[right])))])
+        spoken = [p for n, found in enumerate(example.proofs) if n not in example.right for p in found if p not in example.proofs[right]]  # fmt: skip
+        wrong += [spoken[int(i)] for i in draw.permutation(len(spoken))[:2]]
+    said, there = model.encode(claims), model.encode([*proofs, *wrong])
+    firsts = [first for first, _ in places]
+    asked = Encoded(*(part[firsts] for part in said))
+    loss = cross_entropy(asked, there, torch.arange(len(batch)))
+    for number, (first, end) in enumerate(places):
+        proof = Encoded(*(part[number : number + 1] for part in there))
+        options = Encoded(*(part[first:end] for part in said))
+        for similar in (options.vectors @ proof.vectors.T / TEMPERATURE, by_word(options, proof) / WORD_TEMPERATURE):
+            loss = loss + nn.functional.cross_entropy(similar.T, torch.tensor([0])) / len(batch)
+    return loss
+
+
+def cross_entropy(asked: Encoded, there: Encoded, right: Tensor, *, by_words: bool = True) -> Tensor:
+    """Of the right text of each row among all, as wholes and word by word together."""
+    loss = nn.functional.cross_entropy(asked.vectors @ there.vectors.T / TEMPERATURE, right)
+    return loss + nn.functional.cross_entropy(by_word(asked, there) / WORD_TEMPERATURE, right) if by_words else loss
+
+
+def by_word(asked: Encoded, there: Encoded) -> Tensor:
+    """How near each word of a question comes to a word of a text, on average: (questions, texts)."""
+    near = torch.einsum("qid,tjd->qtij", asked.words, there.words)
+    nearest = near.masked_fill(~there.there[None, :, None, :], -1.0).amax(3) * asked.there[:, None, :]
+    return nearest.sum(2) / asked.there.sum(1)[:, None]
+
+
+def nearest_right(model: "Model", measured: Sequence[Example]) -> tuple[float, float]:
+    """How often the piece nearest to the question is a right one: as wholes, and word by word."""
+    texts = sorted({t for e in measured for t in (*e.right, *e.wrong)}, key=len)
+    held: dict[str, Encoded] = {}
     hits = []
-    for example, vector in zip(measured, asked, strict=True):
-        among = [*example.right, *example.wrong]
-        cosines = vectors[[number[t] for t in among]] @ vector
-        hits.append(int(np.argmax(cosines)) < len(example.right))
-    return float(np.mean(hits))
+    with model.resting():
+        for start in range(0, len(texts), 64):
+            some = model.encode(texts[start : start + 64])
+            held.update((t, Encoded(*(p[i] for p in some))) for i, t in enumerate(texts[start : start + 64]))
+        for example in measured:
+            asked = model.encode([example.question])
+            among = [held[t] for t in (*example.right, *example.wrong)]
+            vectors = torch.stack([e.vectors for e in among])
+            words = nn.utils.rnn.pad_sequence([e.words for e in among], batch_first=True)
+            there = nn.utils.rnn.pad_sequence([e.there for e in among], batch_first=True)
+            near = (asked.vectors @ vectors.T)[0], by_word(asked, Encoded(vectors, words, there))[0]
+            hits.append([int(n.argmax()) < len(example.right) for n in near])
+    by_vector, by_words = np.mean(hits, axis=0)
+    return float(by_vector), float(by_words)
 
 
 class Model:
-    """The published model with low-rank changes in every layer, all nought at first."""
+    """The published model with low-rank changes in every layer, all nought at first, and a projection of its words."""
 
     def __init__(self) -> None:
         folder = str(model_folder())
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self._model: Any = AutoModel.from_pretrained(folder).requires_grad_(False)
         self._changed: dict[str, LowRank] = {}
+        self._projection = nn.Parameter(torch.eye(WORD_DIMENSION, 384))
         for number, layer in enumerate(self._model.encoder.layer):
             at = f"encoder.layer.{number}."
             attention = layer.attention.self
@@ -179,34 +298,61 @@ class Model:
     @property
     def learned(self) -> list[nn.Parameter]:
         """What training changes."""
-        return [matrix for change in self._changed.values() for matrix in (change.down, change.up)]
+        return [self._projection, *(matrix for change in self._changed.values() for matrix in (change.down, change.up))]
 
-    def encode(self, texts: Sequence[str]) -> Tensor:
-        """Unit vectors, (len(texts), 384), with gradients."""
-        tokens = self._tokenizer(list(texts), padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
-        hidden = self._model(**tokens).last_hidden_state
-        present = tokens["attention_mask"].unsqueeze(-1)
-        return nn.functional.normalize((hidden * present).sum(1) / present.sum(1), dim=1)
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Without dropout and gradients."""
+        self._model.eval()
+        with torch.no_grad():
+            yield
+        self._model.train()
+
+    def start_projection(self, texts: Sequence[str]) -> None:
+        """The main directions of the words of the texts, as they come out of the published model."""
+        with self.resting():
+            states = torch.cat([hidden[there] for _, hidden, there in self._states(texts)])
+        states = nn.functional.normalize(states, dim=1)
+        _, vectors = torch.linalg.eigh(states.T @ states)
+        self._projection.data = vectors[:, -WORD_DIMENSION:].T.contiguous()
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of the texts and of their words, with gradients unless resting."""
+        vectors, words, present, places = [], [], [], []
+        for chosen, hidden, there in self._states(texts):
+            vectors.append(nn.functional.normalize((hidden * there.unsqueeze(-1)).sum(1), dim=1))
+            # Neither the mark of the beginning nor that of the end is a word; both are part of the vector.
+            words += list(nn.functional.normalize(hidden @ self._projection.T, dim=2)[:, 1:-1])
+            present += list(there[:, 2:])
+            places += chosen
+        order = torch.tensor(np.argsort(places))
+        pad = nn.utils.rnn.pad_sequence
+        return Encoded(
+            torch.cat(vectors)[order], pad(words, batch_first=True)[order], pad(present, batch_first=True)[order]
+        )
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors without gradients, made in order of length."""
-        self._model.eval()
-        vectors = np.zeros((len(texts), 384), dtype=np.float32)
-        order = np.argsort([len(t) for t in texts])
-        with torch.no_grad():
-            for start in range(0, len(order), 64):
-                chosen = order[start : start + 64]
-                vectors[chosen] = self.encode([texts[i] for i in chosen]).numpy()
-        self._model.train()
-        return vectors
+        """Unit vectors without gradients."""
+        with self.resting():
+            found = torch.cat([self.encode(texts[at : at + 256]).vectors for at in range(0, len(texts), 256)])
+        return np.asarray(found, dtype=np.float32)
 
     def changes(self) -> dict[str, NDArray[np.float16]]:
         """The adapter as ingest.minilm.adapt reads it."""
-        return {
+        changes = {
             f"{name}.weight.{part}": matrix.detach().numpy().astype(np.float16)
             for name, change in self._changed.items()
             for part, matrix in (("A", change.down), ("B", SCALE * change.up))
         }
+        return {"words.projection": self._projection.detach().numpy().astype(np.float16), **changes}
+
+    def _states(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+        """Which texts, the states of their tokens and which of these are there; texts of like length together."""
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        for start in range(0, len(order), TOGETHER):
+            chosen = order[start : start + TOGETHER]
+            tokens = self._tokenizer([texts[i] for i in chosen], padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")  # fmt: skip
+            yield chosen, self._model(**tokens).last_hidden_state, tokens["attention_mask"].bool()
 
     def _change(self, name: str, whole: nn.Linear) -> "LowRank":
         self._changed[name] = LowRank(whole)

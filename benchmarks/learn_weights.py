@@ -31,8 +31,6 @@ from ingest import Index, sync
 
 HERE = Path(__file__).parent
 WEIGHTS = HERE.parent / "chatbot" / "weights.json"
-# Units that words and meaning rank lower than this teach nothing new.
-A_QUESTION = 40
 # So many questions of each of the encoder's files are asked of documents that do not answer them.
 OF_OTHERS = 300
 
@@ -84,7 +82,8 @@ def collect(questions: Sequence[dict], index: Index) -> Examples:
     rows, right, owners = [], [], []
     for number, question in enumerate(questions):
         query = understand(question["question"], (), index)
-        for scored in score_units(query, search(query, index), index)[:A_QUESTION]:
+        for scored in score_units(query, search(query, index), index):
+            # Those that are not even compared by meaning teach nothing new.
             if scored.features["meaning"] == 0.0 or overlaps(scored.unit, question.get("partial", ())):
                 continue
             rows.append(scored.features)

@@ -2,32 +2,57 @@
 
 Passages are found with the encoder of their index, which may be any. Which sentence of a passage answers is another question:
 the weights that decide it were learned with the adapted encoder, so it is always that one.
+
+Two texts are compared as wholes, by the cosine of their vectors, and word by word: how near each word of the first comes to
+the nearest word of the second, on average (the late interaction of ColBERT, Khattab and Zaharia 2020, arXiv:2004.12832).
 """
 
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest import SENTENCE_ENCODER, Index, RememberingEncoder, load_encoder
+from ingest import Index, Remembered, Sentence, load_sentence_encoder
 
-_DIMENSION = 384
-
-
-def meanings(question: str, texts: Sequence[str], index: Index) -> list[float]:
-    """Cosine similarity of the question and each text; zeros for an index that is to be read by words alone."""
-    if not texts or index.encoder_name == "none":
-        return [0.0] * len(texts)
-    vector = vectors([question])[0]
-    return [float(s) for s in vectors(texts) @ vector]
+# A sentence takes some 10 kB.
+_REMEMBERED = 8_192
 
 
-def vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Unit vectors, (len(texts), 384); the latest texts are remembered."""
-    return _encoder().encode(texts)
+class Nearness(NamedTuple):
+    """How near texts are to questions: (questions, texts) each, from -1 to 1."""
+
+    as_wholes: NDArray[np.float32]
+    by_words: NDArray[np.float32]
+
+
+def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
+    """How near each text is to each question; zeros for an index that is to be read by words alone."""
+    if not texts or not questions or index.encoder_name == "none":
+        return Nearness(*np.zeros((2, len(questions), len(texts)), dtype=np.float32))
+    asked, told = _sentences(questions), _sentences(texts)
+    as_wholes = np.array([s.vector for s in asked]) @ np.array([s.vector for s in told]).T
+    return Nearness(as_wholes, np.array([_by_words(s, told) for s in asked]))
+
+
+def _by_words(asked: Sentence, told: Sequence[Sentence]) -> NDArray[np.float32]:
+    """(texts,); a text without words is near to nothing."""
+    lengths = [len(s.words) for s in told]
+    near = np.zeros(len(told), dtype=np.float32)
+    held = [number for number, length in enumerate(lengths) if length]
+    if len(asked.words) and held:
+        words = np.concatenate([told[i].words for i in held]).astype(np.float32)
+        starts = np.cumsum([0, *(lengths[i] for i in held[:-1])])
+        similar = asked.words.astype(np.float32) @ words.T
+        near[held] = np.maximum.reduceat(similar, starts, axis=1).mean(axis=0)
+    return near
 
 
 @cache
-def _encoder() -> RememberingEncoder:
-    return RememberingEncoder(lambda: load_encoder(SENTENCE_ENCODER), _DIMENSION)
+def _memory() -> Remembered[Sentence]:
+    return Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
+
+
+def _sentences(texts: Sequence[str]) -> list[Sentence]:
+    return _memory()(texts)

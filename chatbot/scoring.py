@@ -10,7 +10,7 @@ from math import exp, log
 
 from chatbot.answer import Passage
 from chatbot.evidence import Unit, units
-from chatbot.meaning import meanings
+from chatbot.meaning import nearness
 from chatbot.names import mentioned, relatives
 from chatbot.quantities import counted, vague
 from chatbot.query import Query, tasks
@@ -59,18 +59,30 @@ def score_units(
         range(len(pairs)), key=lambda i: (-_rough(rough[i]), pairs[i][0].chunk.document.id, pairs[i][0].start)
     )
     near = [pairs[i][0] for i in order[:COMPARED_BY_MEANING]]
-    in_place = meanings(asked, [u.meant_in_place for u in near], index)
-    alone = meanings(asked, [u.meant for u in near], index)
-    unknown = len(pairs) - len(near)
-    features = _with_distances(
-        [
-            {**rough[i], "meaning": meaning, "meaning squared": meaning * meaning, "meaning alone": by_itself}
-            for i, meaning, by_itself in zip(order, in_place + [0.0] * unknown, alone + [0.0] * unknown, strict=True)
-        ]
-    )
+    compared = _meaning_features(asked, near, index)
+    unknown = [dict.fromkeys(compared[0], 0.0)] * (len(pairs) - len(near)) if near else []
+    features = _with_distances([{**rough[i], **found} for i, found in zip(order, compared + unknown, strict=True)])
     doubt = _DOUBTS[query.asks_of_stranger] if query.strangers else 1.0
     scored = [Scored(*pairs[i], doubt * probability(f), f) for i, f in zip(order, features, strict=True)]
     return sorted(scored, key=lambda s: (-s.score, s.unit.chunk.document.id, s.unit.start))
+
+
+def _meaning_features(asked: str, near: Sequence[Unit], index: Index) -> list[dict[str, float]]:
+    """How near each unit is to the question, with its headings and alone."""
+    in_place = nearness([asked], [u.meant_in_place for u in near], index)
+    alone = nearness([asked], [u.meant for u in near], index)
+    return [
+        {
+            "meaning": float(whole),
+            "meaning squared": float(whole * whole),
+            "meaning alone": float(whole_alone),
+            "nearness": float(by_words),
+            "nearness alone": float(by_words_alone),
+        }
+        for whole, by_words, whole_alone, by_words_alone in zip(
+            in_place.as_wholes[0], in_place.by_words[0], alone.as_wholes[0], alone.by_words[0], strict=True
+        )
+    ]
 
 
 def _with_distances(found: Sequence[dict[str, float]]) -> list[dict[str, float]]:

@@ -5,36 +5,39 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ingest.document import Chunk, CorpusError, Document, Source
-    from ingest.encoder import SENTENCE_ENCODER, Encoder, RememberingEncoder, load_encoder
+    from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
+    from ingest.minilm import Sentence, load_sentence_encoder
     from ingest.syncing import SyncReport, sync
 
 # `sync` stands in a module of another name: one of its own name would take its place once it is imported.
 __all__ = [
-    "SENTENCE_ENCODER",
     "Chunk",
     "CorpusError",
     "Document",
     "Encoder",
     "Index",
-    "RememberingEncoder",
+    "Remembered",
+    "Sentence",
     "Source",
     "SyncReport",
     "load_encoder",
+    "load_sentence_encoder",
     "sync",
 ]
 
 _HOMES = {
-    "SENTENCE_ENCODER": "ingest.encoder",
     "Chunk": "ingest.document",
     "CorpusError": "ingest.document",
     "Document": "ingest.document",
     "Encoder": "ingest.encoder",
     "Index": "ingest.index",
-    "RememberingEncoder": "ingest.encoder",
+    "Remembered": "ingest.encoder",
+    "Sentence": "ingest.minilm",
     "Source": "ingest.document",
     "SyncReport": "ingest.syncing",
     "load_encoder": "ingest.encoder",
+    "load_sentence_encoder": "ingest.minilm",
     "sync": "ingest.syncing",
 }
 

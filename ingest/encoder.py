@@ -1,11 +1,11 @@
 """Text -> unit vectors: the installed MiniLM, any sentence-transformers model, a Bedrock model, or none at all."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ from ingest import minilm
 from ingest.document import CorpusError
 
 DEFAULT_ENCODER = minilm.PASSAGES
-SENTENCE_ENCODER = minilm.SENTENCES
 NO_ENCODER = "none"
 _BEDROCK = "bedrock:"
 _REMEMBERED = 12_288
+T = TypeVar("T")
 
 
 class Encoder(Protocol):
@@ -47,40 +47,51 @@ def load_encoder(name: str) -> Encoder:
     return _load_sentence_transformer(name)
 
 
+class Remembered(Generic[T]):
+    """What a function that is loaded when the first text asks for it made of the latest texts; safe to share between threads."""
+
+    def __init__(self, load: Callable[[], Callable[[Sequence[str]], Iterable[T]]], most: int = _REMEMBERED) -> None:
+        self._load = load
+        self._most = most
+        self._make: Callable[[Sequence[str]], Iterable[T]] | None = None
+        self._made: OrderedDict[str, T] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, texts: Sequence[str]) -> list[T]:
+        """What was made of each text."""
+        with self._lock:
+            known = {text: self._made[text] for text in texts if text in self._made}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, self._loaded()(missing), strict=True))
+        self._remember(known)
+        return [known[text] for text in texts]
+
+    def _loaded(self) -> Callable[[Sequence[str]], Iterable[T]]:
+        with self._lock:
+            if self._make is None:
+                self._make = self._load()
+            return self._make
+
+    def _remember(self, made: dict[str, T]) -> None:
+        with self._lock:
+            for text, what in made.items():
+                self._made[text] = what
+                self._made.move_to_end(text)
+            while len(self._made) > self._most:
+                self._made.popitem(last=False)
+
+
 class RememberingEncoder:
     """An encoder that is loaded when the first text asks for it, and the vectors of the latest texts; safe to share between threads."""
 
     def __init__(self, load: Callable[[], Encoder], dimension: int) -> None:
-        self._load = load
+        self._vectors: Remembered[NDArray[np.float32]] = Remembered(lambda: load().encode)
         self._dimension = dimension
-        self._encoder: Encoder | None = None
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = Lock()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, (len(texts), dimension)."""
-        with self._lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        if missing:
-            known.update(zip(missing, self._loaded().encode(missing), strict=True))
-        self._remember(known)
-        vectors = [known[text] for text in texts]
-        return np.array(vectors, dtype=np.float32).reshape(len(texts), self._dimension)
-
-    def _loaded(self) -> Encoder:
-        with self._lock:
-            if self._encoder is None:
-                self._encoder = self._load()
-            return self._encoder
-
-    def _remember(self, vectors: dict[str, NDArray[np.float32]]) -> None:
-        with self._lock:
-            for text, vector in vectors.items():
-                self._vectors[text] = vector
-                self._vectors.move_to_end(text)
-            while len(self._vectors) > _REMEMBERED:
-                self._vectors.popitem(last=False)
+        return np.array(self._vectors(texts), dtype=np.float32).reshape(len(texts), self._dimension)
 
 
 class NoEncoder:

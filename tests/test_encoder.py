@@ -16,8 +16,8 @@ import pytest
 from safetensors.numpy import save
 
 from ingest import CorpusError
-from ingest.encoder import DEFAULT_ENCODER, SENTENCE_ENCODER, Encoder, load_encoder
-from ingest.minilm import NAME, adapt, load_weights
+from ingest.encoder import DEFAULT_ENCODER, Encoder, load_encoder
+from ingest.minilm import NAME, SENTENCES, adapt, load_weights
 
 TEXTS = [
     "Which instance should train a model with the lowest footprint?",
@@ -88,14 +88,14 @@ def test_the_adapted_model_knows_which_sentence_answers_in_other_words() -> None
         asked, right, wrong = load_encoder(name).encode([question, answers, shares_words])
         return float(asked @ right - asked @ wrong)
 
-    assert margin(NAME) < margin(SENTENCE_ENCODER)
+    assert margin(NAME) < margin(SENTENCES)
 
 
 def test_each_model_has_a_cached_graph_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
-    made = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCE_ENCODER)]
-    again = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCE_ENCODER)]
+    made = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES)]
+    again = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES)]
 
     assert len(list((tmp_path / "wattwise").iterdir())) == 3
     assert np.array_equal(made, again)

@@ -5,7 +5,7 @@ import pytest
 from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.evidence import units
-from chatbot.examination.entailment import compare_numbers, denied
+from chatbot.examination.entailment import _reading, compare_numbers, denied
 from chatbot.examination.instance_letters import families, said_by_letters
 from chatbot.examination.matter import matter_of
 from chatbot.examination.option_evidence import grounds
@@ -167,3 +167,37 @@ def test_no_option_has_the_most_where_only_one_has_a_figure(examined: Chatbot) -
     matter = matter_of(query, index)
     passages = examined.ask(query.question).passages
     assert extremes(matter, grounds(matter, query, passages, index)) == [0.0, 0.0, 0.0]
+
+
+def test_what_the_stem_says_of_a_thing_belongs_to_the_part_that_is_for_it(examined: Chatbot) -> None:
+    stem = (
+        "A company has web servers and render jobs. The web servers run all year. They must not stop. The render jobs may be stopped at any time. "
+        "Which combination is MOST cost-effective?\nA. Use Blue Instances for the render jobs and a Red Plan for the web servers.\nB. Green Instances"
+    )
+    matter = matter_of(understand(stem, (), examined.index), examined.index)
+
+    assert [part.situation for part in matter.parts[0]] == [
+        "A company has web servers and render jobs. The render jobs may be stopped at any time.",
+        "A company has web servers and render jobs. The web servers run all year. They must not stop.",
+    ]
+    assert matter.parts[1][0].situation == ""
+
+
+def test_two_statements_joined_by_and_are_two_parts(examined: Chatbot) -> None:
+    stem = "Which statement is correct?\nA. Vero V5 has 95 GB of memory, and Vero V4 has 16 GB.\nB. Vero V5 has 16 GB of memory, and Vero V4 has 95 GB."
+    matter = matter_of(understand(stem, (), examined.index), examined.index)
+
+    assert [part.text for part in matter.parts[0]] == ["Vero V5 has 95 GB of memory,", "Vero V4 has 16 GB."]
+
+
+def test_what_is_said_of_one_thing_is_kept_apart_from_what_is_said_of_another(examined: Chatbot) -> None:
+    sentence = "Trn2 carries Trainium2 and Trn3 carries Trainium3."
+    assert [sorted(w for w in clause if " " not in w) for clause in _reading(sentence, sentence, (), "").clauses] == [
+        ["carri", "trainium2", "trn2"],
+        ["carri", "trainium3", "trn3"],
+    ]
+    row = (("Instance", "G6"), ("GPU", "L4"), ("Memory", "22 GiB"))
+    assert [sorted(w for w in clause if " " not in w) for clause in _reading("", "", row, "").clauses] == [
+        ["g6", "gpu", "l4"],
+        ["22", "g6", "gib", "memori"],
+    ]

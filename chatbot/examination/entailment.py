@@ -37,7 +37,8 @@ _NO = re.compile(r"(?:no|none|not? \w+|—|–|-|ended\b.*)\Z", re.IGNORECASE)
 class Reading:
     """A piece of evidence as words to compare, all as stems.
 
-    `places` are those of its own words and pairs of words, `around` adds what stands above it, `lead` is what it begins with.
+    `places` are those of its own words and pairs of words, `around` adds what stands above it, `lead` is what it begins with. `clauses` are
+    the words of each clause, and for a row those of its key with each cell: what is said of one thing, apart from what is said of others.
     """
 
     places: dict[str, tuple[int, ...]]
@@ -46,6 +47,7 @@ class Reading:
     groups_around: frozenset[str]
     denied: frozenset[str]
     lead: frozenset[str]
+    clauses: tuple[frozenset[str], ...]
     squeezed: str
 
 
@@ -77,17 +79,29 @@ def _reading(own: str, full: str, cells: tuple[tuple[str, str], ...], begins: st
             places.setdefault(item, []).append(position)
     for family in families(own):
         places.setdefault(family, []).append(0)
-    around = words(full)
+    around = _stems_and_pairs(full)
     refused = {stem(w) for header, cell in cells if _NO.match(cell) for w in content_words(header)}
     return Reading(
         places={item: tuple(found) for item, found in places.items()},
         groups=frozenset(g for w in said for g in synonyms(w)),
-        around=frozenset([*map(stem, around), *_pairs(around)]) | families(full),
-        groups_around=frozenset(g for w in around for g in synonyms(w)),
+        around=frozenset(around) | families(full),
+        groups_around=frozenset(g for w in words(full) for g in synonyms(w)),
         denied=denied(own) | refused,
         lead=frozenset(map(stem, words(begins))),
+        clauses=tuple(frozenset(_stems_and_pairs(clause)) for clause in _clauses(own, cells)),
         squeezed=squeezed(own),
     )
+
+
+def _clauses(own: str, cells: tuple[tuple[str, str], ...]) -> list[str]:
+    if cells:
+        return [f"{cells[0][1]} {header} {cell}" for header, cell in cells[1:]]
+    return [clause for clause in _CLAUSE.split(own) if clause]
+
+
+def _stems_and_pairs(text: str) -> list[str]:
+    said = words(text)
+    return [*map(stem, said), *_pairs(said)]
 
 
 def _pairs(said: list[str]) -> list[str]:

@@ -26,7 +26,7 @@ _NEGATION = re.compile(r"\b(?:NOT|EXCEPT|not|except|no|isn't|aren't|doesn't|don'
 # What a part of an option is for: "Spot Instances for the batch jobs".
 _FOR = re.compile(r"\b(?:for|to (?:cover|run|host|store)|in|on)\s+(?:the |all |each |its )*(?P<what>.+)", re.IGNORECASE)
 _PART = re.compile(
-    r"(?<=[.;])\s+(?=[A-Z])|,?\s+and\s+(?=(?:[A-Z][\w-]+ )?(?:Instances|Savings|Spot|On-Demand|Reserved|a |an |use |purchase |the ))",
+    r"(?<=[.;])\s+(?=[A-Z])|(?<=,)\s+(?-i:and\s+(?=[A-Z]))|,?\s+and\s+(?=(?:[A-Z][\w-]+ )?(?:Instances|Savings|Spot|On-Demand|Reserved|a |an |use |purchase |the ))",
     re.IGNORECASE,
 )
 _WHOLE = 6
@@ -44,6 +44,7 @@ _UNSEEN = 1.5
 _PAIR = 0.8
 _ASKED_ALREADY = 0.6
 _SAME_MATTER = 0.6
+_GOES_ON = re.compile(r"(?:it|they|these|this|its|their)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ class Word:
 class Part:
     """One of the things an option says: `apart` are the words that other options lack, `claim` all of its words.
 
-    `names` are those in it, each with its relatives; `asked` is what the stem asks of the very thing that the part is for.
+    `names` are those in it, each with its relatives. `situation` is what the stem says of the very thing that the part is for ("" where
+    the part names none), `scenario` its words or else those of the whole stem, `asked` what it asks of that thing.
     """
 
     text: str
@@ -67,6 +69,8 @@ class Part:
     claim: tuple[Word, ...]
     names: dict[str, frozenset[str]]
     weight: float
+    situation: str
+    scenario: tuple[Word, ...]
     asked: frozenset[Pole]
     denied: frozenset[str]
 
@@ -167,9 +171,18 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
 
     def part(text: str) -> Part:
         own = tuple(Word(_stem(w), synonyms(w) if " " not in w else frozenset(), apart(w)) for w in _words(text))
-        wanted = _asked_of(text, query.standalone)
+        situation = _situation(text, query.standalone)
+        about = situation or query.standalone
         return Part(
-            text, own, _weighed(text, index) or own, _named(text), sum(w.weight for w in own), wanted, denied(text)
+            text=text,
+            apart=own,
+            claim=_weighed(text, index) or own,
+            names=_named(text),
+            weight=sum(w.weight for w in own),
+            situation=situation,
+            scenario=_weighed(about, index),
+            asked=poles(about),
+            denied=denied(text),
         )
 
     return tuple(_telling([part(text) for text in _pieces(option.text)]) for option in query.options)
@@ -208,12 +221,19 @@ def _stem(word: str) -> str:
     return " ".join(map(stem, word.split()))
 
 
-def _asked_of(piece: str, text: str) -> frozenset[Pole]:
-    """What the stem asks of the thing that a part is for; of everything where the part does not say what it is for."""
+def _situation(piece: str, text: str) -> str:
+    """What the stem says of the thing that a part is for: the sentences on it, and those that go on with a pronoun."""
     found = _FOR.search(piece)
     wanted = {stem(w) for w in content_words(found["what"])} - _FRAME if found else set()
     spans = [text[start:end] for start, end in sentences(text)]
     said = [len(wanted & {stem(w) for w in content_words(s)}) for s in spans]
     if max(said, default=0) == 0:
-        return poles(text)
-    return poles(" ".join(s for s, n in zip(spans, said, strict=True) if n >= _SAME_MATTER * max(said)))
+        return ""
+    kept: list[str] = []
+    going_on = False
+    for span, shared in zip(spans, said, strict=True):
+        goes_on = going_on and not shared and bool(_GOES_ON.match(span))
+        going_on = shared >= _SAME_MATTER * max(said) or goes_on
+        if going_on:
+            kept.append(span)
+    return " ".join(kept)

@@ -11,7 +11,7 @@ from chatbot.evidence import Unit
 from chatbot.examination.entailment import Reading, compare_numbers, limits, read_main, read_unit, squeezed
 from chatbot.examination.matter import Matter, Part, cover, share, turned
 from chatbot.examination.requirements import Stance, opposed, stance
-from chatbot.meaning import vectors
+from chatbot.meaning import nearness
 from chatbot.names import mentioned
 from chatbot.quantities import Quantity, same
 from chatbot.query import Query, tasks
@@ -95,19 +95,26 @@ def on_stem(matter: Matter, ground: Ground) -> float:
 def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list[list[Bearing]]]:
     """How each ground bears on each part of each option."""
     flat = [part for parts in matter.parts for part in parts]
-    meanings = iter(_meanings(matter, flat, found, index))
-    return [[_on_part(part, matter, found, next(meanings)) for part in parts] for parts in matter.parts]
+    near = iter(_near(matter, flat, found, index))
+    return [[_on_part(part, matter, found, next(near)) for part in parts] for parts in matter.parts]
 
 
-def _on_part(part: Part, matter: Matter, found: Sequence[Ground], meanings: Sequence[float]) -> list[Bearing]:
+def _on_part(part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[tuple[float, float]]) -> list[Bearing]:
     own = frozenset(w.stem for w in part.apart)
     told = [_told(part, g) for g in found]
     asked = [cover(matter.asked, reading, around=0.8, but=own)[1] for reading in told]
-    scenario = [cover(matter.scenario, reading, around=0.8, but=own)[1] for reading in told]
+    scenario = [cover(part.scenario, reading, around=0.8, but=own)[1] for reading in told]
     most = max(scenario, default=0.0) or 1.0
     return [
-        Bearing(g, {**_on_words(part, matter, g, a, s / most, m), **_on_sense(part, matter, g, a, s / most)})
-        for g, a, s, m in zip(found, asked, scenario, meanings, strict=True)
+        Bearing(
+            g,
+            {
+                **_on_words(part, matter, g, a, s / most),
+                **_on_meaning(part, g, n),
+                **_on_sense(part, matter, g, a, s / most),
+            },
+        )
+        for g, a, s, n in zip(found, asked, scenario, near, strict=True)
     ]
 
 
@@ -117,10 +124,8 @@ def _told(part: Part, ground: Ground) -> Reading:
     return ground.main if main >= whole else ground.reading
 
 
-def _on_words(
-    part: Part, matter: Matter, ground: Ground, asked: float, scenario: float, meaning: float
-) -> dict[str, float]:
-    """What ground, part and stem share in words, names and meaning."""
+def _on_words(part: Part, matter: Matter, ground: Ground, asked: float, scenario: float) -> dict[str, float]:
+    """What ground, part and stem share in words and names."""
     reading, unit = ground.reading, ground.unit
     own, place = cover(part.apart, reading)
     claim = cover(part.claim, reading)[1]
@@ -134,10 +139,9 @@ def _on_words(
         "asked": asked,
         "asked x cover": asked * place,
         "scenario x cover": scenario * place,
+        "in one clause": _in_one_clause(part, matter, reading),
         "near": _nearness(part, matter, reading) * place,
         "passage": ground.scored.passage.score * place,
-        "meaning": meaning,
-        "meaning x cover": meaning * place,
         "link": own * scenario * bool(others and others & mentioned(unit.meant)),
         "verbatim": float(len(part.text) > 3 and squeezed(part.text) in reading.squeezed),
         "row x cover": place * (unit.kind == "row"),
@@ -145,6 +149,18 @@ def _on_words(
         "evidence": ground.evidence,
         "evidence x cover": ground.evidence * place,
         "evidence x claim": ground.evidence * claim,
+    }
+
+
+def _on_meaning(part: Part, ground: Ground, near: tuple[float, float]) -> dict[str, float]:
+    """How near the question with the part is to the ground, as wholes and word by word."""
+    place = cover(part.apart, ground.reading)[1]
+    as_wholes, by_words = near
+    return {
+        "meaning": as_wholes,
+        "meaning x cover": as_wholes * place,
+        "nearness": by_words,
+        "nearness x cover": by_words * place,
     }
 
 
@@ -218,6 +234,20 @@ def _of_one_kind(one: Quantity, other: Quantity) -> bool:
     return one.dimension == other.dimension and (one.dimension != "count" or bool(stems(one.noun) & stems(other.noun)))
 
 
+def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
+    """How much of the part and of what is asked stands in one clause: "Trn2 carries Trainium2 and Trn3 carries Trainium3" pairs them."""
+    own = {w.stem for w in part.apart}
+    asked = [w for w in matter.asked if w.stem not in own]
+    return max(
+        (
+            share([w for w in part.apart if w.stem in clause], part.apart)
+            * share([w for w in asked if w.stem in clause], asked)
+            for clause in reading.clauses
+        ),
+        default=0.0,
+    )
+
+
 def _nearness(part: Part, matter: Matter, reading: Reading) -> float:
     """How near the stem's words stand to the option's, by weight."""
     own = {w.stem for w in part.apart}
@@ -229,15 +259,20 @@ def _nearness(part: Part, matter: Matter, reading: Reading) -> float:
     return sum(weight * max(exp(-abs(a - b) / _NEAR) for a in at for b in mine) for weight, at in found) / total
 
 
-def _meanings(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[float]]:
-    """Cosines of the question with each part to each ground: to the first ones themselves, to the others' passages."""
+def _near(
+    matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index
+) -> list[list[tuple[float, float]]]:
+    """How near the question with each part is to each ground: to the first ones themselves, to the passages of the others, whose
+    words count as those of the farthest of the first."""
     if index.encoder_name == "none" or not found:
-        return [[0.0] * len(found) for _ in flat]
-    asked = [f"{matter.asking} {part.text}" for part in flat]
-    texts = vectors([g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]])
+        return [[(0.0, 0.0)] * len(found) for _ in flat]
+    asked = [f"{part.situation or matter.asking} {part.text}" for part in flat]
+    to_pieces = nearness(asked, [g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]], index)
     rest = [g.unit.chunk.id for g in found[_COMPARED_BY_MEANING:]]
-    of_pieces, of_passages = vectors(asked), index.encode(asked)
     return [
-        [*map(float, texts @ own), *index.similarities(other, rest)]
-        for own, other in zip(of_pieces, of_passages, strict=True)
+        [
+            *zip(map(float, wholes), map(float, words), strict=True),
+            *((similar, float(words.min())) for similar in index.similarities(vector, rest)),
+        ]
+        for wholes, words, vector in zip(*to_pieces, index.encode(asked), strict=True)
     ]
