@@ -18,7 +18,7 @@ _WHICH = re.compile(
 )
 # "How much SRAM is there": a stuff that is no quantity of its own ("how much faster", "how much does it cost").
 _STUFF = re.compile(
-    r"\bhow much\s+(?:[\w-]+\s+)?(?P<head>(?!of\b|more\b|less\b|\w+er\b|do(?:es)?\b|did\b|is\b|are\b|can\b|will\b|would\b)[\w-]+)\s+(?:is|are|does|do|did|has|have|can|will|would|should)\b",
+    r"\bhow much\s+(?:[\w-]+\s+)?(?P<head>(?!of\b|more\b|less\b|(?:fast|cheap|quick|low|high|larg|bigg|small|great|slow|long|short|strong|clean|green|hott|cool)er\b|do(?:es)?\b|did\b|is\b|are\b|can\b|will\b|would\b)[\w-]+)\s+(?:is|are|does|do|did|has|have|can|will|would|should)\b",
     re.IGNORECASE,
 )
 _WHAT_OF = re.compile(r"\b(?:what|which)\s+(?P<head>[\w-]+)\s+of\s+the\b", re.IGNORECASE)

@@ -19,6 +19,8 @@ from ingest import Index
 
 # Evidence for one criterion of several need not answer the whole question.
 _CRITERION = 0.1
+# How much of what evidence meets counts with its score only.
+_TRUST = 0.6
 # Evidence so much better than any for hardware says that the choice is not one of hardware.
 _BESIDE = 3.0
 _ENOUGH = 1.6
@@ -79,12 +81,7 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     if any(s.features["size"] for s in usable):
         usable = [s for s in usable if not s.features["other size"]]
     ranked = _ranked(query, usable, wanted) if query.sizes or not _is_foreign(query, wanted, index) else []
-    if (
-        ranked
-        and not query.wants_name
-        and usable[0].score > _BESIDE * max(s.score for s in ranked[0][2])
-        and usable[0].score >= ANSWERS
-    ):
+    if ranked and usable[0].score > _BESIDE * max(s.score for s in ranked[0][2]) and usable[0].score >= ANSWERS:
         return None
     if ranked and _is_labelled_otherwise(usable[0], ranked[0][2]):
         return None
@@ -178,7 +175,7 @@ def _ranked(
     for name, found in evidence.items():
         if not allowed(name, query):
             continue
-        met = sum(max(meets(c, s, query) * (0.4 + 0.6 * s.score) for s in found) for c in criteria)
+        met = sum(max(meets(c, s, query) * (1.0 - _TRUST + _TRUST * s.score) for s in found) for c in criteria)
         # A kind of hardware ("CPU") is a poorer answer than a piece of it.
         ranked.append((name, (met + max(s.score for s in found)) * (1.0 if maker(name) else 0.9), found))
     return sorted(ranked, key=lambda r: (-r[1], r[0]))

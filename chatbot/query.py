@@ -185,7 +185,7 @@ def asking(text: str) -> str:
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
     stem = parse_options(question)
-    asked = correct(stem.text if stem else question, index)
+    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else question), index)
 
     def sizes_of(family: str) -> list[str]:
         return _sizes(family, index)
@@ -231,6 +231,8 @@ def _spread(text: str, entities: tuple[str, ...], index: Index) -> tuple[str, ..
     return tuple(known) if 2 <= len(known) <= 4 else entities
 
 
+# "Which accelerator(s)": as many as it takes.
+_OPTIONAL = re.compile(r"(?<=\w)\((e?s)\)")
 # A model that has been trained is there to be served: its training is not the task.
 _ALREADY_TRAINED = re.compile(
     r"\b(?:(?:has|have|had|already|been|is|was|were|our|their|a|an|the)\s+)(?:already\s+|been\s+)?(?:pre-?)?trained\b"

@@ -19,13 +19,15 @@ _SURE = 0.5
 # So much less of a question's words may the sources say than the background does.
 _SAID_LESS = 0.15
 _COMPARED = 8
+# The sources are read further down than background is: what they say in other words than the question's stands lower.
+_OF_SOURCES = 20
 
 
 def search(
-    query: Query, index: Index, times: int = 1, *, among: Callable[[Chunk], bool] | None = None
+    query: Query, index: Index, times: int = 1, *, limit: int = LIMIT, among: Callable[[Chunk], bool] | None = None
 ) -> tuple[Passage, ...]:
     """The passages for a question, and for each of its sides or options, as one ranking; so many times as many."""
-    limit = times * LIMIT
+    limit *= times
 
     def found(text: str, share: int = 1) -> tuple[Passage, ...]:
         return retrieve(index, text, limit=limit // share, among=among)
@@ -50,11 +52,17 @@ def passages_to_read(query: Query, index: Index) -> Iterator[tuple[tuple[Passage
     their best evidence is likely to be right or no worse than the background's. The options of an exam question are
     looked up in everything.
     """
-    everything = search(query, index)
-    if query.options or not any(is_background(p.chunk) for p in everything):
+    if query.options:
+        yield search(query, index), None
+        return
+    # A choice weighs every candidate that it is given, so it is given the nearest alone.
+    limit = LIMIT if query.decides else _OF_SOURCES
+    everything = search(query, index, limit=limit)
+    if not any(is_background(p.chunk) for p in everything):
         yield everything, None
         return
-    own = search(query, index, among=lambda chunk: not is_background(chunk))
+    everything = search(query, index)
+    own = search(query, index, limit=limit, among=lambda chunk: not is_background(chunk))
     scored, of_all = score_units(query, own, index), score_units(query, everything, index)
     background = [s for s in of_all if is_background(s.unit.chunk)]
     if (
