@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
+from typing import NamedTuple
 
 from chatbot.answer import Passage
 from chatbot.decision import criteria, meets
@@ -16,7 +17,7 @@ from chatbot.names import mentioned
 from chatbot.quantities import Quantity, same
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, score_units
-from chatbot.words import content_words, stems, vocabulary
+from chatbot.words import content_words, stem, stems, vocabulary, words
 from ingest import Index
 
 # Units that share the fewest words with the stem and all options are not looked at; of the rest the first are compared by meaning.
@@ -45,6 +46,15 @@ class Ground:
     def unit(self) -> Unit:
         """The unit itself."""
         return self.scored.unit
+
+
+class Near(NamedTuple):
+    """How near a part is to a ground, with the sentence that asks and with all that the stem says of it: as wholes and by words."""
+
+    asked: float
+    asked_by_words: float
+    needed: float
+    needed_by_words: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +109,7 @@ def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list
     return [[_on_part(part, matter, found, next(near)) for part in parts] for parts in matter.parts]
 
 
-def _on_part(part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[tuple[float, float]]) -> list[Bearing]:
+def _on_part(part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[Near]) -> list[Bearing]:
     own = frozenset(w.stem for w in part.apart)
     told = [_told(part, g) for g in found]
     asked = [cover(matter.asked, reading, around=0.8, but=own)[1] for reading in told]
@@ -152,15 +162,17 @@ def _on_words(part: Part, matter: Matter, ground: Ground, asked: float, scenario
     }
 
 
-def _on_meaning(part: Part, ground: Ground, near: tuple[float, float]) -> dict[str, float]:
+def _on_meaning(part: Part, ground: Ground, near: Near) -> dict[str, float]:
     """How near the question with the part is to the ground, as wholes and word by word."""
     place = cover(part.apart, ground.reading)[1]
-    as_wholes, by_words = near
     return {
-        "meaning": as_wholes,
-        "meaning x cover": as_wholes * place,
-        "nearness": by_words,
-        "nearness x cover": by_words * place,
+        "meaning": near.asked,
+        "meaning x cover": near.asked * place,
+        "nearness": near.asked_by_words,
+        "nearness x cover": near.asked_by_words * place,
+        "need": near.needed,
+        "need by words": near.needed_by_words,
+        "need x cover": near.needed_by_words * place,
     }
 
 
@@ -235,9 +247,10 @@ def _of_one_kind(one: Quantity, other: Quantity) -> bool:
 
 
 def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
-    """How much of the part and of what is asked stands in one clause: "Trn2 carries Trainium2 and Trn3 carries Trainium3" pairs them."""
-    own = {w.stem for w in part.apart}
-    asked = [w for w in matter.asked if w.stem not in own]
+    """How much of the part and of the hardware asked about stands in one clause: "Trn2 carries Trainium2 and Trn3 carries Trainium3"
+    pairs them."""
+    named = {stem(w) for name in matter.entities for w in words(name)} - {w.stem for w in part.apart}
+    asked = [w for w in matter.asked if w.stem in named]
     return max(
         (
             share([w for w in part.apart if w.stem in clause], part.apart)
@@ -259,20 +272,23 @@ def _nearness(part: Part, matter: Matter, reading: Reading) -> float:
     return sum(weight * max(exp(-abs(a - b) / _NEAR) for a in at for b in mine) for weight, at in found) / total
 
 
-def _near(
-    matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index
-) -> list[list[tuple[float, float]]]:
-    """How near the question with each part is to each ground: to the first ones themselves, to the passages of the others, whose
-    words count as those of the farthest of the first."""
+def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[Near]]:
+    """How near each part is to each ground, with what is asked and with the need: to the first ones themselves, to the passages
+    of the others, whose words count as those of the farthest of the first."""
     if index.encoder_name == "none" or not found:
-        return [[(0.0, 0.0)] * len(found) for _ in flat]
+        return [[Near(0.0, 0.0, 0.0, 0.0)] * len(found) for _ in flat]
     asked = [f"{part.situation or matter.asking} {part.text}" for part in flat]
-    to_pieces = nearness(asked, [g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]], index)
+    needed = [f"{part.text}. {part.situation or matter.text}" for part in flat]
+    first = [g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]]
     rest = [g.unit.chunk.id for g in found[_COMPARED_BY_MEANING:]]
+    to_pieces = [*nearness(asked, first, index), *nearness(needed, first, index)]
     return [
         [
-            *zip(map(float, wholes), map(float, words), strict=True),
-            *((similar, float(words.min())) for similar in index.similarities(vector, rest)),
+            *(Near(*map(float, of_piece)) for of_piece in zip(*of_part, strict=True)),
+            *(
+                Near(similar, *(float(of_pieces.min()) for of_pieces in of_part[1:]))
+                for similar in index.similarities(vector, rest)
+            ),
         ]
-        for wholes, words, vector in zip(*to_pieces, index.encode(asked), strict=True)
+        for vector, *of_part in zip(index.encode(asked), *to_pieces, strict=True)
     ]
