@@ -26,6 +26,8 @@ _BESIDE = 3.0
 _ENOUGH = 1.6
 # What a choice can be made for, as groups of words: "Maximum speed: …" is no answer to who asks for the cheapest.
 _PRIORITIES = frozenset(["cost", "saving", "fast", "latency", "footprint", "energy"])
+# How a choice is carried out is nothing that evidence must speak of.
+_ACQUIRES = stems("buy purchase rent lease order procure acquire")
 # What does not matter is no priority.
 _NO_MATTER = re.compile(
     r"\b(?:money|cost|costs|price|budget|expense)\b(?: is| are)? (?:no (?:object|issue|concern|problem|limit)|does(?: not|n['’]t) matter|(?:is|are) (?:secondary|irrelevant|unimportant))"
@@ -112,7 +114,7 @@ def _priorities(text: str) -> frozenset[str]:
 
 def _is_foreign(query: Query, wanted: Sequence[Criterion], index: Index) -> bool:
     """Whether a short question asks for something that the corpus has no word for ("video transcoding")."""
-    asked = stems(query.asking)
+    asked = stems(query.asking) - _ACQUIRES
     words_asked = [c for c in wanted if c.stems & asked]
     unseen = [
         c for c in words_asked if not c.groups and not any(index.document_frequency(w) for w in (c.name, *c.stems))

@@ -21,6 +21,14 @@ from ingest import Index
 COMPARED_BY_MEANING = 40
 
 
+# In an index that is read by words alone every unit counts as near as an answer usually is: the words decide among them.
+_BY_WORDS_ALONE = {
+    "meaning": 0.5,
+    "meaning squared": 0.25,
+    "meaning alone": 0.5,
+    "nearness": 0.6,
+    "nearness alone": 0.6,
+}
 # A name that no document has ("Groq") makes it unlikely that any evidence answers, most of all where the question is about it.
 _DOUBTS = {False: 0.2, True: 0.05}
 _DENIED = re.compile(r"\b(?:not|without|no)\s+(?:the\s+)?[\w-]+", re.IGNORECASE)
@@ -69,6 +77,8 @@ def score_units(
 
 def _meaning_features(asked: str, near: Sequence[Unit], index: Index) -> list[dict[str, float]]:
     """How near each unit is to the question, with its headings and alone."""
+    if index.encoder_name == "none":
+        return [dict(_BY_WORDS_ALONE) for _ in near]
     in_place = nearness([asked], [u.meant_in_place for u in near], index)
     alone = nearness([asked], [u.meant for u in near], index)
     return [

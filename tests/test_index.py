@@ -95,7 +95,7 @@ def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path) -> None:
 
 
 def test_dense_search_is_by_cosine(index: Index) -> None:
-    vector = index.encode(["Which chips serve models cheaply?"])[0]
+    vector = index.encode(["What are Inferentia2 chips for?"])[0]
     hits = index.dense(vector, 3)
     ids = [id for id, _ in hits]
     (best, *_) = index.chunks(ids)
