@@ -16,7 +16,6 @@ from those: the evidence scorer is, and it must meet an encoder that is as stran
 """
 
 import argparse
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from learn_weights import overlaps
+from learn_weights import labelled, overlaps
 from numpy.typing import NDArray
 from safetensors.numpy import save
 from torch import Tensor, nn
@@ -95,11 +94,11 @@ def main() -> None:
     model = Model()
     reference, invented = HERE.parent / "corpus" / "reference", LABELS / "encoder" / "documents"
     learned: list[Example | ExamExample] = [
-        *examples(LABELS / "encoder" / "reference.jsonl", reference, model),
-        *examples(LABELS / "encoder" / "invented.jsonl", invented, model),
-        *exam_examples(LABELS / "encoder" / "exam.jsonl", invented),
+        *examples("encoder/reference.jsonl", reference, model),
+        *examples("encoder/invented.jsonl", invented, model),
+        *exam_examples("encoder/exam.jsonl", invented),
     ]
-    measured = examples(LABELS / "questions.jsonl", LABELS / "documents", model)
+    measured = examples("questions.jsonl", LABELS / "documents", model)
     model.start_projection([t for e in learned[::5] if isinstance(e, Example) for t in (e.question, e.right[0])])
     print(f"{len(learned)} questions to learn from, {len(measured)} to measure with")
     print(
@@ -124,14 +123,14 @@ def pieces_of(documents: Path) -> tuple[dict[str, list[Unit]], dict[str, list[Ch
     return {name: [u for c in found for u in units(c)] for name, found in chunks.items()}, chunks
 
 
-def examples(labels: Path, documents: Path, model: "Model") -> list[Example]:
+def examples(labels: str, documents: Path, model: "Model") -> list[Example]:
     """The answerable questions of the labels, with the pieces and passages of the documents."""
     pieces, chunks = pieces_of(documents)
     passages = {name: [(c, encoded_text(c, "")) for c in found] for name, found in chunks.items()}
     texts = sorted({u.meant_in_place for found in pieces.values() for u in found})
     vectors = dict(zip(texts, model.vectors(texts), strict=True))
     found = []
-    for label in read(labels):
+    for label in labelled(labels):
         # A set without the name of a document is labelled over all of them.
         names = [n for n in pieces if label.get("document", Path(n).name) == Path(n).name]
         mine = [u for n in names for u in pieces[n]]
@@ -154,11 +153,11 @@ def examples(labels: Path, documents: Path, model: "Model") -> list[Example]:
     return found
 
 
-def exam_examples(labels: Path, documents: Path) -> list[ExamExample]:
+def exam_examples(labels: str, documents: Path) -> list[ExamExample]:
     """The exam questions of the labels whose right options are proved by pieces of their document."""
     pieces = {Path(name).name: found for name, found in pieces_of(documents)[0].items()}
     found = []
-    for label in read(labels):
+    for label in labelled(labels):
         if TURNED.search(sentences(label["question"])[-1]):
             continue
         mine = pieces[label["document"]]
@@ -167,10 +166,6 @@ def exam_examples(labels: Path, documents: Path) -> list[ExamExample]:
         if right:
             found.append(ExamExample(label["question"], label["options"], right, proofs))
     return found
-
-
-def read(labels: Path) -> list[dict]:
-    return [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
 
 
 def sentences(stem: str) -> list[str]:

@@ -14,6 +14,7 @@ from chatbot.words import content_words, stem, stems_and_groups, synonyms, words
 ANSWERS = 0.03
 # An unsure answer is followed by what may be right as well, until so little doubt is left.
 DOUBT = 0.05
+# Evidence so likely to be right is trusted though it calls what is counted by another word, and leads a choice between named sides.
 SURE = 0.4
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",

@@ -61,7 +61,8 @@ def passages_to_read(query: Query, index: Index) -> Iterator[tuple[tuple[Passage
     if not any(is_background(p.chunk) for p in everything):
         yield everything, None
         return
-    everything = search(query, index)
+    if limit != LIMIT:
+        everything = search(query, index)
     own = search(query, index, limit=limit, among=lambda chunk: not is_background(chunk))
     scored, of_all = score_units(query, own, index), score_units(query, everything, index)
     background = [s for s in of_all if is_background(s.unit.chunk)]
