@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from math import prod
 
-from chatbot.attribute import asked_attribute, speaks_of_attribute
+from chatbot.attribute import speaks_of_attribute
 from chatbot.names import maker, makers, proper_names
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
@@ -16,6 +16,9 @@ ANSWERS = 0.03
 DOUBT = 0.05
 # Evidence so likely to be right is trusted though it calls what is counted by another word, and leads a choice between named sides.
 SURE = 0.4
+# So sure must evidence be, and so near a word of it to the property asked for, to speak of the property in other words.
+ATTRIBUTE_SURE = 0.3
+ATTRIBUTE_MEANT = 0.5
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,
@@ -59,9 +62,9 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 def _of_kind(query: Query, scored: Scored) -> bool:
     if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
         return False
-    wanted = asked_attribute(query.core, query.yes_no) if query.entities or proper_names(query.core) else ()
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
-    if not speaks_of_attribute(wanted, said, every=query.yes_no):
+    meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
+    if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant:
         return False
     if not query.strict or query.yes_no:
         return True

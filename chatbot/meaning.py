@@ -7,6 +7,7 @@ Two texts are compared as wholes, by the cosine of their vectors, and word by wo
 the nearest word of the second, on average (the late interaction of ColBERT, Khattab and Zaharia 2020, arXiv:2004.12832).
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -34,6 +35,16 @@ def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Ne
     asked, told = _sentences(questions), _sentences(texts)
     as_wholes = np.array([s.vector for s in asked]) @ np.array([s.vector for s in told]).T
     return Nearness(as_wholes, np.array([_by_words(s, told) for s in asked]))
+
+
+def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str], index: Index) -> NDArray[np.float32]:
+    """(texts,): how near some words of a question, as they are meant in it, come to the nearest words of each text, on average."""
+    if not texts or index.encoder_name == "none":
+        return np.zeros(len(texts), dtype=np.float32)
+    (asked,) = _sentences([question])
+    spans = [m.span() for word in words for m in re.finditer(rf"(?<!\w){re.escape(word)}", question, re.IGNORECASE)]
+    chosen = [any(start < end_there and begin < end for begin, end_there in spans) for start, end in asked.places]
+    return _by_words(asked._replace(words=asked.words[chosen]), _sentences(texts))
 
 
 def _by_words(asked: Sentence, told: Sequence[Sentence]) -> NDArray[np.float32]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from chatbot.answer import Turn
+from chatbot.attribute import asked_attribute
 from chatbot.evidence import sentences
 from chatbot.followup import condense
 from chatbot.names import Name, makers, names, proper_names
@@ -106,6 +107,12 @@ class Query:
     def asking(self) -> str:
         """The sentences that ask, or all of it where none ends with a question mark: needs stated before them ask for nothing."""
         return asking(self.standalone)
+
+    @property
+    def attribute(self) -> tuple[str, ...]:
+        """The words for the property of a named thing that is asked for."""
+        named = self.entities or proper_names(self.core)
+        return asked_attribute(self.core, self.yes_no) if named else ()
 
     @property
     def compares(self) -> bool:

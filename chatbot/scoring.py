@@ -10,7 +10,7 @@ from math import exp, log
 
 from chatbot.answer import Passage
 from chatbot.evidence import Unit, units
-from chatbot.meaning import nearness
+from chatbot.meaning import nearness, nearness_of_words
 from chatbot.names import mentioned, relatives
 from chatbot.quantities import counted, vague
 from chatbot.query import Query, tasks
@@ -28,6 +28,7 @@ _BY_WORDS_ALONE = {
     "meaning alone": 0.5,
     "nearness": 0.6,
     "nearness alone": 0.6,
+    "attribute": 0.0,
 }
 # A name that no document has ("Groq") makes it unlikely that any evidence answers, most of all where the question is about it.
 _DOUBTS = {False: 0.2, True: 0.05}
@@ -67,7 +68,7 @@ def score_units(
         range(len(pairs)), key=lambda i: (-_rough(rough[i]), pairs[i][0].chunk.document.id, pairs[i][0].start)
     )
     near = [pairs[i][0] for i in order[:COMPARED_BY_MEANING]]
-    compared = _meaning_features(asked, near, index)
+    compared = _meaning_features(query, asked, near, index)
     unknown = [dict.fromkeys(compared[0], 0.0)] * (len(pairs) - len(near)) if near else []
     features = _with_distances([{**rough[i], **found} for i, found in zip(order, compared + unknown, strict=True)])
     doubt = _DOUBTS[query.asks_of_stranger] if query.strangers else 1.0
@@ -75,12 +76,13 @@ def score_units(
     return sorted(scored, key=lambda s: (-s.score, s.unit.chunk.document.id, s.unit.start))
 
 
-def _meaning_features(asked: str, near: Sequence[Unit], index: Index) -> list[dict[str, float]]:
-    """How near each unit is to the question, with its headings and alone."""
+def _meaning_features(query: Query, asked: str, near: Sequence[Unit], index: Index) -> list[dict[str, float]]:
+    """How near each unit is to the question, with its headings and alone, and to the words for the property that is asked for."""
     if index.encoder_name == "none":
         return [dict(_BY_WORDS_ALONE) for _ in near]
     in_place = nearness([asked], [u.meant_in_place for u in near], index)
     alone = nearness([asked], [u.meant for u in near], index)
+    of_attribute = nearness_of_words(query.core, query.attribute, [u.meant_in_place for u in near], index)
     return [
         {
             "meaning": float(whole),
@@ -88,9 +90,10 @@ def _meaning_features(asked: str, near: Sequence[Unit], index: Index) -> list[di
             "meaning alone": float(whole_alone),
             "nearness": float(by_words),
             "nearness alone": float(by_words_alone),
+            "attribute": float(attribute),
         }
-        for whole, by_words, whole_alone, by_words_alone in zip(
-            in_place.as_wholes[0], in_place.by_words[0], alone.as_wholes[0], alone.by_words[0], strict=True
+        for whole, by_words, whole_alone, by_words_alone, attribute in zip(
+            in_place.as_wholes[0], in_place.by_words[0], alone.as_wholes[0], alone.by_words[0], of_attribute, strict=True
         )
     ]
 
@@ -248,7 +251,8 @@ def _quantity_features(query: Query, unit: Unit) -> dict[str, float]:
 def answers_quantity(query: Query, unit: Unit) -> bool:
     """Whether a unit holds a quantity of the kind asked for; what is counted must be said beside the number."""
     wanted = [w for w in counted(query.standalone) if w not in STOP_WORDS]
-    if vague(unit.plain, query.dimensions):
+    of_other = frozenset({"count"}) if wanted and not _same_thing(wanted, unit.plain) else frozenset[str]()
+    if vague(unit.plain, query.dimensions - of_other):
         return True
     return any(
         q.dimension in query.dimensions

@@ -57,10 +57,15 @@ _ADAPTER = "adapter.safetensors"
 
 
 class Sentence(NamedTuple):
-    """A unit vector, (384,), and those of the words, (words, WORD_DIMENSION)."""
+    """A unit vector, (384,), those of the words, (words, WORD_DIMENSION), and where each begins and ends in the text, (words, 2)."""
 
     vector: NDArray[np.float32]
     words: NDArray[np.float16]
+    places: NDArray[np.int32]
+
+
+# What the graph gives for a text, and the places of its tokens.
+_Output = tuple[list[NDArray[np.float32]], NDArray[np.int32]]
 
 
 class MiniLM:
@@ -83,24 +88,27 @@ class MiniLM:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, (len(texts), 384)."""
-        vectors = [vector for vector, *_ in self._run(texts)]
+        vectors = [vector for (vector, *_), _ in self._run(texts)]
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIMENSION)
 
     def encode_sentences(self, texts: Sequence[str]) -> list[Sentence]:
         """Each text with its words; for SENTENCES alone."""
         # The first and the last of the tokens are marks, no words.
-        return [Sentence(vector[0], words[0, 1:-1].astype(np.float16)) for vector, words in self._run(texts)]
+        return [
+            Sentence(vector[0], words[0, 1:-1].astype(np.float16), places[1:-1])
+            for (vector, words), places in self._run(texts)
+        ]
 
-    def _run(self, texts: Sequence[str]) -> list[list[NDArray[np.float32]]]:
+    def _run(self, texts: Sequence[str]) -> list[_Output]:
         if len(texts) < 2:
             return [self._run_one(text) for text in texts]
         with ThreadPoolExecutor(min(len(texts), _processors())) as pool:
             return list(pool.map(self._run_one, texts))
 
-    def _run_one(self, text: str) -> list[NDArray[np.float32]]:
-        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-        outputs: list[NDArray[np.float32]] = self._session.run(None, {"ids": ids})
-        return outputs
+    def _run_one(self, text: str) -> _Output:
+        tokens = self._tokenizer.encode(text)
+        outputs: list[NDArray[np.float32]] = self._session.run(None, {"ids": np.array([tokens.ids], dtype=np.int64)})
+        return outputs, np.array(tokens.offsets, dtype=np.int32)
 
 
 def load_minilm(name: str) -> MiniLM:
