@@ -14,6 +14,7 @@ from chatbot.polarity import denies
 from chatbot.quantities import quantities
 from chatbot.query import Query, tasks
 from chatbot.scoring import Scored, inverse_document_frequency
+from chatbot.vendors import CONCEDED, is_allowed, refused_makers, without_denials
 from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 from ingest import Index
 
@@ -40,19 +41,12 @@ _CAVEAT = re.compile(
     r"\b(requires?|but|however|avoid|over-?provision\w*|under-?provision\w*|insufficient|limited|upfront|not|unless|depends?|caution|only|growing)\b",
     re.IGNORECASE,
 )
-# What a sentence only concedes or compares with is not what it speaks for.
-_CONCEDED = re.compile(
-    r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with)\b[^,;.:]*",
-    re.IGNORECASE,
-)
 # What a sentence advises against it does not speak for.
 _ADVISED_AGAINST = re.compile(
     r"\b(?:(?:do|does|should|would|must|can|need)(?: not|n['’]t)|never|avoid|cannot|can['’]t)\b[^,;.:]*", re.IGNORECASE
 )
 # What is worse than something is no alternative to it.
 _IS_WORSE = re.compile(r"\b(?:less [\w-]*efficien\w*|worse|slower|weaker|poorer)\b", re.IGNORECASE)
-_OUT = r"\b{}\b(?:\s+\w+)?\s+(?:is|are)\s+(?:out|off|banned|excluded|not|no|forbidden|ruled)\b"
-_AGAINST = r"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|can't|cannot|won't|don't|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to|less (?:dependent|reliant)|independen\w+|(?:reduc|cut|lower|end|break|escap)\w* (?:\w+ )?(?:dependen\w+|relian\w+|lock-?in))\b[\s-]*(?:\w+\s+){{0,2}}{}\b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,7 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
         and not s.unit.meant.endswith("?")
         and not s.features["opposite task"]
         and not _has_another_priority(s.unit, query)
-        and not set(makers(_without_denials(s.unit.meant))) & set(_refused(query))
+        and not set(makers(without_denials(s.unit.meant))) & refused_makers(query.standalone)
     ]
     if any(s.features["size"] for s in usable):
         usable = [s for s in usable if not s.features["other size"]]
@@ -175,7 +169,7 @@ def _ranked(
             evidence.setdefault(name, []).append(s)
     ranked = []
     for name, found in evidence.items():
-        if not allowed(name, query):
+        if not is_allowed(name, query.standalone):
             continue
         met = sum(max(meets(c, s, query) * (1.0 - _TRUST + _TRUST * s.score) for s in found) for c in criteria)
         # A kind of hardware ("CPU") is a poorer answer than a piece of it.
@@ -186,40 +180,13 @@ def _ranked(
 def _candidates(unit: Unit) -> list[str]:
     """The hardware that a unit speaks for: what it names or, when it names none, what stands nearest above it."""
     advised_against = {n.name for m in _ADVISED_AGAINST.finditer(unit.meant) for n in names(m.group())}
-    here = [n.name for n in names(_CONCEDED.sub(" ", unit.meant)) if n.kind in ("hardware", "instance") and n.known]
+    here = [n.name for n in names(CONCEDED.sub(" ", unit.meant)) if n.kind in ("hardware", "instance") and n.known]
     if here:
         return [name for name in here if name not in advised_against]
     for above in reversed(unit.above):
         if found := [n.name for n in names(above) if n.kind in ("hardware", "instance") and n.known]:
             return found
     return []
-
-
-def allowed(name: str, query: Query) -> bool:
-    """Whether a candidate is within the vendors that the question allows."""
-    made_by, refused = maker(name), _refused(query)
-    if made_by in refused:
-        return False
-    wanted = [m for m in query.makers if m not in refused]
-    return not wanted or made_by in wanted or made_by is None
-
-
-def _refused(query: Query) -> list[str]:
-    """The makers that a question will have nothing of."""
-    text = query.standalone.lower()
-    return [
-        m
-        for m in query.makers
-        if re.search(_AGAINST.format(m.lower()), text) or re.search(_OUT.format(m.lower()), text)
-    ]
-
-
-def _without_denials(text: str) -> str:
-    """A text without what it compares with, and without the makers that it leads away from."""
-    kept = _CONCEDED.sub(" ", text)
-    for name in makers(kept):
-        kept = re.sub(_AGAINST.format(name), " ", kept, flags=re.IGNORECASE)
-    return kept
 
 
 def _draft(

@@ -17,8 +17,8 @@ DOUBT = 0.05
 # Evidence so likely to be right is trusted though it calls what is counted by another word, and leads a choice between named sides.
 SURE = 0.4
 # So sure must evidence be, and so near a word of it to the property asked for, to speak of the property in other words.
-ATTRIBUTE_SURE = 0.3
-ATTRIBUTE_MEANT = 0.5
+ATTRIBUTE_SURE = 0.1
+ATTRIBUTE_MEANT = 0.6
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,

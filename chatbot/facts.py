@@ -13,6 +13,7 @@ from chatbot.phrasing import statement
 from chatbot.quantities import quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored
+from chatbot.vendors import speaks_for_refused
 from chatbot.words import stems
 from ingest import Index
 
@@ -31,6 +32,8 @@ _RESTATES = 0.7
 def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """The answer in one sentence, then at most four that add to it; None when no evidence is good enough."""
     found = eligible(query, scored)
+    if query.decides or query.wants_name:
+        found = [s for s in found if not speaks_for_refused(s.unit.meant, query.standalone)]
     if not found or found[0].score < (_FOREIGN_ANSWERS if found[0].features["unseen"] > _FOREIGN else ANSWERS):
         return None
     differing = figures_that_differ(query, found) if query.asks_number else []

@@ -19,7 +19,7 @@ from chatbot.words import content_words, vocabulary, words
 from ingest import Index
 
 _COMPARES = re.compile(
-    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|better|worse|contrast|against|side by side|trade-?offs?|faster than|cheaper than|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
+    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|better|worse|contrast|against|as opposed to|next to|relative to|respectively|each(?= one| of (?:them|these|those|the)|\W*$| (?:takes?|costs?|have|has|does|do|needs?|offers?|uses?|means?)\b)|side by side|trade-?offs?|faster than|cheaper than|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
     re.IGNORECASE,
 )
 _HARDWARE = r"(?:hardware|instances?|gpus?|chips?|accelerators?|machines?|series|famil(?:y|ies)|cards?|processors?|silicon|vms?|setup|compute)"
@@ -27,7 +27,7 @@ _DECIDES = re.compile(
     r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
     rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
     r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
-    rf"|\b(?:natural|right|good|sensible|obvious|smart|best) (?:choice|option|pick)\b|(?:^|[.!;,]\s+)(?:\w+\s+){{0,2}}{_HARDWARE}\s*\?$"
+    rf"|\b(?:natural|right|good|sensible|obvious|smart|best) (?:choice|option|pick|(?:second )?source)\b|(?:^|[.!;,]\s+)(?:\w+\s+){{0,2}}{_HARDWARE}\s*\?$"
     r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _YES_NO = re.compile(
     re.IGNORECASE,
 )
 _AGREES = re.compile(
-    r"\b(?:sources?|documents?|articles?|pages?|notes|they|figures|numbers|values|people|docs)\b.{0,60}\b(?:agree|disagree|differ\w*|conflict\w*|contradict\w*|consistent|say the same)\b"
+    r"\b(?:sources?|documents?|articles?|pages?|notes|figures|numbers|values|people|docs)\b.{0,60}\b(?:agree|disagree|differ\w*|conflict\w*|contradict\w*|consistent|say the same)\b"
     r"|\b(?:different|differing|conflicting|contradictory|inconsistent|several|various|other) (?:figures|numbers|values|claims|answers|sources|percentages)\b"
     r"|\bwho(?:'s| is) right\b|\bwhich (?:one |of them )?is (?:right|correct|true)\b|\bwhat every(?:body|one) says\b|\bdo(?:es)? (?:all|everyone|everybody)\b"
     r"|\b(?:each|every) (?:source|document|article|page)\b|\b(?:one|another|some|other)s? (?:page|source|document|article|says?|place|site)s?\b|\bdisagree\w*|\bdiscrepanc\w+|\bcontradict\w*"

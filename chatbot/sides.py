@@ -7,14 +7,14 @@ from chatbot.names import maker, makers, mentioned, names, relatives
 from chatbot.words import content_words, stem, stems_and_groups, synonyms
 
 _JOINED = re.compile(
-    r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE
+    r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|as opposed to|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE
 )
 _BETWEEN = re.compile(
     r"\b(?:between|compare|comparing|contrast)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|against|vs\.?)\s+(?P<two>[^?.,;:]{2,60})",
     re.IGNORECASE,
 )
-_NAME = r"[A-Z][\w.-]*(?:\s[A-Z][\w.-]*)?"
-_ENUMERATED = re.compile(rf"\b{_NAME}(?:,\s{_NAME})+,?\s(?:and|or)\s{_NAME}")
+_NAME = r"(?:[A-Z][\w.-]*(?:\s[A-Z][\w.-]*)?|[a-z]+[A-Z][\w.-]*)"
+_ENUMERATED = re.compile(rf"\b{_NAME}(?:,\s{_NAME})+(?:,?\s(?:and|or)\s|,\s){_NAME}")
 _EDGE = re.compile(
     r"^(?:.*\b(?:is|are|was|does|do|for|with|how|what|which|should|i|we|the|a|an|use|better|cheaper|faster|between|of)\b\s+)|[?.!;:].*$",
     re.IGNORECASE,
@@ -36,11 +36,10 @@ def sides(text: str, entities: tuple[str, ...], tasks: frozenset[str] = frozense
     made = {maker(name) for name in found}
     found += [m for m in makers(text) if m not in made]
     if len(found) < 2:
-        found += [
-            s
-            for s in _written(text)
-            if not mentioned(s) & {f.lower() for f in found} and s.lower() not in {f.lower() for f in found}
-        ]
+        there = {f.lower() for f in found}
+        written = [s for s in _written(text) if not mentioned(s) & there and s.lower() not in there]
+        # Two things held against each other are the sides, not what both are done with ("H100s for a 7B model or a 70B one").
+        found = written if len(written) > 1 else found + written
     if len(found) < 2 and {"training", "inference"} <= tasks:
         found = ["training", "inference"]
     return tuple(dict.fromkeys(found))[:4]
