@@ -25,9 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from chatbot.exam import ExamQuestion, read_questions
-from chatbot.examination import hold
+from chatbot.examination import DENIALS, DENIED, hold
 from chatbot.examination.matter import matter_of
 from chatbot.examination.option_evidence import grounds
 from chatbot.query import understand
@@ -94,7 +95,7 @@ def main() -> None:
     questions = [*range(len(bank)), *(n for _ in range(again) for n in of_sources)]
     report("cross-validated", out_of_fold(examples, questions, names), len(bank))
     weights = fitted(examples, names)
-    report("on what was learned from", [is_right(e, weights) for e in examples], len(bank))
+    report("on what was learned from", [is_right(e, weights, names) for e in examples], len(bank))
     rounded = {
         name: round(float(value), 4) for name, value in zip([*names.evidence, *names.together], weights, strict=True)
     }
@@ -197,10 +198,28 @@ def fitted(examples: Sequence[Example], names: Names) -> NDArray[np.float64]:
     return np.asarray(found.x)
 
 
-def is_right(example: Example, weights: NDArray[np.float64]) -> bool:
-    """Whether exactly the right options have the highest support."""
-    ranked = np.argsort(-supports(example, weights)[0], kind="stable")
+def is_right(example: Example, weights: NDArray[np.float64], names: Names) -> bool:
+    """Whether exactly the right options are chosen."""
+    merit = supports(example, weights)[0] if example.sign > 0 else falsehoods(example, weights, names)
+    ranked = np.argsort(-merit, kind="stable")
     return set(ranked[: example.choose]) == set(np.flatnonzero(example.right))
+
+
+def falsehoods(example: Example, weights: NDArray[np.float64], names: Names) -> NDArray[np.float64]:
+    """How likely each option of a question that asks what does not hold is to be chosen."""
+    of_evidence = example.evidence.shape[2]
+    denials = [names.evidence.index(name) for name in DENIALS]
+    relevance = example.evidence @ np.where(np.isin(np.arange(of_evidence), denials), 0.0, weights[:of_evidence])
+    together = logsumexp(relevance, axis=1, keepdims=True)
+    denied = np.minimum(1.0, example.evidence[:, :, denials].sum(axis=2))
+    of_part = (
+        DENIED * (np.exp(relevance - together) * denied).sum(axis=1)
+        - together[:, 0]
+        - example.together @ weights[of_evidence:]
+    )
+    merit = np.zeros(len(example.right))
+    np.add.at(merit, example.owner, example.share * of_part)
+    return merit
 
 
 def out_of_fold(examples: Sequence[Example], questions: Sequence[int], names: Names) -> list[bool]:
@@ -208,7 +227,7 @@ def out_of_fold(examples: Sequence[Example], questions: Sequence[int], names: Na
     shuffled = np.random.default_rng(0).permutation(max(questions) + 1)
     fold = [int(shuffled[q]) % FOLDS for q in questions]
     weights = [fitted([e for e, f in zip(examples, fold, strict=True) if f != k], names) for k in range(FOLDS)]
-    return [is_right(e, weights[f]) for e, f in zip(examples, fold, strict=True)]
+    return [is_right(e, weights[f], names) for e, f in zip(examples, fold, strict=True)]
 
 
 def report(what: str, right: Sequence[bool], bank: int) -> None:

@@ -1,7 +1,7 @@
 """Sources that differ: each with its figure and its date, side by side."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from chatbot.answer import Passage
@@ -10,13 +10,16 @@ from chatbot.eligibility import ANSWERS, eligible, repeats
 from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
-from chatbot.scoring import Scored, answers_quantity
+from chatbot.scoring import Scored, answers_quantity, score_units
+from chatbot.source_names import documents_named, without_documents
 from ingest import Index
 
 # A figure may be surer or less sure than an answer: this share of what answers will do.
 _DIFFERING = 0.25
 # How much of the question's words another figure must share with the best one to be a figure for the same thing.
 _MATTER = 0.6
+# Or so near must it be to the question, against the best one, where it is asked whether sources differ.
+_NEAR = 0.8
 # Another figure of the same document must be this near to the best one: a document has figures for many matters.
 _BESIDE = 0.4
 _OF_A_DOCUMENT = 2
@@ -31,7 +34,11 @@ _TOTAL = re.compile(r"\b(?:in all|in total|altogether|combined)\b", re.IGNORECAS
 
 
 def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
-    """What each source says, for a question on whether they agree; None for other questions and where one source speaks alone."""
+    """What each source says, for a question on whether they agree or on what several of them say; None for other questions and
+    where one source speaks alone."""
+    named = documents_named(query.standalone, (p.chunk.document for p in passages))
+    if len(named) > 1 and (draft := _of_named(query, {d.id for d in named}, passages, index)):
+        return draft
     if not query.asks_agreement:
         return None
     found = eligible(query, scored)
@@ -44,6 +51,19 @@ def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[
     if len({document_of(s) for s in chosen}) < 2 or chosen[0].score < _DIFFERING * ANSWERS:
         return None
     return side_by_side(query, chosen)
+
+
+def _of_named(query: Query, named: Collection[str], passages: Sequence[Passage], index: Index) -> Draft | None:
+    """What each of the documents that a question names says best of the matter; None where one of them says nothing of it."""
+    matter = without_documents(query.standalone)
+    scored = score_units(query, passages, index, question=matter)
+    found = [s for s in eligible(query, scored) if document_of(s) in named and s.unit.kind != "note"]
+    best = {document_of(s): s for s in reversed(_of_first_dimension(found, query))}
+    sure = [s for s in best.values() if s.score >= _DIFFERING * ANSWERS]
+    # A figure of the kind that another source gives surely is taken for the same matter.
+    if len(best) < len(named) or not sure or (len(sure) < len(best) and not query.dimensions):
+        return None
+    return side_by_side(query, sorted(best.values(), key=lambda s: -s.score))
 
 
 def _of_each_document(found: Sequence[Scored]) -> list[Scored]:
@@ -83,16 +103,15 @@ def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
     if (
         candidate.unit.kind == "note"
         or (query.tasks and candidate.features["opposite task"])
-        or candidate.features["other name"]
+        or (candidate.features["other name"] and not query.asks_agreement)
         or _is_share(candidate, query) != _is_share(best, query)
         or _is_total(candidate, query) != _is_total(best, query)
     ):
         return False
-    return (
-        candidate.score >= _DIFFERING * ANSWERS
-        and candidate.features["words in place"]
-        >= (_RELATED if query.asks_agreement else _MATTER) * best.features["words in place"]
-    )
+    share = _RELATED if query.asks_agreement else _MATTER
+    said = candidate.features["words in place"] >= share * best.features["words in place"]
+    meant = query.asks_agreement and candidate.features["nearness"] >= _NEAR * best.features["nearness"]
+    return candidate.score >= _DIFFERING * ANSWERS and (said or meant)
 
 
 def _is_share(scored: Scored, query: Query) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from math import prod
 
 from chatbot.attribute import speaks_of_attribute
-from chatbot.names import maker, makers, proper_names
+from chatbot.names import maker, makers, mentioned, proper_names, relatives
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
 from chatbot.words import content_words, stem, stems_and_groups, synonyms, words
@@ -91,8 +91,9 @@ def _names_all(question: str, scored: Scored) -> bool:
     """Whether evidence for a figure speaks of every capitalised thing that the question names, makers apart."""
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     held, groups = stems_and_groups(said)
-    named = [w for name in proper_names(question) if not makers(name) for w in content_words(name)]
-    return all(stem(w) in held or synonyms(w) & groups for w in named)
+    there = mentioned(said)
+    named = [n for n in proper_names(question) if not makers(n) and not {r.lower() for r in relatives(n)} & there]
+    return all(stem(w) in held or synonyms(w) & groups for name in named for w in content_words(name))
 
 
 def _provenance(scored: Scored) -> str:

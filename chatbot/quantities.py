@@ -255,7 +255,7 @@ _ASKED_LOOSELY = (
     (r"\b(?:tflops|petaflops|flops|compute power|teraflops|pflops)\b", ("flops",)),
     (r"\b(?:per watt|/watt)\b", ("flops/watt", "times")),
     (r"\b(?:emit\w*|emissions|tons?|tonnes?)\b", ("mass",)),
-    (r"\b(?:cost|price|costs|pay|spend|bill|dollars?|usd)\b", ("money", "euros", "percent")),
+    (r"\b(?:cost|price|costs|pay(?! off)|spend|bill|dollars?|usd)\b", ("money", "euros", "percent")),
     (r"\b(?:time|duration|days|hours|weeks)\b", ("time", "percent")),
     (r"\b(?:parameters?|model sizes?|how (?:big|large) .{0,20}models?|size)\b", ("parameters",)),
     (r"\b(?:percent\w*|per cent|%|sav\w+|reduc\w+|discount|cut|cheaper|lower|less)\b", ("percent", "money")),

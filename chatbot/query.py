@@ -50,7 +50,7 @@ _AGREES = re.compile(
     r"|\b(?:different|differing|conflicting|contradictory|inconsistent|several|various|other) (?:figures|numbers|values|claims|answers|sources|percentages)\b"
     r"|\bwho(?:'s| is) right\b|\bwhich (?:one |of them )?is (?:right|correct|true)\b|\bwhat every(?:body|one) says\b|\bdo(?:es)? (?:all|everyone|everybody)\b"
     r"|\b(?:each|every) (?:source|document|article|page)\b|\b(?:one|another|some|other)s? (?:page|source|document|article|says?|place|site)s?\b|\bdisagree\w*|\bdiscrepanc\w+|\bcontradict\w*"
-    r"|\b(?:these|those|both|different|several|do (?:the|your|all)|of (?:the|your)|each of (?:the|your)) (?:\w+ )?(?:documents|sources|papers|articles|texts|guides|posts)\b|\bi (?:find|see|read|found|saw) both\b|\bsee(?:s)? it the same way\b",
+    r"|\b(?:these|those|both|different|several|do (?:the|your|all)|of (?:the|your)|each of (?:the|your)) (?:\w+ )?(?:documents|sources|papers|articles|texts|guides|posts)\b|\b(?:which|what) (?:source|document|article|page)s? says?\b|\b(?:two|three|four|[234]) different\b|\bwho says what\b|\bwhat (?:does|do) each\b.{0,20}\bsay\b|\bi (?:find|see|read|found|saw) both\b|\bsee(?:s)? it the same way\b",
     re.IGNORECASE,
 )
 _POLITE = re.compile(

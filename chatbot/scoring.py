@@ -93,7 +93,12 @@ def _meaning_features(query: Query, asked: str, near: Sequence[Unit], index: Ind
             "attribute": float(attribute),
         }
         for whole, by_words, whole_alone, by_words_alone, attribute in zip(
-            in_place.as_wholes[0], in_place.by_words[0], alone.as_wholes[0], alone.by_words[0], of_attribute, strict=True
+            in_place.as_wholes[0],
+            in_place.by_words[0],
+            alone.as_wholes[0],
+            alone.by_words[0],
+            of_attribute,
+            strict=True,
         )
     ]
 

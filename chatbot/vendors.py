@@ -22,9 +22,7 @@ _AGAINST = rf"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*
 def refused_makers(question: str) -> frozenset[str]:
     """The makers that a question will have nothing of ("no NVIDIA", "AMD is off the table")."""
     found = makers(question)
-    return frozenset(
-        m for m in found if any(re.search(p.format(m), question, re.IGNORECASE) for p in (_AGAINST, _OUT))
-    )
+    return frozenset(m for m in found if any(re.search(p.format(m), question, re.IGNORECASE) for p in (_AGAINST, _OUT)))
 
 
 def is_allowed(name: str, question: str) -> bool:

@@ -81,7 +81,7 @@ class LexicalIndex:
         from rapidfuzz.distance import OSA
 
         letters, digits = _DIGIT.sub("", word), _DIGIT.findall(word)
-        if len(letters) < 4 or not letters.isalpha() or word in known_words():
+        if len(letters) < 4 or not letters.isalpha() or not {word, word.removesuffix("s")}.isdisjoint(known_words()):
             return None
         reach = 1 if len(letters) < 8 else 2
         for first in dict.fromkeys(word[:2]):  # a first letter is seldom wrong, and then mostly changed with the second

@@ -26,11 +26,18 @@ _WORTH_SAYING = 0.25
 # Another document is heard beside the best evidence where it says most of the option and is worth at most so much less.
 _ON_OPTION = 0.5
 _NEARLY = 2.5
+# The features of evidence that denies what a part of an option says.
+DENIALS = (
+    "denied option", "denied stem", "refused", "opposed", "other task", "limit", "other numbers", "other order", "given otherwise"
+)  # fmt: skip
+# How much evidence that denies an option speaks for it where it is asked what does not hold. From 10 on the exact value matters little:
+# 0.66 to 0.68 of 95 questions right in cross-validation, against 0.55 where denials only take away from the support.
+DENIED = 12.0
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An option with how well the evidence bears it out, the piece that does most for it, and what another document says."""
+    """An option with how much speaks for choosing it, the piece that does most for that, and what another document says."""
 
     option: Option
     support: float
@@ -54,8 +61,9 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     held = hold(matter, found, index)
     if not _speaks_of_it(matter, held):
         return Draft("", ())
-    judged = [_judged(option, parts) for option, parts in zip(query.options, held, strict=True)]
-    ranked = sorted(judged, key=lambda j: (j.support if query.negated else -j.support, j.option.letter))
+    judge = _judged_false if query.negated else _judged
+    judged = [judge(option, parts) for option, parts in zip(query.options, held, strict=True)]
+    ranked = sorted(judged, key=lambda j: (-j.support, j.option.letter))
     return _draft(query, judged, sorted(ranked[: query.choose], key=lambda j: j.option.letter))
 
 
@@ -96,6 +104,40 @@ def _judged(option: Option, parts: Sequence[Held]) -> Judged:
     )
     every = sorted((b for h in parts for b in h.on_part), key=lambda b: -_worth(b.features))
     return Judged(option, support, every[0], _beside(every))
+
+
+def _judged_false(option: Option, parts: Sequence[Held]) -> Judged:
+    """An option of a question that asks what does not hold: it is chosen for what is denied of it by the evidence that is about it,
+    and for how little there is on it."""
+    against = sum(h.part.weight * _falsehood([b.features for b in h.on_part], h.together) for h in parts)
+    every = [b for h in parts for b in h.on_part]
+    about = _shares([_relevance(b.features) for b in every])
+    telling = {id(b): share * (1 + DENIED * denial(b.features)) for b, share in zip(every, about, strict=True)}
+    ranked = sorted(every, key=lambda b: -telling[id(b)])
+    return Judged(option, against, ranked[0], None)
+
+
+def _falsehood(evidence: Sequence[dict[str, float]], together: dict[str, float]) -> float:
+    """How likely a part is to be false: denied by the evidence that is about it, or not borne out by any."""
+    relevances = [_relevance(features) for features in evidence]
+    denied = sum(share * denial(f) for share, f in zip(_shares(relevances), evidence, strict=True))
+    return DENIED * denied - _together(relevances) - _worth(together)
+
+
+def denial(features: dict[str, float]) -> float:
+    """How far evidence denies what it is held against, 0 to 1."""
+    return min(1.0, sum(features[name] for name in DENIALS))
+
+
+def _relevance(features: dict[str, float]) -> float:
+    """The worth of evidence whether it affirms or denies."""
+    return _worth({name: value for name, value in features.items() if name not in DENIALS})
+
+
+def _shares(worths: Sequence[float]) -> list[float]:
+    """The softmax."""
+    together = _together(worths)
+    return [exp(worth - together) for worth in worths]
 
 
 def _beside(ranked: Sequence[Bearing]) -> Bearing | None:

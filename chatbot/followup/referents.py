@@ -22,7 +22,8 @@ HARDWARE_NOUN = r"(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil
 # A question whose answer is a thing: later pronouns mean that thing, not what the question itself names.
 _SEEKS_NAME = re.compile(
     rf"\b(?:which|what)\b(?:(?:[\s,(]+[\w'-]+){{0,3}}?[\s,(]+{HARDWARE_NOUN}|(?:[\s,(]+[\w'-]+){{0,6}}?[\s,(]+(?:"
-    r"competitor|alternative|rival|equivalent|answer to|counterpart|should|recommend|use|pick))\b",
+    r"competitor|alternative|rival|equivalent|answer to|counterpart|should|recommend|use|pick))\b"
+    r"|\b(?:who|what)\b(?:\s+[\w'-]+){0,4}?\s+(?:competes?|rivals?)\b",
     re.IGNORECASE,
 )
 _SEEKS_THING = re.compile(r"^\W*(?:which|what) (?!is|are|does|do|did|can)\w+", re.IGNORECASE)
