@@ -48,6 +48,8 @@ problems proportion purpose quantity rate reason reasons recommendation result r
 smallest software sort sorts source stand standing state status step steps story strength strengths summary task tasks team teams thing things
 tool tools top type types use used uses way ways weakness weaknesses workload workloads
 """
+# "What is it tuned for?" asks for no property of that name.
+_PARTICIPLE = re.compile(r"\w+[^e]ed$|meant$|built$|made$")
 _RELATIONS = frozenset(_RELATION_WORDS.split())
 
 
@@ -71,7 +73,8 @@ def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
         return ()
     head = match["head"]
     named = {w for n in names(head) for w in content_words(n.text)}
-    return tuple(w for w in content_words(head) if w not in _RELATIONS | named and not quantities(w) and not makers(w))
+    wanted = (w for w in content_words(head) if w not in _RELATIONS | named and not _PARTICIPLE.match(w))
+    return tuple(w for w in wanted if not quantities(w) and not makers(w))
 
 
 def speaks_of_attribute(wanted: tuple[str, ...], text: str, *, every: bool) -> bool:

@@ -16,6 +16,7 @@ from ingest import Index
 
 # A figure may be surer or less sure than an answer: this share of what answers will do.
 _DIFFERING = 0.25
+_NAMED = 0.1
 # How much of the question's words another figure must share with the best one to be a figure for the same thing.
 _MATTER = 0.6
 # Or so near must it be to the question, against the best one, where it is asked whether sources differ.
@@ -36,8 +37,8 @@ _TOTAL = re.compile(r"\b(?:in all|in total|altogether|combined)\b", re.IGNORECAS
 def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """What each source says, for a question on whether they agree or on what several of them say; None for other questions and
     where one source speaks alone."""
-    named = documents_named(query.standalone, (p.chunk.document for p in passages))
-    if len(named) > 1 and (draft := _of_named(query, {d.id for d in named}, passages, index)):
+    documents = documents_named(query.standalone, (p.chunk.document for p in passages))
+    if len(documents) > 1 and (draft := _of_named(query, {d.id for d in documents}, passages, index)):
         return draft
     if not query.asks_agreement:
         return None
@@ -59,9 +60,9 @@ def _of_named(query: Query, named: Collection[str], passages: Sequence[Passage],
     scored = score_units(query, passages, index, question=matter)
     found = [s for s in eligible(query, scored) if document_of(s) in named and s.unit.kind != "note"]
     best = {document_of(s): s for s in reversed(_of_first_dimension(found, query))}
-    sure = [s for s in best.values() if s.score >= _DIFFERING * ANSWERS]
-    # A figure of the kind that another source gives surely is taken for the same matter.
-    if len(best) < len(named) or not sure or (len(sure) < len(best) and not query.dimensions):
+    # A figure of the kind that is asked for needs to be less sure where it stands in a document that the question names.
+    least = (_NAMED if query.dimensions else _DIFFERING) * ANSWERS
+    if len(best) < len(named) or max(s.score for s in best.values()) < least:
         return None
     return side_by_side(query, sorted(best.values(), key=lambda s: -s.score))
 

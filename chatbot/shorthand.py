@@ -36,7 +36,12 @@ def _with_series(text: str) -> str:
     """Each letter of a list gets the noun that stands behind the last: "C, G and Trn families"."""
     letter = rf"(?:{'|'.join(sorted((x if len(x) == 1 else x.capitalize() for x in _letters(upper=True)), key=len, reverse=True))})"
     listed = re.compile(rf"(?<![\w.-])(?P<list>{letter}(?:{_JOINT}{letter})+)(?!\w)(?P<noun>\s+{_NOUN}\b)?")
-    return listed.sub(lambda m: re.sub(rf"(?<!\w){letter}(?!\w)", lambda one: f"{one.group()} series", m["list"]), text)
+    text = listed.sub(lambda m: re.sub(rf"(?<!\w){letter}(?!\w)", lambda one: f"{one.group()} series", m["list"]), text)
+    # One letter with its noun tells what another alone stands for: "the G family, and what is P meant for?"
+    if not re.search(rf"(?<![\w.-]){letter}\s+{_NOUN}\b", text):
+        return text
+    alone = re.compile(rf"\b(?P<before>is|of|for|and|or|with|about) (?P<one>{letter})(?![\w'’.-]|\s+{_NOUN}\b)")
+    return alone.sub(lambda m: f"{m['before']} {m['one']} series", text)
 
 
 @cache

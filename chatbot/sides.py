@@ -20,6 +20,8 @@ _EDGE = re.compile(
     re.IGNORECASE,
 )
 
+# What follows a side behind a colon or a full stop is no part of it.
+_REST = re.compile(r"(?:[?!;:]|\.(?!\d)).*$", re.DOTALL)
 # What follows the last side is said of all of them: "Spot or On-Demand for a run of two weeks".
 _CIRCUMSTANCE = re.compile(
     r"(?P<side>(?!only\b|just\b)[\w.-]+(?:\s[\w.-]+)?)\s+(?:for|when|if|during|while)\s.*", re.IGNORECASE | re.DOTALL
@@ -67,6 +69,7 @@ def _written(text: str) -> list[str]:
     first, *others = _JOINED.split(text)
     # "BERT Large training time: Trn1 versus ...": what is compared stands before the sides.
     first = first.rsplit(":", 1)[-1] if others else first
+    others = [_REST.sub("", part) for part in others]
     parts = [first, *(m["side"] if (m := _CIRCUMSTANCE.fullmatch(part)) else part for part in others)]
     found = [s for part in parts if (s := _side(part)) and not _NO_SIDE.search(s)]
     return found if len(parts) > 1 and len(found) > 1 else []
