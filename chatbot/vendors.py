@@ -15,7 +15,7 @@ _IS_OUT = r"\s+(?:both\s+|all\s+|now\s+)?(?:out|off|banned|excluded|not|no|an op
 _OUT = rf"\b{{}}\b(?:(?:\s+\w+)?\s+(?:is|isn['’]t)|{_LISTED}{{{{0,3}}}}?\s+(?:are|aren['’]t)){_IS_OUT}"
 _DEPENDENCE = r"(?:dependen\w+|relian\w+|lock-?in|depend|depends|rely|relies)"
 _TOO_MUCH = rf"(?:(?:reduc|cut|lower|end|break|escap)\w*|no more|less|fewer|too|single|sole)[\s-]+(?:[\w-]+\s+)?{_DEPENDENCE}|{_DEPENDENCE}\s+(?:too|so)\s+(?:much|heavily)"
-_AGAINST = rf"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|not|no|can['’]t|cannot|won['’]t|don['’]t|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to|second source|less (?:dependent|reliant)|independen\w+|{_TOO_MUCH})\b[\s-]*(?:\w+\s+){{{{0,2}}}}{{}}\b"
+_AGAINST = rf"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*|anything but|nothing (?:of|from|by)|not|no|can['’]t|cannot|won['’]t|don['’]t|avoid\w*|without|except|other than|instead of|away from|non|besides|diversify\w*|alternatives? to|second source|less (?:dependent|reliant)|independen\w+|{_TOO_MUCH})\b[\s-]*(?:\w+\s+){{{{0,2}}}}{{}}\b"
 
 
 @lru_cache(maxsize=1_024)

@@ -72,6 +72,15 @@ def test_of_statements_the_denied_one_is_not_true(examined: Chatbot) -> None:
     assert examined.ask(f"Which statement is NOT correct?\n{options}").choices == ("A",)
 
 
+def test_what_evidence_denies_is_false_sooner_than_what_no_evidence_speaks_of(examined: Chatbot) -> None:
+    question = (
+        "Which of these do Vero chips NOT allow?\nA. Running Linux\nB. Hibernation\nC. Cold starts\nD. FP8 on the V5"
+    )
+    answer = examined.ask(question)
+    assert answer.choices == ("B",)
+    assert "do not support hibernation" in answer.text.splitlines()[0]
+
+
 def test_as_many_letters_are_given_as_are_asked_for(examined: Chatbot) -> None:
     question = "Which chips of the Vero family support FP8? (Choose two.)\nA. V4\nB. V5\nC. V6"
     assert examined.ask(question).choices == ("B", "C")

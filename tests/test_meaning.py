@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot import meaning
-from chatbot.meaning import nearness
+from chatbot.meaning import nearness, nearness_of_words
 from ingest import Index, Remembered, Sentence, sync
 from ingest.minilm import DIMENSION, WORD_DIMENSION
 
@@ -18,6 +18,7 @@ def sentence(*words: int) -> Sentence:
     return Sentence(
         np.eye(DIMENSION, dtype=np.float32)[words[0] if words else 0],
         np.eye(WORD_DIMENSION, dtype=np.float16)[list(words)],
+        np.array([(4 * place, 4 * place + 3) for place in range(len(words))], dtype=np.int32).reshape(-1, 2),
     )
 
 
@@ -43,6 +44,14 @@ def test_a_question_without_words_is_near_to_nothing(index: Index) -> None:
     assert nearness([""], ["one two"], index).by_words.tolist() == [[0]]
 
 
+def test_some_words_of_a_question_are_compared_alone(index: Index) -> None:
+    near = nearness_of_words("one two", ["two"], list(SENTENCES), index)
+
+    assert near.tolist() == [1, 1, 1, 0]
+    assert nearness_of_words("one two", ["one"], list(SENTENCES), index).tolist() == [1, 0, 1, 0]
+    assert nearness_of_words("one two", ["nine"], list(SENTENCES), index).tolist() == [0, 0, 0, 0]
+
+
 def test_an_index_without_vectors_is_read_by_words_alone(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nB is C.\n")
     sync([tmp_path / "a.md"], tmp_path / "index", encoder="none")
@@ -63,6 +72,7 @@ def test_the_encoder_tells_a_sentence_s_words_apart(index: Index, monkeypatch: p
     )
 
     assert asked.words.shape == (10, WORD_DIMENSION)
+    assert asked.places[:3].tolist() == [[0, 3], [4, 8], [9, 15]]
     assert np.allclose(np.linalg.norm(asked.words.astype(np.float32), axis=1), 1, atol=2e-3)
     assert near.by_words[0, 0] > near.by_words[0, 1]
 

@@ -26,6 +26,13 @@ def test_each_letter_of_a_list_gets_the_noun_behind_the_last(short: str, long: s
     assert full(short) == long
 
 
+def test_a_letter_alone_is_a_family_where_another_is_named_in_full() -> None:
+    assert (
+        full("What is the G family meant for and what is P for?")
+        == "What is the G family meant for and what is P series for?"
+    )
+
+
 @pytest.mark.parametrize("text", ["Option A or B?", "C++ and G++ compilers", "p5 or g5?", "vitamins C and D"])
 def test_letters_that_are_no_family_stay(text: str) -> None:
     assert full(text) == text

@@ -16,3 +16,19 @@ from chatbot.sides import sides
 )
 def test_what_follows_the_last_side_is_said_of_all(question: str, expected: tuple[str, ...]) -> None:
     assert sides(question, ()) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("vLLM, TensorRT-LLM, TGI - what is each one?", ("vLLM", "TensorRT-LLM", "TGI")),
+        ("a TPU as opposed to a CPU?", ("TPU", "CPU")),
+        ("a 7B model versus a 70B one: how long does each take?", ("7B model", "70B one")),
+    ],
+)
+def test_sides_are_listed_or_held_against_each_other(question: str, expected: tuple[str, ...]) -> None:
+    assert sides(question, ()) == expected
+
+
+def test_two_things_held_against_each_other_are_the_sides_and_not_what_both_need() -> None:
+    assert sides("How many H100s to train a 7B model versus a 70B one?", ("H100",)) == ("7B model", "70B one")
