@@ -12,8 +12,10 @@ _INSTANCE = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"\b[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
+# "GPT3" is GPT-3.
+_JOINED = re.compile(r"^([A-Z]{2,})(\d+)$")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
-_PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b")
+_PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b(?!-(?:style|like|based|class|type|compatible)\b)")
 _OF_CALENDAR = frozenset([*day_name, *month_name])
 # Number formats, and services and gases that are written like a part number.
 _FORMAT = re.compile(
@@ -67,7 +69,8 @@ def _overlapping(text: str) -> list[Name]:
     taken = [(n.start, n.start + len(n.text)) for n in found]
     for match in _CODE.finditer(text):
         if not _FORMAT.match(match.group()) and not any(start <= match.start() < end for start, end in taken):
-            found.append(Name(match.group().rstrip(".-"), "code", False, match.group(), match.start()))
+            code = _JOINED.sub(r"\1-\2", match.group().rstrip(".-"))
+            found.append(Name(code, "code", False, match.group(), match.start()))
     return found
 
 

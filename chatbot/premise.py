@@ -48,11 +48,18 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
     opposed = _opposed(claim, query, held, verdict, ground) if query.yes_no else []
     word = "The sources disagree: " if opposed else word
     right = _what_is_right(claim, query, passages, index) if verdict == "no" and not opposed else []
-    more = right or [
-        *opposed,
-        *elsewhere([ground], eligible(query, scored)),
-        *further(query, eligible(query, scored) or scored, limit=_MORE),
-    ]
+    # Behind a wrong "since ..." something is asked all the same.
+    asked = further(query, eligible(query, scored), limit=1) if right and presumed and eligible(query, scored) else []
+    more = (
+        [*right[:1], *asked]
+        if asked
+        else right
+        or [
+            *opposed,
+            *elsewhere([ground], eligible(query, scored)),
+            *further(query, eligible(query, scored) or scored, limit=_MORE),
+        ]
+    )
     chosen = [ground]
     for s in more:
         if len(chosen) <= _MORE and not any(repeats(s, c) for c in chosen):
