@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from math import prod
 
 from chatbot.attribute import speaks_of_attribute
-from chatbot.names import maker, makers, mentioned, proper_names, relatives
+from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.words import content_words, stem, stems_and_groups, synonyms, words
+from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocabulary, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
 ANSWERS = 0.03
@@ -19,6 +19,10 @@ SURE = 0.4
 # So sure must evidence be, and so near a word of it to the property asked for, to speak of the property in other words.
 ATTRIBUTE_SURE = 0.1
 ATTRIBUTE_MEANT = 0.6
+_ASKS_REGIONS = re.compile(
+    r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
+)
+_IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}")
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,
@@ -62,6 +66,8 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 def _of_kind(query: Query, scored: Scored) -> bool:
     if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
         return False
+    if _ASKS_REGIONS.search(query.standalone) and query.entities and not _names_region(scored.unit.meant):
+        return False
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
     if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant:
@@ -74,6 +80,16 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     said = said.lower()
     return (answers_quantity(query, scored.unit) or _counts_surely(query, scored)) and (
         per is None or (per[1] or per[2]).lower() in said
+    )
+
+
+def _names_region(text: str) -> bool:
+    """Whether a text names a region by its code or its place."""
+    lowered = text.lower()
+    if _IN_PLACE.search(text):
+        return True
+    return any(n.kind == "region" for n in names(text)) or any(
+        re.search(rf"\b{place}\b", lowered) for place in vocabulary()["places"]["regions"]
     )
 
 
