@@ -22,7 +22,7 @@ ATTRIBUTE_MEANT = 0.6
 _ASKS_REGIONS = re.compile(
     r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
 )
-_IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}")
+_IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}\b(?!\d)")
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,

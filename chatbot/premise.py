@@ -7,7 +7,8 @@ from itertools import islice
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, eligible, repeats
+from chatbot.eligibility import ANSWERS, SURE, eligible, repeats
+from chatbot.evidence import Unit
 from chatbot.facts import corrections, elsewhere, further
 from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
@@ -26,6 +27,10 @@ _PRESUMES = re.compile(
     r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was|can|does|supports?|runs?|needs?|draws?|costs?|uses?|lacks?|offers?)\b)|seeing that|so if)\b",
     re.IGNORECASE,
 )
+# What one thing is of all, no other is.
+_SUPERLATIVE = re.compile(
+    r"\b(?:best|most|least|lowest|highest|greatest|largest|smallest|fastest|cheapest|greenest)\b", re.IGNORECASE
+)
 _MORE = 2
 
 
@@ -39,6 +44,9 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
     if query.yes_no and not eligible(query, scored):
         return None
     verdict, ground = verdict_of(claim, query, held)
+    if verdict == "open" and presumed and _SUPERLATIVE.search(claim):
+        other = _best_otherwise(claim, _what_is_right(claim, query, passages, index))
+        verdict, ground = ("no", other) if other else (verdict, ground)
     if verdict != "no" and (not query.yes_no or query.decides or query.compares):
         return None
     if verdict == "open" and scored[0].score < ANSWERS:
@@ -92,10 +100,23 @@ def _what_is_right(claim: str, query: Query, passages: Sequence[Passage], index:
         for s in found[:5]
         if s.score >= ANSWERS
         and s.unit.kind != "note"
-        and mentioned(s.unit.meant) - wanted
-        and not wanted & mentioned(s.unit.meant)
+        and _owners(s.unit) - wanted
+        and not wanted & _owners(s.unit)
         and not denies(s.unit.meant)
     ]
+
+
+def _owners(unit: Unit) -> frozenset[str]:
+    """The hardware that a unit is about: what it names or, when it names none, what stands nearest above it."""
+    return next((found for text in (unit.meant, *reversed(unit.above)) if (found := mentioned(text))), frozenset())
+
+
+def _best_otherwise(claim: str, right: Sequence[Scored]) -> Scored | None:
+    """Evidence that something else is the best of all, where a claim says that of its subject."""
+    said = {m.lower() for m in _SUPERLATIVE.findall(claim)}
+    return next(
+        (s for s in right if s.score >= SURE and said & {m.lower() for m in _SUPERLATIVE.findall(s.unit.meant)}), None
+    )
 
 
 def _presumed(question: str) -> str | None:
