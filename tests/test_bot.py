@@ -141,3 +141,31 @@ def test_a_property_of_the_bigger_one_is_asked_of_it_alone(bot: Chatbot) -> None
 
 def test_an_editor_s_note_on_the_very_matter_stands_with_the_answer(bot: Chatbot) -> None:
     assert "only the training of such models" in bot.ask("Which Trn1 use case is about fraud in real time?").text
+
+
+def test_the_documents_that_a_question_names_are_set_side_by_side(bot: Chatbot) -> None:
+    question = "How many times the throughput does Inferentia reach in the exam notes, and how many in the hardware-selection pattern?"
+    answer = bot.ask(question)
+    cited = {c.passage.chunk.document.source.id for c in answer.citations}
+    assert cited == {"trainium-exam-notes", "hardware-selection-pattern"}
+    assert "4x the throughput" in answer.text
+    assert "10x better throughput" in answer.text
+
+
+def test_what_is_said_to_be_the_most_is_corrected_by_what_the_sources_call_so(bot: Chatbot) -> None:
+    question = (
+        "Given that EC2's C series has the best performance per watt for ML training, should we go with C6 or C7?"
+    )
+    text = bot.ask(question).text
+    assert text.startswith("The sources say otherwise: ")
+    assert "Trn series" in text.splitlines()[0]
+
+
+def test_a_weight_is_not_answered_by_watts(bot: Chatbot) -> None:
+    assert bot.ask("How much does an L40S card weigh?").refused
+
+
+def test_a_name_is_the_same_with_a_hyphen_and_without(bot: Chatbot) -> None:
+    asked = "How many tonnes of CO2 may training {} emit?"
+    assert bot.ask(asked.format("GPT3")).text == bot.ask(asked.format("GPT-3")).text
+    assert "85 metric tons" in bot.ask(asked.format("GPT3")).text

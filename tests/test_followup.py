@@ -288,6 +288,11 @@ def test_a_new_subject_loses_only_what_leads_it_in(turn: Turn, question: str, st
             "and for training?",
             "What hardware fits training of a 70B model?",
         ),
+        (
+            [Turn("What does AMD have to compete with the H100?", "The AMD MI300X competes with the H100 [1].")],
+            "how much memory does it have?",
+            "How much memory does MI300X have?",
+        ),
         ([L4, Turn("thanks!", "The sources do not say.")], "and its memory?", "What is the memory of L4?"),
         (
             [RIVAL, Turn("How much memory does it have?", "192 GB [1].")],
