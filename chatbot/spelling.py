@@ -7,6 +7,8 @@ from chatbot.words import STOP_WORDS, synonyms
 from ingest import Index
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}\d?(?![\w.])")
+# A longer name that is one letter off is more likely misspelt than unknown.
+_LONG = 6
 _GAP = re.compile(r"(?<![\w.-])(?P<one>[A-Za-z]{4,})[ -](?=(?P<two>[A-Za-z]{4,}?)(?P<plural>s?)(?![\w.-]))")
 
 
@@ -14,7 +16,7 @@ def correct(text: str, index: Index) -> str:
     """Replace words that neither the corpus nor the vocabulary has by the nearest word of the corpus, if one is near, and put
     together what the corpus writes in one word ("neuron cores")."""
     joined = _GAP.sub(lambda match: match["one"] if _is_one_word(match, index) else match.group(), text)
-    return _WORD.sub(lambda match: _corrected(match.group(), index), joined)
+    return _WORD.sub(lambda match: _corrected(match.group(), index, is_name=_is_name(match)), joined)
 
 
 def _is_one_word(match: re.Match[str], index: Index) -> bool:
@@ -22,9 +24,16 @@ def _is_one_word(match: re.Match[str], index: Index) -> bool:
     return not {one, two} & STOP_WORDS and any(index.document_frequency(one + two + end) for end in ("", "s"))
 
 
-def _corrected(word: str, index: Index) -> str:
+def _is_name(match: re.Match[str]) -> bool:
+    """Whether a word is short, and capital within its sentence: "Groq" is a name that nobody here has heard of, not a misspelt "grow"."""
+    before = match.string[: match.start()].rstrip()
+    word = match.group()
+    return len(word) < _LONG and word[0].isupper() and not word.isupper() and bool(before) and before[-1] not in ".?!:"
+
+
+def _corrected(word: str, index: Index, *, is_name: bool) -> str:
     lowered = word.lower()
     if lowered in STOP_WORDS or synonyms(lowered) or index.document_frequency(lowered) or lowered in mentioned(word):
         return word
     suggestion = None if lowered[-1].isdigit() else index.suggest(lowered)
-    return suggestion if suggestion else word
+    return suggestion if suggestion and (not is_name or mentioned(suggestion)) else word

@@ -169,3 +169,7 @@ def test_a_name_is_the_same_with_a_hyphen_and_without(bot: Chatbot) -> None:
     asked = "How many tonnes of CO2 may training {} emit?"
     assert bot.ask(asked.format("GPT3")).text == bot.ask(asked.format("GPT-3")).text
     assert "85 metric tons" in bot.ask(asked.format("GPT3")).text
+
+
+def test_a_name_that_no_source_has_is_not_taken_for_a_misspelt_word(bot: Chatbot) -> None:
+    assert bot.ask("Which Groq LPU should we rent for inference?").refused
