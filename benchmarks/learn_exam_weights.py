@@ -5,7 +5,8 @@ chatbot/examination/weights.json.
 
 Each question is held against an index of corpus/. An option's support is the logarithm of the summed exponentials of its
 evidence's worth, plus the worth of what all evidence says together; the chance of a right option against the wrong ones is
-the softmax of their supports. The weights minimise the loss of that, with an L2 penalty for their distance from the prior
+the softmax of their supports; where it is asked what does not hold, of their supports turned round, and the choice is then made as the
+reader makes it, by what the evidence denies. The weights minimise the loss of that, with an L2 penalty for their distance from the prior
 below. A feature that can only speak for an option may not get a negative weight, and the other way round: so few questions
 would otherwise teach that denials are proofs. What is printed is measured by five-fold cross-validation over questions.
 The even halves are left out, and so are the golden questions: those measure; what was too like one of them is not among the

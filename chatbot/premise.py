@@ -41,7 +41,8 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         return None
     claim = presumed or claim_of(query.standalone)
     held = score_units(replace(query, standalone=claim), passages, index) if presumed else scored
-    if query.yes_no and not eligible(query, scored):
+    found = eligible(query, scored)
+    if query.yes_no and not found:
         return None
     verdict, ground = verdict_of(claim, query, held)
     if verdict == "open" and presumed and _SUPERLATIVE.search(claim):
@@ -51,27 +52,20 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         return None
     if verdict == "open" and scored[0].score < ANSWERS:
         return None
-    notes = Notes()
     word = {"yes": "Yes. ", "no": "No. " if query.yes_no else "The sources say otherwise: ", "open": ""}[verdict]
     opposed = _opposed(claim, query, held, verdict, ground) if query.yes_no else []
     word = "The sources disagree: " if opposed else word
     right = _what_is_right(claim, query, passages, index) if verdict == "no" and not opposed else []
-    # Behind a wrong "since ..." something is asked all the same.
-    asked = further(query, eligible(query, scored), limit=1) if right and presumed and eligible(query, scored) else []
-    more = (
-        [*right[:1], *asked]
-        if asked
-        else right
-        or [
-            *opposed,
-            *elsewhere([ground], eligible(query, scored)),
-            *further(query, eligible(query, scored) or scored, limit=_MORE),
-        ]
-    )
+    if right:
+        # Behind a wrong "since ..." something is asked all the same.
+        more = [*right[:1], *further(query, found, limit=1)] if presumed and found else right
+    else:
+        more = [*opposed, *elsewhere([ground], found), *further(query, found or scored, limit=_MORE)]
     chosen = [ground]
     for s in more:
         if len(chosen) <= _MORE and not any(repeats(s, c) for c in chosen):
             chosen.append(s)
+    notes = Notes()
     said = statement(ground.unit, query)
     if verdict != "open":
         said = said.removeprefix(f"{asked_above(ground.unit).rstrip('?')}: ")

@@ -23,9 +23,12 @@ def documents_named(text: str, documents: Iterable[Document]) -> tuple[Document,
     A phrase ("the AWS post") names the document whose title, publisher, file name or own words for itself have its words, where
     no other document has them as well.
     """
+    phrases = [match["phrase"] for match in _NAMED.finditer(text)]
+    if not phrases:
+        return ()
     known = {d.id: d for d in documents}
     labels = {name: _label(d) for name, d in known.items()}
-    found = [_meant(match["phrase"], known, labels) for match in _NAMED.finditer(text)]
+    found = [_meant(phrase, known, labels) for phrase in phrases]
     return tuple({d.id: d for d in found if d}.values())
 
 
