@@ -37,7 +37,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     "gib/s": ("bytes/s", 1.073741824e9), "tib/s": ("bytes/s", 1.099511627776e12), "mib/s": ("bytes/s", 1.048576e6), "pb/s": ("bytes/s", 1e15), "eb/s": ("bytes/s", 1e18),
     "gigabits per second": ("bits/s", 1e9), "terabytes per second": ("bytes/s", 1e12),
     "w": ("watts", 1), "watt": ("watts", 1), "watts": ("watts", 1), "kw": ("watts", 1e3), "mw": ("watts", 1e6), "kilowatts": ("watts", 1e3),
-    "kwh": ("watt-hours", 1e3), "mwh": ("watt-hours", 1e6), "wh": ("watt-hours", 1),
+    "kwh": ("watt-hours", 1e3), "mwh": ("watt-hours", 1e6), "wh": ("watt-hours", 1), "kilowatt-hours": ("watt-hours", 1e3), "megawatt-hours": ("watt-hours", 1e6),
     "tflops": ("flops", 1e12), "teraflops": ("flops", 1e12), "pflops": ("flops", 1e15), "petaflops": ("flops", 1e15), "petaflop": ("flops", 1e15),
     "gflops": ("flops", 1e9), "tops": ("ops", 1e12),
     "tflops/watt": ("flops/watt", 1e12), "tflops/w": ("flops/watt", 1e12), "tflops per watt": ("flops/watt", 1e12), "gflops/w": ("flops/watt", 1e9),
@@ -45,7 +45,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     "usd": ("money", 1), "$": ("money", 1), "dollars": ("money", 1), "dollar": ("money", 1), "us dollars": ("money", 1), "eur": ("euros", 1), "€": ("euros", 1), "euros": ("euros", 1),
     "x": ("times", 1), "×": ("times", 1), "times": ("times", 1), "-fold": ("times", 1),
     "instances greater": ("times", 1), "instances higher": ("times", 1), "instances quicker": ("times", 1), "occasions greater": ("times", 1), "fold": ("times", 1),
-    "second": ("time", 1), "seconds": ("time", 1), "s": ("time", 1), "ms": ("time", 1e-3), "milliseconds": ("time", 1e-3), "minute": ("time", 60),
+    "second": ("time", 1), "seconds": ("time", 1), "s": ("time", 1), "ms": ("time", 1e-3), "milliseconds": ("time", 1e-3), "microseconds": ("time", 1e-6), "minute": ("time", 60),
     "minutes": ("time", 60), "min": ("time", 60), "hour": ("time", 3600), "hours": ("time", 3600), "h": ("time", 3600), "hrs": ("time", 3600),
     "day": ("time", 86400), "days": ("time", 86400), "week": ("time", 604800), "weeks": ("time", 604800), "month": ("time", 2.63e6),
     "months": ("time", 2.63e6), "year": ("time", 3.156e7), "years": ("time", 3.156e7),
@@ -234,13 +234,14 @@ _ASKED_STRICTLY = (
     # No unit of weight is read but that of emissions: what a card weighs is not said by its watts.
     (r"\bhow (?:much|many (?:kilos?|kilograms?|kg|pounds?|grams?))\b.{0,40}\bweighs?\b|\bhow heavy\b|\bweight of (?:a|an|the|one)\b(?! (?:model|network|layer))", ("weight",)),
     (r"\b(?:in percent|in %|percentage|what percent)\b", ("percent",)),
-    (r"\b(?:what|which) (?:factor|multiple)\b", ("times",)),
+    (r"\b(?:what|which|as a) (?:factor|multiple)\b", ("times",)),
+    (r"\bhow many (?:\w+ )?weights\b", ("parameters",)),
     (r"\b(?:memory|hbm) bandwidth\b", ("bytes/s", "bits/s")),
     (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
     (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),
-    (r"\b(?:tdp|wattage|power (?:draw|envelope|rating))\b|\bhow many (?:kilo)?watts?\b(?!-)", ("watts",)),
-    (r"\b(?:hourly (?:price|cost|rate(?! .{0,60}\b(?:hit|reach|meet|achieve|sustain|keep)))|(?:price|cost|costs|rate|charged?|pay)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|token|year)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|did|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:usd|dollars|euros?))\b", ("money", "euros")),
-    (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|will)\b|\bwhen is .{2,40}\b(?:released|available|launched|due|coming|out)\b|\brelease date\b", ("date",)),
+    (r"\b(?:tdp|thermal design power|wattage|board power|power (?:draw|envelope|rating|feed))\b|\bhow many (?:kilo)?watts?\b(?!-)|\bwhat (?:does|do|did|will|would|can) .{2,40}\bdraw\b", ("watts",)),
+    (r"\b(?:hourly (?:price|cost|(?:rental )?rate(?! .{0,60}\b(?:hit|reach|meet|achieve|sustain|keep)))|rental (?:rate|price|cost)|(?:price|cost|costs|(?<!\w )rate|(?:rental|spot|list|usage|on-demand) rate|charged?|pay|dollars|monthly)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|(?:thousand |million )?tokens?|year|[gt]i?b|vcpu|request)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|did|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} (?:cost|pay)\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:us )?(?:usd|dollars|euros?)|dollars per (?:hour|month|year))\b", ("money", "euros")),
+    (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|will)\b|\bwhen is .{2,40}\b(?:released|available|launched|due|coming|out)\b|\b(?:release|launch|announcement|availability) date\b", ("date",)),
     (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
     (r"\bhow much (?:power|energy|electricity) (?:does|do|is|will)\b", ("watts", "watt-hours", "percent")),
     (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
@@ -272,8 +273,22 @@ _OF_SOMETHING_ELSE = re.compile(
     r"\b(?:includ\w+|contain\w*|consists?|counts? when|matters?|relative to|in proportion to|should (?:i|we|they|one))\b",
     re.IGNORECASE,
 )
-_INSTANCE = re.compile(r"\b(?:machines?|box(?:es)?|servers?|vms?)\b")
-_COUNT = re.compile(r"\b(?:how many|number of|(?<!\w )count of)\s+((?:[\w-]+\s+){0,3}?[\w-]+)", re.IGNORECASE)
+_INSTANCE = re.compile(r"\b(?:machines?|box(?:es)?|servers?|vms?|nodes?|hosts?)\b")
+_NO_VERB = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must)\b)"
+_COUNT = re.compile(
+    rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_NO_VERB}[\w/-]+){{0,2}})|^\W*(?P<head>[\w-]+) count\b",
+    re.IGNORECASE,
+)
+# A difference is told in percent and as a factor, too, whatever it is a difference of.
+_DIFFERENCE = re.compile(
+    r"\b(?:by how much|how (?:much|many) (?:more|less|fewer|lower|higher|bigger|larger|smaller)\b)", re.IGNORECASE
+)
+_RATIOS = frozenset({"percent", "times"})
+# "Which counter gives the power in watts?" asks for the counter.
+_INSTRUMENT = re.compile(
+    r"\b(?:which|what)(?: [\w-]+){1,3} (?:gives?|measures?|reports?|shows?|reads?|tells?|counts?|limits?|caps?)\b",
+    re.IGNORECASE,
+)
 _SIZED = re.compile(
     r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|(?:what|which) (?:model )?sizes?|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what(?! (?:names?|means|way|methods?|tools?|terms?)\b)|number of"
     r"|what (?:does|do|can|will|would) .{2,50} (?:save|cost|draw|reduce|cut)\b|what (?:\w+[ -]){0,3}(?:savings?|reduction|speed-?up|discount|improvement|increase|decrease)"
@@ -299,18 +314,20 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     "How many X" asks for a count, or for X itself where X is a unit; no dimensions where no quantity is asked for.
     """
     count = _COUNT.search(question)
-    if count and (unit := _UNITS.get(count[1].split()[0].lower())):
-        return frozenset({unit[0]}), True
+    if count and (units := [_UNITS[w] for w in (count["what"] or "").lower().split() if w in _UNITS]):
+        return frozenset({units[-1][0]}), True
     named = re.search(r"\bin ([a-z]{2,}(?: per [a-z]+|/[a-z]+)?)(?![\w/])(?! \w+ (?:region|series))", question.lower())
-    if named and named[1] in _UNITS:
+    is_instrument = bool(_INSTRUMENT.search(question))
+    if named and named[1] in _UNITS and not is_instrument:
         return frozenset({_UNITS[named[1]][0]}), True
+    difference = _RATIOS if _DIFFERENCE.search(question) else frozenset[str]()
     strict = [d for pattern, found in _ASKED_STRICTLY if re.search(pattern, question, re.IGNORECASE) for d in found]
     if strict:
-        return frozenset(strict), not _OF_SOMETHING_ELSE.search(question)
+        return frozenset(strict) | difference, not is_instrument and not _OF_SOMETHING_ELSE.search(question)
     if count:
-        return frozenset({"count"}), True
+        return frozenset({"count"}) | difference, not difference
     loose = [d for pattern, found in _ASKED_LOOSELY if re.search(pattern, question, re.IGNORECASE) for d in found]
-    return frozenset(loose), False
+    return frozenset(loose) | difference, False
 
 
 def counted(question: str) -> tuple[str, ...]:
