@@ -9,6 +9,8 @@ INDEX ?= index
 run: index
 	$(BIN)/wattwise app --index $(INDEX)
 
+# The tests share two processors among themselves: see chatbot/__main__.py.
+test: export OPENBLAS_NUM_THREADS ?= 1
 test: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -40,6 +40,7 @@ class Name:
     start: int
 
 
+@lru_cache(maxsize=16_384)
 def names(text: str) -> tuple[Name, ...]:
     """The hardware and other code-like names in a text, in order of appearance, each once; makers and proper names apart."""
     found = sorted(_overlapping(text), key=lambda name: (name.start, -len(name.text)))
@@ -139,6 +140,7 @@ def maker(name: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=16_384)
 def makers(text: str) -> tuple[str, ...]:
     """The makers and clouds that a text names, in the vocabulary's order."""
     lowered = text.lower()
@@ -155,6 +157,7 @@ def mentioned(text: str) -> frozenset[str]:
     return frozenset(name.name.lower() for name in names(text))
 
 
+@lru_cache(maxsize=16_384)
 def proper_names(text: str) -> tuple[str, ...]:
     """Capitalised words that are no all-capitals shouting and do not begin a sentence, unless they have a capital inside
     ("NVLink"): names that may be unknown."""

@@ -97,7 +97,12 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """Every number of a text with its unit, in order. Digits inside names ("trn1", "H100", "GPT-3") are not numbers."""
-    return list(_find(text))
+    return list(_quantities(text))
+
+
+@lru_cache(maxsize=16_384)
+def _quantities(text: str) -> tuple[Quantity, ...]:
+    return tuple(_find(text))
 
 
 def _find(text: str) -> Iterator[Quantity]:

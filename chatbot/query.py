@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from chatbot.answer import Turn
 from chatbot.attribute import asked_attribute
@@ -72,7 +72,7 @@ _WANTS_NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query:
     """A question ready for retrieval: `standalone` needs no history and no options to be understood.
 
@@ -96,50 +96,50 @@ class Query:
     strict: bool = False
     sides: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def core(self) -> str:
         """The question without sentences that only speak of the answer or the sources: "do they differ?", "please explain"."""
         spans = [self.standalone[start:end] for start, end in sentences(self.standalone)]
         kept = [s for s in spans if not (_AGREES.search(s) and not quantities(s)) and not _POLITE.match(s)]
         return " ".join(kept) if kept and any(content_words(s) for s in kept) else self.standalone
 
-    @property
+    @cached_property
     def asking(self) -> str:
         """The sentences that ask, or all of it where none ends with a question mark: needs stated before them ask for nothing."""
         return asking(self.standalone)
 
-    @property
+    @cached_property
     def attribute(self) -> tuple[str, ...]:
         """The words for the property of a named thing that is asked for."""
         named = self.entities or proper_names(self.core)
         return asked_attribute(self.core, self.yes_no) if named else ()
 
-    @property
+    @cached_property
     def compares(self) -> bool:
         """Whether two or more things are held against each other."""
         return len(self.sides) >= 2 and bool(_COMPARES.search(self.standalone))
 
-    @property
+    @cached_property
     def wants_list(self) -> bool:
         """Whether several things are asked for."""
         return bool(_WANTS_LIST.search(self.standalone))
 
-    @property
+    @cached_property
     def asks_how(self) -> bool:
         """Whether the answer is what to do."""
         return bool(_ASKS_HOW.match(self.standalone))
 
-    @property
+    @cached_property
     def asks_agreement(self) -> bool:
         """Whether it is asked if the sources say the same."""
         return bool(_AGREES.search(self.standalone))
 
-    @property
+    @cached_property
     def wants_name(self) -> bool:
         """Whether the answer is a piece of hardware: "which chip", "what instance"."""
         return bool(_WANTS_NAME.search(self.standalone))
 
-    @property
+    @cached_property
     def decides(self) -> bool:
         """Whether a choice of hardware is asked for."""
         return (
@@ -151,14 +151,14 @@ class Query:
             and not self.wants_list
         )
 
-    @property
+    @cached_property
     def _states_needs(self) -> bool:
         """Whether it is no question at all but a list of needs: "pre-training from scratch, maximum speed"."""
         return not (self.entities or "?" in self.standalone or _ASKS.match(self.standalone)) and bool(
             self.tasks or self.sizes
         )
 
-    @property
+    @cached_property
     def asks_of_stranger(self) -> bool:
         """Whether a name that no document has stands in the question itself, other than as who is to act ("should Acme use")."""
         asked = [self.standalone[start:end] for start, end in sentences(self.standalone)]
@@ -170,12 +170,12 @@ class Query:
             if sentence.rstrip().endswith("?")
         )
 
-    @property
+    @cached_property
     def yes_no(self) -> bool:
         """Whether yes or no would be an answer."""
         return bool(_YES_NO.search(self.standalone))
 
-    @property
+    @cached_property
     def asks_number(self) -> bool:
         """Whether the answer is a quantity."""
         if self.asks_how:

@@ -111,7 +111,8 @@ def _with_distances(found: Sequence[dict[str, float]]) -> list[dict[str, float]]
 
 def probability(features: dict[str, float]) -> float:
     """The logistic of the weighted features (weights.json, made by benchmarks/learn_weights.py)."""
-    total = sum(weights().get(name, 0.0) * value for name, value in features.items()) + weights()["bias"]
+    learned = weights()
+    total = sum(learned.get(name, 0.0) * value for name, value in features.items()) + learned["bias"]
     return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
 
 

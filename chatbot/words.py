@@ -38,7 +38,13 @@ def words(text: str) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """The words that carry meaning, in order, without repeats."""
-    return list(dict.fromkeys(w for w in words(text) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit())))
+    return list(_content_words(text))
+
+
+# Passages are looked at again and again.
+@lru_cache(maxsize=65_536)
+def _content_words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(w for w in words(text) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit())))
 
 
 @lru_cache(maxsize=65_536)
@@ -62,7 +68,7 @@ def stems(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16_384)
 def stems_and_groups(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems of a text's content words, and the synonym groups they belong to; passages are looked at again and again."""
+    """The stems of a text's content words, and the synonym groups they belong to."""
     return stems(text), frozenset(g for w in content_words(text) for g in synonyms(w))
 
 

@@ -1,8 +1,8 @@
 """Index: search by words and by meaning over the store, always one generation at a time."""
 
 import weakref
-from collections.abc import Container, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Container, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock, RLock
 
@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from ingest.derived import Derived, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
-from ingest.encoder import Encoder, RememberingEncoder, load_encoder
+from ingest.encoder import Encoder, Remembered, RememberingEncoder, load_encoder
 from ingest.opening import FILE_NAME, explained, mending, open_store
 from ingest.store import State, Store, chunk_of
 
 # Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
 _TIES = 32
 _CACHED_DOCUMENTS = 256
+# A chunk keeps its document in memory.
+_CACHED_CHUNKS = 1_024
 
 
 class Index:
@@ -146,6 +148,9 @@ class _View:
         self._store = store
         self._lock = Lock()
         self._document = lru_cache(maxsize=_CACHED_DOCUMENTS)(store.document)
+        # Nothing in here holds the view itself, which closes its store as soon as nobody has it.
+        load = partial(_load_chunks, path, store, self._document, self._lock)
+        self._chunks = Remembered(lambda: load, _CACHED_CHUNKS)
         weakref.finalize(self, store.close)
 
     def is_newest(self) -> bool:
@@ -168,12 +173,10 @@ class _View:
     def vectors(self, ids: Sequence[str]) -> list[NDArray[np.float32]]:
         with self._lock, explained(self.path):
             vectors = self._store.vectors(ids)
-        return [vectors[id] for id in self._present(ids, vectors)]
+        return [vectors[id] for id in _present(self.path, ids, vectors)]
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
-        with self._lock, explained(self.path):
-            rows = self._store.chunk_rows(ids)
-            return [chunk_of(self._document(rows[id][0]), rows[id][1]) for id in self._present(ids, rows)]
+        return self._chunks(ids)
 
     def documents(self) -> list[Document]:
         with self._lock, explained(self.path):
@@ -198,10 +201,19 @@ class _View:
                 return []
             return [entry.chunk for _, entry in self._store.entries(number, self._document(number))]
 
-    def _present(self, ids: Sequence[str], found: Container[str]) -> Sequence[str]:
-        if any(id not in found for id in ids):
-            raise CorpusError(f"The index in {self.path} has changed since these passages were found. Ask again.")
-        return ids
+
+def _load_chunks(
+    path: Path, store: Store, document: Callable[[int], Document], lock: Lock, ids: Sequence[str]
+) -> list[Chunk]:
+    with lock, explained(path):
+        rows = store.chunk_rows(ids)
+        return [chunk_of(document(rows[id][0]), rows[id][1]) for id in _present(path, ids, rows)]
+
+
+def _present(path: Path, ids: Sequence[str], found: Container[str]) -> Sequence[str]:
+    if any(id not in found for id in ids):
+        raise CorpusError(f"The index in {path} has changed since these passages were found. Ask again.")
+    return ids
 
 
 def _encoding(path: Path, state: State) -> RememberingEncoder:

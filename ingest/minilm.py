@@ -102,8 +102,7 @@ class MiniLM:
     def _run(self, texts: Sequence[str]) -> list[_Output]:
         if len(texts) < 2:
             return [self._run_one(text) for text in texts]
-        with ThreadPoolExecutor(min(len(texts), _processors())) as pool:
-            return list(pool.map(self._run_one, texts))
+        return list(_pool().map(self._run_one, texts))
 
     def _run_one(self, text: str) -> _Output:
         tokens = self._tokenizer.encode(text)
@@ -133,6 +132,12 @@ def known_words() -> frozenset[str]:
     """The whole words of the model's vocabulary: what stands here is a word of English, not a misspelt term."""
     lines = (model_folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line.isalpha())
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """One for all models and questions: to start threads takes longer than to encode a sentence."""
+    return ThreadPoolExecutor(_processors(), thread_name_prefix="minilm")
 
 
 def _processors() -> int:
