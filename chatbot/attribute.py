@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 
 from chatbot.names import makers, names
-from chatbot.quantities import asked_dimensions, asks_quantity, quantities
-from chatbot.words import content_words, stem, stems_and_groups, synonyms
+from chatbot.quantities import asked_dimensions, asks_quantity, is_headless, quantities
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 
 _OF = re.compile(
     r"\b(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?:the\s+|its\s+|their\s+)?(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:of|for|in|on|at|behind|per)\b",
@@ -22,6 +22,11 @@ _STUFF = re.compile(
     re.IGNORECASE,
 )
 _WHAT_OF = re.compile(r"\b(?:what|which)\s+(?P<head>[\w-]+)\s+of\s+the\b", re.IGNORECASE)
+# "Which" always stands before a noun: "which foundry makes it", "name one insurer that".
+_SOME = re.compile(
+    r"\b(?:which\s+(?!one\b|ones\b|of\b|is\b|are\b|was\b|were\b|do\b|does\b|did\b|has\b|have\b|can\b|will\b|would\b|should\b|way\b)|name\s+(?:a|an|one|any|some)\s+)(?P<head>(?!(?:[\w-]+\s+)?(?:numbers?|figures?|values?)\b)[\w-]+(?:\s+[\w-]+)?)",
+    re.IGNORECASE,
+)
 _OBJECT = re.compile(
     r"^\W*(?:\w+\W+){0,4}?(?:support|supports|run|runs|available|offered|compatible|work with|works with|include|includes|come with|free|there)\b(?P<head>(?:\W+[\w./-]+){1,5})\W*$",
     re.IGNORECASE,
@@ -41,16 +46,29 @@ accelerator accelerators amount author authors advantage advantages aim alternat
 benefit benefits best case cases catch cheapest chip chips choice companies company competitor competitors count
 definition difference differences disadvantage distinction downside drawback drawbacks effect effects equivalent
 example examples factor factors families family fastest feature features figure figures fit fraction framework frameworks
-generation generations gist goal goals good gpu gpus greenest group hardware highest idea impact instance instances
+gen gens generation generations gist goal goals good gpu gpus greenest group hardware highest idea impact instance instances
 job jobs key kind kinds largest letter library limit limits lowest main maximum meaning minimum model models moment most
 name names need needs next number one ones option options outcome part parts percent percentage place places point problem
 problems proportion purpose quantity rate reason reasons recommendation result results right rival role series service services share size sizes
 smallest software sort sorts source stand standing state status step steps story strength strengths summary task tasks team teams thing things
-tool tools top type types use used uses way ways weakness weaknesses workload workloads
+tool techniques technique method methods paper papers study studies top type types use used uses way ways weakness weaknesses workload workloads
 """
+# "EFA latency between two nodes": what stands before the first preposition of a question without a verb.
+_HEADED = re.compile(
+    r"^\W*(?:the\s+)?(?:[\w./-]+\s+){0,3}?(?P<head>[a-z][\w-]*)\s+(?:of|for|in|on|between|at|with|under|per)\b",
+    re.IGNORECASE,
+)
 # "What is it tuned for?" asks for no property of that name.
 _PARTICIPLE = re.compile(r"\w+[^e]ed$|meant$|built$|made$")
+# What kind of thing is asked for is no property: "which scientific paper".
+_ADJECTIVE = re.compile(r"\w{3,}(?:ic|al|ive|ous|able|ible|ful|less)$")
 _RELATIONS = frozenset(_RELATION_WORDS.split())
+_GIVES = stems("give put enter write report quote use take plug expect")
+
+
+def names_property(question: str) -> bool:
+    """Whether a question has a word of its own for what is asked: "Which figure do I give them?" has none."""
+    return any(w not in _RELATIONS and stem(w) not in _GIVES for w in content_words(question))
 
 
 def is_command(question: str) -> bool:
@@ -68,12 +86,25 @@ def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
     """The words for what is asked of a thing; () where the question names no property of its own."""
     of_things = (_OF, _OWNED, _WHICH, _WHAT_OF)
     patterns = (_OBJECT,) if is_yes_no else of_things if asked_dimensions(question)[1] else (*of_things, _STUFF)
+    patterns = (
+        patterns
+        if is_yes_no
+        else (*patterns, _SOME, _HEADED)
+        if is_headless(question) and not asked_dimensions(question)[0]
+        else (*patterns, _SOME)
+    )
     match = next((m for pattern in patterns if (m := pattern.search(question))), None)
     if match is None:
         return ()
     head = match["head"]
+    if match.re is _SOME and head.split()[0].lower() in _RELATIONS:
+        return ()
     named = {w for n in names(head) for w in content_words(n.text)}
-    wanted = (w for w in content_words(head) if w not in _RELATIONS | named and not _PARTICIPLE.match(w))
+    wanted = (
+        w
+        for w in content_words(head)
+        if w not in _RELATIONS | named and not _PARTICIPLE.match(w) and not _ADJECTIVE.match(w)
+    )
     return tuple(w for w in wanted if not quantities(w) and not makers(w))
 
 

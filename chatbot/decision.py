@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatbot.answer import Passage
+from chatbot.attribute import speaks_of_attribute
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, repeats
 from chatbot.evidence import Unit
@@ -62,6 +63,10 @@ class Criterion:
 def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """The recommendation first, the criteria of the sources it meets, alternatives, caveats."""
     if not query.decides or not scored:
+        return None
+    if query.attribute and not any(
+        speaks_of_attribute(query.attribute, s.unit.meant_in_place, every=False) for s in scored[:8]
+    ):
         return None
     wanted = criteria(query, index)
     usable = [

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 from chatbot.attribute import speaks_of_attribute
 from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
+from chatbot.source_names import without_documents
 from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocabulary, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
@@ -20,8 +22,11 @@ SURE = 0.4
 ATTRIBUTE_SURE = 0.1
 ATTRIBUTE_MEANT = 0.6
 _ASKS_REGIONS = re.compile(
-    r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
+    r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions?\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
 )
+# The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
+_EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
+_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
 _IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}\b(?!\d)")
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
@@ -68,9 +73,27 @@ def _of_kind(query: Query, scored: Scored) -> bool:
         return False
     if _ASKS_REGIONS.search(query.standalone) and query.entities and not _names_region(scored.unit.meant):
         return False
+    if (
+        query.entities
+        and _names_place(query.standalone)
+        and not ("region" in scored.unit.meant.lower() or _names_region(scored.unit.meant))
+    ):
+        return False
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
     if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant:
+        return False
+    if query.asks_number and scored.features["other size"]:
+        return False
+    if (
+        NAMES_FOR_NUMBERS
+        and query.asks_number
+        and not query.yes_no
+        and not query.strict
+        and not _names_all(query.standalone, scored)
+    ):
+        return False
+    if YEARS and not _of_year(query.standalone, said):
         return False
     if not query.strict or query.yes_no:
         return True
@@ -83,14 +106,26 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     )
 
 
+NAMES_FOR_NUMBERS = True
+YEARS = True
+
+
+def _of_year(question: str, said: str) -> bool:
+    """Whether a text that gives years gives one that the question names."""
+    asked = {match.group() for match in _YEAR.finditer(question)}
+    there = {match.group() for match in _YEAR.finditer(said)}
+    return not asked or not there or bool(asked & there)
+
+
 def _names_region(text: str) -> bool:
     """Whether a text names a region by its code or its place."""
+    return bool(_IN_PLACE.search(text)) or any(n.kind == "region" for n in names(text)) or _names_place(text)
+
+
+@lru_cache(maxsize=4_096)
+def _names_place(text: str) -> bool:
     lowered = text.lower()
-    if _IN_PLACE.search(text):
-        return True
-    return any(n.kind == "region" for n in names(text)) or any(
-        re.search(rf"\b{place}\b", lowered) for place in vocabulary()["places"]["regions"]
-    )
+    return any(re.search(rf"\b{place}\b", lowered) for place in vocabulary()["places"]["regions"])
 
 
 def _counts_surely(query: Query, scored: Scored) -> bool:
@@ -108,7 +143,8 @@ def _names_all(question: str, scored: Scored) -> bool:
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     held, groups = stems_and_groups(said)
     there = mentioned(said)
-    named = [n for n in proper_names(question) if not makers(n) and not {r.lower() for r in relatives(n)} & there]
+    asked = _EXAM.sub(" ", without_documents(question))
+    named = [n for n in proper_names(asked) if not makers(n) and not {r.lower() for r in relatives(n)} & there]
     return all(stem(w) in held or synonyms(w) & groups for name in named for w in content_words(name))
 
 

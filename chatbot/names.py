@@ -17,9 +17,9 @@ _JOINED = re.compile(r"^([A-Z]{2,})(\d+)$")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b(?!-(?:style|like|based|class|type|compatible)\b)")
 _OF_CALENDAR = frozenset([*day_name, *month_name])
-# Number formats, levels of cache, codes of exams, and services and gases that are written like a part number.
+# Number formats, codes of exams, and services and gases that are written like a part number.
 _FORMAT = re.compile(
-    r"^(?:[a-z]{3}-c\d\d|l[1-3]|ec2|s3|co2e?|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
+    r"^(?:[a-z]{3}-c\d\d|ec2|s3|co2e?|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
     re.IGNORECASE,
 )
 

@@ -312,6 +312,18 @@ _VERB = re.compile(
 )
 
 
+_HEADLESS = 12
+_ASKING_WORD = re.compile(
+    r"\b(?:i|we|you|they|it|what|whats|how|hows|whose|any|name|list|tell|give)\b|^\W*when\b", re.IGNORECASE
+)
+# "Megawatt-hours of electricity for one run?", "tokens per second on an L4".
+_UNIT_FIRST = re.compile(rf"^\W*(?:the\s+)?(?P<unit>{_UNIT})\s+(?:of|for|per)\b", re.IGNORECASE)
+_RATE = re.compile(
+    r"^\W*(?:the\s+)?(?:[a-z][\w-]*\s+){0,2}?(?P<noun>tokens?|samples?|sequences?|images?|requests?|inferences?|queries|frames?)\s*(?:/|\s+per\s+)\s*(?:s|sec|seconds?|min|minutes?|hours?|h|day)\b",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=1_024)
 def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     """The dimensions of the quantity that a question asks for, and whether nothing else can answer it.
@@ -321,6 +333,10 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     count = _COUNT.search(question)
     if count and (units := [_UNITS[w] for w in (count["what"] or "").lower().split() if w in _UNITS]):
         return frozenset({units[-1][0]}), True
+    if is_headless(question) and (first := _UNIT_FIRST.match(question)):
+        return frozenset({_UNITS[first["unit"].lower()][0]}), True
+    if is_headless(question) and _RATE.match(question):
+        return frozenset({"count"}), True
     named = re.search(r"\bin ([a-z]{2,}(?: per [a-z]+|/[a-z]+)?)(?![\w/])(?! \w+ (?:region|series))", question.lower())
     is_instrument = bool(_INSTRUMENT.search(question))
     if named and named[1] in _UNITS and not is_instrument:
@@ -337,8 +353,15 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
 
 def counted(question: str) -> tuple[str, ...]:
     """The words after "how many", at most two: what is to be counted; a machine or box is an instance."""
+    if is_headless(question) and (rate := _RATE.match(question)):
+        return (rate["noun"].lower(),)
     match = _COUNTED.search(question)
     return tuple(_INSTANCE.sub("instances", (match["before"] or match["after"]).lower()).split()) if match else ()
+
+
+def is_headless(question: str) -> bool:
+    """Whether a question has no verb of its own: "EFA latency between two nodes"."""
+    return len(question.split()) <= _HEADLESS and not _VERB.search(question) and not _ASKING_WORD.search(question)
 
 
 def is_terse(question: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from chatbot.answer import Turn
-from chatbot.attribute import asked_attribute
+from chatbot.attribute import asked_attribute, names_property
 from chatbot.evidence import sentences
 from chatbot.followup import condense
 from chatbot.names import Name, makers, names, proper_names
@@ -16,7 +16,7 @@ from chatbot.shorthand import in_full, letter_in_full
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.words import content_words, vocabulary, words
-from ingest import Index
+from ingest import Index, known_words
 
 _COMPARES = re.compile(
     r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|sets? .{2,60} apart|better|worse|contrast|against|as opposed to|next to|relative to|respectively|each(?= one| of (?:them|these|those|the)|\W*$| (?:takes?|costs?|have|has|does|do|needs?|offers?|uses?|means?)\b)|side by side|trade-?offs?|faster than|cheaper than|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
@@ -203,7 +203,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     standalone = in_full(asked if stem else condense(asked, earlier, sizes_of), sizes_of)
     found = names(standalone)
     entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
-    dimensions, strict = asked_dimensions(asking(standalone))
+    dimensions, strict = asked_dimensions(asking(standalone) if names_property(asking(standalone)) else standalone)
     if not dimensions:
         dimensions = asked_dimensions(standalone)[0]
     return Query(
@@ -260,10 +260,17 @@ def tasks(text: str) -> frozenset[str]:
 def _strangers(text: str, index: Index) -> tuple[str, ...]:
     """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product."""
     unseen = [
-        w for w in proper_names(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
+        w for w in _capitalised(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
     ]
     known = " ".join(f"{s.title} {s.publisher or ''}" for s in index.sources()).lower() if unseen else ""
-    return tuple(w for w in unseen if w.lower() not in known)
+    return tuple(w for w in unseen if w.lower() not in known and w.lower() not in vocabulary()["places"]["regions"])
+
+
+def _capitalised(text: str) -> list[str]:
+    """The proper names of a text, and the word that it begins with where that is none of English."""
+    first = re.match(r"\W*([A-Z][a-z]{3,})\b", text)
+    begins = [first[1]] if first and first[1].lower() not in known_words() else []
+    return list(dict.fromkeys([*begins, *proper_names(text)]))
 
 
 def _plain_turn(turn: Turn, index: Index) -> Turn:

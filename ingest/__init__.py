@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
-    from ingest.minilm import Sentence, load_sentence_encoder
+    from ingest.minilm import Sentence, known_words, load_sentence_encoder
     from ingest.syncing import SyncReport, sync
 
 # `sync` stands in a module of another name: one of its own name would take its place once it is imported.
@@ -21,6 +21,7 @@ __all__ = [
     "Sentence",
     "Source",
     "SyncReport",
+    "known_words",
     "load_encoder",
     "load_sentence_encoder",
     "sync",
@@ -36,6 +37,7 @@ _HOMES = {
     "Sentence": "ingest.minilm",
     "Source": "ingest.document",
     "SyncReport": "ingest.syncing",
+    "known_words": "ingest.minilm",
     "load_encoder": "ingest.encoder",
     "load_sentence_encoder": "ingest.minilm",
     "sync": "ingest.syncing",
