@@ -42,7 +42,8 @@ _OWN_RECORDS = re.compile(
 )
 # Nouns that name a relation, not a property: evidence answers them without saying them.
 _RELATION_WORDS = """
-accelerator accelerators amount author authors advantage advantages aim alternative alternatives answer application applications baseline
+accelerator accelerators amount argument arguments author authors advantage advantages aim alternative alternatives answer application applications baseline
+box boxes character combination mechanism mechanisms suffix
 benefit benefits best case cases catch cheapest chip chips choice companies company competitor competitors count
 definition difference differences disadvantage distinction downside drawback drawbacks effect effects equivalent
 example examples factor factors families family fastest feature features figure figures fit fraction framework frameworks
@@ -84,21 +85,24 @@ def asks_own_records(question: str) -> bool:
 @lru_cache(maxsize=1_024)
 def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
     """The words for what is asked of a thing; () where the question names no property of its own."""
-    of_things = (_OF, _OWNED, _WHICH, _WHAT_OF)
-    patterns = (_OBJECT,) if is_yes_no else of_things if asked_dimensions(question)[1] else (*of_things, _STUFF)
-    patterns = (
-        patterns
-        if is_yes_no
-        else (*patterns, _SOME, _HEADED)
-        if is_headless(question) and not asked_dimensions(question)[0]
-        else (*patterns, _SOME)
-    )
+    is_measured, is_figure = asked_dimensions(question)
+    patterns = [_OBJECT] if is_yes_no else [_OF, _OWNED, _WHICH, _WHAT_OF]
+    if not is_yes_no and not is_figure:
+        patterns.append(_STUFF)
+    if not is_yes_no and not is_measured and is_headless(question):
+        patterns.append(_HEADED)
     match = next((m for pattern in patterns if (m := pattern.search(question))), None)
-    if match is None:
-        return ()
-    head = match["head"]
-    if match.re is _SOME and head.split()[0].lower() in _RELATIONS:
-        return ()
+    return _of_own(match["head"]) if match else ()
+
+
+@lru_cache(maxsize=1_024)
+def asked_kind(question: str) -> tuple[str, ...]:
+    """The words for the kind of thing that is asked for ("which foundry"), its own and no more general ones ("which company")."""
+    match = _SOME.search(question)
+    return _of_own(match["head"]) if match and match["head"].split()[0].lower() not in _RELATIONS else ()
+
+
+def _of_own(head: str) -> tuple[str, ...]:
     named = {w for n in names(head) for w in content_words(n.text)}
     wanted = (
         w

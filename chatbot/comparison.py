@@ -32,6 +32,8 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
         s.score >= ANSWERS for found in by_side.values() for s in found
     ):
         return None
+    if _lacks_a_side(query, spoken):
+        return Notes().draft()
     notes = Notes()
     lead = next(
         (s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.meant) for side in query.sides)),
@@ -53,6 +55,18 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
     return notes.draft()
+
+
+# Two numbers of one kind are held against each other: one of them is no comparison.
+_MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
+
+
+def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
+    """Whether it is asked which side has more of something, and only some sides have a figure for it."""
+    if not query.dimensions or query.asks_agreement or not _MORE.search(query.standalone):
+        return False
+    told = [any(_is_figure(s, query) for s in found) for found in spoken.values()]
+    return any(told) and not all(told)
 
 
 def _decides_for_one(query: Query, scored: Sequence[Scored]) -> bool:

@@ -83,17 +83,13 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
     if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant:
         return False
+    if query.kind and not meant:
+        return False
     if query.asks_number and scored.features["other size"]:
         return False
-    if (
-        NAMES_FOR_NUMBERS
-        and query.asks_number
-        and not query.yes_no
-        and not query.strict
-        and not _names_all(query.standalone, scored)
-    ):
+    if query.asks_number and query.entities and not query.yes_no and not _names_all(query.standalone, scored):
         return False
-    if YEARS and not _of_year(query.standalone, said):
+    if not _of_year(query.standalone, said):
         return False
     if not query.strict or query.yes_no:
         return True
@@ -104,10 +100,6 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     return (answers_quantity(query, scored.unit) or _counts_surely(query, scored)) and (
         per is None or (per[1] or per[2]).lower() in said
     )
-
-
-NAMES_FOR_NUMBERS = True
-YEARS = True
 
 
 def _of_year(question: str, said: str) -> bool:

@@ -13,6 +13,7 @@ from chatbot.phrasing import statement
 from chatbot.quantities import quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored
+from chatbot.sides import speaks_of
 from chatbot.vendors import speaks_for_refused
 from chatbot.words import stems
 from ingest import Index
@@ -27,6 +28,8 @@ _WORDS = 80
 _ELSEWHERE = 0.1
 _SAME_WORDS = 0.8
 _RESTATES = 0.7
+# How one thing stands to another is told by what speaks of both.
+_DIFFERENCE = re.compile(r"\b(?:than|compared (?:to|with)|over|versus|vs|against|beat)\b", re.IGNORECASE)
 
 
 def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
@@ -34,6 +37,8 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
     found = eligible(query, scored)
     if query.decides or query.wants_name:
         found = [s for s in found if not speaks_for_refused(s.unit.meant, query.standalone)]
+    if query.asks_number and len(query.entities) > 1 and _DIFFERENCE.search(query.standalone):
+        found = [s for s in found if all(speaks_of(name, s.unit.meant_in_place) for name in query.entities)]
     if not found or found[0].score < (_FOREIGN_ANSWERS if found[0].features["unseen"] > _FOREIGN else ANSWERS):
         return None
     differing = figures_that_differ(query, found) if query.asks_number else []

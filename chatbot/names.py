@@ -13,7 +13,7 @@ _INSTANCE = re.compile(
 )
 _CODE = re.compile(r"\b[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
 # "GPT3" is GPT-3.
-_JOINED = re.compile(r"^([A-Z]{2,})(\d+)$")
+_JOINED = re.compile(r"^((?!HPC|TRN|INF)[A-Z]{3,})(\d+)$")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b(?!-(?:style|like|based|class|type|compatible)\b)")
 _OF_CALENDAR = frozenset([*day_name, *month_name])

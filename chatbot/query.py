@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from chatbot.answer import Turn
-from chatbot.attribute import asked_attribute, names_property
+from chatbot.attribute import asked_attribute, asked_kind, names_property
 from chatbot.evidence import sentences
 from chatbot.followup import condense
 from chatbot.names import Name, makers, names, proper_names
@@ -15,7 +15,7 @@ from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, is_ter
 from chatbot.shorthand import in_full, letter_in_full
 from chatbot.sides import sides
 from chatbot.spelling import correct
-from chatbot.words import content_words, vocabulary, words
+from chatbot.words import content_words, stem, synonyms, vocabulary, words
 from ingest import Index, known_words
 
 _COMPARES = re.compile(
@@ -78,7 +78,8 @@ class Query:
 
     `entities` are the names of hardware in it; `unknown` are the names of hardware that no document of the index holds, `strangers` other capitalised
     words of the kind. `sizes` are
-    the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names.
+    the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names. `kind` are the words for the kind of
+    thing asked for about something named ("which foundry") that no document has.
     """
 
     question: str
@@ -95,6 +96,7 @@ class Query:
     dimensions: frozenset[str] = field(default_factory=frozenset)
     strict: bool = False
     sides: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
 
     @cached_property
     def core(self) -> str:
@@ -221,6 +223,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         dimensions=dimensions,
         strict=strict,
         sides=sides(standalone, entities, tasks(standalone)),
+        kind=_unheard_kind(standalone, index) if entities or proper_names(standalone) else (),
     )
 
 
@@ -271,6 +274,14 @@ def _capitalised(text: str) -> list[str]:
     first = re.match(r"\W*([A-Z][a-z]{3,})\b", text)
     begins = [first[1]] if first and first[1].lower() not in known_words() else []
     return list(dict.fromkeys([*begins, *proper_names(text)]))
+
+
+def _unheard_kind(text: str, index: Index) -> tuple[str, ...]:
+    def is_said(word: str) -> bool:
+        return any(index.document_frequency(form) for form in (word, stem(word), f"{word}s", word.removesuffix("s")))
+
+    kind = asked_kind(text)
+    return () if any(synonyms(w) or is_said(w) for w in kind) else kind
 
 
 def _plain_turn(turn: Turn, index: Index) -> Turn:

@@ -92,7 +92,9 @@ def speaks_of(side: str, text: str) -> bool:
         there = mentioned(text)
         if "." in side:
             return side.lower() in there
-        return side.lower() in there or any(r.lower() in there for r in relatives(side))
+        return any(r.lower() in there for r in (side, *relatives(side))) or any(
+            t.startswith(f"{side.lower()}.") for t in there
+        )
     if side in makers(text) or any(maker(n.name) == side for n in names(text)):
         return True
     stems_there, groups = stems_and_groups(text)

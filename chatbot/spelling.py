@@ -9,6 +9,8 @@ from ingest import Index
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}\d?(?![\w.])")
 # A longer name that is one letter off is more likely misspelt than unknown.
 _LONG = 6
+# Two words are one where the corpus has them together more than this often: not "Capacity Block" for a `CapacityBlock` in an example.
+_OFTEN = 0.2
 _GAP = re.compile(r"(?<![\w.-])(?P<one>[A-Za-z]{4,})[ -](?=(?P<two>[A-Za-z]{4,}?)(?P<plural>s?)(?![\w.-]))")
 
 
@@ -21,7 +23,9 @@ def correct(text: str, index: Index) -> str:
 
 def _is_one_word(match: re.Match[str], index: Index) -> bool:
     one, two = match["one"].lower(), match["two"].lower()
-    return not {one, two} & STOP_WORDS and any(index.document_frequency(one + two + end) for end in ("", "s"))
+    together = max(index.document_frequency(one + two + end) for end in ("", "s"))
+    apart = min(max(index.document_frequency(word + end) for end in ("", "s")) for word in (one, two))
+    return not {one, two} & STOP_WORDS and together > _OFTEN * apart
 
 
 def _is_name(match: re.Match[str]) -> bool:
