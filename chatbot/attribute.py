@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from chatbot.names import makers, names
-from chatbot.quantities import asked_dimensions, asks_quantity, is_headless, quantities
+from chatbot.quantities import asked_dimensions, asks_quantity, quantities
 from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 
 _OF = re.compile(
@@ -43,22 +43,17 @@ _OWN_RECORDS = re.compile(
 # Nouns that name a relation, not a property: evidence answers them without saying them.
 _RELATION_WORDS = """
 accelerator accelerators amount argument arguments author authors advantage advantages aim alternative alternatives answer application applications baseline
-box boxes character combination mechanism mechanisms suffix
+box boxes brand brands character combination mechanism mechanisms suffix
 benefit benefits best case cases catch cheapest chip chips choice companies company competitor competitors count
 definition difference differences disadvantage distinction downside drawback drawbacks effect effects equivalent
 example examples factor factors families family fastest feature features figure figures fit fraction framework frameworks
 gen gens generation generations gist goal goals good gpu gpus greenest group hardware highest idea impact instance instances
 job jobs key kind kinds largest letter library limit limits lowest main maximum meaning minimum model models moment most
-name names need needs next number one ones option options outcome part parts percent percentage place places point problem
+name names need needs next number one ones option options outcome part parts percent percentage piece pieces place places point problem
 problems proportion purpose quantity rate reason reasons recommendation result results right rival role series service services share size sizes
 smallest software sort sorts source stand standing state status step steps story strength strengths summary task tasks team teams thing things
-tool techniques technique method methods paper papers study studies top type types use used uses way ways weakness weaknesses workload workloads
+tool techniques technique method methods paper papers study studies top type types use used uses value values way ways weakness weaknesses workload workloads
 """
-# "EFA latency between two nodes": what stands before the first preposition of a question without a verb.
-_HEADED = re.compile(
-    r"^\W*(?:the\s+)?(?:[\w./-]+\s+){0,3}?(?P<head>[a-z][\w-]*)\s+(?:of|for|in|on|between|at|with|under|per)\b",
-    re.IGNORECASE,
-)
 # "What is it tuned for?" asks for no property of that name.
 _PARTICIPLE = re.compile(r"\w+[^e]ed$|meant$|built$|made$")
 # What kind of thing is asked for is no property: "which scientific paper".
@@ -85,12 +80,9 @@ def asks_own_records(question: str) -> bool:
 @lru_cache(maxsize=1_024)
 def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
     """The words for what is asked of a thing; () where the question names no property of its own."""
-    is_measured, is_figure = asked_dimensions(question)
     patterns = [_OBJECT] if is_yes_no else [_OF, _OWNED, _WHICH, _WHAT_OF]
-    if not is_yes_no and not is_figure:
+    if not is_yes_no and not asked_dimensions(question)[1]:
         patterns.append(_STUFF)
-    if not is_yes_no and not is_measured and is_headless(question):
-        patterns.append(_HEADED)
     match = next((m for pattern in patterns if (m := pattern.search(question))), None)
     return _of_own(match["head"]) if match else ()
 

@@ -24,6 +24,8 @@ ATTRIBUTE_MEANT = 0.6
 _ASKS_REGIONS = re.compile(
     r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions?\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
 )
+_IN_YEAR = re.compile(r"\b(?:in|of|for|during|since|until|by)\s+((?:19|20)\d\d)(?![\w,])", re.IGNORECASE)
+_WAS = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 # The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
@@ -89,7 +91,7 @@ def _of_kind(query: Query, scored: Scored) -> bool:
         return False
     if query.asks_number and query.entities and not query.yes_no and not _names_all(query.standalone, scored):
         return False
-    if not _of_year(query.standalone, said):
+    if not _of_year(query.standalone, scored):
         return False
     if not query.strict or query.yes_no:
         return True
@@ -102,11 +104,12 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     )
 
 
-def _of_year(question: str, said: str) -> bool:
-    """Whether a text that gives years gives one that the question names."""
-    asked = {match.group() for match in _YEAR.finditer(question)}
-    there = {match.group() for match in _YEAR.finditer(said)}
-    return not asked or not there or bool(asked & there)
+def _of_year(question: str, scored: Scored) -> bool:
+    """Whether evidence is of the year that a question names: it gives that year and not others alone; for what was then, it must."""
+    asked = {match[1] for match in _IN_YEAR.finditer(question)}
+    there = {match.group() for match in _YEAR.finditer(scored.unit.meant_in_place)}
+    is_of_it = not asked or bool(asked & (there | {match.group() for match in _YEAR.finditer(_provenance(scored))}))
+    return is_of_it or not (there or _WAS.search(question))
 
 
 def _names_region(text: str) -> bool:

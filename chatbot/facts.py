@@ -28,7 +28,7 @@ _WORDS = 80
 _ELSEWHERE = 0.1
 _SAME_WORDS = 0.8
 _RESTATES = 0.7
-# How one thing stands to another is told by what speaks of both.
+# How one thing stands to another is not told where nothing speaks of one of them.
 _DIFFERENCE = re.compile(r"\b(?:than|compared (?:to|with)|over|versus|vs|against|beat)\b", re.IGNORECASE)
 
 
@@ -38,7 +38,9 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
     if query.decides or query.wants_name:
         found = [s for s in found if not speaks_for_refused(s.unit.meant, query.standalone)]
     if query.asks_number and len(query.entities) > 1 and _DIFFERENCE.search(query.standalone):
-        found = [s for s in found if all(speaks_of(name, s.unit.meant_in_place) for name in query.entities)]
+        found = (
+            found if all(any(speaks_of(name, s.unit.meant_in_place) for s in found) for name in query.entities) else []
+        )
     if not found or found[0].score < (_FOREIGN_ANSWERS if found[0].features["unseen"] > _FOREIGN else ANSWERS):
         return None
     differing = figures_that_differ(query, found) if query.asks_number else []

@@ -279,9 +279,9 @@ _OF_SOMETHING_ELSE = re.compile(
     re.IGNORECASE,
 )
 _INSTANCE = re.compile(r"\b(?:machines?|box(?:es)?|servers?|vms?|nodes?|hosts?)\b")
-_NO_VERB = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must)\b)"
+_SAME_PHRASE = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must|per|a|an|the|each|every|in|of|on|for|at|to|by|with|from|and|or)\b)"
 _COUNT = re.compile(
-    rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_NO_VERB}[\w/-]+){{0,2}})|^\W*(?P<head>[\w-]+) count\b",
+    rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_SAME_PHRASE}[\w/-]+){{0,2}})|^\W*(?P<head>[\w-]+) count\b",
     re.IGNORECASE,
 )
 # A difference is told in percent and as a factor, too, whatever it is a difference of.

@@ -266,7 +266,7 @@ def _strangers(text: str, index: Index) -> tuple[str, ...]:
         w for w in _capitalised(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
     ]
     known = " ".join(f"{s.title} {s.publisher or ''}" for s in index.sources()).lower() if unseen else ""
-    return tuple(w for w in unseen if w.lower() not in known and w.lower() not in vocabulary()["places"]["regions"])
+    return tuple(w for w in unseen if w.lower() not in known)
 
 
 def _capitalised(text: str) -> list[str]:
