@@ -9,6 +9,7 @@ from math import exp, log
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
+from chatbot.examination.by_table import choose_by_table
 from chatbot.examination.matter import Matter, Part, matter_of
 from chatbot.examination.option_evidence import Bearing, Ground, bearings, grounds, on_stem
 from chatbot.examination.option_profile import extremes, profile
@@ -54,6 +55,8 @@ class Held:
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when nothing in the evidence speaks of the matter."""
+    if (draft := choose_by_table(query, passages, index)) is not None:
+        return draft
     matter = matter_of(query, index)
     found = grounds(matter, query, passages, index)
     held = hold(matter, found, index)

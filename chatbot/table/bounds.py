@@ -63,6 +63,12 @@ def take_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[tuple[
     return tuple(bounds), names
 
 
+def take_amounts(reading: Reading) -> tuple[Bound, ...]:
+    """The amounts that stand beside no word for a column: of memory, or of network where the unit is a rate."""
+    amount = rf"{_AMOUNT}(?!\w)".replace(_UNIT, _UNIT.removesuffix("?"))
+    return tuple(_bound("network" if _rate(match["unit"]) else "memory", match) for match in reading.take(amount))
+
+
 def _have_units(pattern: str, text: str) -> bool:
     return all(match["unit"] for match in re.finditer(pattern, text))
 

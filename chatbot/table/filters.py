@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from chatbot.table.bounds import Bound, Reading, take_bounds
+from chatbot.table.bounds import Bound, Reading, take_amounts, take_bounds
 from chatbot.table.columns import ACCELERATOR, TRAITS, WORDS, Column
 from chatbot.words import STOP_WORDS, WORD
 
@@ -116,6 +116,22 @@ def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
     """Whether it is asked how many of an accelerator there are: "how many H100s"."""
     written = "|".join(map(re.escape, sorted(accelerators, key=len, reverse=True)))
     return bool(reading.take(rf"\b(?:how many|number of) (?:nvidia |aws )?(?:{written})s?(?![\w-])"))
+
+
+def read_conditions(text: str, families: Collection[str], accelerators: Collection[str]) -> Request:
+    """The conditions that a text of any length holds for the rows wanted, whatever else it says."""
+    reading = Reading(re.sub(r"\s+", " ", text.lower()))
+    groups = _take_families(reading, families, accelerators)
+    bounds, cards = take_bounds(reading, accelerators)
+    bounds += take_amounts(reading)
+    order = _take_order(reading)
+    return Request((), groups, cards, bounds, _take_traits(reading), _take_columns(reading), order)
+
+
+def types_in(text: str, known: Collection[str]) -> tuple[str, ...]:
+    """The known instance types that a text names."""
+    found = [f"{m['family']}.{_size(m['size'])}" for m in re.finditer(_TYPE, text.lower())]
+    return tuple(dict.fromkeys(name for name in found if name in known))
 
 
 def columns_in(text: str) -> tuple[Column, ...]:

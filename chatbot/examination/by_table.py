@@ -1,0 +1,145 @@
+"""Exam questions that a table of instance types decides: which of the types offered meets what is asked, or which figure a type has."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+from chatbot.answer import Passage
+from chatbot.draft import Draft
+from chatbot.options import Option
+from chatbot.quantities import quantities
+from chatbot.query import Query
+from chatbot.table.bounds import Bound
+from chatbot.table.columns import Column
+from chatbot.table.filters import Request, columns_in, read_conditions, types_in
+from chatbot.table.instances import Instances, Row, load_instances
+from chatbot.table.row_phrases import describe, subject
+from chatbot.table.selection import columns_of, fits, sort_key
+from chatbot.table.writing import Writing
+from ingest import Index
+
+_TYPE_ALONE = re.compile(
+    r"(?:(?:an?|the)\s+)?(?:amazon\s+)?(?:ec2\s+)?([a-z][\w-]*\.[\w-]+)(?:\s+instances?)?\.?", re.IGNORECASE
+)
+# Several of a type, a part of a chip, and the memory that a model takes are sums that no row holds.
+_SUMS = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+[a-z]\w*\.\w+|\bquotas?\b|\b(?:half|quarter|third|eighth|fraction)\b|\bat once\b",
+    re.IGNORECASE,
+)
+# What does for a need is the smallest that holds it.
+_ENOUGH = re.compile(
+    r"\b(?:smallest|least|lowest|cheapest|enough|suffic\w+|fits?|hold|holds|provides?|no more than)\b", re.IGNORECASE
+)
+_OF_DEVICE = re.compile(r"\b(?:gpus?|accelerators?|vram|hbm)\b", re.IGNORECASE)
+_OF_EACH = re.compile(
+    r"\b(?:on|in|per|for)\s+(?:an?|one|each|every|the)?\s*(?:single\s+|one\s+|of\s+(?:\w+\s+){1,2})?(?:gpu|accelerator|chip|card)\b|\b(?:single|one|each)\s+(?:gpu|accelerator|chip|card)\b",
+    re.IGNORECASE,
+)
+_MAKERS = re.compile(
+    r"\b(?:nvidia|aws|amazon|intel|amd|qualcomm|habana|google)\s+(?=gpus?\b|accelerators?\b|chips?\b)", re.IGNORECASE
+)
+# Two figures that are written with other digits: 15.62 GiB, 16 GB.
+_ALIKE = 0.01
+_NUMBERED: frozenset[Column] = frozenset(
+    {"accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "storage"}
+)
+
+
+def choose_by_table(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
+    """The options that the rows of a table decide for; None where they do not, or leave more than are to be chosen."""
+    known = load_instances(index)
+    if not known.rows or query.sizes or _SUMS.search(query.standalone):
+        return None
+    offered = [_only_type(option.text, known) for option in query.options]
+    if all(offered):
+        return _choose_types(query, [known.rows[name][0] for name in offered if name], passages, known)
+    return _choose_figure(query, passages, known)
+
+
+def _only_type(text: str, known: Instances) -> str | None:
+    """The instance type that an option is, where it is nothing else."""
+    match = _TYPE_ALONE.fullmatch(text.strip())
+    return match[1].lower() if match and match[1].lower() in known.rows else None
+
+
+def _choose_types(query: Query, rows: Sequence[Row], passages: Sequence[Passage], known: Instances) -> Draft | None:
+    if types_in(query.standalone, known.rows):
+        return None
+    request = _conditions(query, known)
+    ranks = request.order is not None and request.order[0] != "size"
+    if not (request.bounds or request.traits or ranks or request.accelerators):
+        return None
+    for strict in (True, False):
+        wanted = request if strict else _at_least(request)
+        meeting = [row for row in rows if fits(wanted, row)]
+        chosen = [row for row in rows if row not in meeting] if query.negated else meeting
+        if (
+            not query.negated
+            and len(chosen) > query.choose
+            and (request.order or (not strict and _ENOUGH.search(query.standalone)))
+        ):
+            chosen = _first(request, chosen, query.choose)
+        if len(chosen) == query.choose:
+            return _draft(query, rows, [rows.index(row) for row in chosen], columns_of(request), passages)
+    return None
+
+
+def _conditions(query: Query, known: Instances) -> Request:
+    """What the stem asks of a row; an amount of memory in a question on accelerators is theirs."""
+    request = read_conditions(_MAKERS.sub("", query.standalone), known.families, known.accelerators)
+    of_device: Column = "each" if _OF_EACH.search(query.standalone) else "total"
+    if _OF_DEVICE.search(query.standalone) and not any(b.column in ("each", "total") for b in request.bounds):
+        bounds = tuple(replace(b, column=of_device) if b.column == "memory" else b for b in request.bounds)
+        request = replace(request, bounds=bounds)
+    return replace(request, traits=tuple(replace(t, denied=t.denied and not query.negated) for t in request.traits))
+
+
+def _at_least(request: Request) -> Request:
+    """A need for so much is met by more."""
+    return replace(
+        request, bounds=tuple(b if b.low == -inf or b.open else Bound(b.column, b.low) for b in request.bounds)
+    )
+
+
+def _first(request: Request, rows: Sequence[Row], choose: int) -> list[Row]:
+    """The first in the order that is asked for or, where it is what just does, the one with the least of what is needed."""
+    column = request.bounds[0].column if request.bounds else "size"
+    by_size = request.order is None or request.order[0] == "size"
+    most = request.order is not None and request.order[1]
+    ordered = replace(request, order=(column, most)) if by_size else request
+    ranked = sorted(rows, key=sort_key(ordered))
+    places = [sort_key(ordered)(row)[:3] for row in ranked]
+    return ranked[:choose] if len(ranked) > choose and places[choose - 1] != places[choose] else []
+
+
+def _choose_figure(query: Query, passages: Sequence[Passage], known: Instances) -> Draft | None:
+    """The option with the figure that the one type named has in the column asked for."""
+    named = types_in(query.standalone, known.rows)
+    columns = [c for c in columns_in(_MAKERS.sub("", query.standalone)) if c in _NUMBERED]
+    if len(named) != 1 or not columns or query.negated or query.choose != 1:
+        return None
+    row = known.rows[named[0]][0]
+    value = row.number(columns[0])
+    right = [i for i, option in enumerate(query.options) if value is not None and _says(option, columns[0], value)]
+    return _draft(query, [row] * len(query.options), right, columns[:1], passages) if len(right) == 1 else None
+
+
+def _says(option: Option, column: Column, value: float) -> bool:
+    found = quantities(option.text)
+    if len(found) != 1 or found[0].low != found[0].high:
+        return False
+    factor = {"bytes": 2**30 if "ib" in found[0].text.lower() else 1e9, "bits/s": 1e9}.get(found[0].dimension, 1.0)
+    return abs(found[0].low / factor - value) <= _ALIKE * max(value, 1e-9)
+
+
+def _draft(
+    query: Query, rows: Sequence[Row], chosen: Sequence[int], columns: Sequence[Column], passages: Sequence[Passage]
+) -> Draft:
+    writing = Writing(passages)
+    letters = [query.options[i].letter for i in chosen]
+    lead = rows[chosen[0]]
+    writing.line(f"{', '.join(letters)}: {subject(lead, with_date=True)}{describe(lead, columns)}", lead)
+    for option, row in zip(query.options, rows, strict=True):
+        writing.line(f"{option.letter}. {option.text}: {subject(row)}{describe(row, columns)}", row, opening="- ")
+    return writing.draft(letters)

@@ -1,0 +1,66 @@
+"""Which rows meet a request, in which order, and what is to be told of them."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from chatbot.table.columns import ACCELERATOR, Column
+from chatbot.table.filters import Request
+from chatbot.table.instances import Row
+
+_OF_TRAIT: dict[str, Column] = {
+    "EFA": "efa",
+    "Burstable": "burstable",
+    "Bare metal": "metal",
+    "Local storage": "storage",
+    "Processor": "processor",
+    "Architecture": "architecture",
+    ACCELERATOR: "accelerators",
+}
+
+
+def select(request: Request, rows: Iterable[Row]) -> list[Row]:
+    """The rows that meet every condition of a request, sorted as it asks, else by size.
+
+    Types that EC2 lists no more are left out where others match, unless the request names what they are.
+    """
+    found = sorted((row for row in rows if fits(request, row)), key=sort_key(request))
+    listed = [row for row in found if row.listed]
+    return found if request.families or request.accelerators else listed or found
+
+
+def fits(request: Request, row: Row) -> bool:
+    ordered = request.order[0] if request.order else "size"
+    return (
+        (not request.families or row.family in request.families)
+        and (not request.accelerators or not row.accelerator_names.isdisjoint(request.accelerators))
+        and all((value := row.number(b.column)) is not None and b.holds(value) for b in request.bounds)
+        and all(_says(row, trait.header, trait.words) != trait.denied for trait in request.traits)
+        and (ordered == "size" or bool(row.number(ordered)))
+    )
+
+
+def _says(row: Row, header: str, words: str) -> bool:
+    end = r"(?!\w)" if words[-1].isdigit() else ""
+    return bool(re.search(rf"(?<!\w){re.escape(words)}{end}", row.cells.get(header, ""), re.IGNORECASE))
+
+
+def sort_key(request: Request) -> Callable[[Row], tuple[float, float, float, str]]:
+    column, most = request.order or ("size", False)
+
+    def key(row: Row) -> tuple[float, float, float, str]:
+        size = (row.number("vcpus") or 0.0, row.number("memory") or 0.0)
+        if column == "size":
+            return (0.0, -size[0], -size[1], row.name) if most else (0.0, *size, row.name)
+        value = row.number(column) or 0.0
+        return (-value if most else value, *size, row.name)
+
+    return key
+
+
+def columns_of(request: Request) -> list[Column]:
+    """What to tell of a row: what is asked and what the conditions are about."""
+    ordered = request.order[0] if request.order else "size"
+    traits = [_OF_TRAIT[trait.header] for trait in request.traits if trait.header in _OF_TRAIT]
+    cards: list[Column] = ["accelerators"] if request.accelerators else []
+    bounds = [bound.column for bound in request.bounds]
+    return list(dict.fromkeys([*([] if ordered == "size" else [ordered]), *request.asked, *cards, *traits, *bounds]))

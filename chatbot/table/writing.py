@@ -1,0 +1,37 @@
+"""Lines that rows bear out, with a number for each row."""
+
+from collections.abc import Sequence
+
+from chatbot.answer import Passage
+from chatbot.citations import Evidence
+from chatbot.draft import Draft
+from chatbot.table.instances import Row
+
+
+class Writing:
+    """Collects lines while a draft is written; each row is numbered once."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.lines: list[str] = []
+        self._evidence: list[Evidence] = []
+        self._counts: list[str] = []
+        self._passages = {passage.chunk.id: passage for passage in passages}
+
+    def line(self, text: str, *rows: Row, opening: str = "") -> None:
+        """Add a sentence that the rows bear out; `opening` is a list mark."""
+        self.lines.append(f"{opening}{text} {''.join(f'[{self._number(row)}]' for row in rows)}.")
+
+    def count(self, text: str) -> str:
+        """The opening of a line that says what was counted: no row says it, so it is marked as computed."""
+        self._counts.append(text)
+        return f"{text}: "
+
+    def draft(self, choices: Sequence[str] = ()) -> Draft:
+        return Draft("\n".join(self.lines), tuple(self._evidence), tuple(choices), tuple(self._counts))
+
+    def _number(self, row: Row) -> int:
+        beyond = Passage(len(self._passages) + 1, row.chunk, 1.0)
+        evidence = Evidence(self._passages.setdefault(row.chunk.id, beyond), row.start, row.end)
+        if evidence not in self._evidence:
+            self._evidence.append(evidence)
+        return self._evidence.index(evidence) + 1
