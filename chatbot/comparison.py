@@ -62,11 +62,13 @@ _MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bi
 
 
 def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
-    """Whether it is asked which side has more of something, and only some sides have a figure for it."""
-    if not query.dimensions or query.asks_agreement or not _MORE.search(query.standalone):
+    """Whether a figure is asked for and no side has one, or which side has more of something and only some have a figure for it."""
+    if not query.dimensions or query.asks_agreement:
         return False
     told = [any(_is_figure(s, query) for s in found) for found in spoken.values()]
-    return any(told) and not all(told)
+    if not any(told):
+        return query.strict and not query.yes_no
+    return not all(told) and bool(_MORE.search(query.standalone))
 
 
 def _decides_for_one(query: Query, scored: Sequence[Scored]) -> bool:

@@ -73,7 +73,7 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 def _of_kind(query: Query, scored: Scored) -> bool:
     if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
         return False
-    if _ASKS_REGIONS.search(query.standalone) and query.entities and not _names_region(scored.unit.meant):
+    if _ASKS_REGIONS.search(query.standalone) and not _names_region(scored.unit.meant):
         return False
     if (
         query.entities

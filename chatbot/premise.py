@@ -27,6 +27,12 @@ _PRESUMES = re.compile(
     r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was|can|does|supports?|runs?|needs?|draws?|costs?|uses?|lacks?|offers?)\b)|seeing that|so if)\b",
     re.IGNORECASE,
 )
+# A figure that a question gives a thing in passing: "GPT-3's 1.75 trillion parameters make it costly".
+_TOLD = re.compile(
+    r"(?P<owner>\b[A-Za-z][\w.-]*\d[\w.-]*|\b[A-Z][\w.-]+)['’]s\s+(?P<figure>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbt]\b)?[\s-]*[A-Za-z][\w-]*)"
+    r"|^\W*(?:so\s+|ok\s+)?(?P<owner2>\b[A-Za-z][\w.-]*)\s+(?:has|comes with|draws|needs|costs|takes)\s+(?P<figure2>[^?]{3,60}?),?\s+right,?\s+so\b",
+    re.IGNORECASE,
+)
 # What one thing is of all, no other is.
 _SUPERLATIVE = re.compile(
     r"\b(?:best|most|least|lowest|highest|greatest|largest|smallest|fastest|cheapest|greenest)\b", re.IGNORECASE
@@ -117,7 +123,8 @@ def _presumed(question: str) -> str | None:
     """The part of a question that is taken for granted: "since ..." up to the comma, all of a "why does ..."."""
     match = _PRESUMES.search(question)
     if not match:
-        return None
+        told = _TOLD.search(question)
+        return f"{told['owner'] or told['owner2']} has {told['figure'] or told['figure2']}" if told else None
     clause = question[match.end() :]
     return clause if match.group().lower().startswith("why") else re.split(r",\s|\?|;", clause)[0]
 

@@ -291,7 +291,7 @@ _DIFFERENCE = re.compile(
 _RATIOS = frozenset({"percent", "times"})
 # "Which counter gives the power in watts?" asks for the counter.
 _INSTRUMENT = re.compile(
-    r"\b(?:which|what)(?: [\w-]+){1,3} (?:gives?|measures?|reports?|shows?|reads?|tells?|counts?|limits?|caps?)\b",
+    r"\b(?:which|what)(?: [\w-]+){1,3} (?:gives|measures|reports|shows|reads|tells|counts|limits|caps)\b",
     re.IGNORECASE,
 )
 _SIZED = re.compile(

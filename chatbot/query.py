@@ -12,7 +12,7 @@ from chatbot.followup import condense
 from chatbot.names import Name, makers, names, proper_names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, is_terse, quantities
-from chatbot.shorthand import in_full, letter_in_full
+from chatbot.shorthand import in_full, letter_in_full, unhurried
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.words import content_words, stem, synonyms, vocabulary, words
@@ -34,7 +34,7 @@ _DECIDES = re.compile(
 _DEFINES = re.compile(r"\W*what(?:'s| is| are)\s+(?:an?\s+|the\s+)?[\w-]+(?:\s+[\w-]+)?\s+and\b", re.IGNORECASE)
 # "What is the L4 best for?" asks about the L4.
 _IS_GOOD_FOR = re.compile(
-    r"\bwhat(?:'s| is| are|'re| can| could)?\b[^?]{1,60}\b(?:best|good|great|ideal|suited|suitable|meant|made|intended|optimi[sz]ed|used) (?:for|at)\s*\?",
+    r"\b(?:what|which)(?:'s| is| are|'re| can| could)?\b[^?]{1,80}\b(?:best|good|great|ideal|suited|suitable|meant|made|built|designed|tuned|intended|optimi[sz]ed|used) (?:for|at)\s*\?",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -194,7 +194,7 @@ def asking(text: str) -> str:
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
     stem = parse_options(question)
-    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else question), index)
+    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else unhurried(question)), index)
 
     def sizes_of(family: str) -> list[str]:
         return _sizes(family, index)
@@ -280,7 +280,7 @@ def _unheard_kind(text: str, index: Index) -> tuple[str, ...]:
     def is_said(word: str) -> bool:
         return any(index.document_frequency(form) for form in (word, stem(word), f"{word}s", word.removesuffix("s")))
 
-    kind = asked_kind(text)
+    kind = asked_kind(text)[:1]
     return () if any(synonyms(w) or is_said(w) for w in kind) else kind
 
 

@@ -20,6 +20,24 @@ _LETTER_ALONE = re.compile(r"^\W*(?:and|or|what about|how about)?\s*(?:the\s+)?(
 _FAMILY = re.compile(r"^[a-z]{1,5}\d[a-z]*$", re.IGNORECASE)
 
 
+# What people write in a hurry.
+_HURRIED = {
+    r"\bw/o\b\s?": "without ",
+    r"\bw/\s?(?=\w)": "with ",
+    r"\bb4\b": "before",
+    # Not "the letter n", nor "what does n stand for".
+    r"(?<=\w )(?<!letter )(?<!suffix )(?<!the )(?<!an )(?<!a )(?<!does )(?<!is )(?<!of )n(?= \w)": "and",
+    r"\bvirtual (?:cpu|CPU)s?\b": "vCPUs",
+}
+
+
+def unhurried(text: str) -> str:
+    """A question with the abbreviations of chats in full: "w/ its 2 chips", "trn1 n trn2"."""
+    for pattern, word in _HURRIED.items():
+        text = re.sub(pattern, word, text)
+    return text
+
+
 def in_full(text: str, sizes: Sizes) -> str:
     """A question with its short names in full; `sizes` gives the instance types of a family, smallest first."""
     return _with_extremes(_with_sizes(_with_series(text)), sizes)

@@ -30,6 +30,16 @@ def test_a_refusal_cites_nothing_and_names_the_nearest_sources(bot: Chatbot) -> 
         "Is Trn1 available in Frankfurt?",
         "What is the TDP of Graviton3?",
         "How much host RAM does a trn1.16xlarge have?",
+        "What does the Cerebras WSE-3 wafer draw?",
+        "Finance wants the hourly rental rate of one TPU v5e chip. Which figure do I give them?",
+        "What did OpenAI pay, in US dollars, for training GPT-3?",
+        "launch date of the G6e family",
+        "Which foundry fabricates the MI300X for AMD?",
+        "By how much did Habana beat p4d on cost when training BERT on DL1?",
+        "What was the average PUE of AWS in 2021?",
+        "How many H100s, and how many months, for pre-training a 405B model?",
+        "Does the MI300X or the RTX 6000 Ada do more TFLOPS per watt?",
+        "What score do I need to pass the exam that the Trainium notes prepare for?",
     ],
 )
 def test_what_the_sources_do_not_say_is_refused(bot: Chatbot, question: str) -> None:
@@ -173,3 +183,24 @@ def test_a_name_is_the_same_with_a_hyphen_and_without(bot: Chatbot) -> None:
 
 def test_a_name_that_no_source_has_is_not_taken_for_a_misspelt_word(bot: Chatbot) -> None:
     assert bot.ask("Which Groq LPU should we rent for inference?").refused
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How many FP16 TFLOPS does the L40S manage?", "45 TFLOPS"),
+        ("For our ESG report: by how many percent did energy fall for BERT Large on the Trainium cluster?", "29%"),
+        ("For how many days at most can I book a Capacity Block?", "182 days"),
+        ("By how much did Habana beat p4d on cost when training ResNet-50 on DL1?", "44%"),
+        ("What was the average PUE of AWS in 2024?", "1.15"),
+        ("Which scientific paper on NLP and its energy use does the pattern cite?", "Energy and Policy Considerations"),
+    ],
+)
+def test_what_is_refused_of_one_thing_is_answered_of_the_other(bot: Chatbot, question: str, said: str) -> None:
+    assert said in bot.ask(question).text
+
+
+def test_a_figure_given_in_passing_is_corrected(bot: Chatbot) -> None:
+    answer = bot.ask("GPT-3's 1.75 trillion parameters make it costly to train. How much CO2e may that emit?")
+    assert answer.text.startswith("The sources say otherwise: ")
+    assert "175 billion parameters" in answer.text

@@ -85,6 +85,16 @@ def test_a_header_lends_its_unit_to_bare_numbers(header: str, cell: str, bare: s
         ("When is a CPU enough?", set(), False),
         ("Which parts did the power draw include?", {"watts"}, False),
         ("What does the run on B cost relative to A?", {"money", "euros"}, False),
+        ("How many FP16 TFLOPS does the L40S manage?", {"flops"}, True),
+        ("How many TB/s of memory bandwidth does the H200 have?", {"bytes/s"}, True),
+        ("How many inferences per hour were asked for?", {"count"}, True),
+        ("How many weights does GPT-3 have?", {"parameters"}, True),
+        ("By how much does it lower the power draw?", {"watts", "percent", "times"}, True),
+        ("How many more sequences per hour was that?", {"count", "percent", "times"}, False),
+        ("Which DCGM counter gives the power draw in watts?", {"watts"}, False),
+        ("megawatt-hours of electricity for one GPT-3 training run?", {"watt-hours"}, True),
+        ("tokens per second for a 7B model on an L4", {"count"}, True),
+        ("What request rate per hour was the target?", set(), False),
     ],
 )
 def test_what_a_question_asks_for_and_whether_nothing_else_will_do(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.shorthand import in_full, letter_in_full
+from chatbot.shorthand import in_full, letter_in_full, unhurried
 
 SIZES = {"trn1": ["trn1.2xlarge", "trn1.32xlarge"], "p5": ["p5.48xlarge"]}
 
@@ -60,3 +60,20 @@ def test_a_letter_alone_is_a_family_after_a_question_on_one() -> None:
     assert letter_in_full("and P?", "What is the G series for?") == "and P series?"
     assert letter_in_full("and P?", "Which option is right?") == "and P?"
     assert letter_in_full("and Kubernetes?", "What is the G series for?") == "and Kubernetes?"
+
+
+@pytest.mark.parametrize(
+    ("hurried", "full_text"),
+    [
+        ("gpt-3 w/ its 175 billion params", "gpt-3 with its 175 billion params"),
+        ("smallest n largest trn1", "smallest and largest trn1"),
+        ("how long b4 a refresh w/o cooling", "how long before a refresh without cooling"),
+        ("number of virtual CPUs", "number of vCPUs"),
+        (
+            "what does n stand for in c7gn, is the letter n bandwidth?",
+            "what does n stand for in c7gn, is the letter n bandwidth?",
+        ),
+    ],
+)
+def test_what_is_written_in_a_hurry_is_read_in_full(hurried: str, full_text: str) -> None:
+    assert unhurried(hurried) == full_text
