@@ -58,12 +58,15 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
 
 
 # Two numbers of one kind are held against each other: one of them is no comparison.
+# A figure that a thing has by itself; a percentage or a price may be told of one side as against the other.
+_OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", "flops/watt", "frequency", "count"})
+_WHY = re.compile(r"\W*(?:so\s+)?(?:why|how (?:do|does|can|could|should))\b", re.IGNORECASE)
 _MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
 
 
 def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
     """Whether a figure is asked for and no side has one, or which side has more of something and only some have a figure for it."""
-    if not query.dimensions or query.asks_agreement:
+    if not query.dimensions & _OF_A_THING or query.asks_agreement or _WHY.match(query.standalone):
         return False
     told = [any(_is_figure(s, query) for s in found) for found in spoken.values()]
     if not any(told):

@@ -9,7 +9,7 @@ from math import exp, log
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.examination.by_table import choose_by_table
+from chatbot.examination.by_table import choose_figure, choose_types
 from chatbot.examination.matter import Matter, Part, matter_of
 from chatbot.examination.option_evidence import Bearing, Ground, bearings, grounds, on_stem
 from chatbot.examination.option_profile import extremes, profile
@@ -55,17 +55,20 @@ class Held:
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when nothing in the evidence speaks of the matter."""
-    if (draft := choose_by_table(query, passages, index)) is not None:
-        return draft
+    if (by_rows := choose_types(query, passages, index)) is not None:
+        return by_rows
+    by_row = choose_figure(query, passages, index)
     matter = matter_of(query, index)
     found = grounds(matter, query, passages, index)
     held = hold(matter, found, index)
     if not _speaks_of_it(matter, held):
-        return Draft("", ())
+        return by_row or Draft("", ())
     judge = _judged_false if query.negated else _judged
     judged = [judge(option, parts) for option, parts in zip(query.options, held, strict=True)]
     ranked = sorted(judged, key=lambda j: (-j.support, j.option.letter))
-    return _draft(query, judged, sorted(ranked[: query.choose], key=lambda j: j.option.letter))
+    draft = _draft(query, judged, sorted(ranked[: query.choose], key=lambda j: j.option.letter))
+    # Where the documents say the same as the row, they say it in words.
+    return draft if by_row is None or by_row.choices == draft.choices else by_row
 
 
 def hold(matter: Matter, found: Sequence[Ground], index: Index) -> list[list[Held]]:

@@ -46,14 +46,20 @@ _NUMBERED: frozenset[Column] = frozenset(
 )
 
 
-def choose_by_table(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
-    """The options that the rows of a table decide for; None where they do not, or leave more than are to be chosen."""
+def choose_types(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
+    """The instance types among the options that rows decide for; None where they do not, or leave more than are to be chosen."""
+    known = load_instances(index)
+    offered = [_only_type(option.text, known) for option in query.options]
+    if not all(offered) or query.sizes or _SUMS.search(query.standalone):
+        return None
+    return _choose_types(query, [known.rows[name][0] for name in offered if name], passages, known)
+
+
+def choose_figure(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
+    """The option with the figure that the one type named has in the column asked for; None where no row tells."""
     known = load_instances(index)
     if not known.rows or query.sizes or _SUMS.search(query.standalone):
         return None
-    offered = [_only_type(option.text, known) for option in query.options]
-    if all(offered):
-        return _choose_types(query, [known.rows[name][0] for name in offered if name], passages, known)
     return _choose_figure(query, passages, known)
 
 
@@ -114,7 +120,6 @@ def _first(request: Request, rows: Sequence[Row], choose: int) -> list[Row]:
 
 
 def _choose_figure(query: Query, passages: Sequence[Passage], known: Instances) -> Draft | None:
-    """The option with the figure that the one type named has in the column asked for."""
     named = types_in(query.standalone, known.rows)
     columns = [c for c in columns_in(_MAKERS.sub("", query.standalone)) if c in _NUMBERED]
     if len(named) != 1 or not columns or query.negated or query.choose != 1:
