@@ -3,8 +3,9 @@
 import re
 from functools import lru_cache
 
+from chatbot.asked_quantity import asked_dimensions, asks_quantity
 from chatbot.names import makers, names
-from chatbot.quantities import asked_dimensions, asks_quantity, quantities
+from chatbot.quantities import quantities
 from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 
 _OF = re.compile(

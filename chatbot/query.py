@@ -6,17 +6,19 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from chatbot.answer import Turn
-from chatbot.attribute import asked_attribute, asked_kind, names_property
+from chatbot.asked_quantity import asked_dimensions, asks_quantity, is_terse
+from chatbot.attribute import asked_attribute, names_property
 from chatbot.evidence import sentences
 from chatbot.followup import condense
-from chatbot.names import Name, makers, names, proper_names
+from chatbot.names import makers, names, proper_names
 from chatbot.options import Option, parse_options
-from chatbot.quantities import Quantity, asked_dimensions, asks_quantity, is_terse, quantities
+from chatbot.quantities import Quantity, quantities
 from chatbot.shorthand import in_full, letter_in_full, unhurried
 from chatbot.sides import sides
 from chatbot.spelling import correct
-from chatbot.words import content_words, stem, synonyms, vocabulary, words
-from ingest import Index, known_words
+from chatbot.unheard import strangers, unheard_kind, unknown_names
+from chatbot.words import content_words, vocabulary
+from ingest import Index
 
 _COMPARES = re.compile(
     r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|sets? .{2,60} apart|better|worse|contrast|against|as opposed to|next to|relative to|respectively|each(?= one| of (?:them|these|those|the)|\W*$| (?:takes?|costs?|have|has|does|do|needs?|offers?|uses?|means?)\b)|side by side|trade-?offs?|faster than|cheaper than|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
@@ -72,6 +74,7 @@ _WANTS_NAME = re.compile(
 )
 
 
+# No slots: what is read off a question is looked at for every piece of evidence, and kept.
 @dataclass(frozen=True)
 class Query:
     """A question ready for retrieval: `standalone` needs no history and no options to be understood.
@@ -215,15 +218,15 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         choose=stem.choose if stem else 1,
         negated=stem.negated if stem else False,
         entities=entities,
-        unknown=_unknown(found, index),
-        strangers=_strangers(standalone, index),
+        unknown=unknown_names(found, index),
+        strangers=strangers(standalone, index),
         tasks=tasks(standalone),
         makers=makers(standalone),
         sizes=tuple(q for q in quantities(standalone) if q.dimension == "parameters"),
         dimensions=dimensions,
         strict=strict,
         sides=sides(standalone, entities, tasks(standalone)),
-        kind=_unheard_kind(standalone, index) if entities or proper_names(standalone) else (),
+        kind=unheard_kind(standalone, index) if entities or proper_names(standalone) else (),
     )
 
 
@@ -260,48 +263,9 @@ def tasks(text: str) -> frozenset[str]:
     )
 
 
-def _strangers(text: str, index: Index) -> tuple[str, ...]:
-    """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product."""
-    unseen = [
-        w for w in _capitalised(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
-    ]
-    known = " ".join(f"{s.title} {s.publisher or ''}" for s in index.sources()).lower() if unseen else ""
-    return tuple(w for w in unseen if w.lower() not in known)
-
-
-def _capitalised(text: str) -> list[str]:
-    """The proper names of a text, and the word that it begins with where that is none of English."""
-    first = re.match(r"\W*([A-Z][a-z]{3,})\b", text)
-    begins = [first[1]] if first and first[1].lower() not in known_words() else []
-    return list(dict.fromkeys([*begins, *proper_names(text)]))
-
-
-def _unheard_kind(text: str, index: Index) -> tuple[str, ...]:
-    def is_said(word: str) -> bool:
-        return any(index.document_frequency(form) for form in (word, stem(word), f"{word}s", word.removesuffix("s")))
-
-    kind = asked_kind(text)[:1]
-    return () if any(synonyms(w) or is_said(w) for w in kind) else kind
-
-
 def _plain_turn(turn: Turn, index: Index) -> Turn:
     stem = parse_options(turn.question)
     return Turn(correct(stem.text if stem else turn.question, index), turn.answer)
-
-
-def _unknown(found: Sequence[Name], index: Index) -> tuple[str, ...]:
-    """The hardware, instance types, regions and other codes that no document names."""
-    return tuple(
-        n.name for n in found if not any(_in_corpus(form, index) for form in (n.name, n.text, n.text.removesuffix("s")))
-    )
-
-
-def _in_corpus(name: str, index: Index) -> bool:
-    """Whether a name stands in the corpus as it is written or, for a name of several words, all of its words do."""
-    parts = words(name.replace("-", " "))
-    return index.document_frequency(name) > 0 or (
-        len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts)
-    )
 
 
 def _sizes(family: str, index: Index) -> list[str]:

@@ -9,10 +9,11 @@ from importlib import resources
 from math import exp, log
 
 from chatbot.answer import Passage
+from chatbot.asked_quantity import counted
 from chatbot.evidence import Unit, units
 from chatbot.meaning import nearness, nearness_of_words
 from chatbot.names import mentioned, relatives
-from chatbot.quantities import counted, vague
+from chatbot.quantities import vague
 from chatbot.query import Query, tasks
 from chatbot.words import STOP_WORDS, content_words, stem, stems_and_groups, synonyms, vocabulary, words
 from ingest import Index

@@ -4,15 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.quantities import (
-    asked_dimensions,
-    asks_quantity,
-    counted,
-    quantities,
-    same,
-    with_unit,
-    without_unit,
-)
+from chatbot.asked_quantity import asked_dimensions, asks_quantity, counted
+from chatbot.quantities import quantities, same, with_unit, without_unit
 
 
 @pytest.mark.parametrize(

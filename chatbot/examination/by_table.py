@@ -33,7 +33,7 @@ _ENOUGH = re.compile(
 )
 _OF_DEVICE = re.compile(r"\b(?:gpus?|accelerators?|vram|hbm)\b", re.IGNORECASE)
 _OF_EACH = re.compile(
-    r"\b(?:on|in|per|for)\s+(?:an?|one|each|every|the)?\s*(?:single\s+|one\s+|of\s+(?:\w+\s+){1,2})?(?:gpu|accelerator|chip|card)\b|\b(?:single|one|each)\s+(?:gpu|accelerator|chip|card)\b",
+    r"\b(?:on|in|per|for)\s+(?:an?|one|each|every|the)?\s*(?:single\s+|one\s+|of\s+(?:\w+\s+){1,2})?(?:gpu|accelerator|chip|card)s?\b|\b(?:single|one|each)\s+(?:gpu|accelerator|chip|card)\b",
     re.IGNORECASE,
 )
 _MAKERS = re.compile(
@@ -76,19 +76,18 @@ def _choose_types(query: Query, rows: Sequence[Row], passages: Sequence[Passage]
     ranks = request.order is not None and request.order[0] != "size"
     if not (request.bounds or request.traits or ranks or request.accelerators):
         return None
-    for strict in (True, False):
-        wanted = request if strict else _at_least(request)
-        meeting = [row for row in rows if fits(wanted, row)]
-        chosen = [row for row in rows if row not in meeting] if query.negated else meeting
-        if (
-            not query.negated
-            and len(chosen) > query.choose
-            and (request.order or (not strict and _ENOUGH.search(query.standalone)))
-        ):
-            chosen = _first(request, chosen, query.choose)
+    # A figure is the very one first ("comes with 192 GiB"), then one that is needed.
+    for wanted, ranked in ((request, bool(request.order)), (_at_least(request), _is_need(request, query))):
+        chosen = [row for row in rows if fits(wanted, row) != query.negated]
+        if ranked and not query.negated and len(chosen) > query.choose:
+            chosen = _first(wanted, chosen, query.choose)
         if len(chosen) == query.choose:
             return _draft(query, rows, [rows.index(row) for row in chosen], columns_of(request), passages)
     return None
+
+
+def _is_need(request: Request, query: Query) -> bool:
+    return bool(request.order or _ENOUGH.search(query.standalone))
 
 
 def _conditions(query: Query, known: Instances) -> Request:
@@ -115,7 +114,8 @@ def _first(request: Request, rows: Sequence[Row], choose: int) -> list[Row]:
     most = request.order is not None and request.order[1]
     ordered = replace(request, order=(column, most)) if by_size else request
     ranked = sorted(rows, key=sort_key(ordered))
-    places = [sort_key(ordered)(row)[:3] for row in ranked]
+    # Equals in a ranking stay equal; of two that hold a need the smaller will do.
+    places = [sort_key(ordered)(row)[: 3 if by_size else 1] for row in ranked]
     return ranked[:choose] if len(ranked) > choose and places[choose - 1] != places[choose] else []
 
 

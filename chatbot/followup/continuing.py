@@ -2,6 +2,7 @@
 
 import re
 
+from chatbot.asked_quantity import asked_dimensions
 from chatbot.followup.carrying import (
     bare,
     is_plural,
@@ -18,7 +19,6 @@ from chatbot.followup.carrying import (
 from chatbot.followup.reacting import proposal, with_the
 from chatbot.followup.referents import Said, about, hardware, topic
 from chatbot.names import names
-from chatbot.quantities import asked_dimensions
 from chatbot.words import content_words, synonyms
 
 _PROPERTIES = frozenset(

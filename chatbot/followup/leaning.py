@@ -2,11 +2,12 @@
 
 import re
 
+from chatbot.asked_quantity import asked_dimensions
 from chatbot.followup.carrying import bare, is_plural
 from chatbot.followup.reacting import with_the
 from chatbot.followup.referents import HARDWARE_NOUN, Said, about, hardware, proper, singular, topic
 from chatbot.names import makers, names
-from chatbot.quantities import asked_dimensions, quantities
+from chatbot.quantities import quantities
 from chatbot.words import content_words
 
 _HOW_MANY = re.compile(r"^how (?P<much>many|much)(?P<what>(?:\s+[\w-]+){1,3})\W*$", re.IGNORECASE)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from chatbot.asked_quantity import asked_dimensions
 from chatbot.followup.carrying import bare, is_plural, with_name, with_size
 from chatbot.followup.referents import (
     HARDWARE_NOUN,
@@ -16,7 +17,6 @@ from chatbot.followup.referents import (
     singular,
 )
 from chatbot.names import makers, names
-from chatbot.quantities import asked_dimensions
 
 _DOUBT = re.compile(
     r"^\W*(?:but |and |so )?(?:(?P<why>(?:(?:and )?why|how so|how come|why is (?:that|it)|what makes (?:it|that) so)(?P<not> not)?)|(?P<really>really|are you sure|is it))\W*$",

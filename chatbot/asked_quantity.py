@@ -1,0 +1,146 @@
+"""Which quantity a question asks for: its dimension, what is to be counted, and whether nothing else can answer."""
+
+import re
+from functools import lru_cache
+
+from chatbot.quantities import UNITS, WRITTEN_UNIT
+
+# What a question asks for -> the dimensions that answer it. The first group asks for one thing and nothing else will do.
+_ASKED_STRICTLY = (
+    # No unit of weight is read but that of emissions: what a card weighs is not said by its watts.
+    (r"\bhow (?:much|many (?:kilos?|kilograms?|kg|pounds?|grams?))\b.{0,40}\bweighs?\b|\bhow heavy\b|\bweight of (?:a|an|the|one)\b(?! (?:model|network|layer))", ("weight",)),
+    (r"\b(?:in percent|in %|percentage|what percent)\b", ("percent",)),
+    (r"\b(?:what|which|as a) (?:factor|multiple)\b", ("times",)),
+    (r"\bhow many (?:\w+ )?weights\b", ("parameters",)),
+    (r"\b(?:memory|hbm) bandwidth\b", ("bytes/s", "bits/s")),
+    (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
+    (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),
+    (r"\b(?:tdp|thermal design power|wattage|board power|power (?:draw|envelope|rating|feed))\b|\bhow many (?:kilo)?watts?\b(?!-)|\bwhat (?:does|do|did|will|would|can) .{2,40}\bdraw\b", ("watts",)),
+    (r"\b(?:hourly (?:price|cost|(?:rental )?rate(?! .{0,60}\b(?:hit|reach|meet|achieve|sustain|keep)))|rental (?:rate|price|cost)|(?:price|cost|costs|(?<!\w )rate|(?:rental|spot|list|usage|on-demand) rate|charged?|pay|dollars|monthly)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|(?:thousand |million )?tokens?|year|[gt]i?b|vcpu|request)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|did|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} (?:cost|pay)\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:us )?(?:usd|dollars|euros?)|dollars per (?:hour|month|year))\b", ("money", "euros")),
+    (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|will)\b|\bwhen is .{2,40}\b(?:released|available|launched|due|coming|out)\b|\b(?:release|launch|announcement|availability) date\b", ("date",)),
+    (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
+    (r"\bhow much (?:power|energy|electricity) (?:does|do|is|will)\b", ("watts", "watt-hours", "percent")),
+    (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
+    (r"\b(?:flops per watt|flops/w\w*)\b", ("flops/watt",)),
+    (r"\bhow many \w*flops\b(?!.{0,6}per watt|/w)", ("flops",)),
+    (r"\bhow (?:long|many (?:hours|days|weeks|months|minutes|seconds|years)|often)\b|\bhow much time\b", ("time",)),
+    (r"\b(?:what|which) (?:percent\w*|share|fraction)|\bhow many percent\b", ("percent",)),
+    (r"\b(?:how (?:much|many).{0,30}|tons? of|tonnes? of) (?:co2|carbon dioxide)\b|\bhow many (?:metric )?(?:tons?|tonnes?)\b", ("mass",)),
+)  # fmt: skip
+_ASKED_LOOSELY = (
+    (r"\b(?:memory|hbm|vram|ram|storage|disk|nvme|gigabytes)\b", ("bytes",)),
+    (r"\b(?:network\w*|bandwidth|efa)\b", ("bits/s", "bytes/s")),
+    (r"\b(?:watts?|power consumption|power|draws?)\b", ("watts",)),
+    (r"\b(?:tflops|petaflops|flops|compute power|teraflops|pflops)\b", ("flops",)),
+    (r"\b(?:per watt|/watt)\b", ("flops/watt", "times")),
+    (r"\b(?:emit\w*|emissions|tons?|tonnes?)\b", ("mass",)),
+    (r"\b(?:cost|price|costs|pay(?! off)|spend|bill|dollars?|usd)\b", ("money", "euros", "percent")),
+    (r"\b(?:time|duration|days|hours|weeks)\b", ("time", "percent")),
+    (r"\b(?:parameters?|model sizes?|how (?:big|large) .{0,20}models?|size)\b", ("parameters",)),
+    (r"\b(?:percent\w*|per cent|%|sav\w+|reduc\w+|discount|cut|cheaper|lower|less)\b", ("percent", "money")),
+    (r"\b(?:times|throughput|faster|speed\w*|factor|multiple|fold|better|higher|greener|quicker|more)\b", ("times", "percent")),
+)  # fmt: skip
+_COUNTED = re.compile(
+    r"\b(?:how many|number of|count of)\s+(?P<after>[\w-]+(?:\s(?!(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should|for|in|of|on|at|to|per|with|from|by|the|an?|i|we|you|they|it)\b)[\w-]+)?)|(?P<before>[\w-]+) count\b",
+    re.IGNORECASE,
+)
+# Speaks of a quantity, but asks what belongs to it, what decides, or how it stands to another.
+_OF_SOMETHING_ELSE = re.compile(
+    r"\b(?:includ\w+|contain\w*|consists?|counts? when|matters?|relative to|in proportion to|should (?:i|we|they|one))\b",
+    re.IGNORECASE,
+)
+_INSTANCE = re.compile(r"\b(?:machines?|box(?:es)?|servers?|vms?|nodes?|hosts?)\b")
+_SAME_PHRASE = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must|per|a|an|the|each|every|in|of|on|for|at|to|by|with|from|and|or)\b)"
+_COUNT = re.compile(
+    rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_SAME_PHRASE}[\w/-]+){{0,2}})|^\W*(?P<head>[\w-]+) count\b",
+    re.IGNORECASE,
+)
+# A difference is told in percent and as a factor, too, whatever it is a difference of.
+_DIFFERENCE = re.compile(
+    r"\b(?:by how much|how (?:much|many) (?:more|less|fewer|lower|higher|bigger|larger|smaller)\b)", re.IGNORECASE
+)
+_RATIOS = frozenset({"percent", "times"})
+# "Which counter gives the power in watts?" asks for the counter.
+_INSTRUMENT = re.compile(
+    r"\b(?:which|what)(?: [\w-]+){1,3} (?:gives|measures|reports|shows|reads|tells|counts|limits|caps)\b",
+    re.IGNORECASE,
+)
+_SIZED = re.compile(
+    r"\b(?:how (?:many|much|long|big|large|fast|expensive|often|high|far)|(?:what|which) (?:model )?sizes?|what (?:percent\w*|share|fraction|number|size|amount|bandwidth|factor)|percent\w*|by what(?! (?:names?|means|way|methods?|tools?|terms?)\b)|number of"
+    r"|what (?:does|do|can|will|would) .{2,50} (?:save|cost|draw|reduce|cut)\b|what (?:\w+[ -]){0,3}(?:savings?|reduction|speed-?up|discount|improvement|increase|decrease)"
+    r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
+    re.IGNORECASE,
+)
+
+
+_HEADED = re.compile(
+    r"\W*(?:the\s+)?(?:[\w-]+\s+){0,4}?(?:time|costs?|price|memory|bandwidth|throughput|savings?|tdp)(?:\s+per\s+\w+)?(?:\s*:|\s+(?:for|of|in|with)\b)(?!.*\b(?:is|are|was|were|why)\b)",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|can|should|why|which|who|where|compare\w*|vs|versus|or|best|use)\b",
+    re.IGNORECASE,
+)
+
+
+_HEADLESS = 12
+_ASKING_WORD = re.compile(
+    r"\b(?:i|we|you|they|it|what|whats|how|hows|whose|any|name|list|tell|give)\b|^\W*when\b", re.IGNORECASE
+)
+# "Megawatt-hours of electricity for one run?", "tokens per second on an L4".
+_UNIT_FIRST = re.compile(rf"^\W*(?:the\s+)?(?P<unit>{WRITTEN_UNIT})\s+(?:of|for|per)\b", re.IGNORECASE)
+_RATE = re.compile(
+    r"^\W*(?:the\s+)?(?:[a-z][\w-]*\s+){0,2}?(?P<noun>tokens?|samples?|sequences?|images?|requests?|inferences?|queries|frames?)\s*(?:/|\s+per\s+)\s*(?:s|sec|seconds?|min|minutes?|hours?|h|day)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1_024)
+def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
+    """The dimensions of the quantity that a question asks for, and whether nothing else can answer it.
+
+    "How many X" asks for a count, or for X itself where X is a unit; no dimensions where no quantity is asked for.
+    """
+    count = _COUNT.search(question)
+    if count and (units := [UNITS[w] for w in (count["what"] or "").lower().split() if w in UNITS]):
+        return frozenset({units[-1][0]}), True
+    if is_headless(question) and (first := _UNIT_FIRST.match(question)):
+        return frozenset({UNITS[first["unit"].lower()][0]}), True
+    if is_headless(question) and _RATE.match(question):
+        return frozenset({"count"}), True
+    named = re.search(r"\bin ([a-z]{2,}(?: per [a-z]+|/[a-z]+)?)(?![\w/])(?! \w+ (?:region|series))", question.lower())
+    is_instrument = bool(_INSTRUMENT.search(question))
+    if named and named[1] in UNITS and not is_instrument:
+        return frozenset({UNITS[named[1]][0]}), True
+    difference = _RATIOS if _DIFFERENCE.search(question) else frozenset[str]()
+    strict = [d for pattern, found in _ASKED_STRICTLY if re.search(pattern, question, re.IGNORECASE) for d in found]
+    if strict:
+        return frozenset(strict) | difference, not is_instrument and not _OF_SOMETHING_ELSE.search(question)
+    if count:
+        return frozenset({"count"}) | difference, not difference
+    loose = [d for pattern, found in _ASKED_LOOSELY if re.search(pattern, question, re.IGNORECASE) for d in found]
+    return frozenset(loose) | difference, False
+
+
+def counted(question: str) -> tuple[str, ...]:
+    """The words after "how many", at most two: what is to be counted; a machine or box is an instance."""
+    if is_headless(question) and (rate := _RATE.match(question)):
+        return (rate["noun"].lower(),)
+    match = _COUNTED.search(question)
+    return tuple(_INSTANCE.sub("instances", (match["before"] or match["after"]).lower()).split()) if match else ()
+
+
+def is_headless(question: str) -> bool:
+    """Whether a question has no verb of its own: "EFA latency between two nodes"."""
+    return len(question.split()) <= _HEADLESS and not _VERB.search(question) and not _ASKING_WORD.search(question)
+
+
+def is_terse(question: str) -> bool:
+    """Whether a question is only a property of something: "memory of the MI300X?"."""
+    return len(question.split()) <= 7 and not _VERB.search(question) and bool(asked_dimensions(question)[0])
+
+
+@lru_cache(maxsize=1_024)
+def asks_quantity(question: str) -> bool:
+    """Whether the question wants a number for an answer."""
+    return bool(_SIZED.search(question) or _HEADED.match(question)) or asked_dimensions(question)[1]

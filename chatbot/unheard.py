@@ -1,0 +1,50 @@
+"""What a question names and no document has: hardware, other names, and the kind of thing that is asked for."""
+
+import re
+from collections.abc import Sequence
+
+from chatbot.attribute import asked_kind
+from chatbot.names import Name, proper_names
+from chatbot.words import stem, synonyms, words
+from ingest import Index, known_words
+
+
+def unknown_names(found: Sequence[Name], index: Index) -> tuple[str, ...]:
+    """The hardware, instance types, regions and other codes that no document names."""
+    return tuple(
+        n.name for n in found if not any(_in_corpus(form, index) for form in (n.name, n.text, n.text.removesuffix("s")))
+    )
+
+
+def strangers(text: str, index: Index) -> tuple[str, ...]:
+    """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product."""
+    unseen = [
+        w for w in _capitalised(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
+    ]
+    known = " ".join(f"{s.title} {s.publisher or ''}" for s in index.sources()).lower() if unseen else ""
+    return tuple(w for w in unseen if w.lower() not in known)
+
+
+def unheard_kind(text: str, index: Index) -> tuple[str, ...]:
+    """The word for the kind of thing asked for ("which foundry") where no document and no synonym has it."""
+
+    def is_said(word: str) -> bool:
+        return any(index.document_frequency(form) for form in (word, stem(word), f"{word}s", word.removesuffix("s")))
+
+    kind = asked_kind(text)[:1]
+    return () if any(synonyms(w) or is_said(w) for w in kind) else kind
+
+
+def _capitalised(text: str) -> list[str]:
+    """The proper names of a text, and the word that it begins with where that is none of English."""
+    first = re.match(r"\W*([A-Z][a-z]{3,})\b", text)
+    begins = [first[1]] if first and first[1].lower() not in known_words() else []
+    return list(dict.fromkeys([*begins, *proper_names(text)]))
+
+
+def _in_corpus(name: str, index: Index) -> bool:
+    """Whether a name stands in the corpus as it is written or, for a name of several words, all of its words do."""
+    parts = words(name.replace("-", " "))
+    return index.document_frequency(name) > 0 or (
+        len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts)
+    )
