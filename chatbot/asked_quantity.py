@@ -83,6 +83,7 @@ _VERB = re.compile(
 )
 
 
+# A question without a verb is no longer than this.
 _HEADLESS = 12
 _ASKING_WORD = re.compile(
     r"\b(?:i|we|you|they|it|what|whats|how|hows|whose|any|name|list|tell|give)\b|^\W*when\b", re.IGNORECASE

@@ -44,16 +44,15 @@ _OWN_RECORDS = re.compile(
 # Nouns that name a relation, not a property: evidence answers them without saying them.
 _RELATION_WORDS = """
 accelerator accelerators amount argument arguments author authors advantage advantages aim alternative alternatives answer application applications baseline
-box boxes brand brands character combination mechanism mechanisms suffix
-benefit benefits best case cases catch cheapest chip chips choice companies company competitor competitors count
+benefit benefits best box boxes brand brands case cases catch character cheapest chip chips choice combination companies company competitor competitors count
 definition difference differences disadvantage distinction downside drawback drawbacks effect effects equivalent
 example examples factor factors families family fastest feature features figure figures fit fraction framework frameworks
 gen gens generation generations gist goal goals good gpu gpus greenest group hardware highest idea impact instance instances
-job jobs key kind kinds largest letter library limit limits lowest main maximum meaning minimum model models moment most
-name names need needs next number one ones option options outcome part parts percent percentage piece pieces place places point problem
+job jobs key kind kinds largest letter library limit limits lowest main maximum meaning mechanism mechanisms method methods minimum model models moment most
+name names need needs next number one ones option options outcome paper papers part parts percent percentage piece pieces place places point problem
 problems proportion purpose quantity rate reason reasons recommendation result results right rival role series service services share size sizes
-smallest software sort sorts source stand standing state status step steps story strength strengths summary task tasks team teams thing things
-tool techniques technique method methods paper papers study studies top type types use used uses value values way ways weakness weaknesses workload workloads
+smallest software sort sorts source stand standing state status step steps story strength strengths studies study suffix summary task tasks team teams thing things
+technique techniques tool tools top type types use used uses value values way ways weakness weaknesses workload workloads
 """
 # "What is it tuned for?" asks for no property of that name.
 _PARTICIPLE = re.compile(r"\w+[^e]ed$|meant$|built$|made$")

@@ -18,6 +18,11 @@ from ingest import Index
 _A_SIDE = 3
 # A side needs less than a whole answer does: its evidence answers half of the question by nature.
 _HALF = 0.4
+# A figure that a thing has by itself; a percentage or a price may be told of one side as against the other.
+_OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", "flops/watt", "frequency", "count"})
+# Two numbers of one kind are held against each other: one of them is no comparison, unless reasons or ways are asked for.
+_MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
+_WHY = re.compile(r"\W*(?:so\s+)?(?:why|how (?:do|does|can|could|should))\b", re.IGNORECASE)
 # Two sentences that share this much but for names and numbers say the same of two things.
 _ALIKE = 0.7
 
@@ -55,13 +60,6 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
     return notes.draft()
-
-
-# Two numbers of one kind are held against each other: one of them is no comparison.
-# A figure that a thing has by itself; a percentage or a price may be told of one side as against the other.
-_OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", "flops/watt", "frequency", "count"})
-_WHY = re.compile(r"\W*(?:so\s+)?(?:why|how (?:do|does|can|could|should))\b", re.IGNORECASE)
-_MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
 
 
 def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:

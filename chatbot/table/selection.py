@@ -29,6 +29,7 @@ def select(request: Request, rows: Iterable[Row]) -> list[Row]:
 
 
 def fits(request: Request, row: Row) -> bool:
+    """Whether a row meets every condition, and has a number to be sorted by."""
     ordered = request.order[0] if request.order else "size"
     return (
         (not request.families or row.family in request.families)
@@ -45,6 +46,7 @@ def _says(row: Row, header: str, words: str) -> bool:
 
 
 def sort_key(request: Request) -> Callable[[Row], tuple[float, float, float, str]]:
+    """The place of a row in the order asked for, then by vCPUs, memory and name."""
     column, most = request.order or ("size", False)
 
     def key(row: Row) -> tuple[float, float, float, str]:
