@@ -29,8 +29,10 @@ def split(line: str) -> list[Part]:
     """Headings, items and the text between them, in order and without gaps other than white space."""
     parts: list[Part] = []
     found = list(_marks(line))
-    if not found or found[0].start() > 0:
-        parts.append(Part("text", 0, found[0].start() if found else len(line)))
+    if not found:
+        return [Part("text", 0, len(line))]
+    if found[0].start() > 0:
+        parts.append(Part("text", 0, found[0].start()))
     for mark, following in zip(found, [*found[1:], None], strict=True):
         end = following.start() if following else len(line)
         if mark["hashes"]:

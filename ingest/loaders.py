@@ -39,6 +39,9 @@ _QUOTED_AS_THEY_STAND = {".md", ".mdx", ".txt"}
 _PAGED = {".pdf", ".pptx"}
 # Their headings name a sheet or a record, not the whole.
 _COLLECTIONS = {".csv", ".json", ".jsonl", ".xlsx"}
+_BYLINE = re.compile(
+    r"(?im)^[ \t>*_]*(?:author|written by|posted by)[ \t*_]*:?[ \t*_]+(?P<who>[A-Z][\w .&'’-]{2,60}?)[*_. \t]*$"
+)
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?!\d)")
 _WRITTEN_DATES = ("%B %d, %Y", "%d %B %Y", "%b %d, %Y", "%d %b %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
 
@@ -87,7 +90,7 @@ def _source(item: Item, extracted: Extracted, text: str) -> Source:
     return Source(
         id=_source_id(item.id),
         title=clean(title).strip(),
-        publisher=_first(properties, "publisher", "author", "submitted_by"),
+        publisher=_first(properties, "publisher", "author", "submitted_by") or _byline(item.name, text),
         url=item.address or next((one for one in addresses if one.startswith(("http://", "https://"))), None),
         published=_iso_date(_first(properties, "published", "published_date", "date", "as_of")),
         licence=_first(properties, "licence", "license"),
@@ -97,6 +100,12 @@ def _source(item: Item, extracted: Extracted, text: str) -> Source:
 
 def _heading(name: str, text: str) -> str | None:
     return None if _suffix(name) in _COLLECTIONS else first_heading(text)
+
+
+def _byline(name: str, text: str) -> str | None:
+    """Who a line of its own names as the author: "Author: the Quizzy team"."""
+    match = None if _suffix(name) in _COLLECTIONS else _BYLINE.search(text)
+    return match["who"].strip() if match else None
 
 
 def _first(properties: Mapping[str, str], *names: str) -> str | None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import yaml
 from markdown_it import MarkdownIt
 
+from ingest import flattened
 from ingest.document import CorpusError
 from ingest.items import Extracted
 
@@ -86,11 +87,17 @@ def first_heading(text: str) -> str | None:
         head = text if len(text) <= length else text[:length].rpartition("\n")[0]
         for opening, inline in pairwise(_MARKDOWN.parse(head)):
             if opening.type == "heading_open":
-                words = (child.content or " " for child in inline.children or () if child.type in _WORDS)
-                return _as_title("".join(words))
+                words = "".join(child.content or " " for child in inline.children or () if child.type in _WORDS)
+                return _as_title(words) or _as_title(_title_of_flattened(words))
         if len(text) <= length:
             break
     return None
+
+
+def _title_of_flattened(words: str) -> str:
+    """The heading alone, where what follows it lost its line breaks and stands behind it."""
+    first = flattened.split(f"# {words}")[0]
+    return first.title if first.kind == "heading" else ""
 
 
 def _lone_first_line(text: str) -> str | None:

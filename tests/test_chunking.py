@@ -350,7 +350,6 @@ def test_one_word_without_end_is_cut_all_the_same() -> None:
         "No comments yet.",
         "Full access to all articles.",
         "We use cookies to give you the best experience.",
-        "Author: Quizzy Editorial Team",
         "Home > Docs > Chips",
         "Was this page helpful?",
         "How Chips Are Made | by Jo Doe | Jun, 2023",

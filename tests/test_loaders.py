@@ -564,3 +564,14 @@ def test_what_a_parser_stumbles_on_is_a_reason(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(pptx, "Presentation", stumble)
     assert "damaged" in reason("a.pptx", written_docx(""))
+
+
+def test_a_byline_names_the_publisher_and_a_run_together_heading_the_title() -> None:
+    text = "Answer: B\n## How Chips Are Made: Sand is melted in a furnace for a long time, as is known, and then it is drawn into a thin rod that is sawn into many wafers, each of which is polished until it is as flat as can be, and then some. ### Steps: 1. **Melt** it.\nAuthor: Quizzy Editorial Team\n"
+    source = loaded("a.txt", text).source
+    assert (source.title, source.publisher) == ("How Chips Are Made", "Quizzy Editorial Team")
+
+
+@pytest.mark.parametrize("text", ["#", "# \n\nSand is melted.", "#\n#\n"])
+def test_a_heading_without_words_is_no_title(text: str) -> None:
+    assert loaded("melted-sand.md", text).source.title == "melted sand"
