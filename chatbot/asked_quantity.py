@@ -23,7 +23,7 @@ _ASKED_STRICTLY = (
     (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
     (r"\b(?:flops per watt|flops/w\w*)\b", ("flops/watt",)),
     (r"\bhow many \w*flops\b(?!.{0,6}per watt|/w)", ("flops",)),
-    (r"\bhow (?:long|many (?:hours|days|weeks|months|minutes|seconds|years)|often)\b|\bhow much time\b", ("time",)),
+    (r"\bhow (?:long|many (?:hours|days|weeks|months|minutes|seconds|years)|often)\b|\bhow much time\b|\bwall[ -]?clock\b", ("time",)),
     (r"\b(?:what|which) (?:percent\w*|share|fraction)|\bhow many percent\b", ("percent",)),
     (r"\b(?:how (?:much|many).{0,30}|tons? of|tonnes? of) (?:co2|carbon dioxide)\b|\bhow many (?:metric )?(?:tons?|tonnes?)\b", ("mass",)),
 )  # fmt: skip
@@ -36,7 +36,7 @@ _ASKED_LOOSELY = (
     (r"\b(?:emit\w*|emissions|tons?|tonnes?)\b", ("mass",)),
     (r"\b(?:cost|price|costs|pay(?! off)|spend|bill|dollars?|usd)\b", ("money", "euros", "percent")),
     (r"\b(?:time|duration|days|hours|weeks)\b", ("time", "percent")),
-    (r"\b(?:parameters?|model sizes?|how (?:big|large) .{0,20}models?|size)\b", ("parameters",)),
+    (r"\b(?:parameters?|model sizes?|how (?:big|large) .{0,20}models?|(?<!which )(?<!what )(?<!instance )size)\b", ("parameters",)),
     (r"\b(?:percent\w*|per cent|%|sav\w+|reduc\w+|discount|cut|cheaper|lower|less)\b", ("percent", "money")),
     (r"\b(?:times|throughput|faster|speed\w*|factor|multiple|fold|better|higher|greener|quicker|more)\b", ("times", "percent")),
 )  # fmt: skip
@@ -55,6 +55,8 @@ _COUNT = re.compile(
     rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_SAME_PHRASE}[\w/-]+){{0,2}})|^\W*(?P<head>[\w-]+) count\b",
     re.IGNORECASE,
 )
+# Who wrote on power draw is no power.
+_WHO = re.compile(r"\W*(?:who|whose|whom)\b", re.IGNORECASE)
 # A difference is told in percent and as a factor, too, whatever it is a difference of.
 _DIFFERENCE = re.compile(
     r"\b(?:by how much|how (?:much|many) (?:more|less|fewer|lower|higher|bigger|larger|smaller)\b)", re.IGNORECASE
@@ -94,6 +96,11 @@ _RATE = re.compile(
     r"^\W*(?:the\s+)?(?:[a-z][\w-]*\s+){0,2}?(?P<noun>tokens?|samples?|sequences?|images?|requests?|inferences?|queries|frames?)\s*(?:/|\s+per\s+)\s*(?:s|sec|seconds?|min|minutes?|hours?|h|day)\b",
     re.IGNORECASE,
 )
+# "Cores on the WSE-3".
+_COUNT_FIRST = re.compile(
+    r"^\W*(?:the\s+)?(?:\w+\s+)?(?P<before>cores|vcpus|cpus|gpus|chips|accelerators|cards|nodes|instances)\s+(?:on|of|in|inside|per|for)\b",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=1_024)
@@ -102,12 +109,14 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
 
     "How many X" asks for a count, or for X itself where X is a unit; no dimensions where no quantity is asked for.
     """
+    if _WHO.match(question):
+        return frozenset(), False
     count = _COUNT.search(question)
     if count and (units := [UNITS[w] for w in (count["what"] or "").lower().split() if w in UNITS]):
         return frozenset({units[-1][0]}), True
     if is_headless(question) and (first := _UNIT_FIRST.match(question)):
         return frozenset({UNITS[first["unit"].lower()][0]}), True
-    if is_headless(question) and _RATE.match(question):
+    if is_headless(question) and (_RATE.match(question) or _COUNT_FIRST.match(question)):
         return frozenset({"count"}), True
     named = re.search(r"\bin ([a-z]{2,}(?: per [a-z]+|/[a-z]+)?)(?![\w/])(?! \w+ (?:region|series))", question.lower())
     is_instrument = bool(_INSTRUMENT.search(question))
@@ -127,8 +136,12 @@ def counted(question: str) -> tuple[str, ...]:
     """The words after "how many", at most two: what is to be counted; a machine or box is an instance."""
     if is_headless(question) and (rate := _RATE.match(question)):
         return (rate["noun"].lower(),)
-    match = _COUNTED.search(question)
-    return tuple(_INSTANCE.sub("instances", (match["before"] or match["after"]).lower()).split()) if match else ()
+    match = _COUNTED.search(question) or (_COUNT_FIRST.match(question) if is_headless(question) else None)
+    return (
+        tuple(_INSTANCE.sub("instances", next(filter(None, match.groupdict().values())).lower()).split())
+        if match
+        else ()
+    )
 
 
 def is_headless(question: str) -> bool:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from chatbot.asked_quantity import asked_dimensions, asks_quantity
 from chatbot.names import makers, names
 from chatbot.quantities import quantities
-from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms, vocabulary, words
 
 _OF = re.compile(
     r"\b(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?:the\s+|its\s+|their\s+)?(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:of|for|in|on|at|behind|per)\b",
@@ -23,11 +23,8 @@ _STUFF = re.compile(
     re.IGNORECASE,
 )
 _WHAT_OF = re.compile(r"\b(?:what|which)\s+(?P<head>[\w-]+)\s+of\s+the\b", re.IGNORECASE)
-# "Which" always stands before a noun: "which foundry makes it", "name one insurer that".
-_SOME = re.compile(
-    r"\b(?:which\s+(?!one\b|ones\b|of\b|is\b|are\b|was\b|were\b|do\b|does\b|did\b|has\b|have\b|can\b|will\b|would\b|should\b|way\b)|name\s+(?:a|an|one|any|some)\s+)(?P<head>(?!(?:[\w-]+\s+)?(?:numbers?|figures?|values?)\b)[\w-]+(?:\s+[\w-]+)?)",
-    re.IGNORECASE,
-)
+# "Which foundry makes it", "name one insurer that".
+_SOME = re.compile(r"\b(?:which|what|name\s+(?:an?|one|any|some))\s+(?P<head>[\w-]+(?:\s+[\w-]+)?)", re.IGNORECASE)
 _OBJECT = re.compile(
     r"^\W*(?:\w+\W+){0,4}?(?:support|supports|run|runs|available|offered|compatible|work with|works with|include|includes|come with|free|there)\b(?P<head>(?:\W+[\w./-]+){1,5})\W*$",
     re.IGNORECASE,
@@ -43,16 +40,18 @@ _OWN_RECORDS = re.compile(
 )
 # Nouns that name a relation, not a property: evidence answers them without saying them.
 _RELATION_WORDS = """
-accelerator accelerators amount argument arguments author authors advantage advantages aim alternative alternatives answer application applications baseline
-benefit benefits best box boxes brand brands case cases catch character cheapest chip chips choice combination companies company competitor competitors count
-definition difference differences disadvantage distinction downside drawback drawbacks effect effects equivalent
+accelerator accelerators amount analysis argument arguments article articles author authors advantage advantages aim alternative alternatives answer application applications baseline
+benefit benefits best blog box boxes brand brands case cases catch character cheapest chip chips choice combination companies company competitor competitors count
+definition difference differences disadvantage discipline distinction document documents downside drawback drawbacks effect effects equivalent
 example examples factor factors families family fastest feature features figure figures fit fraction framework frameworks
-gen gens generation generations gist goal goals good gpu gpus greenest group hardware highest idea impact instance instances
-job jobs key kind kinds largest letter library limit limits lowest main maximum meaning mechanism mechanisms method methods minimum model models moment most
-name names need needs next number one ones option options outcome paper papers part parts percent percentage piece pieces place places point problem
+gen gens generation generations gist goal goals good gpu gpus greenest group guide hardware highest idea impact instance instances
+job jobs key kind kinds largest letter level levels library limit limits line lineup lines lowest main maximum meaning means mechanism mechanisms method methods minimum model models moment most multiple multiples
+name names need needs next notes number one ones option options outcome page pages paper papers part parts pattern percent percentage piece pieces place places point post problem
 problems proportion purpose quantity rate reason reasons recommendation result results right rival role series service services share size sizes
 smallest software sort sorts source stand standing state status step steps story strength strengths studies study suffix summary task tasks team teams thing things
-technique techniques tool tools top type types use used uses value values way ways weakness weaknesses workload workloads
+technique techniques tool tools top type types use used uses value values way ways weakness weaknesses workload workloads yardstick
+two three four five six seven eight nine ten
+area areas category categories circumstance circumstances component components condition conditions element elements field fields gap gaps ingredient ingredients item items rule rules situation situations
 """
 # "What is it tuned for?" asks for no property of that name.
 _PARTICIPLE = re.compile(r"\w+[^e]ed$|meant$|built$|made$")
@@ -87,11 +86,11 @@ def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
     return _of_own(match["head"]) if match else ()
 
 
-@lru_cache(maxsize=1_024)
-def asked_kind(question: str) -> tuple[str, ...]:
-    """The words for the kind of thing that is asked for ("which foundry"), its own and no more general ones ("which company")."""
+def asked_holder(question: str) -> tuple[str, ...]:
+    """The word for whoever or wherever is asked for ("which foundry"): only a name of that kind would answer."""
     match = _SOME.search(question)
-    return _of_own(match["head"]) if match and match["head"].split()[0].lower() not in _RELATIONS else ()
+    holders = vocabulary()["holders"]["words"]
+    return tuple(w for w in words(match["head"]) if w in holders or w.removesuffix("s") in holders) if match else ()
 
 
 def _of_own(head: str) -> tuple[str, ...]:

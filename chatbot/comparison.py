@@ -7,8 +7,9 @@ from dataclasses import replace
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, SURE, doubt, is_bare, repeats
-from chatbot.names import names
+from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
+from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
@@ -40,15 +41,17 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
     if _lacks_a_side(query, spoken):
         return Notes().draft()
     notes = Notes()
-    lead = next(
-        (s for s in scored[:8] if s.score >= ANSWERS and all(names_side(side, s.unit.meant) for side in query.sides)),
-        None,
-    )
-    if lead is None and query.decides and _decides_for_one(query, scored):
-        lead = scored[0]
+    of_all = (s for s in scored[:8] if all(names_side(side, s.unit.meant) for side in query.sides))
+    lead = (_for_one(query, scored) if query.decides else None) or next((s for s in of_all if s.score >= ANSWERS), None)
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
-    own = {side: [s for s in _own(side, by_side[side], query) if s is not lead] for side in query.sides}
+    # A side's evidence was scored anew, for that side.
+    led = (lead.unit.chunk.id, lead.unit.start) if lead else None
+    own = {
+        side: [s for s in _own(side, by_side[side], query) if (s.unit.chunk.id, s.unit.start) != led]
+        for side in query.sides
+    }
+    spoken = {side: [s for s in found if (s.unit.chunk.id, s.unit.start) != led] for side, found in spoken.items()}
     chosen = {side: _distinct(found, query) for side, found in own.items()}
     for side in query.sides:
         of_others = [s for other in query.sides if other != side for s in chosen[other]]
@@ -67,14 +70,14 @@ def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
     if not query.dimensions & _OF_A_THING or query.asks_agreement or _WHY.match(query.standalone):
         return False
     told = [any(_is_figure(s, query) for s in found) for found in spoken.values()]
-    if not any(told):
-        return query.strict and not query.yes_no
-    return not all(told) and bool(_MORE.search(query.standalone))
+    which_has_more = bool(_MORE.search(query.standalone))
+    return (not all(told) and which_has_more) or (not any(told) and query.strict and not query.yes_no)
 
 
-def _decides_for_one(query: Query, scored: Sequence[Scored]) -> bool:
-    """Whether the best evidence answers all but surely which of the sides to take: it names one of them."""
-    return scored[0].score >= SURE and sum(names_side(side, scored[0].unit.meant) for side in query.sides) == 1
+def _for_one(query: Query, scored: Sequence[Scored]) -> Scored | None:
+    """Evidence that answers all but surely which of the sides to take: it names one of them."""
+    sure = (s for s in scored[:_A_SIDE] if s.score >= SURE and not denies(s.unit.meant))
+    return next((s for s in sure if sum(names_side(side, s.unit.meant) for side in query.sides) == 1), None)
 
 
 def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
@@ -92,11 +95,20 @@ def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Inde
         s
         for s in scored
         if speaks_of(side, s.unit.meant_in_place)
+        and not _is_of_another(side, s, query)
         and s.unit.kind != "note"
         and not s.unit.meant.endswith("?")
         and not is_bare(s)
         and not s.features["sibling"]
     ]
+
+
+def _is_of_another(side: str, scored: Scored, query: Query) -> bool:
+    """Whether evidence stands below a side's name and names another thing itself: another side, or what is no part of this one."""
+    text = scored.unit.meant
+    if speaks_of(side, text):
+        return False
+    return bool(names(side) and mentioned(text)) or any(speaks_of(o, text) for o in query.sides if o != side)
 
 
 def _tells(scored: Scored, query: Query) -> bool:
@@ -106,8 +118,17 @@ def _tells(scored: Scored, query: Query) -> bool:
 
 def _own(side: str, found: Sequence[Scored], query: Query) -> list[Scored]:
     """The evidence for one side alone, what names it before what only stands below its name."""
-    alone = [s for s in found if not any(speaks_of(other, s.unit.meant) for other in query.sides if other != side)]
+    alone = [
+        s
+        for s in found
+        if _begins_with(side, s) or not any(speaks_of(other, s.unit.meant) for other in query.sides if other != side)
+    ]
     return sorted(alone or found, key=lambda s: -_merit(side, s, query))
+
+
+def _begins_with(side: str, scored: Scored) -> bool:
+    """Whether evidence is about a side, whatever else it sets that against."""
+    return scored.unit.meant.lower().removeprefix("the ").removeprefix("aws ").startswith(side.lower())
 
 
 def _is_figure(scored: Scored, query: Query) -> bool:

@@ -13,8 +13,9 @@ from chatbot.names import maker, makers, names, relatives
 from chatbot.phrasing import statement
 from chatbot.polarity import denies
 from chatbot.quantities import quantities
-from chatbot.query import Query, tasks
+from chatbot.query import Query
 from chatbot.scoring import Scored, inverse_document_frequency
+from chatbot.tasks import tasks
 from chatbot.vendors import CONCEDED, is_allowed, refused_makers, without_denials
 from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 from ingest import Index
@@ -27,13 +28,14 @@ _TRUST = 0.6
 _BESIDE = 3.0
 _ENOUGH = 1.6
 # What a choice can be made for, as groups of words: "Maximum speed: …" is no answer to who asks for the cheapest.
-_PRIORITIES = frozenset(["cost", "saving", "fast", "latency", "footprint", "energy"])
+_PRIORITIES = frozenset(["cost", "saving", "fast", "latency", "footprint", "energy", "balanced"])
 # How a choice is carried out is nothing that evidence must speak of.
 _ACQUIRES = stems("buy purchase rent lease order procure acquire")
 # What does not matter is no priority.
 _NO_MATTER = re.compile(
     r"\b(?:money|cost|costs|price|budget|expense)\b(?: is| are)? (?:no (?:object|issue|concern|problem|limit)|does(?: not|n['’]t) matter|(?:is|are) (?:secondary|irrelevant|unimportant))"
-    r"|\b(?:regardless of|whatever|no matter|not caring about|ignoring)(?: what)?(?: the| it)? (?:costs?|price|money|budget)\b|\bnot (?:about|for) (?:the )?(?:money|cost|price)\b",
+    r"|\b(?:regardless of|whatever|no matter|not caring about|ignoring)(?: what)?(?: the| it)? (?:costs?|price|money|budget)\b|\bnot (?:about|for) (?:the )?(?:money|cost|price)\b"
+    r"|\bneither (?:the )?[\w-]+ nor (?:the )?[\w-]+",
     re.IGNORECASE,
 )
 _ABOUT_AS_GOOD = 0.8
@@ -133,7 +135,7 @@ def criteria(query: Query, index: Index) -> list[Criterion]:
     found += [Criterion(f"task {task}", frozenset(), frozenset()) for task in sorted(query.tasks)]
     seen: set[str] = set()
     spoken_for = {stem(w) for n in query.entities for w in content_words(n)}
-    for word in content_words(query.standalone):
+    for word in content_words(_NO_MATTER.sub(" ", query.standalone)):
         groups = synonyms(word) - {"recommend", "chip", "instance", "model", "training", "inference", "purpose"}
         if (
             any(c.isdigit() for c in word)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, eligible, repeats
+from chatbot.eligibility import ANSWERS, eligible, is_bare, repeats
 from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
@@ -58,7 +58,11 @@ def _of_named(query: Query, named: Collection[str], passages: Sequence[Passage],
     """What each of the documents that a question names says best of the matter; None where one of them says nothing of it."""
     matter = without_documents(query.standalone)
     scored = score_units(query, passages, index, question=matter)
-    found = [s for s in eligible(query, scored) if document_of(s) in named and s.unit.kind != "note"]
+    told = [s for s in scored if document_of(s) in named and s.unit.kind != "note"]
+    found = [s for s in eligible(query, scored) if s in told]
+    # What a document that is named says best is said of it, though it is not quite what is asked for.
+    silent = set(named) - {document_of(s) for s in found}
+    found += [s for s in told if document_of(s) in silent and not is_bare(s) and not s.unit.meant.endswith("?")]
     best = {document_of(s): s for s in reversed(_of_first_dimension(found, query))}
     # A figure of the kind that is asked for needs to be less sure where it stands in a document that the question names.
     least = (_NAMED if query.dimensions else _DIFFERING) * ANSWERS

@@ -13,7 +13,7 @@ _INSTANCE = re.compile(
 )
 _CODE = re.compile(r"\b[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
 # "GPT3" is GPT-3.
-_JOINED = re.compile(r"^((?!HPC|TRN|INF)[A-Z]{3,})(\d+)$")
+_JOINED = re.compile(r"^((?!HPC|TRN|INF)[A-Z]{3,}|gpt)(\d+)$")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b(?!-(?:style|like|based|class|type|compatible)\b)")
 _OF_CALENDAR = frozenset([*day_name, *month_name])
@@ -70,7 +70,7 @@ def _overlapping(text: str) -> list[Name]:
     taken = [(n.start, n.start + len(n.text)) for n in found]
     for match in _CODE.finditer(text):
         if not _FORMAT.match(match.group()) and not any(start <= match.start() < end for start, end in taken):
-            code = _JOINED.sub(r"\1-\2", match.group().rstrip(".-"))
+            code = _JOINED.sub(lambda m: f"{m[1].upper()}-{m[2]}", match.group().rstrip(".-"))
             found.append(Name(code, "code", False, match.group(), match.start()))
     return found
 

@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 _MARK = r"(?:[-*+•]\s*)?(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:\[(?P<s>[A-Ha-h1-8])\]|(?P<h>[A-H])(?:\*\*)?\s+[-–—](?=\s)|\(?(?P<r>viii|vii|vi|iv|iii|ii|v|i)[.)]|\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])\s?[.):\]]|(?P<w>(?:option|choice)\s+(?P<o>[A-Ha-h1-8]))[.:)]?|(?P<b>[A-H])(?=(?:\*\*)?\s*\n|\t))(?:\*\*)?"
 _LINE = re.compile(rf"(?m)^[ \t>]*{_MARK}[ \t\r]*(?:\n[ \t\r]*){{0,2}}(?P<text>\S[^\n]*)", re.IGNORECASE)
 _INLINE = re.compile(
-    r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\(?(?P<r>viii|vii|vi|iv|iii|ii|v|i)\)|\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)]|\[(?P<s>[A-H])\]|(?P<h>[A-H])(?::|\s[-–—](?=\s)))(?:\*\*)?\s*(?=\S)"
+    r"(?:(?<=\s)|(?<=^)|(?<=[,;?:]))(?:\*\*)?(?:\(?(?P<r>viii|vii|vi|iv|iii|ii|v|i)\)|\((?P<p>[A-Ha-h1-8])\)|(?P<d>[A-Ha-h1-8])[.)](?!(?<=\d\.)\d)|\[(?P<s>[A-H])\]|(?P<h>[A-H])(?::|\s[-–—](?=\s)))(?:\*\*)?\s*(?=\S)"
 )
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\[[ xX]?\])[ \t]+(?:\[[ xX]?\][ \t]*)?(?P<text>\S[^\n]*)")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii")

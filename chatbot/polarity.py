@@ -20,11 +20,16 @@ _SUPERLATIVE = re.compile(
 )
 _OWNER = re.compile(r"\b(?P<owner>[A-Z]\w+)['’]s\b|\b(?:by|from|product of|made by|built by)\s+(?P<maker>[A-Z]\w+)")
 _DENIES = re.compile(
-    r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE
+    r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly|(?:misconception|myth|false impression|mistaken belief) that)\b",
+    re.IGNORECASE,
 )
 _TAG = re.compile(
     r"[,;]?\s*(?:isn't it|doesn't it|aren't they|don't they|right|correct|true|is that (?:right|correct|true)|no|yes|or not)\s*\??\s*$",
     re.IGNORECASE,
+)
+# "Inferentia is for training, right? How many do I need?"
+_MID_TAG = re.compile(
+    r"[,;]?\s+(?:right|correct|isn't it|doesn't it|aren't they|don't they)\s*\?\s+(?=\w)", re.IGNORECASE
 )
 _OPENING = re.compile(
     r"^\W*(?:(?:so|and|but|ok|okay|hi|hello)\b\W*)*(?:is it (?:true|right|correct) that|true or false\W|(?:i|we) (?:heard|read|think|thought|assume|believe) (?:that )?|(?:am i|are we) right that)\s*",
@@ -52,7 +57,7 @@ _REACH = 5
 
 def claim_of(question: str) -> str:
     """What a yes-or-no question claims: without "is it true that" and without "doesn't it?"."""
-    claim = _TAG.sub("", _OPENING.sub("", question.strip())).strip()
+    claim = _TAG.sub("", _OPENING.sub("", _MID_TAG.split(question.strip())[0])).strip()
     return _DENYING_QUESTION.sub(lambda m: "can" if m["can"] else "will" if m["will"] else m["verb"], claim)
 
 

@@ -30,12 +30,19 @@ _PRESUMES = re.compile(
 # A figure that a question gives a thing in passing: "GPT-3's 1.75 trillion parameters make it costly".
 _TOLD = re.compile(
     r"\b(?!(?:What|That|It|Here|There|Let|Who|How)['’])(?P<owner>[A-Za-z][\w.-]*\d[\w.-]*|[A-Z][\w.-]+)['’]s\s+(?P<figure>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
+    r"|\b(?P<owner3>[A-Za-z][\w.-]*\d[\w.-]*|[A-Z][\w.-]+),?\s+with (?:its|their|the)\s+(?P<figure3>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
     r"|^\W*(?:(?:[Ss]o|[Oo]k)\s+)?(?P<owner2>\b[A-Za-z][\w.-]*)\s+(?:has|comes with|draws|needs|costs|takes)\s+(?P<figure2>[^?]{3,60}?),?\s+right,?\s+so\b"
 )
 # What one thing is of all, no other is.
 _SUPERLATIVE = re.compile(
     r"\b(?:best|most|least|lowest|highest|greatest|largest|smallest|fastest|cheapest|greenest)\b", re.IGNORECASE
 )
+# The least harm is as good as the best balance.
+_BEST = re.compile(
+    r"\b(?:best|greenest|cheapest|fastest|most (?:[\w-]*efficient|eco-friendly|sustainable|suitable|environmentally)|(?:lowest|least|smallest) (?:\w+ )?(?:impact|footprint|harm|damage|energy|emissions?|carbon|costs?|price|consumption))\b",
+    re.IGNORECASE,
+)
+_LOOKED_AT = 5
 _MORE = 2
 
 
@@ -51,7 +58,7 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         return None
     verdict, ground = verdict_of(claim, query, held)
     if verdict == "open" and presumed and _SUPERLATIVE.search(claim):
-        other = _best_otherwise(claim, _what_is_right(claim, query, passages, index))
+        other = _best_otherwise(claim, query, passages, index)
         verdict, ground = ("no", other) if other else (verdict, ground)
     if verdict != "no" and (not query.yes_no or query.decides or query.compares):
         return None
@@ -89,14 +96,11 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
 
 def _what_is_right(claim: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
     """Evidence that says of something else what the claim says of its subject."""
-    text = claim
-    for name in reversed(names(claim)):
-        text = text[: name.start] + text[name.start + len(name.text) :]
     wanted = {e.lower() for e in query.entities}
-    found = score_units(replace(query, standalone=text, entities=()), passages, index) if wanted else []
+    found = _asked_of_others(claim, query, passages, index)
     return [
         s
-        for s in found[:5]
+        for s in found[:_LOOKED_AT]
         if s.score >= ANSWERS
         and s.unit.kind != "note"
         and _owners(s.unit) - wanted
@@ -110,20 +114,45 @@ def _owners(unit: Unit) -> frozenset[str]:
     return next((found for text in (unit.meant, *reversed(unit.above)) if (found := mentioned(text))), frozenset())
 
 
-def _best_otherwise(claim: str, right: Sequence[Scored]) -> Scored | None:
+def _best_otherwise(claim: str, query: Query, passages: Sequence[Passage], index: Index) -> Scored | None:
     """Evidence that something else is the best of all, where a claim says that of its subject."""
-    said = {m.lower() for m in _SUPERLATIVE.findall(claim)}
+    wanted = {e.lower() for e in query.entities}
+    scored = _asked_of_others(claim, query, passages, index)
     return next(
-        (s for s in right if s.score >= SURE and said & {m.lower() for m in _SUPERLATIVE.findall(s.unit.meant)}), None
+        (
+            s
+            for s in scored[:_LOOKED_AT]
+            if s.score >= SURE
+            and s.unit.kind != "note"
+            and _poles(claim) & _poles(s.unit.meant)
+            and (there := [n.name.lower() for n in names(s.unit.meant) if n.kind in ("hardware", "instance")])
+            and there[0] not in wanted
+            and not denies(s.unit.meant)
+        ),
+        None,
     )
+
+
+def _poles(text: str) -> frozenset[str]:
+    """What a text says something is the most of: the word itself, and "good" where that is what one wants."""
+    found = {match.group().lower() for match in _SUPERLATIVE.finditer(text)}
+    return frozenset(found | ({"good"} if _BEST.search(text) else set()))
+
+
+def _asked_of_others(claim: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
+    """The evidence for a claim without its subject, which may be true of something else."""
+    text = claim
+    for name in reversed(names(claim)):
+        text = text[: name.start] + text[name.start + len(name.text) :]
+    return score_units(replace(query, standalone=text, entities=()), passages, index) if query.entities else []
 
 
 def _presumed(question: str) -> str | None:
     """The part of a question that is taken for granted: "since ..." up to the comma, all of a "why does ..."."""
-    match = _PRESUMES.search(question)
-    if not match:
-        told = _TOLD.search(question)
-        return f"{told['owner'] or told['owner2']} has {told['figure'] or told['figure2']}" if told else None
+    if told := _TOLD.search(question):
+        return f"{told['owner'] or told['owner2'] or told['owner3']} has {told['figure'] or told['figure2'] or told['figure3']}"
+    if not (match := _PRESUMES.search(question)):
+        return None
     clause = question[match.end() :]
     return clause if match.group().lower().startswith("why") else re.split(r",\s|\?|;", clause)[0]
 

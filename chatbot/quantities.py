@@ -51,10 +51,10 @@ UNITS: dict[str, tuple[str, float]] = {
     "months": ("time", 2.63e6), "year": ("time", 3.156e7), "years": ("time", 3.156e7),
     "tons": ("mass", 1e3), "tonnes": ("mass", 1e3), "ton": ("mass", 1e3), "tonne": ("mass", 1e3), "metric tons": ("mass", 1e3), "kg": ("mass", 1),
     "t": ("mass", 1e3), "°c": ("temperature", 1), "celsius": ("temperature", 1), "mhz": ("frequency", 1e6), "ghz": ("frequency", 1e9),
-    "parameters": ("parameters", 1), "parameter": ("parameters", 1), "params": ("parameters", 1), "param": ("parameters", 1),
+    "weights": ("parameters", 1), "parameters": ("parameters", 1), "parameter": ("parameters", 1), "params": ("parameters", 1), "param": ("parameters", 1),
 }  # fmt: skip
 # In a header these are words or symbols of something else, or say what the number says already.
-_UNITS_OF_NO_HEADER = frozenset({"x", "×", "times", "t", "m", "fold", "-fold", "parameter", "param"})
+_UNITS_OF_NO_HEADER = frozenset({"x", "×", "times", "t", "m", "fold", "-fold", "parameter", "param", "weights"})
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 WRITTEN_UNIT = "|".join(sorted((re.escape(u) for u in UNITS if u not in "$€"), key=len, reverse=True))
 _QUANTITY = re.compile(
@@ -160,7 +160,9 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if match["unit"] and _BITS.fullmatch(match["unit"]):
         dimension = "bits/s"
     if (not unit and scale_name in ("b", "bn")) or (
-        not unit and scale_name == "billion" and (match["noun"] or "").lower().startswith(("param", "model"))
+        not unit
+        and scale_name in ("billion", "trillion")
+        and (match["noun"] or "").lower().startswith(("param", "model", "weight"))
     ):
         dimension = "parameters"
     if money and unit != "%":

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from chatbot.answer import Turn
 from chatbot.asked_quantity import asked_dimensions, asks_quantity, is_terse
@@ -16,12 +16,13 @@ from chatbot.quantities import Quantity, quantities
 from chatbot.shorthand import in_full, letter_in_full, unhurried
 from chatbot.sides import sides
 from chatbot.spelling import correct
+from chatbot.tasks import tasks
 from chatbot.unheard import strangers, unheard_kind, unknown_names
-from chatbot.words import content_words, vocabulary
+from chatbot.words import content_words
 from ingest import Index
 
 _COMPARES = re.compile(
-    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish|distinction|sets? .{2,60} apart|better|worse|contrast|against|as opposed to|next to|relative to|respectively|each(?= one| of (?:them|these|those|the)|\W*$| (?:takes?|costs?|have|has|does|do|needs?|offers?|uses?|means?)\b)|side by side|trade-?offs?|faster than|cheaper than|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
+    r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish\w*|separates?|distinction|sets? .{2,60} apart|better|worse|contrast|against|as opposed to|next to|relative to|respectively|each(?= one| of (?:them|these|those|the)|\W*$| (?:takes?|costs?|have|has|does|do|needs?|offers?|uses?|means?)\b)|side by side|gap|between (?:the )?(?:two|both)|trade-?offs?|(?:more|less|fewer|longer|shorter|higher|lower|bigger|larger|smaller|slower|quicker|faster|cheaper|pricier|dearer|greener|cleaner|hungrier)\b.{0,60}\bthan|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
     re.IGNORECASE,
 )
 _HARDWARE = r"(?:hardware|instances?|gpus?|chips?|accelerators?|machines?|series|famil(?:y|ies)|cards?|processors?|silicon|vms?|setup|compute)"
@@ -30,6 +31,7 @@ _DECIDES = re.compile(
     rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
     r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
     rf"|\b(?:natural|right|good|sensible|obvious|smart|best) (?:choice|option|pick|(?:second )?source)\b|(?:^|[.!;,]\s+)(?:\w+\s+){{0,2}}{_HARDWARE}\s*\?$"
+    r"|[.!:;]\s+(?:[\w-]+(?: series)?,\s+)*[\w-]+(?: series)?,?\s+or\s+[\w-]+(?: series)?\s*\?\s*$"
     r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
     re.IGNORECASE,
 )
@@ -52,7 +54,9 @@ _AGREES = re.compile(
     r"|\b(?:different|differing|conflicting|contradictory|inconsistent|several|various|other) (?:figures|numbers|values|claims|answers|sources|percentages)\b"
     r"|\bwho(?:'s| is) right\b|\bwhich (?:one |of them )?is (?:right|correct|true)\b|\bwhat every(?:body|one) says\b|\bdo(?:es)? (?:all|everyone|everybody)\b"
     r"|\b(?:each|every) (?:source|document|article|page)\b|\b(?:one|another|some|other)s? (?:page|source|document|article|says?|place|site)s?\b|\bdisagree\w*|\bdiscrepanc\w+|\bcontradict\w*"
-    r"|\b(?:these|those|both|different|several|do (?:the|your|all)|of (?:the|your)|each of (?:the|your)) (?:\w+ )?(?:documents|sources|papers|articles|texts|guides|posts)\b|\b(?:which|what) (?:source|document|article|page)s? says?\b|\b(?:two|three|four|[234]) different\b|\bwho says what\b|\bwhat (?:does|do) each\b.{0,20}\bsay\b|\bi (?:find|see|read|found|saw) both\b|\bsee(?:s)? it the same way\b",
+    r"|\b(?:these|those|both|different|several|do (?:the|your|all)|of (?:the|your)|each of (?:the|your)) (?:\w+ )?(?:documents|sources|papers|articles|texts|guides|posts)\b|\b(?:which|what) (?:source|document|article|page)s? says?\b|\b(?:two|three|four|[234]) different\b|\bwho says what\b|\bwhat (?:does|do) each\b.{0,20}\bsay\b|\bi (?:find|see|read|found|saw) both\b|\bsee(?:s)? it the same way\b"
+    r"|\b(?:do|does|did)(?:n['’]?t| not) (?:match|line up|sound the same|square)\b|\bwho(?:se)? (?:claims|says) what\b|\bwhich (?:source|document|article|page) says\b"
+    r"|\b(?:seen|see|read|heard|found|find|got|quotes?|quoted|told|tells?|gives?|give)\b.{0,25}\b(?:different|several|various|conflicting)\b",
     re.IGNORECASE,
 )
 _POLITE = re.compile(
@@ -69,7 +73,7 @@ _WANTS_LIST = re.compile(
     re.IGNORECASE,
 )
 _WANTS_NAME = re.compile(
-    r"\b(?:which|what|name)\b(?:\W+[\w-]+){0,4}?\W+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|processors?|cpus?|types?|machines?|generations?|vendors?|members?)\b",
+    r"\b(?:which|what|name)\b(?:\W+[\w-]+){0,4}?\W+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|processors?|cpus?|types?|machines?|generations?|vendors?|members?|(?<!model )sizes?(?! of (?:the |a )?model))\b",
     re.IGNORECASE,
 )
 
@@ -246,21 +250,6 @@ def _spread(text: str, entities: tuple[str, ...], index: Index) -> tuple[str, ..
 
 # "Which accelerator(s)": as many as it takes.
 _OPTIONAL = re.compile(r"(?<=\w)\((e?s)\)")
-# A model that has been trained is there to be served: its training is not the task.
-_ALREADY_TRAINED = re.compile(
-    r"\b(?:(?:has|have|had|already|been|is|was|were|our|their|a|an|the)\s+)(?:already\s+|been\s+)?(?:pre-?)?trained\b"
-)
-
-
-@lru_cache(maxsize=16_384)
-def tasks(text: str) -> frozenset[str]:
-    """What a text says is done with a model: pre-training, fine-tuning, training, inference."""
-    lowered = _ALREADY_TRAINED.sub(" ", text.lower())
-    return frozenset(
-        name
-        for name, written in vocabulary()["tasks"].items()
-        if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written)
-    )
 
 
 def _plain_turn(turn: Turn, index: Index) -> Turn:

@@ -12,9 +12,10 @@ from chatbot.answer import Passage
 from chatbot.asked_quantity import counted
 from chatbot.evidence import Unit, units
 from chatbot.meaning import nearness, nearness_of_words
-from chatbot.names import mentioned, relatives
+from chatbot.names import mentioned, names, relatives
 from chatbot.quantities import vague
-from chatbot.query import Query, tasks
+from chatbot.query import Query
+from chatbot.tasks import tasks
 from chatbot.words import STOP_WORDS, content_words, stem, stems_and_groups, synonyms, vocabulary, words
 from ingest import Index
 
@@ -31,6 +32,8 @@ _BY_WORDS_ALONE = {
     "nearness alone": 0.6,
     "attribute": 0.0,
 }
+# So long must the last part of a compound be to count as the word itself: NeuronCores are cores.
+_COMPOUND = 4
 # A name that no document has ("Groq") makes it unlikely that any evidence answers, most of all where the question is about it.
 _DOUBTS = {False: 0.2, True: 0.05}
 _DENIED = re.compile(r"\b(?:not|without|no)\s+(?:the\s+)?[\w-]+", re.IGNORECASE)
@@ -267,15 +270,24 @@ def answers_quantity(query: Query, unit: Unit) -> bool:
             q.dimension != "count"
             or not wanted
             or _same_thing(wanted, f"{q.noun} {unit.label[0] if unit.cells else ''}")
+            or (not query.entities and _is_chip(wanted) and any(n.kind == "hardware" for n in names(q.noun)))
         )
         for q in unit.quantities
     )
 
 
+def _is_chip(wanted: Sequence[str]) -> bool:
+    return any("chip" in synonyms(w) for w in wanted)
+
+
 def _same_thing(wanted: Sequence[str], noun: str) -> bool:
+    """Whether what is counted is what is to be counted: by the word, a synonym, or a compound of it."""
     said = words(noun)
-    return bool({stem(w) for w in wanted} & {stem(w) for w in said}) or bool(
-        {g for w in wanted for g in synonyms(w)} & {g for w in said for g in synonyms(w)}
+    asked, groups = {stem(w) for w in wanted}, {g for w in wanted for g in synonyms(w)}
+    return (
+        bool(asked & {stem(w) for w in said})
+        or bool(groups & {g for w in said for g in synonyms(w)})
+        or any(w.endswith(one) for one in wanted if len(one) >= _COMPOUND for w in said)
     )
 
 

@@ -16,7 +16,7 @@ _BETWEEN = re.compile(
 _NAME = r"(?:[A-Z][\w.-]*(?:\s[A-Z][\w.-]*)?|[a-z]+[A-Z][\w.-]*)"
 _ENUMERATED = re.compile(rf"\b{_NAME}(?:,\s{_NAME})+(?:,?\s(?:and|or)\s|,\s){_NAME}")
 _EDGE = re.compile(
-    r"^(?:.*\b(?:is|are|was|does|do|for|with|how|what|which|should|i|we|the|a|an|use|better|cheaper|faster|between|of)\b\s+)|[?.!;:].*$",
+    r"^(?:.*\b(?:is|are|was|does|do|for|with|how|what|which|should|i|we|the|a|an|use|take|pick|choose|buy|rent|better|cheaper|faster|between|of)\b\s+)|[?.!;:].*$",
     re.IGNORECASE,
 )
 

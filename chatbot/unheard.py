@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from chatbot.attribute import asked_kind
+from chatbot.attribute import asked_holder
 from chatbot.names import Name, proper_names
 from chatbot.words import stem, synonyms, words
 from ingest import Index, known_words
@@ -31,7 +31,7 @@ def unheard_kind(text: str, index: Index) -> tuple[str, ...]:
     def is_said(word: str) -> bool:
         return any(index.document_frequency(form) for form in (word, stem(word), f"{word}s", word.removesuffix("s")))
 
-    kind = asked_kind(text)[:1]
+    kind = asked_holder(text)
     return () if any(synonyms(w) or is_said(w) for w in kind) else kind
 
 

@@ -20,8 +20,9 @@ from chatbot.polarity import (
     without_shared_absence,
 )
 from chatbot.quantities import Quantity, quantities, same, with_unit
-from chatbot.query import Query, tasks
+from chatbot.query import Query
 from chatbot.scoring import Scored
+from chatbot.tasks import tasks
 from chatbot.words import content_words, stem, vocabulary, words
 
 Verdict = Literal["yes", "no", "open"]

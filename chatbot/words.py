@@ -28,6 +28,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 # A page that uses a few of these words may mean them.
 _SPUN_FROM = 8
 _PLURAL_CODE = re.compile(r"^([a-z]+\d+)s$")
+_PLURAL_UNIT = re.compile(r"[a-z]{1,2}pus")
 _stemmer = snowballstemmer.stemmer("english")
 
 
@@ -52,6 +53,9 @@ def stem(word: str) -> str:
     """The English stem (Snowball); words with digits only lose the s of a plural ("h100s")."""
     if any(c.isdigit() for c in word):
         return _PLURAL_CODE.sub(r"\1", word)
+    # Snowball takes the "us" of "vcpus" for that of "campus".
+    if _PLURAL_UNIT.fullmatch(word):
+        return word[:-1]
     return str(_stemmer.stemWord(word))
 
 

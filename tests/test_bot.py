@@ -75,6 +75,17 @@ def test_what_is_offered_over_something_is_a_comparison(bot: Chatbot) -> None:
     assert [line.partition(":")[0] for line in lines if line.startswith("- ")] == ["- Inf2", "- Inf1"]
 
 
+def test_a_side_of_a_comparison_is_told_by_what_is_said_of_it(bot: Chatbot) -> None:
+    """What stands below a heading that names both sides is said of one of them alone; what led is not said again."""
+    answer = bot.ask("v5e and v5p TPUs: what distinguishes them?")
+    told = {line[2:].partition(":")[0]: line for line in answer.text.splitlines() if line.startswith("- ")}
+    assert ("v5p" in told["TPU v5e"], "v5e" in told["TPU v5p"]) == (False, False)
+
+
+def test_a_kind_of_thing_that_no_document_names_is_no_reason_to_refuse(bot: Chatbot) -> None:
+    assert not bot.ask("We train an LLM and want the smallest ecological damage. Which EC2 line?").refused
+
+
 def test_evidence_for_another_priority_is_no_reason(bot: Chatbot) -> None:
     assert "Maximum speed" not in bot.ask("What is the cheapest way to train a 7B model from scratch?").text
     assert "Maximum speed" in bot.ask("What is the fastest way to pre-train a model from scratch?").text

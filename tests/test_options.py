@@ -69,7 +69,16 @@ def test_a_negation_counts_only_where_it_is_asked(stem_text: str, negated: bool)
     assert stem.negated is negated
 
 
-@pytest.mark.parametrize("text", ["What is a 7B model (LoRA)?", "How does a. compare?", "", "- one bullet"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is a 7B model (LoRA)?",
+        "What do Task Statements 1.3 and 2.3 say?",
+        "How does a. compare?",
+        "",
+        "- one bullet",
+    ],
+)
 def test_a_text_without_options_is_none(text: str) -> None:
     assert parse_options(text) is None
 

@@ -20,6 +20,8 @@ def full(text: str) -> str:
         ),
         ("which is more for graphics work, G or P?", "which is more for graphics work, G series or P series?"),
         ("C series vs P series?", "C series vs P series?"),
+        ("what is in P-type instances and C machines?", "what is in P series and C series?"),
+        ("Which members belong to P and which to Trn?", "Which members belong to P series and which to Trn series?"),
     ],
 )
 def test_each_letter_of_a_list_gets_the_noun_behind_the_last(short: str, long: str) -> None:
@@ -58,6 +60,7 @@ def test_the_smallest_of_one_and_the_smallest_with_something_stay(text: str) -> 
 
 def test_a_letter_alone_is_a_family_after_a_question_on_one() -> None:
     assert letter_in_full("and P?", "What is the G series for?") == "and P series?"
+    assert letter_in_full("and for Trn?", "What is the G series for?") == "and for Trn series?"
     assert letter_in_full("and P?", "Which option is right?") == "and P?"
     assert letter_in_full("and Kubernetes?", "What is the G series for?") == "and Kubernetes?"
 
@@ -77,3 +80,28 @@ def test_a_letter_alone_is_a_family_after_a_question_on_one() -> None:
 )
 def test_what_is_written_in_a_hurry_is_read_in_full(hurried: str, full_text: str) -> None:
     assert unhurried(hurried) == full_text
+
+
+@pytest.mark.parametrize(
+    ("described", "named"),
+    [
+        ("how big is the smaller trn1?", "how big is trn1.2xlarge?"),
+        ("how many vCPUs does the bigger of the two Trainium boxes have?", "how many vCPUs does trn1.32xlarge have?"),
+        ("vCPUs of the small vs the large Trn1?", "vCPUs of trn1.2xlarge vs trn1.32xlarge?"),
+        ("what does a Trainium box cost?", "what does a Trn1 instance cost?"),
+        ("how many of Amazon's own training chips fit?", "how many Trainium chips fit?"),
+        ("the chip that AWS built for inference", "Inferentia chips"),
+        ("cost cut: the training chip vs the inference chip", "cost cut: Trainium chips vs Inferentia chips"),
+        ("local SSD, smallest vs largest trn1", "local SSD, trn1.2xlarge vs trn1.32xlarge"),
+    ],
+)
+def test_what_is_described_gets_its_name(described: str, named: str) -> None:
+    assert full(described) == named
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a large Trn1 cluster", "the Trainium machine learning chip", "an Inferentia box", "Intel's training chips"],
+)
+def test_a_description_that_fits_several_things_or_none_stays(text: str) -> None:
+    assert full(text) == text

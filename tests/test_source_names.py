@@ -11,9 +11,15 @@ def document(name: str, title: str, text: str = "", publisher: str | None = None
 
 
 NOTES = document("chip-notes.md", "Chips: exam study notes")
-POST = document("energy.md", "Save energy with our chips", "The post reports two experiments.", "Ann Vane, Norvik")
+POST = document(
+    "energy.md",
+    "Save energy with our chips",
+    "The post reports two experiments: one is the BERT test.",
+    "Ann Vane, Norvik",
+)
 PATTERN = document("hardware-pattern.md", "Select the right hardware", "The pattern says little of cost.")
-DOCUMENTS = (NOTES, POST, PATTERN)
+QUIZ = document("quiz.md", "Which chip is green?", "", "LeafQuiz Team")
+DOCUMENTS = (NOTES, POST, PATTERN, QUIZ)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +28,9 @@ DOCUMENTS = (NOTES, POST, PATTERN)
         ("What do the exam notes and the hardware pattern say?", (NOTES, PATTERN)),
         ("Does the Norvik post agree with my study notes?", (POST, NOTES)),
         ("the notes for the exam give another figure", (NOTES,)),
+        ("Which saving: exam notes or hardware pattern?", (NOTES, PATTERN)),
+        ("What does LeafQuiz say?", (QUIZ,)),
+        ("Do my exam notes agree with your BERT test?", (NOTES, POST)),
         ("What does the paper on tides say?", ()),
         ("Which chip has the most memory?", ()),
     ],

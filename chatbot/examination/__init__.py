@@ -9,6 +9,7 @@ from math import exp, log
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
+from chatbot.examination.by_rows import choose_rows
 from chatbot.examination.by_table import choose_figure, choose_types
 from chatbot.examination.matter import Matter, Part, matter_of
 from chatbot.examination.option_evidence import Bearing, Ground, bearings, grounds, on_stem
@@ -55,7 +56,7 @@ class Held:
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when nothing in the evidence speaks of the matter."""
-    if (by_rows := choose_types(query, passages, index)) is not None:
+    if (by_rows := choose_types(query, passages, index) or choose_rows(query, passages)) is not None:
         return by_rows
     by_row = choose_figure(query, passages, index)
     matter = matter_of(query, index)

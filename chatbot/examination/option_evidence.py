@@ -15,8 +15,9 @@ from chatbot.examination.requirements import Stance, opposed, stance
 from chatbot.meaning import nearness
 from chatbot.names import mentioned
 from chatbot.quantities import Quantity, same
-from chatbot.query import Query, tasks
+from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
+from chatbot.tasks import tasks
 from chatbot.words import content_words, stem, stems, vocabulary, words
 from ingest import Index
 

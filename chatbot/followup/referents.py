@@ -26,6 +26,11 @@ _SEEKS_NAME = re.compile(
     r"|\b(?:who|what)\b(?:\s+[\w'-]+){0,4}?\s+(?:competes?|rivals?)\b",
     re.IGNORECASE,
 )
+# "Which instances carry Inferentia?": one thing that is spoken of afterwards is no longer one of them.
+_SEEKS_MANY = re.compile(
+    r"\b(?:which|what)\s+(?:\w+\s+){0,2}?(?:instances|chips|gpus|accelerators|families|cards|types|machines|boxes|generations)\b",
+    re.IGNORECASE,
+)
 _SEEKS_THING = re.compile(r"^\W*(?:which|what) (?!is|are|does|do|did|can)\w+", re.IGNORECASE)
 # "What are C series instances good at?" is about what it names.
 _DEFINES = re.compile(
@@ -105,7 +110,7 @@ def answered(said: Said) -> list[str]:
 def singular(said: Said) -> str:
     """What "it" means: what the last question sought, else what it is about."""
     asked, new = hardware(said.question), answered(said)
-    if new and seeks_name(said.question):
+    if new and seeks_name(said.question) and not (len(asked) == 1 and _SEEKS_MANY.search(said.question)):
         return new[0]
     if len(asked) > 1 and _OFFERS.search(said.question):
         return next((name for name in hardware(said.answer) if name in asked), asked[0])

@@ -62,7 +62,7 @@ _PLURAL = re.compile(
 # The "it" of "is it possible to train …" stands for nothing.
 _EMPTY_IT = re.compile(
     r"\bit\b(?=\s+(?:possible|better|worth|true|ok|safe|necessary|enough|make sense|matter|takes?|cost)\b.*\b(?:to|that|if)\b)"
-    r"|(?<=\bis )it(?=\s+\w+\s+to\b)",
+    r"|(?<=\bis )it(?=\s+(?!supposed\b|meant\b|able\b|said\b|built\b|designed\b|used\b|expected\b)\w+\s+to\b)",
     re.IGNORECASE,
 )
 _NO_PLACE = r"\b(?! (?:time|place|step|generation|trn|inf|year|month|day))"
