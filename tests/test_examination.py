@@ -6,9 +6,9 @@ from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.evidence import units
 from chatbot.examination.entailment import _reading, compare_numbers, denied
+from chatbot.examination.ground import grounds
 from chatbot.examination.instance_letters import families, said_by_letters
 from chatbot.examination.matter import matter_of
-from chatbot.examination.option_evidence import grounds
 from chatbot.examination.option_profile import extremes
 from chatbot.examination.requirements import poles, stance
 from chatbot.query import understand
@@ -66,6 +66,17 @@ def test_the_same_numbers_in_another_order_are_another_answer(examined: Chatbot)
     assert examined.ask(question).choices == ("B",)
 
 
+@pytest.mark.parametrize(("chips", "right"), [("C", "A"), ("M", "B"), ("R", "C")])
+def test_a_figure_belongs_to_the_thing_that_it_is_said_of(examined: Chatbot, chips: str, right: str) -> None:
+    question = f"How much memory per core do {chips} chips have?\nA. 2 GB\nB. 4 GB\nC. 8 GB"
+    assert examined.ask(question).choices == (right,)
+
+
+def test_what_a_reason_says_is_not_what_an_option_is_for(examined: Chatbot) -> None:
+    question = "A stateful service will run for the next three years. Which option is the most cost-effective?"
+    assert examined.ask(f"{question}\nA. Blue Instances\nB. Green Instances\nC. Red Plan").choices == ("C",)
+
+
 def test_of_statements_the_denied_one_is_not_true(examined: Chatbot) -> None:
     options = "A. Vero chips support hibernation\nB. Vero chips run Linux"
     assert examined.ask(f"Which statement is correct?\n{options}").choices == ("B",)
@@ -105,6 +116,10 @@ def test_a_refusal_reaches_over_a_list_and_a_denial_over_its_clause() -> None:
         "Blue Instances are not suitable for work that is stateful, inflexible or coupled."
     )
     assert denied("It does not support hibernation, and runs Linux.") == {"support", "hibern"}
+
+
+def test_the_name_of_a_way_to_pay_denies_nothing() -> None:
+    assert denied("No Upfront Reserved Instances") == frozenset()
 
 
 def test_a_denial_with_nothing_behind_it_denies_what_stands_before() -> None:

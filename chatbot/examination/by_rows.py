@@ -7,6 +7,7 @@ from itertools import groupby
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
 from chatbot.evidence import Unit, units
+from chatbot.names import names
 from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored
@@ -30,6 +31,11 @@ _WEIGHS = re.compile(
 # A header that says nothing by itself: what the table is about is allowed.
 _OF_ITSELF = re.compile(r"(?:allowed|possible|supported|available|permitted|included|covered)\??", re.IGNORECASE)
 
+# An option with so many words more than a row is called says more than which row it is.
+_LONGER = 4
+# With so few words the asking sentence leans on what stands before it: "Which GPU can not?"
+_BARE = 2
+
 Told = tuple[Unit, Passage]
 
 
@@ -50,14 +56,15 @@ def choose_rows(query: Query, passages: Sequence[Passage]) -> Draft | None:
 
 
 def _rows_of(query: Query, rows: Sequence[Told]) -> list[Told | None]:
-    """A row of its own for each option, by what the row is called; one option alone may have none, for what is so is asked only of
-    the others."""
+    """The row of each option, by what the row is called: its own, or one that names several things; one option alone may have none,
+    for what is so is asked only of the others."""
     found: list[Told | None] = []
     for option in query.options:
         best = max(rows, key=lambda row: _likeness(option.text, row[0].cells[0][1]))
         key = best[0].cells[0][1]
         nearest = max(_likeness(other.text, key) for other in query.options)
-        is_its = best not in found and _likeness(option.text, key) >= max(_SAME, nearest)
+        is_shared = best in found and not _is_named(option.text, key)
+        is_its = not is_shared and _likeness(option.text, key) >= max(_SAME, nearest)
         found.append(best if is_its else None)
     missing = found.count(None)
     return [] if missing > (not query.negated) else found
@@ -68,7 +75,15 @@ def _likeness(option: str, key: str) -> float:
     if option.strip().lower() == key.strip().lower():
         return 2.0
     mine, theirs = stems(option), stems(key)
+    if len(mine) > len(theirs) + _LONGER:
+        return 0.0
     return len(mine & theirs) / (min(len(mine), len(theirs)) or 1)
+
+
+def _is_named(option: str, key: str) -> bool:
+    """Whether one of the things that a row lists is the option: "NVIDIA L4 and L40S (Ada)"."""
+    mine = {name.name for name in names(option)}
+    return bool(mine) and mine <= {name.name for name in names(key)}
 
 
 def _columns(query: Query, rows: Sequence[Told]) -> list[int]:
@@ -91,6 +106,8 @@ def _columns(query: Query, rows: Sequence[Told]) -> list[int]:
 def _spoken(query: Query, header: str) -> float:
     """How many of a header's words a question says, 0 to 1."""
     asked = content_words(query.asking)
+    if len(asked) <= _BARE:
+        asked = content_words(query.standalone)
     said, groups = {stem(w) for w in asked}, {g for w in asked for g in synonyms(w)}
     there = content_words(header)
     return sum(stem(w) in said or bool(synonyms(w) & groups) for w in there) / (len(there) or 1)

@@ -12,7 +12,7 @@ from chatbot.quantities import Quantity, quantities, same
 from chatbot.words import content_words, stem, synonyms, words
 
 _DENIAL = re.compile(
-    r"\b(?:not|never|no|cannot|neither|nor|without|except|besides|instead of|rather than|other than|unlike|un(?:able|available))\b|n['’]t\b",
+    r"\b(?:not|never|no(?![- ]upfront)|cannot|neither|nor|without|except|besides|instead of|rather than|other than|unlike|un(?:able|available))\b|n['’]t\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;:.](?:\s|$)|\b(?:and|but|so|because|whereas|while)\b", re.IGNORECASE)
@@ -30,6 +30,14 @@ _ELLIPSIS = re.compile(
     re.IGNORECASE,
 )
 _LIMIT = re.compile(r"\b(?:only|all|always|never|every|any|none|entire)\b", re.IGNORECASE)
+SUPERLATIVE = re.compile(
+    r"\b(?P<up>most|largest|highest|greatest|biggest|fastest|maximum|longest)\b"
+    r"|\b(?P<down>least|smallest|lowest|fewest|cheapest|minimum|shortest|slowest)\b",
+    re.IGNORECASE,
+)
+_COST_EFFECTIVE = re.compile(r"\bcost[- ]effective\w*", re.IGNORECASE)
+# What is the most stands so near behind the word.
+_NEXT = 2
 _NO = re.compile(r"(?:no|none|not? \w+|—|–|-|ended\b.*)\Z", re.IGNORECASE)
 
 
@@ -59,11 +67,16 @@ def read_unit(unit: Unit) -> Reading:
 
 def read_main(unit: Unit) -> Reading:
     """The reading of a unit without its reasons and without what it is set against."""
-    main = _REASON.sub(" ", unit.meant)
+    main = without_reasons(unit.meant)
     if main == unit.meant or unit.cells:
         return read_unit(unit)
     around = unit.meant_in_place.replace(unit.meant, main)
     return _reading(main, f"{around} {unit.chunk.document.title}", (), _beginning(main))
+
+
+def without_reasons(text: str) -> str:
+    """A text without its reasons and without what it is set against."""
+    return _REASON.sub(" ", text)
 
 
 def _beginning(text: str) -> str:
@@ -131,6 +144,20 @@ def denied(text: str) -> frozenset[str]:
 def limits(text: str) -> frozenset[str]:
     """The words of a text that leave no exception: "only", "all", "never"."""
     return frozenset(match.group().lower() for match in _LIMIT.finditer(text))
+
+
+@lru_cache(maxsize=16_384)
+def extremes_told(text: str) -> frozenset[tuple[str, str]]:
+    """What a text calls the most or the least: "the largest discount" is ("up", each stem and group of synonyms of "discount").
+
+    The most cost-effective is left out: nearly every stem asks for it, and a recommendation need not say so.
+    """
+    return frozenset(
+        ("up" if match["up"] else "down", said)
+        for match in SUPERLATIVE.finditer(text)
+        for word in content_words(_COST_EFFECTIVE.sub(" ", " ".join(text[match.end() :].split()[:_NEXT])))
+        for said in (stem(word), *synonyms(word))
+    )
 
 
 Numbers = Literal["none", "same", "some", "order", "other", "missing"]

@@ -9,7 +9,7 @@ from chatbot.evidence import sentences
 from chatbot.examination.entailment import Reading, denied
 from chatbot.examination.instance_letters import said_by_letters
 from chatbot.examination.requirements import Pole, poles
-from chatbot.names import names, relatives
+from chatbot.names import makers, names, relatives
 from chatbot.options import Option
 from chatbot.quantities import Quantity, quantities
 from chatbot.query import Query
@@ -36,6 +36,16 @@ _LONG_FORM = re.compile(r"(?:\b[A-Z][\w-]*\s+){1,5}\((?:Amazon |AWS )?(?P<short>
 _FAMILY = re.compile(r"\b([a-z][a-z0-9-]*\d[a-z0-9-]*)\.(?:\d*x?large|metal|medium|small|micro|nano)\b")
 # Words that mean nothing by themselves, but much beside another.
 _ORDER = frozenset(["first", "only", "before", "after", "then", "without", "no", "not", "all"])
+# What an option proposes is written with capitals, as a product is: "Compute Savings Plan", "AWS Budgets", "On-Demand Instances".
+_TERM = re.compile(
+    r"(?<![\w.-])(?:(?:On-Demand|[A-Z][a-z]+[A-Z]?\w*|[A-Z]{2,}\w*)(?:[ -](?=[A-Z]))?)+(?:\s+(?:instances?|groups?|volumes?|endpoints?|hosts?|tier)\b)?"
+)
+_NO_TERM = stems(
+    "amazon aws ec2 instance instances region regions availability zone zones linux windows group volume endpoint host tier"
+)
+_OPENS = re.compile(
+    r"(?:^|(?<=[.;:]\s)|(?<=\band\s))(?i:add|allow|apply|attach|buy|change|choose|combine|commit|configure|convert|create|define|deploy|enable|exchange|host|increase|install|keep|launch|leave|let|migrate|modify|move|place|provision|purchase|put|request|reserve|replace|run|select|sell|send|serve|set|share|split|start|stop|store|submit|switch|train|turn|use|yes|no)\b"
+)
 # A part with less than this share of what sets its option apart tells nothing.
 _TELLING = 0.05
 # The weight of a word is its inverse document frequency up to this; what no document has cannot be told apart, and weighs little.
@@ -60,7 +70,8 @@ class Word:
 class Part:
     """One of the things an option says: `apart` are the words that other options lack, `claim` all of its words.
 
-    `names` are those in it, each with its relatives. `situation` is what the stem says of the very thing that the part is for ("" where
+    `names` are those in it, each with its relatives; `terms` what else it proposes by name, where other options propose something else. `says`
+    are the poles of its own words. `situation` is what the stem says of the very thing that the part is for ("" where
     the part names none), `scenario` its words or else those of the whole stem, `asked` what it asks of that thing.
     """
 
@@ -68,6 +79,8 @@ class Part:
     apart: tuple[Word, ...]
     claim: tuple[Word, ...]
     names: dict[str, frozenset[str]]
+    terms: tuple[frozenset[str], ...]
+    says: frozenset[Pole]
     weight: float
     situation: str
     scenario: tuple[Word, ...]
@@ -139,11 +152,9 @@ def share(found: Sequence[Word], of: Sequence[Word]) -> float:
     return sum(w.weight for w in found) / total if total else 0.0
 
 
-def turned(wanted: Sequence[Word], reading: Reading, refused: frozenset[str]) -> float:
-    """The share of words that the evidence has, but denies where the question does not, or the other way round."""
-    return share(
-        [w for w in wanted if w.stem in reading.places and (w.stem in reading.denied) != (w.stem in refused)], wanted
-    )
+def turned(wanted: Sequence[Word], reading: Reading, refused: frozenset[str], there: frozenset[str]) -> float:
+    """The share of words that the evidence has, but denies (`there`) where the question does not (`refused`), or the other way round."""
+    return share([w for w in wanted if w.stem in reading.places and (w.stem in there) != (w.stem in refused)], wanted)
 
 
 def _weighed(text: str, index: Index) -> tuple[Word, ...]:
@@ -163,6 +174,7 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
     """Each option in parts; what all options say counts nothing."""
     told = [{_stem(w) for w in _words(option.text)} for option in query.options]
     asked = {_stem(w) for w in _words(query.standalone)}
+    stems_of = [stems(option.text) for option in query.options]
 
     def apart(word: str) -> float:
         others = sum(_stem(word) in said for said in told) - 1
@@ -178,6 +190,8 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
             apart=own,
             claim=_weighed(text, index) or own,
             names=_named(text),
+            terms=tuple(t for t in _terms(text) if not all(t <= s for s in stems_of)),
+            says=poles(text),
             weight=sum(w.weight for w in own),
             situation=situation,
             scenario=_weighed(about, index),
@@ -190,6 +204,14 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
 
 def _named(text: str) -> dict[str, frozenset[str]]:
     return {n.name.lower(): frozenset(r.lower() for r in relatives(n.name)) for n in names(text)}
+
+
+def _terms(text: str) -> list[frozenset[str]]:
+    """What a text names with capitals, each as its stems; a verb that opens a sentence is none of it."""
+    opened = _OPENS.sub(lambda m: m.group().lower(), text)
+    found = [stems(match.group()) for match in _TERM.finditer(opened)]
+    hardware = stems(" ".join([*(n.text for n in names(text)), *makers(text)]))
+    return [term for term in dict.fromkeys(found) if term - _NO_TERM - hardware]
 
 
 def _pieces(text: str) -> list[str]:

@@ -4,18 +4,16 @@ import re
 from collections.abc import Sequence
 
 from chatbot.evidence import Unit
+from chatbot.examination.agreement import stance_on, subject
+from chatbot.examination.entailment import SUPERLATIVE
+from chatbot.examination.ground import Ground
 from chatbot.examination.matter import Matter, Part, share
-from chatbot.examination.option_evidence import Bearing, Ground, subject
+from chatbot.examination.option_evidence import Bearing
 from chatbot.examination.requirements import opposed
 from chatbot.options import Option
 from chatbot.quantities import quantities
 from chatbot.words import content_words, stems
 
-_SUPERLATIVE = re.compile(
-    r"\b(?P<up>most|largest|highest|greatest|biggest|fastest|maximum|longest)\b"
-    r"|\b(?P<down>least|smallest|lowest|fewest|cheapest|minimum|shortest|slowest)\b",
-    re.IGNORECASE,
-)
 _NONE = re.compile(r"\W*(?:none|nothing|no|zero)\W*(?:of (?:the|them)\b.*)?", re.IGNORECASE)
 # Evidence for the opposite of what is asked is weaker than evidence against it.
 _OPPOSITE = 0.7
@@ -32,6 +30,7 @@ def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: flo
         "speaks for": favour,
         "speaks against": against,
         "for minus against": both,
+        "says otherwise": sum(opposed(p, part.says) for p in part.asked) / max(2, len(part.asked)),
         "extreme": extreme,
         "turned round": turned,
         "turned round, negated": turned * matter.negated,
@@ -43,7 +42,11 @@ def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: flo
 def _for_and_against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, float, float]:
     """Of each thing asked, whether some evidence on the part speaks for it, and against it; both, each thing balanced."""
     weighed = [
-        (b.features["place"] ** 2 * (0.7 + 0.3 * subject(part, b.ground.reading)), b.ground.stance) for b in on_part
+        (
+            max(b.features["place"], b.features["about"]) ** 2 * (0.7 + 0.3 * subject(part, b.ground.reading)),
+            stance_on(part, b.ground),
+        )
+        for b in on_part
     ]
     favour = against = both = 0.0
     for pole in part.asked if weighed else ():
@@ -59,7 +62,7 @@ def _for_and_against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, flo
 
 def extremes(matter: Matter, found: Sequence[Ground]) -> list[float]:
     """1 for the options whose row has the most (or the least) of what the question wants most (or least) of; 0 for the others."""
-    wanted = _SUPERLATIVE.search(matter.asking)
+    wanted = SUPERLATIVE.search(matter.asking)
     rows = [g.unit for g in found if g.unit.cells] if wanted else []
     values = [_value(option, rows, matter) for option in matter.options]
     known = [v for v in values if v is not None]

@@ -1,0 +1,83 @@
+"""The evidence that an exam question is held against: the units that say most of its stem and options."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chatbot.answer import Passage
+from chatbot.decision import criteria, meets
+from chatbot.evidence import Unit
+from chatbot.examination.entailment import Reading, read_main, read_unit
+from chatbot.examination.matter import Matter, Part, cover
+from chatbot.examination.requirements import Stance, stance
+from chatbot.query import Query
+from chatbot.scoring import Scored, score_units
+from chatbot.words import content_words
+from ingest import Index
+
+# Units that share the fewest words with the stem and all options are not looked at.
+_CONSIDERED = 56
+# The scores of evidence were learned from plain questions: of a stem with more content words than this they tell less.
+_BRIEF = 12
+# Where a document came from, and the options of a quiz, bear out nothing.
+_NOT_EVIDENCE = re.compile(r"^(?:\W*sources?:\s|(?:option\s+)?\(?[A-H]\)?[.:)]\s)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A unit that may bear out options: as it reads, as it reads without its reasons, how well it answers the stem, and how much of its needs it meets."""
+
+    scored: Scored
+    reading: Reading
+    main: Reading
+    stance: Stance
+    evidence: float
+    needs: float
+
+    @property
+    def unit(self) -> Unit:
+        """The unit itself."""
+        return self.scored.unit
+
+
+def grounds(matter: Matter, query: Query, passages: Sequence[Passage], index: Index) -> list[Ground]:
+    """The units that share most with the question, stem and options together, best first."""
+    scored = [s for s in score_units(query, passages, index) if _can_speak(s.unit)]
+    most = max((s.score for s in scored), default=1.0) or 1.0
+    brevity = min(1.0, _BRIEF / max(1, len(content_words(query.standalone))))
+    wanted = criteria(query, index)
+    needs = [sum(meets(c, s, query) for c in wanted) * (not s.features["opposite task"]) for s in scored]
+    best = max(needs, default=0.0) or 1.0
+    found = [
+        Ground(
+            s,
+            read_unit(s.unit),
+            read_main(s.unit),
+            stance(s.unit.meant_in_place),
+            brevity * (s.score / most) ** 0.5,
+            n / best,
+        )
+        for s, n in zip(scored, needs, strict=True)
+    ]
+    return sorted(found, key=lambda g: (-_worth(matter, g), g.unit.chunk.document.id, g.unit.start))[:_CONSIDERED]
+
+
+def _can_speak(unit: Unit) -> bool:
+    return unit.kind != "note" and not unit.plain.endswith("?") and not _NOT_EVIDENCE.match(unit.plain)
+
+
+def _worth(matter: Matter, ground: Ground) -> float:
+    on_options = max(cover(p.apart, ground.reading, around=0.8)[1] for parts in matter.parts for p in parts)
+    return on_options + on_stem(matter, ground) + 0.5 * ground.scored.passage.score
+
+
+def on_stem(matter: Matter, ground: Ground) -> float:
+    """How much of the stem a unit says in its place: the sentence that asks and the whole, each 0 to 1, together."""
+    asked = cover(matter.asked, ground.reading, around=0.8)[1]
+    return asked + cover(matter.scenario, ground.reading, around=0.8)[1]
+
+
+def told(part: Part, ground: Ground) -> Reading:
+    """What a unit says of a part: without its reasons where the part stands before them, for they are about something else."""
+    whole, main = cover(part.apart, ground.reading)[0], cover(part.apart, ground.main)[0]
+    return ground.main if main >= whole else ground.reading

@@ -1,0 +1,87 @@
+"""What a sentence that speaks of several things says of each: "C instances have 2 GiB, M instances 4 GiB" gives 4 GiB to M alone."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from chatbot.examination.entailment import denied
+from chatbot.words import content_words, stem, words
+
+_APART = re.compile(r";\s+|\.\s+(?=[A-Z])|,?\s+(?:while|whereas|but)\s+|,\s+(?:and|which|that|so)\s+", re.IGNORECASE)
+# A list of figures, each behind the thing it belongs to.
+_LISTED = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
+# Where what a clause is about ends: at its verb, or at the figure that it gives.
+_SUBJECT_END = re.compile(
+    r"(?<!^)\b(?:is|are|was|were|has|have|had|do|does|did|can|cannot|may|must|should|will|would|gives?|lets?|suits?"
+    r"|(?:need|cost|take|run|use|keep|offer|mean|hold|make|appl(?:y|ie)|carr(?:y|ie)|lose|pack|warn|cover|reserve|require|replace|reach|work|stop|begin|start|end)(?:e?s)?)\b"
+    r"|(?<![\w.-])\d",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"(?<![\w.-])[B-Z](?![\w.-])")
+_LONGEST_SUBJECT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What is said of one thing: its words, and as stems the thing, all words, and those that are denied of it."""
+
+    text: str
+    subject: frozenset[str]
+    said: frozenset[str]
+    denied: frozenset[str]
+
+
+@lru_cache(maxsize=16_384)
+def clauses(text: str) -> tuple[Clause, ...]:
+    """The clauses of a sentence that have a subject of their own each; one alone where it speaks of one thing."""
+    pieces = [piece for whole in _APART.split(text) for piece in _figures(whole)]
+    joined: list[str] = []
+    for piece in pieces:
+        if joined and not _subject(piece):
+            joined[-1] += f", {piece}"
+        else:
+            joined.append(piece)
+    return tuple(Clause(piece, _subject(piece), stems_and_letters(piece), denied(piece)) for piece in joined)
+
+
+def stems_and_letters(text: str) -> frozenset[str]:
+    """The stems of the words that carry meaning, and single capitals, which are families."""
+    return frozenset(map(stem, content_words(text))) | {w.lower() for w in _LETTER.findall(text)}
+
+
+def _figures(text: str) -> list[str]:
+    pieces = _LISTED.split(text)
+    return pieces if all(any(c.isdigit() for c in piece) for piece in pieces) else [text]
+
+
+def _subject(text: str) -> frozenset[str]:
+    match = _SUBJECT_END.search(text)
+    beginning = text[: match.start()] if match else text
+    return stems_and_letters(beginning) if 0 < len(words(beginning)) <= _LONGEST_SUBJECT else frozenset()
+
+
+def is_of_another(wanted: frozenset[str], given: frozenset[str], text: str) -> bool:
+    """Whether a sentence says what is wanted only of another thing than that of the given words, of which it speaks, too."""
+    found = clauses(text)
+    if len(found) < 2:
+        return False
+    common = frozenset.intersection(*(c.subject for c in found))
+    own = [c.subject - common for c in found]
+    most = max(len(wanted & c.said) for c in found)
+    holds = [len(wanted & c.said) == most > 0 for c in found]
+    given = given - wanted
+    of_given = [bool(subject & given) for subject in own]
+    return (
+        any(holds)
+        and any(of_given)
+        and not any(of and held for of, held in zip(of_given, holds, strict=True))
+        and all(subject for subject, held in zip(own, holds, strict=True) if held)
+    )
+
+
+def clause_of(wanted: frozenset[str], text: str) -> Clause | None:
+    """The clause that says most of what is wanted; None where a sentence speaks of one thing, or several clauses say as much."""
+    found = clauses(text)
+    ranked = sorted(found, key=lambda c: -len(wanted & c.said))
+    shared = [len(wanted & c.said) for c in ranked]
+    return ranked[0] if len(found) > 1 and shared[0] > shared[1] else None
