@@ -1,6 +1,7 @@
 """Exam answers of a language model: the letters it chose, and the reasons that must hold before a letter is shown."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -76,7 +77,9 @@ def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tupl
     lead: list[str] = []
     by_option: dict[str, str] = {}
     current = ""
-    for line in (line for line in text.splitlines() if line.strip() and not _ANSWER.match(line)):
+    lines = [line for line in text.splitlines() if line.strip() and not _ANSWER.match(line)]
+    lines_of = Counter(option[0] for line in lines if (option := _option_of(line, options)))
+    for line in lines:
         led = _LED.match(line)
         option = _option_of(line, options)
         if (
@@ -84,7 +87,7 @@ def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tupl
             and not by_option
             and led
             and _letters(led["letters"]) == set(choices)
-            and not _repeats(line, options)
+            and (not _repeats(line, options) or any(lines_of[letter] > 1 for letter in choices))
         ):
             lead.append(led["rest"])
         elif option:
@@ -110,7 +113,7 @@ def _option_of(line: str, options: Sequence[Option]) -> tuple[str, str] | None:
 
 
 def _repeats(line: str, options: Sequence[Option]) -> bool:
-    """Whether a line names an option by its text: it is that option's line then, not the lead."""
+    """Whether a line names an option by its text: it is that option's line then, not the lead, unless the option has another line."""
     match = _OPTION_LINE.match(line)
     return match is not None and any(match["rest"].lower().startswith(f"{o.text.lower()}:") for o in options)
 
