@@ -48,7 +48,15 @@ PRIOR = {
     "limit": -0.5, "met": 1.5, "met x subject": 1.0, "refused": -1.0, "verbatim": 0.5, "speaks for": 1.0, "speaks against": -2.0, "for minus against": 6.0,
     "extreme": 2.0, "turned round": -1.0, "turned round, negated": -6.0, "stem denied": -1.0, "none": 4.0, "opposed": -3.0, "needs": 1.0, "other task": -1.0, "names": 0.5, "names apart": -1.0, "another's": -1.0, "another count": -1.0, "about": 0.5, "superlative": 1.0, "says otherwise": -1.0,
 }  # fmt: skip
-FREE = {"row x cover"}
+FREE = {
+    "row x cover",
+    "stem nearness",
+    "question nearness",
+    "question meaning",
+    "says an option",
+    "says another",
+    "advice",
+}
 AGAINST = {n for n, value in PRIOR.items() if value < 0}
 
 

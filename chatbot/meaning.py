@@ -1,21 +1,21 @@
 """How near texts are in meaning, by the reader's own encoder.
 
 Passages are found with the encoder of their index, which may be any. Which sentence of a passage answers is another question:
-the weights that decide it were learned with the adapted encoder, so it is always that one.
+the weights that decide it were learned with the adapted encoder, so it is always that one; the exam reader has one of its own.
 
 Two texts are compared as wholes, by the cosine of their vectors, and word by word: how near each word of the first comes to
 the nearest word of the second, on average (the late interaction of ColBERT, Khattab and Zaharia 2020, arXiv:2004.12832).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest import Index, Remembered, Sentence, load_sentence_encoder
+from ingest import Index, Remembered, Sentence, load_exam_encoder, load_sentence_encoder
 
 # A sentence takes some 10 kB.
 _REMEMBERED = 8_192
@@ -30,9 +30,20 @@ class Nearness(NamedTuple):
 
 def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
     """How near each text is to each question; zeros for an index that is to be read by words alone."""
+    return _nearness(questions, texts, index, _memory)
+
+
+def exam_nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
+    """The same by the encoder that knows exam questions: stems with what they ask for, and options before or behind them."""
+    return _nearness(questions, texts, index, _exam_memory)
+
+
+def _nearness(
+    questions: Sequence[str], texts: Sequence[str], index: Index, memory: Callable[[], Remembered[Sentence]]
+) -> Nearness:
     if not texts or not questions or index.encoder_name == "none":
         return Nearness(*np.zeros((2, len(questions), len(texts)), dtype=np.float32))
-    asked, told = _sentences(questions), _sentences(texts)
+    asked, told = memory()(questions), memory()(texts)
     as_wholes = np.array([s.vector for s in asked]) @ np.array([s.vector for s in told]).T
     return Nearness(as_wholes, np.array([_by_words(s, told) for s in asked]))
 
@@ -41,10 +52,10 @@ def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str],
     """(texts,): how near some words of a question, as they are meant in it, come to the nearest words of each text, on average."""
     if not texts or index.encoder_name == "none":
         return np.zeros(len(texts), dtype=np.float32)
-    (asked,) = _sentences([question])
+    (asked,) = _memory()([question])
     spans = [m.span() for word in words for m in re.finditer(rf"(?<!\w){re.escape(word)}", question, re.IGNORECASE)]
     chosen = [any(start < end_there and begin < end for begin, end_there in spans) for start, end in asked.places]
-    return _by_words(asked._replace(words=asked.words[chosen]), _sentences(texts))
+    return _by_words(asked._replace(words=asked.words[chosen]), _memory()(texts))
 
 
 def _by_words(asked: Sentence, told: Sequence[Sentence]) -> NDArray[np.float32]:
@@ -65,5 +76,6 @@ def _memory() -> Remembered[Sentence]:
     return Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
 
 
-def _sentences(texts: Sequence[str]) -> list[Sentence]:
-    return _memory()(texts)
+@cache
+def _exam_memory() -> Remembered[Sentence]:
+    return Remembered(lambda: load_exam_encoder().encode_sentences, _REMEMBERED)

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
-    from ingest.minilm import Sentence, known_words, load_sentence_encoder
+    from ingest.minilm import Sentence, known_words, load_exam_encoder, load_sentence_encoder
     from ingest.syncing import SyncReport, sync
 
 # `sync` stands in a module of another name: one of its own name would take its place once it is imported.
@@ -23,6 +23,7 @@ __all__ = [
     "SyncReport",
     "known_words",
     "load_encoder",
+    "load_exam_encoder",
     "load_sentence_encoder",
     "sync",
 ]
@@ -39,6 +40,7 @@ _HOMES = {
     "SyncReport": "ingest.syncing",
     "known_words": "ingest.minilm",
     "load_encoder": "ingest.encoder",
+    "load_exam_encoder": "ingest.minilm",
     "load_sentence_encoder": "ingest.minilm",
     "sync": "ingest.syncing",
 }

@@ -38,7 +38,7 @@ def load_encoder(name: str) -> Encoder:
     Raises CorpusError where a package, a model or the right to use it is missing. Only a sentence-transformers model
     other than MiniLM imports torch.
     """
-    if name in (minilm.PASSAGES, minilm.SENTENCES, minilm.NAME):
+    if name in minilm.NAMES:
         return minilm.load_minilm(name)
     if name == NO_ENCODER:
         return NoEncoder()

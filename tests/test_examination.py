@@ -6,12 +6,13 @@ from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.evidence import units
 from chatbot.examination.entailment import _reading, compare_numbers, denied
-from chatbot.examination.ground import grounds
+from chatbot.examination.ground import grounds, on_question
 from chatbot.examination.instance_letters import families, said_by_letters
 from chatbot.examination.matter import matter_of
 from chatbot.examination.option_profile import extremes
 from chatbot.examination.requirements import poles, stance
 from chatbot.query import understand
+from chatbot.searching import search
 from ingest import sync
 
 PURCHASE = """# Purchase options
@@ -201,10 +202,29 @@ def test_what_the_stem_says_of_a_thing_belongs_to_the_part_that_is_for_it(examin
     matter = matter_of(understand(stem, (), examined.index), examined.index)
 
     assert [part.situation for part in matter.parts[0]] == [
-        "A company has web servers and render jobs. The render jobs may be stopped at any time.",
-        "A company has web servers and render jobs. The web servers run all year. They must not stop.",
+        "The render jobs may be stopped at any time.",
+        "The web servers run all year. They must not stop.",
     ]
     assert matter.parts[1][0].situation == ""
+
+
+def test_a_ground_is_weighed_by_how_it_speaks_of_the_whole_question(examined: Chatbot) -> None:
+    query = understand(
+        "Which option suits stateless work that can be interrupted?\nA. Blue Instances\nB. Red Plan", (), examined.index
+    )
+    matter = matter_of(query, examined.index)
+    found = grounds(matter, query, search(query, examined.index), examined.index)
+
+    speaking = {g.unit.plain: s for g, s in zip(found, on_question(matter, found, examined.index), strict=True)}
+
+    telling = speaking["Use Blue Instances for stateless work that can be interrupted."]
+    beside = (
+        speaking["V5 | 95 GB | yes"]
+        if "V5 | 95 GB | yes" in speaking
+        else min(speaking.values(), key=lambda s: s["stem nearness"])
+    )
+    assert (telling["says an option"], telling["says another"], telling["advice"]) == (1.0, 0.0, 1.0)
+    assert all(telling[name] > beside[name] for name in ("stem nearness", "question nearness", "question meaning"))
 
 
 def test_two_statements_joined_by_and_are_two_parts(examined: Chatbot) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chatbot import meaning
 from chatbot.meaning import nearness, nearness_of_words
 from ingest import Index, Remembered, Sentence, sync
-from ingest.minilm import DIMENSION, WORD_DIMENSION
+from ingest.minilm_graph import DIMENSION, WORD_DIMENSION
 
 
 def sentence(*words: int) -> Sentence:
@@ -64,7 +64,7 @@ def test_an_index_without_vectors_is_read_by_words_alone(tmp_path: Path) -> None
 def test_the_encoder_tells_a_sentence_s_words_apart(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
 
-    (asked,) = meaning._sentences(["How long before a spot instance is taken away?"])
+    (asked,) = meaning._memory()(["How long before a spot instance is taken away?"])
     near = nearness(
         ["How long before a spot instance is taken away?"],
         ["Spot Instances get a notice of two minutes before they are interrupted.", "Apple pie needs two eggs."],

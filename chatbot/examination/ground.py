@@ -10,6 +10,7 @@ from chatbot.evidence import Unit
 from chatbot.examination.entailment import Reading, read_main, read_unit
 from chatbot.examination.matter import Matter, Part, cover
 from chatbot.examination.requirements import Stance, stance
+from chatbot.meaning import exam_nearness
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.words import content_words
@@ -19,6 +20,11 @@ from ingest import Index
 _CONSIDERED = 56
 # The scores of evidence were learned from plain questions: of a stem with more content words than this they tell less.
 _BRIEF = 12
+# Words that advise: what stands beside them decides.
+_ADVICE = re.compile(
+    r"\b(?:use|choose|buy|pick|take|prefer|recommend\w*|should|must|needs?|right|wrong choice|most cost-effective|cheapest|best|instead|suit\w*|fits?|fitting|meant for|remedy|advises?)\b",
+    re.IGNORECASE,
+)
 # Where a document came from, and the options of a quiz, bear out nothing.
 _NOT_EVIDENCE = re.compile(r"^(?:\W*sources?:\s|(?:option\s+)?\(?[A-H]\)?[.:)]\s)", re.IGNORECASE)
 
@@ -75,6 +81,27 @@ def on_stem(matter: Matter, ground: Ground) -> float:
     """How much of the stem a unit says in its place: the sentence that asks and the whole, each 0 to 1, together."""
     asked = cover(matter.asked, ground.reading, around=0.8)[1]
     return asked + cover(matter.scenario, ground.reading, around=0.8)[1]
+
+
+def on_question(matter: Matter, found: Sequence[Ground], index: Index) -> list[dict[str, float]]:
+    """The features of each ground that tell whether it decides the question, whichever option it speaks for."""
+    options = " ".join(option.text for option in matter.options)
+    near = exam_nearness([matter.text, f"{matter.text} {options}"], [g.unit.meant_in_place for g in found], index)
+    spoken_of = [
+        sorted((max(cover(p.apart, g.reading)[1] for p in parts) for parts in matter.parts), reverse=True)
+        for g in found
+    ]
+    return [
+        {
+            "stem nearness": float(by_stem),
+            "question nearness": float(by_all),
+            "question meaning": float(meaning),
+            "says an option": spoken[0],
+            "says another": spoken[min(1, len(spoken) - 1)],
+            "advice": float(bool(_ADVICE.search(g.unit.plain))),
+        }
+        for g, by_stem, by_all, meaning, spoken in zip(found, *near.by_words, near.as_wholes[1], spoken_of, strict=True)
+    ]
 
 
 def told(part: Part, ground: Ground) -> Reading:

@@ -181,9 +181,12 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
         alone = 1 - others / max(1, len(told) - 1)
         return _weight(word, index) * alone * (_ASKED_ALREADY if _stem(word) in asked else 1.0)
 
+    pieces = [_pieces(option.text) for option in query.options]
+    served = [what for found in pieces for piece in found if (what := _served(piece))]
+
     def part(text: str) -> Part:
         own = tuple(Word(_stem(w), synonyms(w) if " " not in w else frozenset(), apart(w)) for w in _words(text))
-        situation = _situation(text, query.standalone)
+        situation = _situation(_served(text), served, query.standalone)
         about = situation or query.standalone
         return Part(
             text=text,
@@ -199,7 +202,7 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
             denied=denied(text),
         )
 
-    return tuple(_telling([part(text) for text in _pieces(option.text)]) for option in query.options)
+    return tuple(_telling([part(text) for text in found]) for found in pieces)
 
 
 def _named(text: str) -> dict[str, frozenset[str]]:
@@ -243,12 +246,22 @@ def _stem(word: str) -> str:
     return " ".join(map(stem, word.split()))
 
 
-def _situation(piece: str, text: str) -> str:
-    """What the stem says of the thing that a part is for: the sentences on it, and those that go on with a pronoun."""
+def _served(piece: str) -> frozenset[str]:
+    """What a part of an option is for, as stems; empty where it does not say."""
     found = _FOR.search(piece)
-    wanted = {stem(w) for w in content_words(found["what"])} - _FRAME if found else set()
+    return frozenset({stem(w) for w in content_words(found["what"])} - _FRAME if found else ())
+
+
+def _situation(wanted: frozenset[str], served: Sequence[frozenset[str]], text: str) -> str:
+    """What the stem says of the thing that a part is for: the sentences on it, and those that go on with a pronoun.
+
+    Those that name what other parts are for beside it ("a game and its statistics") tell the two apart only where no other does.
+    """
     spans = [text[start:end] for start, end in sentences(text)]
-    said = [len(wanted & {stem(w) for w in content_words(s)}) for s in spans]
+    there = [{stem(w) for w in content_words(s)} for s in spans]
+    others = {other - wanted for other in served if wanted - other} - {frozenset()}
+    alone = [len(wanted & said) * (not any(other <= said for other in others)) for said in there]
+    said = alone if max(alone, default=0) >= _SAME_MATTER * len(wanted) else [len(wanted & s) for s in there]
     if max(said, default=0) == 0:
         return ""
     kept: list[str] = []

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from chatbot.examination.agreement import agreement
 from chatbot.examination.entailment import Reading, squeezed
-from chatbot.examination.ground import Ground, told
+from chatbot.examination.ground import Ground, on_question, told
 from chatbot.examination.matter import Matter, Part, cover, share
-from chatbot.meaning import nearness
+from chatbot.meaning import exam_nearness
 from chatbot.names import mentioned
 from chatbot.words import stem, stems, words
 from ingest import Index
@@ -41,10 +41,13 @@ def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list
     """How each ground bears on each part of each option."""
     flat = [part for parts in matter.parts for part in parts]
     near = iter(_near(matter, flat, found, index))
-    return [[_on_part(part, matter, found, next(near)) for part in parts] for parts in matter.parts]
+    whole = on_question(matter, found, index)
+    return [[_on_part(part, matter, found, next(near), whole) for part in parts] for parts in matter.parts]
 
 
-def _on_part(part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[Near]) -> list[Bearing]:
+def _on_part(
+    part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[Near], whole: Sequence[dict[str, float]]
+) -> list[Bearing]:
     own = frozenset(w.stem for w in part.apart)
     readings = [told(part, g) for g in found]
     asked = [cover(matter.asked, reading, around=0.8, but=own)[1] for reading in readings]
@@ -57,9 +60,10 @@ def _on_part(part: Part, matter: Matter, found: Sequence[Ground], near: Sequence
                 **_on_words(part, matter, g, a, s / most),
                 **_on_meaning(part, g, n),
                 **agreement(part, matter, g, a),
+                **of_question,
             },
         )
-        for g, a, s, n in zip(found, asked, scenario, near, strict=True)
+        for g, a, s, n, of_question in zip(found, asked, scenario, near, whole, strict=True)
     ]
 
 
@@ -140,7 +144,7 @@ def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: 
     needed = [f"{part.text}. {part.situation or matter.text}" for part in flat]
     first = [g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]]
     rest = [g.unit.chunk.id for g in found[_COMPARED_BY_MEANING:]]
-    to_pieces = [*nearness(asked, first, index), *nearness(needed, first, index)]
+    to_pieces = [*exam_nearness(asked, first, index), *exam_nearness(needed, first, index)]
     return [
         [
             *(Near(*map(float, of_piece)) for of_piece in zip(*of_part, strict=True)),
