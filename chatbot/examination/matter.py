@@ -259,7 +259,7 @@ def _situation(wanted: frozenset[str], served: Sequence[frozenset[str]], text: s
     """
     spans = [text[start:end] for start, end in sentences(text)]
     there = [{stem(w) for w in content_words(s)} for s in spans]
-    others = {other - wanted for other in served if wanted - other} - {frozenset()}
+    others = [other - wanted for other in served if wanted - other and other - wanted]
     alone = [len(wanted & said) * (not any(other <= said for other in others)) for said in there]
     said = alone if max(alone, default=0) >= _SAME_MATTER * len(wanted) else [len(wanted & s) for s in there]
     if max(said, default=0) == 0:

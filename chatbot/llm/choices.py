@@ -79,6 +79,7 @@ def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tupl
     current = ""
     lines = [line for line in text.splitlines() if line.strip() and not _ANSWER.match(line)]
     lines_of = Counter(option[0] for line in lines if (option := _option_of(line, options)))
+    # A lead may begin with an option's text, as the row of a table does; the option has a line of its own then.
     for line in lines:
         led = _LED.match(line)
         option = _option_of(line, options)
@@ -113,7 +114,7 @@ def _option_of(line: str, options: Sequence[Option]) -> tuple[str, str] | None:
 
 
 def _repeats(line: str, options: Sequence[Option]) -> bool:
-    """Whether a line names an option by its text: it is that option's line then, not the lead, unless the option has another line."""
+    """Whether a line names an option by its text: as that option's line does."""
     match = _OPTION_LINE.match(line)
     return match is not None and any(match["rest"].lower().startswith(f"{o.text.lower()}:") for o in options)
 
