@@ -119,6 +119,14 @@ def test_a_refusal_reaches_over_a_list_and_a_denial_over_its_clause() -> None:
     assert denied("It does not support hibernation, and runs Linux.") == {"support", "hibern"}
 
 
+def test_a_column_of_what_something_is_not_for_denies_what_its_cells_say() -> None:
+    row = "Load: Steady; Use: Red Plan; Why the alternative is worse: Blue Instances can be interrupted"
+
+    assert denied(row) == {"blue", "instanc", "interrupt"}
+    assert stance("Service: Red; It is not for: Steady load").against == {("load", "steady")}
+    assert denied("Service: Red; Avoid for: Training; Power: 75 W") == {"train"}
+
+
 def test_the_name_of_a_way_to_pay_denies_nothing() -> None:
     assert denied("No Upfront Reserved Instances") == frozenset()
 
@@ -206,6 +214,24 @@ def test_what_the_stem_says_of_a_thing_belongs_to_the_part_that_is_for_it(examin
         "The web servers run all year. They must not stop.",
     ]
     assert matter.parts[1][0].situation == ""
+
+
+def test_what_is_proposed_for_both_is_held_against_what_the_stem_says_of_each(examined: Chatbot) -> None:
+    stem = (
+        "A company runs web servers that must not stop, and render jobs that may be stopped at any time. Which combination costs the least?"
+        "\nA. Blue Instances for the render jobs and a Red Plan for the web servers\nB. Blue Instances for both\nC. Green Instances for all of the workloads"
+    )
+    matter = matter_of(understand(stem, (), examined.index), examined.index)
+
+    assert [[part.text for part in parts] for parts in matter.parts] == [
+        ["Blue Instances for the render jobs", "a Red Plan for the web servers"],
+        ["Blue Instances for the render jobs", "Blue Instances for the web servers"],
+        ["Green Instances for the render jobs", "Green Instances for the web servers"],
+    ]
+    assert [part.situation for part in matter.parts[1]] == [
+        "render jobs that may be stopped at any time.",
+        "A company runs web servers that must not stop, and",
+    ]
 
 
 def test_a_ground_is_weighed_by_how_it_speaks_of_the_whole_question(examined: Chatbot) -> None:

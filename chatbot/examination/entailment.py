@@ -17,9 +17,10 @@ _DENIAL = re.compile(
 )
 _CLAUSE = re.compile(r"[,;:.](?:\s|$)|\b(?:and|but|so|because|whereas|while)\b", re.IGNORECASE)
 _REACH = 6
-# What is refused is often a list: a refusal reaches to the end of its sentence.
+# What is refused is often a list: a refusal reaches to the end of its sentence. At the head of a column it refuses what the cells say.
 _REFUSAL = re.compile(
-    r"\b(?:not (?:be )?(?:suit\w*|for|meant|intended|recommended|cost-effective)|unsuitable|(?:wrong|poor|bad) choice|against|avoid|do not suit|do not use)\b",
+    r"\b(?:not (?:be )?(?:suit\w*|for|meant|intended|recommended|allowed|cost-effective)|unsuitable|(?:wrong|poor|bad) choice|against|avoid(?: for)?|do not suit|do not use"
+    r"|alternatives? (?:loses?|fails?|(?:is|are) worse))\b:?",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[;:.](?:\s|$)|\b(?:but|so|because|whereas|while)\b", re.IGNORECASE)

@@ -8,6 +8,7 @@ from itertools import pairwise
 from chatbot.evidence import sentences
 from chatbot.examination.entailment import Reading, denied
 from chatbot.examination.instance_letters import said_by_letters
+from chatbot.examination.pieces import FRAME, pieces_of, served_by, situation_of
 from chatbot.examination.requirements import Pole, poles
 from chatbot.names import makers, names, relatives
 from chatbot.options import Option
@@ -17,19 +18,7 @@ from chatbot.scoring import inverse_document_frequency
 from chatbot.words import content_words, stem, stems, synonyms, words
 from ingest import Index
 
-# Words of the exam's own frame: they say nothing of the matter.
-_FRAME = stems(
-    "company solution architect requirement meet team user practitioner engineer option following statement correct choose select needs wants"
-    " cloud customer organization true recommend appropriate action step combination"
-)
 _NEGATION = re.compile(r"\b(?:NOT|EXCEPT|not|except|no|isn't|aren't|doesn't|don't|LEAST|least)\b")
-# What a part of an option is for: "Spot Instances for the batch jobs".
-_FOR = re.compile(r"\b(?:for|to (?:cover|run|host|store)|in|on)\s+(?:the |all |each |its )*(?P<what>.+)", re.IGNORECASE)
-_PART = re.compile(
-    r"(?<=[.;])\s+(?=[A-Z])|(?<=,)\s+(?-i:and\s+(?=[A-Z]))|,?\s+and\s+(?=(?:[A-Z][\w-]+ )?(?:Instances|Savings|Spot|On-Demand|Reserved|a |an |use |purchase |the ))",
-    re.IGNORECASE,
-)
-_WHOLE = 6
 _LETTER = re.compile(r"(?<![\w.-])[B-Z](?![\w.-])")
 # "Elastic Fabric Adapter (EFA)" is EFA.
 _LONG_FORM = re.compile(r"(?:\b[A-Z][\w-]*\s+){1,5}\((?:Amazon |AWS )?(?P<short>[A-Za-z]\w{1,7})\)")
@@ -53,8 +42,6 @@ _HEAVIEST = 4.0
 _UNSEEN = 1.5
 _PAIR = 0.8
 _ASKED_ALREADY = 0.6
-_SAME_MATTER = 0.6
-_GOES_ON = re.compile(r"(?:it|they|these|this|its|their)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +145,7 @@ def turned(wanted: Sequence[Word], reading: Reading, refused: frozenset[str], th
 
 
 def _weighed(text: str, index: Index) -> tuple[Word, ...]:
-    return tuple(Word(stem(w), synonyms(w), _weight(w, index)) for w in content_words(text) if stem(w) not in _FRAME)
+    return tuple(Word(stem(w), synonyms(w), _weight(w, index)) for w in content_words(text) if stem(w) not in FRAME)
 
 
 def _weight(word: str, index: Index) -> float:
@@ -172,7 +159,8 @@ def _weight(word: str, index: Index) -> float:
 
 def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
     """Each option in parts; what all options say counts nothing."""
-    told = [{_stem(w) for w in _words(option.text)} for option in query.options]
+    pieces = pieces_of([option.text for option in query.options])
+    told = [{_stem(w) for piece in found for w in _words(piece)} for found in pieces]
     asked = {_stem(w) for w in _words(query.standalone)}
     stems_of = [stems(option.text) for option in query.options]
 
@@ -181,12 +169,11 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
         alone = 1 - others / max(1, len(told) - 1)
         return _weight(word, index) * alone * (_ASKED_ALREADY if _stem(word) in asked else 1.0)
 
-    pieces = [_pieces(option.text) for option in query.options]
-    served = [what for found in pieces for piece in found if (what := _served(piece))]
+    served = [[what for piece in found if (what := served_by(piece))] for found in pieces]
 
     def part(text: str) -> Part:
         own = tuple(Word(_stem(w), synonyms(w) if " " not in w else frozenset(), apart(w)) for w in _words(text))
-        situation = _situation(_served(text), served, query.standalone)
+        situation = situation_of(served_by(text), served, query.standalone)
         about = situation or query.standalone
         return Part(
             text=text,
@@ -217,11 +204,6 @@ def _terms(text: str) -> list[frozenset[str]]:
     return [term for term in dict.fromkeys(found) if term - _NO_TERM - hardware]
 
 
-def _pieces(text: str) -> list[str]:
-    pieces = [p for p in _PART.split(text) if _words(p)] if len(text.split()) > _WHOLE else []
-    return pieces or [text]
-
-
 def _telling(parts: list[Part]) -> tuple[Part, ...]:
     """The parts that set an option apart, each of the same weight; all where none does."""
     least = _TELLING * sum(p.weight for p in parts)
@@ -244,31 +226,3 @@ def _words(text: str) -> list[str]:
 
 def _stem(word: str) -> str:
     return " ".join(map(stem, word.split()))
-
-
-def _served(piece: str) -> frozenset[str]:
-    """What a part of an option is for, as stems; empty where it does not say."""
-    found = _FOR.search(piece)
-    return frozenset({stem(w) for w in content_words(found["what"])} - _FRAME if found else ())
-
-
-def _situation(wanted: frozenset[str], served: Sequence[frozenset[str]], text: str) -> str:
-    """What the stem says of the thing that a part is for: the sentences on it, and those that go on with a pronoun.
-
-    Those that name what other parts are for beside it ("a game and its statistics") tell the two apart only where no other does.
-    """
-    spans = [text[start:end] for start, end in sentences(text)]
-    there = [{stem(w) for w in content_words(s)} for s in spans]
-    others = [other - wanted for other in served if wanted - other and other - wanted]
-    alone = [len(wanted & said) * (not any(other <= said for other in others)) for said in there]
-    said = alone if max(alone, default=0) >= _SAME_MATTER * len(wanted) else [len(wanted & s) for s in there]
-    if max(said, default=0) == 0:
-        return ""
-    kept: list[str] = []
-    going_on = False
-    for span, shared in zip(spans, said, strict=True):
-        goes_on = going_on and not shared and bool(_GOES_ON.match(span))
-        going_on = shared >= _SAME_MATTER * max(said) or goes_on
-        if going_on:
-            kept.append(span)
-    return " ".join(kept)

@@ -8,10 +8,10 @@ from importlib import resources
 
 Pole = tuple[str, str]
 
-# Words that refuse: what stands behind them is what something is not for.
+# Words that refuse: what stands behind them is what something is not for, be it in a sentence or in the cells of a column.
 _AGAINST = re.compile(
     r"\b(?:(?:not|never|hardly) (?:be )?(?:suit\w*|for|meant|intended|used|recommended|a good fit|needed|fit)|unsuitable|(?:wrong|poor|bad) choice|advises? against|warns? against"
-    r"|(?:do|should|must|can)(?: not|not|n't) (?:be )?(?:use|used|buy|bought|suit|choose)\b|avoid\w*|cannot bear|less suited|do(?:es)? not (?!need|require|stop|end))\b",
+    r"|(?:do|should|must|can)(?: not|not|n't) (?:be )?(?:use|used|buy|bought|suit|choose)\b|avoid\w*(?: for)?|cannot bear|less suited|alternatives? (?:loses?|fails?|(?:is|are) worse)|do(?:es)? not (?!need|require|stop|end))\b:?",
     re.IGNORECASE,
 )
 

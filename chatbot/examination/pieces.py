@@ -1,0 +1,107 @@
+"""What the options of an exam question propose piece by piece, what each piece is for, and what the stem says of that thing."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from chatbot.evidence import sentences
+from chatbot.words import content_words, stem, stems, words
+
+# Words of the exam's own frame: they say nothing of the matter.
+FRAME = stems(
+    "company solution architect requirement meet team user practitioner engineer option following statement correct choose select needs wants"
+    " cloud customer organization true recommend appropriate action step combination"
+)
+# What a part of an option is for: "Spot Instances for the batch jobs".
+_FOR = re.compile(r"\b(?:for|to (?:cover|run|host|store)|in|on)\s+(?:the |all |each |its )*(?P<what>.+)", re.IGNORECASE)
+# What serves all that other options serve apart: "Spot Instances for both", "… for all workloads".
+_FOR_ALL = re.compile(
+    r"\bfor (?:both|everything|all)(?: of (?:them|these))?(?: (?:of )?(?:the )?(?:two |three )?(?:workload|job|task|part|tier|system|application|service|environment|need|use)s?)?\.?$",
+    re.IGNORECASE,
+)
+# Where a sentence that speaks of several things may go over from one to the next.
+_GOES_OVER = re.compile(r";\s+|,\s+(?:(?:and|while|whereas|but)\s+)?|\s+(?:and|while|whereas|but)\s+", re.IGNORECASE)
+_PART = re.compile(
+    r"(?<=[.;])\s+(?=[A-Z])|(?<=,)\s+(?-i:and\s+(?=[A-Z]))|,?\s+and\s+(?=(?:[A-Z][\w-]+ )?(?:Instances|Savings|Spot|On-Demand|Reserved|a |an |use |purchase |the ))",
+    re.IGNORECASE,
+)
+_WHOLE = 6
+_SAME_MATTER = 0.6
+_GOES_ON = re.compile(r"(?:it|they|these|this|its|their)\b", re.IGNORECASE)
+
+
+def pieces_of(options: Sequence[str]) -> list[list[str]]:
+    """The parts of each option; one that is for all is for each thing that the parts of another option are for."""
+    pieces = [_pieces(option) for option in options]
+    apart = [[match[0] for piece in found if (match := _FOR.search(piece))] for found in pieces]
+    each = next((found for found in apart if len(found) > 1), [])
+    return [[text for piece in found for text in _for_each(piece, each)] for found in pieces]
+
+
+def _for_each(piece: str, things: Sequence[str]) -> list[str]:
+    return [_FOR_ALL.sub(thing, piece) for thing in things] if things and _FOR_ALL.search(piece) else [piece]
+
+
+def _pieces(text: str) -> list[str]:
+    pieces = [p for p in _PART.split(text) if words(p)] if len(text.split()) > _WHOLE else []
+    return pieces or [text]
+
+
+def served_by(piece: str) -> frozenset[str]:
+    """What a part of an option is for, as stems; empty where it does not say."""
+    found = _FOR.search(piece)
+    return frozenset({stem(w) for w in content_words(found["what"])} - FRAME if found else ())
+
+
+def situation_of(wanted: frozenset[str], served: Sequence[Sequence[frozenset[str]]], text: str) -> str:
+    """What the stem says of the thing that a part is for: the sentences on it, and those that go on with a pronoun.
+
+    Those that name what other parts are for beside it ("a game and its statistics") tell the two apart only where no other does, and are cut then.
+    """
+    others = [other for things in served for other in things]
+    spans = [text[start:end] for start, end in sentences(text)]
+    said = _on_it_alone(spans, wanted, others)
+    if max(said, default=0) < _SAME_MATTER * len(wanted):
+        together = [thing for things in served if len(things) > 1 for thing in things]
+        spans = [part for span in spans for part in _cut(span, together)]
+        said = _on_it_alone(spans, wanted, others)
+    if max(said, default=0) < _SAME_MATTER * len(wanted):
+        said = [len(wanted & _stems_of(span)) for span in spans]
+    if max(said, default=0) == 0:
+        return ""
+    kept: list[str] = []
+    going_on = False
+    for span, shared in zip(spans, said, strict=True):
+        goes_on = going_on and not shared and bool(_GOES_ON.match(span))
+        going_on = shared >= _SAME_MATTER * max(said) or goes_on
+        if going_on:
+            kept.append(span)
+    return " ".join(kept)
+
+
+def _on_it_alone(spans: Sequence[str], wanted: frozenset[str], served: Sequence[frozenset[str]]) -> list[int]:
+    """How many of the wanted words each span has; none where it has all of what another part is for."""
+    others = [other - wanted for other in served if wanted - other and other - wanted]
+    there = [_stems_of(span) for span in spans]
+    return [len(wanted & said) * (not any(other <= said for other in others)) for said in there]
+
+
+def _stems_of(text: str) -> set[str]:
+    return {stem(w) for w in content_words(text)}
+
+
+def _cut(sentence: str, things: Sequence[frozenset[str]]) -> list[str]:
+    """A sentence that speaks of several of the things that parts are for, cut where it goes over from one to the next."""
+    spans: list[str] = []
+    about: frozenset[str] = frozenset()
+    for start, end in pairwise([0, *(m.end() for m in _GOES_OVER.finditer(sentence)), len(sentence)]):
+        said = _stems_of(sentence[start:end])
+        found = [thing for thing in things if len(thing & said) >= _SAME_MATTER * len(thing)]
+        if about and any(not thing & about for thing in found):
+            spans.append(sentence[start:end])
+        elif spans:
+            spans[-1] += sentence[start:end]
+        else:
+            spans = [sentence[start:end]]
+        about = next(iter(found), about)
+    return [span.strip(" ,;") for span in spans]
