@@ -1,7 +1,7 @@
 """What is asked of a thing: its price, its weight, whether it runs something. Evidence that is silent on that is no answer."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from chatbot.asked_quantity import asked_dimensions, asks_quantity
 from chatbot.names import makers, names
@@ -79,11 +79,31 @@ def asks_own_records(question: str) -> bool:
 @lru_cache(maxsize=1_024)
 def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
     """The words for what is asked of a thing; () where the question names no property of its own."""
+    if not is_yes_no and (operation := asked_operation(question)):
+        return operation
     patterns = [_OBJECT] if is_yes_no else [_OF, _OWNED, _WHICH, _WHAT_OF]
     if not is_yes_no and not asked_dimensions(question)[1]:
         patterns.append(_STUFF)
     match = next((m for pattern in patterns if (m := pattern.search(question))), None)
     return _of_own(match["head"]) if match else ()
+
+
+def asked_operation(question: str) -> tuple[str, ...]:
+    """The word for what is to be done to a thing, where a procedure is asked for: "rotate", not "get" or "save"."""
+    match = _how_to().search(question)
+    return (match["verb"].split()[0].lower(),) if match else ()
+
+
+@cache
+def _how_to() -> re.Pattern[str]:
+    """ "How do I rotate its keys", "what steps does it take to mount it"."""
+    verbs = "|".join(vocabulary()["operations"]["words"])
+    return re.compile(
+        r"\b(?:how (?:(?:do|can|could|should|would|might|must|will) (?:i|we|you|one|they|people|(?:an?|our|my|the)(?: [\w-]+){1,3}?)|to)"
+        r"|(?:steps?|way|command|procedure|have to do|needed|required|possible)\b(?: \w+){0,4}? to)"
+        rf" (?:\w+ly )?(?P<verb>{verbs})\b",
+        re.IGNORECASE,
+    )
 
 
 def asked_holder(question: str) -> tuple[str, ...]:

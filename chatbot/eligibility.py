@@ -7,6 +7,7 @@ from math import prod
 
 from chatbot.attribute import speaks_of_attribute
 from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
+from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
 from chatbot.source_names import without_documents
@@ -83,9 +84,13 @@ def _of_kind(query: Query, scored: Scored) -> bool:
         return False
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
-    if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant:
+    # How to do it is answered by what says that it cannot be done, too.
+    impossible = query.operates and scored.score >= SURE and denies(scored.unit.meant)
+    if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant and not impossible:
         return False
     if query.kind and not meant:
+        return False
+    if query.operates and not _names_all(query.standalone, scored):
         return False
     if query.asks_number and scored.features["other size"]:
         return False

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from chatbot.answer import Turn
 from chatbot.asked_quantity import asked_dimensions, asks_quantity, is_terse
-from chatbot.attribute import asked_attribute, names_property
+from chatbot.attribute import asked_attribute, asked_operation, names_property
 from chatbot.evidence import sentences
 from chatbot.followup import condense
 from chatbot.names import makers, names, proper_names
@@ -122,6 +122,11 @@ class Query:
         """The words for the property of a named thing that is asked for."""
         named = self.entities or proper_names(self.core)
         return asked_attribute(self.core, self.yes_no) if named else ()
+
+    @cached_property
+    def operates(self) -> bool:
+        """Whether it is asked how something is done to a named thing."""
+        return bool(self.attribute) and self.attribute == asked_operation(self.core)
 
     @cached_property
     def compares(self) -> bool:

@@ -40,6 +40,8 @@ def test_a_refusal_cites_nothing_and_names_the_nearest_sources(bot: Chatbot) -> 
         "How many H100s, and how many months, for pre-training a 405B model?",
         "Does the MI300X or the RTX 6000 Ada do more TFLOPS per watt?",
         "What score do I need to pass the exam that the Trainium notes prepare for?",
+        "How do I install the Neuron SDK on a Trn1 instance?",
+        "What do I have to do to mount an EFS share on an Inf1 instance?",
     ],
 )
 def test_what_the_sources_do_not_say_is_refused(bot: Chatbot, question: str) -> None:
