@@ -14,8 +14,6 @@ from chatbot.names import mentioned
 from chatbot.words import stem, stems, words
 from ingest import Index
 
-# The first grounds are compared by meaning themselves, of the others their passages.
-_COMPARED_BY_MEANING = 24
 # How fast nearness fades: a word so many words away counts 1/e.
 _NEAR = 6.0
 
@@ -136,22 +134,12 @@ def _nearness(part: Part, matter: Matter, reading: Reading) -> float:
 
 
 def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[Near]]:
-    """How near each part is to each ground, with what is asked and with the need: to the first ones themselves, to the passages
-    of the others, whose words count as those of the farthest of the first."""
-    if index.encoder_name == "none" or not found:
-        return [[Near(0.0, 0.0, 0.0, 0.0)] * len(found) for _ in flat]
+    """How near each part is to each ground, with what is asked and with the need."""
     asked = [f"{part.situation or matter.asking} {part.text}" for part in flat]
     needed = [f"{part.text}. {part.situation or matter.text}" for part in flat]
-    first = [g.unit.meant_in_place for g in found[:_COMPARED_BY_MEANING]]
-    rest = [g.unit.chunk.id for g in found[_COMPARED_BY_MEANING:]]
-    to_pieces = [*exam_nearness(asked, first, index), *exam_nearness(needed, first, index)]
+    told = [g.unit.meant_in_place for g in found]
+    near = [*exam_nearness(asked, told, index), *exam_nearness(needed, told, index)]
     return [
-        [
-            *(Near(*map(float, of_piece)) for of_piece in zip(*of_part, strict=True)),
-            *(
-                Near(similar, *(float(of_pieces.min()) for of_pieces in of_part[1:]))
-                for similar in index.similarities(vector, rest)
-            ),
-        ]
-        for vector, *of_part in zip(index.encode(asked), *to_pieces, strict=True)
+        [Near(*map(float, of_ground)) for of_ground in zip(*of_part, strict=True)]
+        for of_part in zip(*near, strict=True)
     ]
