@@ -29,7 +29,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from chatbot.exam import ExamQuestion, read_questions
-from chatbot.examination import DENIALS, DENIED, hold
+from chatbot.examination import DENIALS, DENIED, chosen, hold
 from chatbot.examination.ground import grounds
 from chatbot.examination.matter import matter_of
 from chatbot.query import understand
@@ -78,6 +78,7 @@ class Example(NamedTuple):
     right: NDArray[np.bool_]
     sign: float
     choose: int
+    options: tuple[str, ...]
 
 
 class Names(NamedTuple):
@@ -155,6 +156,7 @@ def collect(questions: Sequence[Asked], index: Index) -> tuple[Names, list[Examp
                 np.array([o.letter in question.letters for o in query.options]),
                 -1.0 if query.negated else 1.0,
                 query.choose,
+                tuple(o.text for o in query.options),
             )
         )
     return names, examples
@@ -211,7 +213,8 @@ def is_right(example: Example, weights: NDArray[np.float64], names: Names) -> bo
     """Whether exactly the right options are chosen."""
     merit = supports(example, weights)[0] if example.sign > 0 else falsehoods(example, weights, names)
     ranked = np.argsort(-merit, kind="stable")
-    return set(ranked[: example.choose]) == set(np.flatnonzero(example.right))
+    best = ranked[chosen([example.options[i] for i in ranked], example.choose)]
+    return set(best) == set(np.flatnonzero(example.right))
 
 
 def falsehoods(example: Example, weights: NDArray[np.float64], names: Names) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ import pytest
 from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.evidence import units
+from chatbot.examination import chosen
 from chatbot.examination.entailment import _reading, compare_numbers, denied
 from chatbot.examination.ground import grounds, on_question
 from chatbot.examination.instance_letters import families, said_by_letters
@@ -96,6 +97,22 @@ def test_what_evidence_denies_is_false_sooner_than_what_no_evidence_speaks_of(ex
 def test_as_many_letters_are_given_as_are_asked_for(examined: Chatbot) -> None:
     question = "Which chips of the Vero family support FP8? (Choose two.)\nA. V4\nB. V5\nC. V6"
     assert examined.ask(question).choices == ("B", "C")
+
+
+def test_of_options_that_differ_in_a_detail_one_is_chosen() -> None:
+    ranked = [
+        "Launch the cluster of nodes within a single zone",
+        "Launch the cluster of nodes across all zones",
+        "Use Blue Instances",
+        "Use a Red Plan",
+    ]
+
+    assert chosen(ranked, 2) == [0, 2]
+    assert chosen(ranked, 1) == [0]
+    assert chosen(ranked[:2], 2) == [0, 1], "there is nothing else to choose"
+    assert chosen(["Blue Instances", "Red Instances", "Green"], 2) == [0, 1], (
+        "names are short, and all of them are details"
+    )
 
 
 def test_the_letters_come_first_and_each_option_has_a_line_of_its_own(examined: Chatbot) -> None:
@@ -232,6 +249,18 @@ def test_what_is_proposed_for_both_is_held_against_what_the_stem_says_of_each(ex
         "render jobs that may be stopped at any time.",
         "A company runs web servers that must not stop, and",
     ]
+
+
+def test_what_an_option_says_that_it_is_for_is_a_need_too(examined: Chatbot) -> None:
+    stem = "What lowers the bill? \nA. Green Instances for steady workloads\nB. Blue Instances in three years"
+    matter = matter_of(understand(stem, (), examined.index), examined.index)
+
+    assert [part.asked for parts in matter.parts for part in parts] == [{("load", "steady")}, frozenset()]
+
+
+def test_who_wants_little_effort_does_not_want_to_write_it() -> None:
+    assert ("operation", "managed") in poles("with the LEAST number of configuration changes")
+    assert ("operation", "own") in poles("Create an AWS Lambda function to extract the usage")
 
 
 def test_a_ground_is_weighed_by_how_it_speaks_of_the_whole_question(examined: Chatbot) -> None:

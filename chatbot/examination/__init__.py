@@ -18,6 +18,7 @@ from chatbot.examination.option_profile import extremes, profile
 from chatbot.options import Option
 from chatbot.phrasing import statement
 from chatbot.query import Query
+from chatbot.words import stems
 from ingest import Index
 
 # Evidence less like the question than this, alone and with an option, and with less of both stem and option in it, is about something else: a refusal.
@@ -29,6 +30,9 @@ _WORTH_SAYING = 0.25
 # Another document is heard beside the best evidence where it says most of the option and is worth at most so much less.
 _ON_OPTION = 0.5
 _NEARLY = 2.5
+# Options are alike from this share of the shorter one's words on, where it has so many.
+_ALIKE = 0.7
+_ALIKE_WORDS = 4
 # The features of evidence that denies what a part of an option says.
 DENIALS = ("denied option", "denied stem", "refused", "opposed", "other numbers", "other order", "given otherwise")
 # How much evidence that denies an option speaks for it where it is asked what does not hold. From 25 on the exact value matters little:
@@ -68,9 +72,27 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     judge = _judged_false if query.negated else _judged
     judged = [judge(option, parts) for option, parts in zip(query.options, held, strict=True)]
     ranked = sorted(judged, key=lambda j: (-j.support, j.option.letter))
-    draft = _draft(query, judged, sorted(ranked[: query.choose], key=lambda j: j.option.letter))
+    best = chosen([j.option.text for j in ranked], query.choose)
+    draft = _draft(query, judged, sorted((ranked[i] for i in best), key=lambda j: j.option.letter))
     # Where the documents say the same as the row, they say it in words.
     return draft if by_row is None or by_row.choices == draft.choices else by_row
+
+
+def chosen(ranked: Sequence[str], choose: int) -> list[int]:
+    """The places of the best options, so many as are to be chosen. Of those that differ in a detail alone,
+    only one: of 148 such pairs in questions with several right options 136 had one right."""
+    said = [stems(text) for text in ranked]
+    best: list[int] = []
+    for place, words in enumerate(said):
+        if len(best) < choose and not any(_alike(words, said[other]) for other in best):
+            best.append(place)
+    others = [place for place in range(len(ranked)) if place not in best]
+    return [*best, *others][:choose]
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    shorter = min(len(one), len(other))
+    return shorter >= _ALIKE_WORDS and len(one & other) >= _ALIKE * shorter
 
 
 def hold(matter: Matter, found: Sequence[Ground], index: Index) -> list[list[Held]]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from chatbot.evidence import sentences
 from chatbot.examination.entailment import Reading, denied
 from chatbot.examination.instance_letters import said_by_letters
-from chatbot.examination.pieces import FRAME, pieces_of, served_by, situation_of
+from chatbot.examination.pieces import FRAME, pieces_of, purpose_of, served_by, situation_of
 from chatbot.examination.requirements import Pole, poles
 from chatbot.names import makers, names, relatives
 from chatbot.options import Option
@@ -59,7 +59,7 @@ class Part:
 
     `names` are those in it, each with its relatives; `terms` what else it proposes by name, where other options propose something else. `says`
     are the poles of its own words. `situation` is what the stem says of the very thing that the part is for ("" where
-    the part names none), `scenario` its words or else those of the whole stem, `asked` what it asks of that thing.
+    the part names none), `scenario` its words or else those of the whole stem, `asked` what it asks of that thing, and the part of itself.
     """
 
     text: str
@@ -185,7 +185,7 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
             weight=sum(w.weight for w in own),
             situation=situation,
             scenario=_weighed(about, index),
-            asked=poles(about),
+            asked=poles(about) | poles(purpose_of(text)),
             denied=denied(text),
         )
 

@@ -14,6 +14,11 @@ FRAME = stems(
 )
 # What a part of an option is for: "Spot Instances for the batch jobs".
 _FOR = re.compile(r"\b(?:for|to (?:cover|run|host|store)|in|on)\s+(?:the |all |each |its )*(?P<what>.+)", re.IGNORECASE)
+# What kind of work an option says that it is for: "for sustained workloads".
+_PURPOSE = re.compile(
+    r"\bfor (?P<work>[^,;.]*?\b(?:workload|job|task|application|work|traffic|usage|demand|process(?:e)?)s?\b)",
+    re.IGNORECASE,
+)
 # What serves all that other options serve apart: "Spot Instances for both", "… for all workloads".
 _FOR_ALL = re.compile(
     r"\bfor (?:both|everything|all)(?: of (?:them|these))?(?: (?:of )?(?:the )?(?:two |three )?(?:workload|job|task|part|tier|system|application|service|environment|need|use)s?)?\.?$",
@@ -51,6 +56,12 @@ def served_by(piece: str) -> frozenset[str]:
     """What a part of an option is for, as stems; empty where it does not say."""
     found = _FOR.search(piece)
     return frozenset({stem(w) for w in content_words(found["what"])} - FRAME if found else ())
+
+
+def purpose_of(piece: str) -> str:
+    """The kind of work that a part of an option says it is for; "" where it does not say."""
+    found = _PURPOSE.search(piece)
+    return found["work"] if found else ""
 
 
 def situation_of(wanted: frozenset[str], served: Sequence[Sequence[frozenset[str]]], text: str) -> str:
