@@ -1,5 +1,7 @@
 """Exam questions held against documents made for the purpose."""
 
+from pathlib import Path
+
 import pytest
 
 from chatbot import Chatbot
@@ -127,6 +129,13 @@ def test_the_letters_come_first_and_each_option_has_a_line_of_its_own(examined: 
 def test_a_question_that_no_document_speaks_of_is_refused(examined: Chatbot) -> None:
     answer = examined.ask("Who painted the Mona Lisa?\nA. Leonardo\nB. Picasso\nC. Monet")
     assert (answer.refused, answer.choices) == (True, ())
+
+
+def test_an_exam_question_over_documents_without_a_sentence_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bare.md").write_text("# Who painted it?\n", encoding="utf-8")
+    sync([tmp_path / "bare.md"], tmp_path / "index")
+
+    assert Chatbot.open(tmp_path / "index").ask("Who painted it?\nA. Leonardo\nB. Picasso").refused
 
 
 def test_a_refusal_reaches_over_a_list_and_a_denial_over_its_clause() -> None:

@@ -121,7 +121,7 @@ def exam_weights() -> dict[str, float]:
 def _speaks_of_it(matter: Matter, held: Sequence[Sequence[Held]]) -> bool:
     """Whether any evidence is about the question at all."""
     every = [b for parts in held for h in parts for b in h.on_part]
-    likeness = max(b.features["meaning"] + b.features["question meaning"] for b in every) / 2
+    likeness = max((b.features["meaning"] + b.features["question meaning"] for b in every), default=0.0) / 2
     return likeness >= _LIKE or any(on_stem(matter, b.ground) * b.features["claim"] >= _SHARED for b in every)
 
 

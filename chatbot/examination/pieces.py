@@ -16,7 +16,7 @@ FRAME = stems(
 _FOR = re.compile(r"\b(?:for|to (?:cover|run|host|store)|in|on)\s+(?:the |all |each |its )*(?P<what>.+)", re.IGNORECASE)
 # What kind of work an option says that it is for: "for sustained workloads".
 _PURPOSE = re.compile(
-    r"\bfor (?P<work>[^,;.]*?\b(?:workload|job|task|application|work|traffic|usage|demand|process(?:e)?)s?\b)",
+    r"\bfor (?P<work>[^,;.]*?\b(?:workload|job|task|application|work|traffic|usage|demand|process)(?:e?s)?\b)",
     re.IGNORECASE,
 )
 # What serves all that other options serve apart: "Spot Instances for both", "… for all workloads".
