@@ -89,9 +89,15 @@ def asked_attribute(question: str, is_yes_no: bool) -> tuple[str, ...]:
 
 
 def asked_operation(question: str) -> tuple[str, ...]:
-    """The word for what is to be done to a thing, where a procedure is asked for: "rotate", not "get" or "save"."""
+    """The word for what is to be done to a thing, where a procedure is asked for, and others for it: "rotate", not "get" or "save"."""
     match = _how_to().search(question)
-    return (match["verb"].split()[0].lower(),) if match else ()
+    if match is None:
+        return ()
+    verb = match["verb"].split()[0].lower()
+    return (
+        verb,
+        *(other for group in vocabulary()["operations"]["alike"] if verb in group for other in group if other != verb),
+    )
 
 
 @cache

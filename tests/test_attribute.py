@@ -8,7 +8,7 @@ from chatbot.attribute import asked_attribute, asked_operation
     [
         ("How do I rotate the keys of a Transfer Family server?", ("rotate",)),
         ("how to encrypt the volume of an Inf2", ("encrypt",)),
-        ("Which steps does it take to safely migrate it to Bedrock?", ("migrate",)),
+        ("Which steps does it take to safely migrate it to Bedrock?", ("migrate", "port", "convert")),
         ("What do I have to do to mount EFS on Fargate?", ("mount",)),
         ("How can our finance team export the report?", ("export",)),
         ("How do I get Trn1 cheaper?", ()),
