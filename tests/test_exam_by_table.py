@@ -35,6 +35,10 @@ def test_a_need_is_met_by_the_smallest_type_that_holds_it(bot: Chatbot) -> None:
         ("Which of these does NOT offer an EFA?\nA. g6e.48xlarge\nB. trn1.2xlarge\nC. trn1.32xlarge", "B"),
         ("A team needs exactly two FPGAs in one machine. Which size is it?\nA. f2.6xlarge\nB. f2.12xlarge\nC. f2.48xlarge", "B"),
         ("How much memory does each accelerator of an inf1.6xlarge have?\nA. 32 GiB\nB. 8 GiB\nC. 16 GiB", "B"),
+        ("Jobs on a p4d.24xlarge need the same GPU model, the same vCPUs and network, but more GPU memory. Which type?\nA. p5.48xlarge\nB. p4de.24xlarge\nC. p6-b200.48xlarge", "B"),
+        ("The chips of 32 trn1.32xlarge wait for data. What has the same chips and memory with more network bandwidth?\nA. Move to trn2.48xlarge\nB. Move to trn1.2xlarge\nC. Move to trn1n.32xlarge", "C"),
+        ("The weights need 26 GB. Which family has the smallest GPU memory on one GPU that holds them?\nA. G4dn\nB. G6\nC. G6e", "C"),
+        ("Which family has bare metal sizes?\nA. P5\nB. G5g\nC. G6e", "B"),
         ("A database must hold 20 TiB in RAM. Which is the smallest of these?\nA. u7in-16tb.224xlarge\nB. u7in-24tb.224xlarge\nC. u7in-32tb.224xlarge", "B"),
     ],
 )  # fmt: skip
@@ -50,6 +54,8 @@ def test_rows_decide_by_figure_rank_and_trait(bot: Chatbot, question: str, right
         "Which vCPU quota is needed to run four p5.48xlarge at once?\nA. 768\nB. 192\nC. 384",
         "A model of 175 billion parameters in BF16 must fit. Which size?\nA. inf2.48xlarge\nB. inf2.8xlarge\nC. inf2.xlarge",
         "Which type suits a beginner?\nA. p5.48xlarge\nB. t3.micro\nC. trn1.2xlarge",
+        "A decoder is to be served on AWS Inferentia. Which family?\nA. Inf1\nB. Inf2\nC. VT1",
+        "A model needs 26 GB and its cache another 30 GB of memory. Which size holds both?\nA. inf2.xlarge\nB. inf2.24xlarge\nC. inf2.48xlarge",
     ],
 )
 def test_what_no_row_holds_is_left_to_the_documents(bot: Chatbot, question: str) -> None:

@@ -23,6 +23,7 @@ from chatbot.table.columns import HEADERS, Column
 from chatbot.table.filters import Request, Trait, read_request
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import describe, subject
+from chatbot.table.selection import measured
 from ingest import Index, sync
 from ingest.instance_rows import as_csv, instance_rows
 
@@ -144,6 +145,28 @@ def names(question: str, index: Index) -> list[str]:
             "Which has the most memory per vCPU among m6i, c6i, r6i?",
             "Most memory per vCPU: r6i.large has 8 GiB of memory per vCPU [1].\n"
             "- m6i.large has 4 GiB of memory per vCPU [2].\n- c6i.large has 2 GiB of memory per vCPU [3].",
+        ),
+        (
+            "Which instances have the same GPU as p4d.24xlarge but more GPU memory?",
+            "1. p4de.24xlarge has 640 GiB of accelerator memory (80 GiB each) and 8 NVIDIA A100 GPUs [1].\n"
+            "For comparison, p4d.24xlarge has 320 GiB of accelerator memory (40 GiB each) and 8 NVIDIA A100 GPUs [2].",
+        ),
+        (
+            "Does p5e.48xlarge have more GPU memory than p5.48xlarge?",
+            "Yes: p5e.48xlarge has 1128 GiB of accelerator memory (141 GiB each) [1].\n"
+            "For comparison, p5.48xlarge has 640 GiB of accelerator memory (80 GiB each) [2].",
+        ),
+        (
+            "Has an inf2.xlarge fewer vCPUs than a trn1.2xlarge?",
+            "Yes: inf2.xlarge has 4 vCPUs [1].\nFor comparison, trn1.2xlarge has 8 vCPUs [2].",
+        ),
+        (
+            "Does a p4d.24xlarge have the same GPU as a p5.48xlarge?",
+            "No: p4d.24xlarge has 8 NVIDIA A100 GPUs [1].\nFor comparison, p5.48xlarge has 8 NVIDIA H100 GPUs [2].",
+        ),
+        (
+            "Does a p4d.24xlarge have the same number of GPUs as a p5.48xlarge?",
+            "Yes: p4d.24xlarge has 8 NVIDIA A100 GPUs [1].\nFor comparison, p5.48xlarge has 8 NVIDIA H100 GPUs [2].",
         ),
     ],
 )
@@ -343,6 +366,26 @@ def plainly(cell: str) -> float | None:
     """The number in a cell, read without the code under test."""
     words = [word for word in cell.split() if word.replace(".", "", 1).isdigit()]
     return float(words[0]) if words else None
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 9_999), st.sampled_from(sorted(_COLUMN_WORDS)), st.sampled_from(["more", "less", "the same"]))
+def test_a_comparison_means_what_it_says(known: Instances, place: int, column: Column, how: str) -> None:
+    other = known.newest[place % len(known.newest)]
+    noun = _COLUMN_WORDS[column][1].removeprefix("of ").replace("GPU", "accelerator")
+    counted = "number of " if how == "the same" and column == "accelerators" else ""
+    question = f"Which instances have {how} {counted}{noun} {'as' if how == 'the same' else 'than'} {other.name}?"
+    request = read_request(question, known.rows, known.families, known.accelerators)
+    assert request is not None
+
+    header, value = HEADERS[column], plainly(other.cells[HEADERS[column]])
+    compare = {"more": operator.gt, "less": operator.lt, "the same": operator.eq}[how]
+    numbers = {row.name: plainly(row.cells[header]) for row in known.newest if row is not other}
+    wanted = {n for n, number in numbers.items() if number is not None and value is not None and compare(number, value)}
+
+    assert request.compared is not None
+    found = measured(request, request.compared, other)
+    assert {row.name for row in (select(found, known.newest) if found else ())} == wanted
 
 
 @settings(max_examples=150, deadline=None)

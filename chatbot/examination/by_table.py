@@ -10,21 +10,23 @@ from chatbot.draft import Draft
 from chatbot.options import Option
 from chatbot.quantities import quantities
 from chatbot.query import Query
-from chatbot.table.bounds import Bound
-from chatbot.table.columns import Column
+from chatbot.table.bounds import Bound, Reading
+from chatbot.table.columns import NUMBERED, Column
+from chatbot.table.comparing import take_comparison
 from chatbot.table.filters import Request, columns_in, read_conditions, types_in
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import describe, subject
-from chatbot.table.selection import columns_of, fits, sort_key
+from chatbot.table.selection import columns_of, fits, measured, sort_key
 from chatbot.table.writing import Writing
 from ingest import Index
 
-_TYPE_ALONE = re.compile(
-    r"(?:(?:an?|the)\s+)?(?:amazon\s+)?(?:ec2\s+)?([a-z][\w-]*\.[\w-]+)(?:\s+instances?)?\.?", re.IGNORECASE
+_ALONE = re.compile(
+    r"(?:(?:move|switch|change|migrate|upgrade|resize)\s+to\s+)?(?:(?:an?|the)\s+)?(?:amazon\s+)?(?:ec2\s+)?([a-z][\w-]*(?:\.[\w-]+)?)(?:\s+(?:instances?|family))?\.?",
+    re.IGNORECASE,
 )
-# Several of a type, a part of a chip, and the memory that a model takes are sums that no row holds.
+# Several of a type, a part of a chip, and what comes on top of something else are sums that no row holds.
 _SUMS = re.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+[a-z]\w*\.\w+|\bquotas?\b|\b(?:half|quarter|third|eighth|fraction)\b|\bat once\b",
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+[a-z]\w*\.\w+|\bquotas?\b|\b(?:half|quarter|third|eighth|fraction)\b|\bat once\b|\b(?:another|further|additional)\s+\d",
     re.IGNORECASE,
 )
 # What does for a need is the smallest that holds it.
@@ -41,18 +43,19 @@ _MAKERS = re.compile(
 )
 # Two figures that are written with other digits: 15.62 GiB, 16 GB.
 _ALIKE = 0.01
-_NUMBERED: frozenset[Column] = frozenset(
-    {"accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "storage"}
-)
 
 
 def choose_types(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
-    """The instance types among the options that rows decide for; None where they do not, or leave more than are to be chosen."""
+    """The instance types, or families, among the options that rows decide for; None where they do not, or leave more than are to be chosen."""
     known = load_instances(index)
-    offered = [_only_type(option.text, known) for option in query.options]
-    if not all(offered) or query.sizes or _SUMS.search(query.standalone):
+    offered = [_offered(option.text, known) for option in query.options]
+    if not all(offered):
         return None
-    return _choose_types(query, [known.rows[name][0] for name in offered if name], passages, known)
+    if named := types_in(query.standalone, known.rows):
+        return _choose_compared(query, named, offered, passages, known)
+    if _SUMS.search(query.standalone):
+        return None
+    return _choose_types(query, offered, passages, known)
 
 
 def choose_figure(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
@@ -63,27 +66,55 @@ def choose_figure(query: Query, passages: Sequence[Passage], index: Index) -> Dr
     return _choose_figure(query, passages, known)
 
 
-def _only_type(text: str, known: Instances) -> str | None:
-    """The instance type that an option is, where it is nothing else."""
-    match = _TYPE_ALONE.fullmatch(text.strip())
-    return match[1].lower() if match and match[1].lower() in known.rows else None
+def _offered(text: str, known: Instances) -> list[Row]:
+    """The row of the instance type that an option is, or those of the family, where it is nothing else."""
+    match = _ALONE.fullmatch(text.strip())
+    name = match[1].lower() if match else ""
+    return [known.rows[name][0]] if name in known.rows else [row for row in known.newest if row.family == name]
 
 
-def _choose_types(query: Query, rows: Sequence[Row], passages: Sequence[Passage], known: Instances) -> Draft | None:
-    if types_in(query.standalone, known.rows):
-        return None
+def _choose_types(
+    query: Query, offered: Sequence[Sequence[Row]], passages: Sequence[Passage], known: Instances
+) -> Draft | None:
     request = _conditions(query, known)
+    # What a model of so many parameters takes is told by no row, unless the stem says it.
+    if query.sizes and not any(b.column in ("each", "total", "memory") for b in request.bounds):
+        return None
     ranks = request.order is not None and request.order[0] != "size"
-    if not (request.bounds or request.traits or ranks or request.accelerators):
+    # An accelerator's name is that of its first generation, too: "on AWS Inferentia" does not tell Inf1 from Inf2.
+    by_name = request.accelerators and all(len(own) == 1 for own in offered)
+    if not (request.bounds or request.traits or ranks or by_name):
         return None
     # A figure is the very one first ("comes with 192 GiB"), then one that is needed.
     for wanted, ranked in ((request, bool(request.order)), (_at_least(request), _is_need(request, query))):
+        rows = [_for(wanted, own) for own in offered]
         chosen = [row for row in rows if fits(wanted, row) != query.negated]
         if ranked and not query.negated and len(chosen) > query.choose:
             chosen = _first(wanted, chosen, query.choose)
         if len(chosen) == query.choose:
             return _draft(query, rows, [rows.index(row) for row in chosen], columns_of(request), passages)
     return None
+
+
+def _choose_compared(
+    query: Query, named: Sequence[str], offered: Sequence[Sequence[Row]], passages: Sequence[Passage], known: Instances
+) -> Draft | None:
+    """The types that share with the one in the stem what is to stay, and have more of what is to grow."""
+    comparison = take_comparison(Reading(query.standalone.lower()), named[0]) if len(named) == 1 else None
+    if comparison is None:
+        return None
+    request = measured(Request(compared=comparison), comparison, known.rows[named[0]][0])
+    if request is None:
+        return None
+    rows = [_for(request, own) for own in offered]
+    chosen = [i for i, row in enumerate(rows) if fits(request, row) != query.negated]
+    return _draft(query, rows, chosen, columns_of(request), passages) if len(chosen) == query.choose else None
+
+
+def _for(request: Request, rows: Sequence[Row]) -> Row:
+    """The first row of a family that fits, else its smallest."""
+    ranked = sorted(rows, key=sort_key(request))
+    return next((row for row in ranked if fits(request, row)), ranked[0])
 
 
 def _is_need(request: Request, query: Query) -> bool:
@@ -121,7 +152,7 @@ def _first(request: Request, rows: Sequence[Row], choose: int) -> list[Row]:
 
 def _choose_figure(query: Query, passages: Sequence[Passage], known: Instances) -> Draft | None:
     named = types_in(query.standalone, known.rows)
-    columns = [c for c in columns_in(_MAKERS.sub("", query.standalone)) if c in _NUMBERED]
+    columns = [c for c in columns_in(_MAKERS.sub("", query.standalone)) if c in NUMBERED]
     if len(named) != 1 or not columns or query.negated or query.choose != 1:
         return None
     row = known.rows[named[0]][0]

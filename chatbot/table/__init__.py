@@ -14,7 +14,7 @@ from chatbot.table.columns import FAMILY, SIZES, Column
 from chatbot.table.filters import Request, columns_in, read_request
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import NOUNS, describe, subject
-from chatbot.table.selection import columns_of, select, sort_key
+from chatbot.table.selection import columns_of, fits, measured, select, sort_key
 from chatbot.table.writing import Writing
 from ingest import Index
 
@@ -38,6 +38,8 @@ def answer_from_table(
         return None
     known = load_instances(index)
     request = read_request(text, known.rows, known.families, known.accelerators) if known.rows else None
+    if request is not None and request.compared:
+        request = measured(request, request.compared, known.rows[request.compared.other][0])
     if request is None or _documents_answer(request, query, scored, known):
         return None
     return _compose(request, query, known, passages)
@@ -68,6 +70,9 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
         _enumerate(request, select(request, known.newest), writing)
     elif request.families and request.asked and not request.bounds:
         _look_up_families(request, select(request, known.newest), writing)
+    if request.compared and writing.lines:
+        other = known.rows[request.compared.other][0]
+        writing.line(f"For comparison, {subject(other)}{describe(other, columns_of(request))}", other)
     return writing.draft() if writing.lines else None
 
 
@@ -92,9 +97,8 @@ def _verdict(request: Request, query: Query, row: Row) -> str:
     """ "Yes" or "No" before the row, for a question that such a word answers."""
     if not query.yes_no:
         return ""
-    if request.bounds:
-        numbers = [(b, row.number(b.column)) for b in request.bounds]
-        return "Yes: " if all(value is not None and b.holds(value) for b, value in numbers) else "No: "
+    if request.bounds or request.compared:
+        return "Yes: " if fits(request, row) else "No: "
     cells = [row.says(column) for column in request.asked]
     if not all(
         cell in ("yes", "no", "none") or column == "storage" for column, cell in zip(request.asked, cells, strict=True)

@@ -24,6 +24,10 @@ HEADERS: dict[Column, str] = {
     "burstable": "Burstable",
     "metal": "Bare metal",
 }
+# What a row has as a number.
+NUMBERED: frozenset[Column] = frozenset(
+    {"accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "storage"}
+)
 # A table with these is a table of instance types.
 REQUIRED = frozenset({TYPE, FAMILY, ACCELERATOR, HEADERS["accelerators"], HEADERS["vcpus"], HEADERS["memory"]})
 

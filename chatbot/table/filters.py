@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chatbot.table.bounds import Bound, Reading, take_amounts, take_bounds
-from chatbot.table.columns import ACCELERATOR, TRAITS, WORDS, Column
+from chatbot.table.columns import ACCELERATOR, NUMBERED, TRAITS, WORDS, Column
+from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.words import STOP_WORDS, WORD
 
 Order = tuple[Column | Literal["size"], bool]
@@ -27,7 +28,8 @@ class Request:
     """A question that is made of nothing but rows, columns and conditions on them.
 
     `types` and `families` stand in the order of the question; a row must have one of the `accelerators`. `asked` are the
-    columns to tell. `seeks` says that instance types are asked for, not something about them; `counts`, how many.
+    columns to tell. `seeks` says that instance types are asked for, not something about them; `counts`, how many;
+    `compared`, that they are measured by the row of another type.
     """
 
     types: tuple[str, ...] = ()
@@ -39,6 +41,7 @@ class Request:
     order: Order | None = None
     seeks: bool = False
     counts: bool = False
+    compared: Comparison | None = None
 
 
 _DIRECTIONS = {
@@ -47,9 +50,6 @@ _DIRECTIONS = {
 }
 # "The smallest GPU instance" is no instance with few GPUs.
 _COUNTING = {True: r"most|highest|maximum|max|more|higher", False: r"least|lowest|fewest|minimum|min|less|lower|fewer"}
-_SORTABLE: frozenset[Column] = frozenset(
-    {"accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "storage"}
-)
 _SIZES = {True: r"largest|biggest", False: r"smallest"}
 _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|does|did)(?: not|n['’]?t) (?:have|support)) )?(?:any |an? )?"
 _ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?)"
@@ -68,6 +68,9 @@ _TYPE = (
 )
 _FAMILY = (
     r"(?<![\w.-])(?P<card>nvidia )?(?P<family>[a-z]+-?\d[a-z0-9-]*)(?![\w-]|\.\d)(?P<after> (?:tensor core )?gpus?)?"
+)
+_MEASURE = (
+    rf"\b(?:than|as|like)(?: (?:an?|the|on|in|of|with|our|my|that|those))* {_TYPE}(?: (?:has|have|does|instances?)\b)*"
 )
 _FRAME = frozenset(
     words
@@ -92,6 +95,7 @@ def read_request(
     """
     text = re.sub(r"\s+", " ", question.lower())
     reading = Reading(text)
+    comparison = _take_comparison(reading, types)
     named = _take_types(reading, types)
     if named is None:
         return None
@@ -99,7 +103,7 @@ def read_request(
     counted = named and _take_counted(reading, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
     order = _take_order(reading)
-    seeks = not named and bool(_SEEKS.search(text))
+    seeks = not named and (comparison is not None or bool(_SEEKS.search(text)))
     traits = _take_traits(reading) if seeks else ()
     traits = tuple(dict.fromkeys((*traits, *_kind(text, seeks and not cards))))
     asked = _take_columns(reading)
@@ -109,7 +113,21 @@ def read_request(
         asked = _SPECIFICATION
     if not _is_understood(reading.text) or _is_ambiguous(text, asked):
         return None
-    return Request(named, groups, cards, bounds, traits, asked, order, seeks, seeks and bool(_COUNTS.search(text)))
+    counts = seeks and bool(_COUNTS.search(text))
+    return Request(named, groups, cards, bounds, traits, asked, order, seeks, counts, comparison)
+
+
+def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | None:
+    """The comparison with a type: "more memory than p5.48xlarge"."""
+    there = Reading(reading.text)
+    measures = there.take(_MEASURE)
+    named = types_in(" ".join(match.group() for match in measures), types)
+    if len(named) != 1:
+        return None
+    comparison = take_comparison(there, named[0])
+    if comparison:
+        reading.text = there.text
+    return comparison
 
 
 def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
@@ -179,7 +197,7 @@ def _take_order(reading: Reading) -> Order | None:
     """What to sort by, the first there is: "most memory per vCPU", "smallest instance"."""
     for column, pattern in WORDS:
         for most, words in (
-            (_COUNTING if column == "accelerators" else _DIRECTIONS).items() if column in _SORTABLE else ()
+            (_COUNTING if column == "accelerators" else _DIRECTIONS).items() if column in NUMBERED else ()
         ):
             if reading.take(rf"\b(?:{words})(?: total| combined| number of| amount of)? (?:{pattern})(?!\w)"):
                 return column, most

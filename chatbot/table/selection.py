@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from chatbot.table.columns import ACCELERATOR, Column
-from chatbot.table.filters import Request
+from chatbot.table.bounds import Bound
+from chatbot.table.columns import ACCELERATOR, HEADERS, NUMBERED, Column
+from chatbot.table.comparing import Comparison
+from chatbot.table.filters import Request, Trait
 from chatbot.table.instances import Row
 
 _OF_TRAIT: dict[str, Column] = {
@@ -16,6 +19,29 @@ _OF_TRAIT: dict[str, Column] = {
     "Architecture": "architecture",
     ACCELERATOR: "accelerators",
 }
+
+
+def measured(request: Request, comparison: Comparison, other: Row) -> Request | None:
+    """A request with what the row of the other type has as conditions; the columns compared are told. None where the row lacks one."""
+    same = [c for c in comparison.same if c != "accelerators" or comparison.counted]
+    numbers = {c: other.number(c) for c in (*same, *comparison.above, *comparison.below) if c in NUMBERED}
+    known = [(column, value) for column, value in numbers.items() if value is not None]
+    if len(known) < len(numbers):
+        return None
+    bounds = [
+        *(Bound(c, value, value) for c, value in known if c in same),
+        *(Bound(c, value, open=True) for c, value in known if c in comparison.above),
+        *(Bound(c, high=value, open=True) for c, value in known if c in comparison.below),
+    ]
+    traits = [Trait(HEADERS[c], cell) for c in same if c not in NUMBERED and (cell := other.says(c))]
+    which = "accelerators" in comparison.same and not comparison.counted
+    return replace(
+        request,
+        accelerators=(max(other.accelerator_names, key=len),) if which and other.accelerator_names else request.accelerators,
+        bounds=(*request.bounds, *bounds),
+        traits=(*request.traits, *traits),
+        asked=tuple(dict.fromkeys((*comparison.columns, *request.asked))),
+    )  # fmt: skip
 
 
 def select(request: Request, rows: Iterable[Row]) -> list[Row]:
@@ -33,6 +59,7 @@ def fits(request: Request, row: Row) -> bool:
     ordered = request.order[0] if request.order else "size"
     return (
         (not request.families or row.family in request.families)
+        and (request.compared is None or row.name != request.compared.other)
         and (not request.accelerators or not row.accelerator_names.isdisjoint(request.accelerators))
         and all((value := row.number(b.column)) is not None and b.holds(value) for b in request.bounds)
         and all(_says(row, trait.header, trait.words) != trait.denied for trait in request.traits)

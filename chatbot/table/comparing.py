@@ -1,0 +1,49 @@
+"""Conditions that another row sets: "the same GPU as p4d.24xlarge, but more GPU memory"."""
+
+import re
+from dataclasses import dataclass
+
+from chatbot.table.bounds import Reading
+from chatbot.table.columns import WORDS, Column
+
+_COLUMN = "|".join(words for _, words in WORDS)
+_WHAT = rf"(?:the |its |their )?(?:total |combined )?(?:(?:number|count|amount) of |quality of )?(?:{_COLUMN})(?!\w)"
+_SAME = (
+    r"(?:(?:exactly |just )?the (?:very )?same|(?:an )?identical|(?:an )?equal|as (?:many|much)|no change (?:of|in))"
+)
+# "the same GPU model, the same vCPUs and network"
+_KEPT = rf"\b{_SAME} (?:{_WHAT})(?:,? (?:and |or )?(?:{_SAME} )?(?:{_WHAT}))*"
+_ABOVE = rf"\b(?:more|higher|larger|bigger|greater|faster) (?:{_WHAT})"
+_BELOW = rf"\b(?:less|lower|smaller|fewer|slower) (?:{_WHAT})"
+_COUNTED = re.compile(r"\b(?:number|count) of\b|\bas many\b|\bcount\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is wanted of rows, measured by the row of the instance type `other`: the same, more and less of some columns.
+
+    "accelerators" among the same ones are which, "accelerators" in `counted` how many.
+    """
+
+    other: str
+    same: tuple[Column, ...] = ()
+    above: tuple[Column, ...] = ()
+    below: tuple[Column, ...] = ()
+    counted: bool = False
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns that are compared."""
+        return tuple(dict.fromkeys((*self.above, *self.below, *self.same)))
+
+
+def take_comparison(reading: Reading, other: str) -> Comparison | None:
+    """The comparison with a type, taken out of a text; None where there is none."""
+    below, above, same = (tuple(m.group() for m in reading.take(p)) for p in (_BELOW, _ABOVE, _KEPT))
+    found = Comparison(other, _columns(same), _columns(above), _columns(below), counted=any(map(_COUNTED.search, same)))
+    return found if found.columns else None
+
+
+def _columns(phrases: tuple[str, ...]) -> tuple[Column, ...]:
+    reading = Reading(" | ".join(phrases))
+    return tuple(column for column, words in WORDS if reading.take(rf"\b(?:{words})(?!\w)"))
