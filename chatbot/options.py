@@ -22,7 +22,7 @@ _MERIT = r"(?:[\w-]+[\s-]+)?(?:suitable|suited|likely|appropriate|efficient|effe
 _IN_WHAT_ASKS = r"(?=(?:[^.?]|\.(?=\S))*(?:\?|\.?\s*$|\.\s*\(?(?i:choose|select|pick)\b))"
 # In capitals a negation is meant for the question, if it stands in what asks; in small letters only right behind "which".
 _NEGATED = re.compile(
-    rf"\bNOT\b{_IN_WHAT_ASKS}|\bEXCEPT\b|\bLEAST\s+{_MERIT}\b|\b(?:helps?|contributes?|benefits?|fits?|suits?|counts?|matters?|does)\s+(?:the\s+)?LEAST\b|(?i:\b(?:which|what)\b(?:(?!\b(?:when|that|if|because|while|who)\b)[^.?;]){{0,45}}"
+    rf"\b(?:CAN ?)?NOT\b{_IN_WHAT_ASKS}|\bEXCEPT\b|\bLEAST\s+{_MERIT}\b|\b(?:helps?|contributes?|benefits?|fits?|suits?|counts?|matters?|does)\s+(?:the\s+)?LEAST\b|(?i:\b(?:which|what)\b(?:(?!\b(?:when|that|if|because|while|who)\b)[^.?;]){{0,45}}"
     rf"\b(?:not|isn't|aren't|doesn't|don't|except|incorrect|false|untrue|worst|wrong|least\s+{_MERIT})\b|\bexcept\s*:?\s*$)"
 )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.examination.entailment import extremes_told
+from chatbot.examination.entailment import denied, extremes_told
 from chatbot.examination.matter import _terms
 from chatbot.examination.pairing import clause_of, clauses, is_of_another, stems_and_letters
 
@@ -25,6 +25,47 @@ def test_a_clause_without_a_subject_of_its_own_goes_on_with_the_one_before() -> 
 
 def test_a_list_without_figures_is_one_clause() -> None:
     assert len(clauses("R chips suit caches such as Redis, Memcached and Spark.")) == 1
+
+
+def test_a_list_of_names_with_figures_in_them_is_one_clause() -> None:
+    (only,) = clauses("Disks of type st1 and sc1 cannot be boot volumes.")
+    assert only.denied >= {"boot", "volum"}
+    assert [c.text for c in clauses("Use T4, L4 or V100 for it; the P4, P5 and P5e are not in the list.")][
+        1
+    ] == "the P4, P5 and P5e are not in the list."
+
+
+@pytest.mark.parametrize(
+    ("text", "last", "denied"),
+    [
+        ("V4 and V5 boxes can be bought as Blue Instances; v5u.48xlarge cannot.", "v5u.48xlarge cannot be bought as Blue Instances", {"blue", "bought", "instanc"}),
+        ("V4 chips do not support FP8; V5 chips do.", "V5 chips do support FP8", set()),
+        ("V4 is not burstable, but V5 is.", "V5 is burstable", set()),
+    ],
+)  # fmt: skip
+def test_a_clause_that_leaves_out_what_is_said_has_it_from_the_one_before(
+    text: str, last: str, denied: set[str]
+) -> None:
+    found = clauses(text)[-1]
+    assert (found.text, set(found.denied)) == (last, denied)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It does not render, stream games or encode video, and costs little.", {"render", "stream", "game", "encod", "video"}),
+        ("It does not render, and streams games.", {"render"}),
+        ("Use V5 in place of V4 for large models.", {"v4"}),
+        ("V4 boxes have it; v5u.48xlarge does not.", {"v5u.48xlarge"}),
+    ],
+)  # fmt: skip
+def test_a_denial_reaches_over_its_list_and_no_further(text: str, expected: set[str]) -> None:
+    assert denied(text) == expected
+
+
+def test_the_thing_of_which_something_is_denied_is_known() -> None:
+    found = clauses("V4 boxes can run alone; V5 and V5u cannot.")
+    assert [(set(c.subject), c.negated) for c in found] == [({"v4", "box"}, False), ({"v5", "v5u"}, True)]
 
 
 def test_a_denial_stays_in_its_clause() -> None:

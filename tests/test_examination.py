@@ -260,6 +260,22 @@ def test_what_is_proposed_for_both_is_held_against_what_the_stem_says_of_each(ex
     ]
 
 
+@pytest.mark.parametrize(
+    ("stem", "asking"),
+    [
+        ("A team trains for months. It reads about V5 chips. Which one is correct?", "It reads about V5 chips. Which one is correct?"),
+        ("A team must not wait for V5 chips. Which answer is NOT right?", "A team must not wait for V5 chips. Which answer is   right?"),
+        ("A team trains for months. Which chip has the most memory per core?", "Which chip has the most memory per core?"),
+        ("Which one is correct?", "Which one is correct?"),
+    ],
+)  # fmt: skip
+def test_a_sentence_that_asks_nothing_by_itself_leans_on_the_one_before(
+    stem: str, asking: str, examined: Chatbot
+) -> None:
+    query = understand(f"{stem}\nA. Blue Instances\nB. Red Plan", (), examined.index)
+    assert matter_of(query, examined.index).asking == asking
+
+
 def test_what_an_option_says_that_it_is_for_is_a_need_too(examined: Chatbot) -> None:
     stem = "What lowers the bill? \nA. Green Instances for steady workloads\nB. Blue Instances in three years"
     matter = matter_of(understand(stem, (), examined.index), examined.index)

@@ -54,6 +54,7 @@ def test_the_number_of_options_to_choose_is_read(question: str, wanted: int) -> 
 @pytest.mark.parametrize(
     ("stem_text", "negated"),
     [
+        ("Which of these instances CANNOT be hibernated?", True),
         ("Which is NOT a GPU?", True),
         ("All of these are chips EXCEPT:", True),
         ("Which is LEAST suited to training?", True),

@@ -157,6 +157,11 @@ def names(question: str, index: Index) -> list[str]:
             "For comparison, p5.48xlarge has 640 GiB of accelerator memory (80 GiB each) [2].",
         ),
         (
+            "We use trn1.32xlarge. Which instances have more network bandwidth with the same chips?",
+            "1. trn1n.32xlarge has 1600 Gbps of network bandwidth and 16 AWS Trainium chips [1].\n"
+            "For comparison, trn1.32xlarge has 800 Gbps of network bandwidth and 16 AWS Trainium chips [2].",
+        ),
+        (
             "Has an inf2.xlarge fewer vCPUs than a trn1.2xlarge?",
             "Yes: inf2.xlarge has 4 vCPUs [1].\nFor comparison, trn1.2xlarge has 8 vCPUs [2].",
         ),

@@ -34,7 +34,17 @@ _NEARLY = 2.5
 _ALIKE = 0.7
 _ALIKE_WORDS = 4
 # The features of evidence that denies what a part of an option says.
-DENIALS = ("denied option", "denied stem", "refused", "opposed", "other numbers", "other order", "given otherwise")
+DENIALS = (
+    "denied option",
+    "denied claim",
+    "denied subject",
+    "denied stem",
+    "refused",
+    "opposed",
+    "other numbers",
+    "other order",
+    "given otherwise",
+)
 # How much evidence that denies an option speaks for it where it is asked what does not hold. From 25 on the exact value matters little:
 # 113 to 116 of 176 questions right in cross-validation, 108 at 12, and 94 where denials only take away from the support.
 DENIED = 30.0

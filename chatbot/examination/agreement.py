@@ -34,6 +34,8 @@ def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[
         "given": agreed * place,
         "given otherwise": otherwise * place,
         "denied option": turned(part.apart, reading, part.denied, reading.denied),
+        "denied claim": place * turned(part.claim, reading, part.denied, _denied_of(part, ground, reading)),
+        "denied subject": asked * _is_denied_subject(part, unit),
         "denied stem": place * turned(matter.asked, reading, matter.denied, _denied_of(part, ground, reading)),
         "limit": place * bool(limits(part.text) - limits(unit.meant)),
         "about": about,
@@ -68,6 +70,15 @@ def _denied_of(part: Part, ground: Ground, reading: Reading) -> frozenset[str]:
     """What a ground denies where it speaks of the part."""
     own = _clause(part, ground.unit)
     return reading.denied if own is None else own.denied
+
+
+def _is_denied_subject(part: Part, unit: Unit) -> float:
+    """How much of a part is what a clause denies something of: "data parallelism does not help"."""
+    if unit.cells:
+        return 0.0
+    return max(
+        share([w for w in part.apart if w.stem in c.subject], part.apart) * c.negated for c in clauses(unit.meant)
+    )
 
 
 def _said_of(part: Part, unit: Unit) -> str:

@@ -12,11 +12,18 @@ from chatbot.quantities import Quantity, quantities, same
 from chatbot.words import content_words, stem, synonyms, words
 
 _DENIAL = re.compile(
-    r"\b(?:not|never|no(?![- ]upfront)|cannot|neither|nor|without|except|besides|instead of|rather than|other than|unlike|un(?:able|available))\b|n['’]t\b",
+    r"\b(?:not|never|no(?![- ]upfront)|cannot|neither|nor|without|except|besides|instead of|in place of|rather than|other than|unlike|un(?:able|available))\b|n['’]t\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;:.](?:\s|$)|\b(?:and|but|so|because|whereas|while)\b", re.IGNORECASE)
 _REACH = 6
+# "in place of Graviton for large models": what is set aside is a thing, not what it is for.
+_END_OF_THING = re.compile(rf"{_CLAUSE.pattern}|\b(?:for|when|where|if|to)\b")
+# "does not render, stream games or encode video": a list is denied to its end.
+_LIST = re.compile(
+    r"(?: [\w-]+){1,4}(?:,(?: [\w-]+){1,4}){1,5},? or(?: (?!because|so|but|while|whereas|when|if|and)[\w-]+){1,4}",
+    re.IGNORECASE,
+)
 # What is refused is often a list: a refusal reaches to the end of its sentence. At the head of a column it refuses what the cells say.
 _REFUSAL = re.compile(
     r"\b(?:not (?:be )?(?:suit\w*|for|meant|intended|recommended|allowed|cost-effective)|unsuitable|(?:wrong|poor|bad) choice|against|avoid(?: for)?|do not suit|do not use"
@@ -27,7 +34,7 @@ _SENTENCE = re.compile(r"[;:.](?:\s|$)|\b(?:but|so|because|whereas|while)\b", re
 _REASON = re.compile(r",? (?:because|since|whereas|although) [^;]*", re.IGNORECASE)
 # "… can be bought as Spot Instances; P6e instances cannot": what is denied stands before.
 _ELLIPSIS = re.compile(
-    r"(?P<subject>[^,;:.]*?)\b(?:cannot|can not|(?:do|does|did|is|are|was|were|has|have)(?: not|n['’]t))\s*(?=[,;.]|$)",
+    r"(?P<subject>(?:[^,;:.]|\.(?=\w))*?)\b(?:cannot|can not|(?:do|does|did|is|are|was|were|has|have)(?: not|n['’]t))\s*(?=[,;.]|$)",
     re.IGNORECASE,
 )
 _LIMIT = re.compile(r"\b(?:only|all|always|never|every|any|none|entire)\b", re.IGNORECASE)
@@ -39,7 +46,7 @@ SUPERLATIVE = re.compile(
 _COST_EFFECTIVE = re.compile(r"\bcost[- ]effective\w*", re.IGNORECASE)
 # What is the most stands so near behind the word.
 _NEXT = 2
-_NO = re.compile(r"(?:no|none|not? \w+|—|–|-|ended\b.*)\Z", re.IGNORECASE)
+_NO = re.compile(r"(?:(?:no|none)(?:[,;:(].*)?|not? \w+|—|–|-|ended\b.*)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +140,11 @@ def denied(text: str) -> frozenset[str]:
     """The stems of the words that stand behind a denial, up to the end of its clause; before it where nothing follows."""
     found: set[str] = set()
     for match in _DENIAL.finditer(text):
-        following = _CLAUSE.split(text[match.end() :], maxsplit=1)[0]
-        found |= set(map(stem, content_words(" ".join(following.split()[:_REACH]))))
+        following = text[match.end() :]
+        listed = _LIST.match(following)
+        ends = _END_OF_THING if match.group().lower().endswith((" of", " than", "unlike")) else _CLAUSE
+        said = " ".join(ends.split(following, maxsplit=1)[0].split()[:_REACH])
+        found |= set(map(stem, content_words(listed.group() if listed else said)))
     for match in _REFUSAL.finditer(text):
         found |= set(map(stem, content_words(_SENTENCE.split(text[match.end() :], maxsplit=1)[0])))
     for match in _ELLIPSIS.finditer(text):

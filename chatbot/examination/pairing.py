@@ -17,18 +17,27 @@ _SUBJECT_END = re.compile(
     r"|(?<![\w.-])\d",
     re.IGNORECASE,
 )
+_AUXILIARY = r"(?:can|do|does|did|is|are|was|were|has|have)"
+# "… can be bought as Spot Instances; P6e instances cannot": what is said stands in the clause before.
+_ELLIPTIC = re.compile(rf"(?P<subject>.+?\b{_AUXILIARY}(?: ?not|n['’]t)?)\W*", re.IGNORECASE)
+_PREDICATE = re.compile(rf"(?:{_AUXILIARY}|cannot)\b(?:\s+not\b)?\s*", re.IGNORECASE)
+_NEGATED = re.compile(rf"cannot\b|{_AUXILIARY}(?: not\b|n['’]t\b)|(?:may|must|should|will|would) not\b", re.IGNORECASE)
 _LETTER = re.compile(r"(?<![\w.-])[B-Z](?![\w.-])")
 _LONGEST_SUBJECT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What is said of one thing: its words, and as stems the thing, all words, and those that are denied of it."""
+    """What is said of one thing: its words, and as stems the thing, all words, and those that are denied of it.
+
+    `negated` tells that its verb is: "data parallelism does not help".
+    """
 
     text: str
     subject: frozenset[str]
     said: frozenset[str]
     denied: frozenset[str]
+    negated: bool
 
 
 @lru_cache(maxsize=16_384)
@@ -40,8 +49,10 @@ def clauses(text: str) -> tuple[Clause, ...]:
         if joined and not _subject(piece):
             joined[-1] += f", {piece}"
         else:
-            joined.append(piece)
-    return tuple(Clause(piece, _subject(piece), stems_and_letters(piece), denied(piece)) for piece in joined)
+            joined.append(_completed(piece, joined[-1]) if joined else piece)
+    return tuple(
+        Clause(piece, _subject(piece), stems_and_letters(piece), denied(piece), _is_negated(piece)) for piece in joined
+    )
 
 
 def stems_and_letters(text: str) -> frozenset[str]:
@@ -50,14 +61,29 @@ def stems_and_letters(text: str) -> frozenset[str]:
 
 
 def _figures(text: str) -> list[str]:
+    """A list apart; "st1 and sc1 cannot be boot volumes" is none, for nothing is said of st1 before "and"."""
     pieces = _LISTED.split(text)
-    return pieces if all(any(c.isdigit() for c in piece) for piece in pieces) else [text]
+    told = all(any(c.isdigit() for c in piece) and _SUBJECT_END.search(piece) for piece in pieces)
+    return pieces if told else [text]
+
+
+def _completed(clause: str, before: str) -> str:
+    """A clause that leaves out what is said, with the words of the clause before it."""
+    elliptic, verb = _ELLIPTIC.fullmatch(clause), _SUBJECT_END.search(before)
+    if not elliptic or not verb:
+        return clause
+    return f"{elliptic['subject']} {_PREDICATE.sub('', before[verb.start() :], count=1)}"
 
 
 def _subject(text: str) -> frozenset[str]:
     match = _SUBJECT_END.search(text)
     beginning = text[: match.start()] if match else text
     return stems_and_letters(beginning) if 0 < len(words(beginning)) <= _LONGEST_SUBJECT else frozenset()
+
+
+def _is_negated(text: str) -> bool:
+    match = _SUBJECT_END.search(text)
+    return bool(match and _NEGATED.match(text, match.start()))
 
 
 def is_of_another(wanted: frozenset[str], given: frozenset[str], text: str) -> bool:

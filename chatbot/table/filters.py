@@ -70,7 +70,8 @@ _FAMILY = (
     r"(?<![\w.-])(?P<card>nvidia )?(?P<family>[a-z]+-?\d[a-z0-9-]*)(?![\w-]|\.\d)(?P<after> (?:tensor core )?gpus?)?"
 )
 _MEASURE = (
-    rf"\b(?:than|as|like)(?: (?:an?|the|on|in|of|with|our|my|that|those))* {_TYPE}(?: (?:has|have|does|instances?)\b)*"
+    r"\b(?:than|as|like|instead of|(?:alternatives?|replacements?|upgrades?|successors?) (?:to|for|of|from)|(?:i|we) (?:now |already |currently )?(?:use|run|have))"
+    rf"(?: (?:an?|the|on|in|of|with|our|my|that|those))* {_TYPE}(?: (?:has|have|does|instances?)\b)*"
 )
 _FRAME = frozenset(
     words

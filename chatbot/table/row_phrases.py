@@ -60,7 +60,7 @@ def _phrase(row: Row, column: Column, columns: Sequence[Column]) -> str:
         case "total":
             return f"{cell} of accelerator memory{_share(row) if 'each' not in columns else ''}"
         case "vcpus":
-            return f"{cell} vCPUs"
+            return f"{cell} vCPU{'' if cell == '1' else 's'}"
         case "memory" | "ratio":
             return f"{cell} of memory{' per vCPU' if column == 'ratio' else ''}"
         case "network":
