@@ -7,14 +7,16 @@ from chatbot.table.bounds import Reading
 from chatbot.table.columns import WORDS, Column
 
 _COLUMN = "|".join(words for _, words in WORDS)
-_WHAT = rf"(?:the |its |their )?(?:total |combined )?(?:(?:number|count|amount) of |quality of )?(?:{_COLUMN})(?!\w)"
+_WHAT = rf"(?:the |its |their )?(?:total |combined )?(?:(?:number|count|amount) of )?(?:{_COLUMN})(?!\w)"
 _SAME = (
     r"(?:(?:exactly |just )?the (?:very )?same|(?:an )?identical|(?:an )?equal|as (?:many|much)|no change (?:of|in))"
 )
 # "the same GPU model, the same vCPUs and network"
 _KEPT = rf"\b{_SAME} (?:{_WHAT})(?:,? (?:and |or )?(?:{_SAME} )?(?:{_WHAT}))*"
-_ABOVE = rf"\b(?:more|higher|larger|bigger|greater|faster) (?:{_WHAT})"
-_BELOW = rf"\b(?:less|lower|smaller|fewer|slower) (?:{_WHAT})"
+# "no more vCPUs" does not ask for more of them.
+_NOT = r"(?<!\bno )(?<!\bnot )(?<!\bwithout )(?<!\bany )"
+_ABOVE = rf"{_NOT}\b(?:more|higher|larger|bigger|greater|faster) (?:{_WHAT})"
+_BELOW = rf"{_NOT}\b(?:less|lower|smaller|fewer|slower) (?:{_WHAT})"
 _COUNTED = re.compile(r"\b(?:number|count) of\b|\bas many\b|\bcount\b")
 
 
