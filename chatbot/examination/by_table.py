@@ -103,7 +103,7 @@ def _choose_compared(
     comparison = take_comparison(Reading(query.standalone.lower()), named[0]) if len(named) == 1 else None
     if comparison is None:
         return None
-    request = measured(Request(compared=comparison), comparison, known.rows[named[0]][0])
+    request = measured(Request(compared=comparison), known.rows)
     if request is None:
         return None
     rows = [_for(request, own) for own in offered]

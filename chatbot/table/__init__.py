@@ -38,8 +38,7 @@ def answer_from_table(
         return None
     known = load_instances(index)
     request = read_request(text, known.rows, known.families, known.accelerators) if known.rows else None
-    if request is not None and request.compared:
-        request = measured(request, request.compared, known.rows[request.compared.other][0])
+    request = measured(request, known.rows) if request else None
     if request is None or _documents_answer(request, query, scored, known):
         return None
     return _compose(request, query, known, passages)

@@ -53,6 +53,11 @@ class Reading:
         return found
 
 
+def take_columns(reading: Reading) -> tuple[Column, ...]:
+    """The columns that a text speaks of."""
+    return tuple(column for column, words in WORDS if reading.take(rf"\b(?:{words})(?!\w)"))
+
+
 def take_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[tuple[Bound, ...], tuple[str, ...]]:
     """The conditions with a number, and the names of accelerators, with a number before them or without."""
     bounds, names = _accelerator_bounds(reading, accelerators)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from chatbot.table.bounds import Reading
+from chatbot.table.bounds import Reading, take_columns
 from chatbot.table.columns import WORDS, Column
 
 _COLUMN = "|".join(words for _, words in WORDS)
@@ -41,11 +41,7 @@ class Comparison:
 
 def take_comparison(reading: Reading, other: str) -> Comparison | None:
     """The comparison with a type, taken out of a text; None where there is none."""
-    below, above, same = (tuple(m.group() for m in reading.take(p)) for p in (_BELOW, _ABOVE, _KEPT))
-    found = Comparison(other, _columns(same), _columns(above), _columns(below), counted=any(map(_COUNTED.search, same)))
+    said = [" | ".join(match.group() for match in reading.take(p)) for p in (_BELOW, _ABOVE, _KEPT)]
+    below, above, same = (take_columns(Reading(phrases)) for phrases in said)
+    found = Comparison(other, same, above, below, counted=bool(_COUNTED.search(said[-1])))
     return found if found.columns else None
-
-
-def _columns(phrases: tuple[str, ...]) -> tuple[Column, ...]:
-    reading = Reading(" | ".join(phrases))
-    return tuple(column for column, words in WORDS if reading.take(rf"\b(?:{words})(?!\w)"))

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from chatbot.table.bounds import Bound, Reading, take_amounts, take_bounds
+from chatbot.table.bounds import Bound, Reading, take_amounts, take_bounds, take_columns
 from chatbot.table.columns import ACCELERATOR, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.words import STOP_WORDS, WORD
@@ -107,7 +107,7 @@ def read_request(
     seeks = not named and (comparison is not None or bool(_SEEKS.search(text)))
     traits = _take_traits(reading) if seeks else ()
     traits = tuple(dict.fromkeys((*traits, *_kind(text, seeks and not cards))))
-    asked = _take_columns(reading)
+    asked = take_columns(reading)
     if counted and "accelerators" not in asked:
         asked = ("accelerators", *asked)
     if not asked and not bounds and not order and _SPECIFIED.search(text):
@@ -144,7 +144,7 @@ def read_conditions(text: str, families: Collection[str], accelerators: Collecti
     bounds, cards = take_bounds(reading, accelerators)
     bounds += take_amounts(reading)
     order = _take_order(reading)
-    return Request((), groups, cards, bounds, _take_traits(reading), _take_columns(reading), order)
+    return Request((), groups, cards, bounds, _take_traits(reading), take_columns(reading), order)
 
 
 def types_in(text: str, known: Collection[str]) -> tuple[str, ...]:
@@ -155,11 +155,7 @@ def types_in(text: str, known: Collection[str]) -> tuple[str, ...]:
 
 def columns_in(text: str) -> tuple[Column, ...]:
     """The columns that a text speaks of."""
-    return _take_columns(Reading(text.lower()))
-
-
-def _take_columns(reading: Reading) -> tuple[Column, ...]:
-    return tuple(column for column, words in WORDS if reading.take(rf"\b(?:{words})(?!\w)"))
+    return take_columns(Reading(text.lower()))
 
 
 def _take_types(reading: Reading, known: Collection[str]) -> tuple[str, ...] | None:

@@ -1,12 +1,11 @@
 """Which rows meet a request, in which order, and what is to be told of them."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from chatbot.table.bounds import Bound
 from chatbot.table.columns import ACCELERATOR, HEADERS, NUMBERED, Column
-from chatbot.table.comparing import Comparison
 from chatbot.table.filters import Request, Trait
 from chatbot.table.instances import Row
 
@@ -21,23 +20,27 @@ _OF_TRAIT: dict[str, Column] = {
 }
 
 
-def measured(request: Request, comparison: Comparison, other: Row) -> Request | None:
-    """A request with what the row of the other type has as conditions; the columns compared are told. None where the row lacks one."""
+def measured(request: Request, rows: Mapping[str, Sequence[Row]]) -> Request | None:
+    """A request with what the row of the type compared with has as conditions, and the columns compared to be told; None where that row
+    lacks one of them."""
+    if (comparison := request.compared) is None:
+        return request
+    other = rows[comparison.other][0]
     same = [c for c in comparison.same if c != "accelerators" or comparison.counted]
     numbers = {c: other.number(c) for c in (*same, *comparison.above, *comparison.below) if c in NUMBERED}
     known = [(column, value) for column, value in numbers.items() if value is not None]
-    if len(known) < len(numbers):
+    which = "accelerators" in comparison.same and not comparison.counted
+    traits = [Trait(HEADERS[c], other.says(c)) for c in same if c not in NUMBERED]
+    if len(known) < len(numbers) or (which and not other.accelerator_names) or not all(t.words for t in traits):
         return None
     bounds = [
         *(Bound(c, value, value) for c, value in known if c in same),
         *(Bound(c, value, open=True) for c, value in known if c in comparison.above),
         *(Bound(c, high=value, open=True) for c, value in known if c in comparison.below),
     ]
-    traits = [Trait(HEADERS[c], cell) for c in same if c not in NUMBERED and (cell := other.says(c))]
-    which = "accelerators" in comparison.same and not comparison.counted
     return replace(
         request,
-        accelerators=(max(other.accelerator_names, key=len),) if which and other.accelerator_names else request.accelerators,
+        accelerators=(max(other.accelerator_names, key=len),) if which else request.accelerators,
         bounds=(*request.bounds, *bounds),
         traits=(*request.traits, *traits),
         asked=tuple(dict.fromkeys((*comparison.columns, *request.asked))),
