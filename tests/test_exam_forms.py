@@ -392,6 +392,7 @@ keys = st.sampled_from(["question", "options", "choices", "answers", "answer", "
 
 
 @given(st.lists(st.dictionaries(keys, values, max_size=6), max_size=3), st.booleans())
+@example([{"question": [], "options": {"text": [], "label": True}}], False)
 @settings(max_examples=300, deadline=None)
 def test_no_object_whatever_breaks_a_reader(objects: list[dict[str, object]], lines: bool) -> None:
     text = "\n".join(map(json.dumps, objects)) if lines else json.dumps(objects)

@@ -162,7 +162,8 @@ def _options(offered: object) -> list[tuple[str, str, bool]]:
     if isinstance(offered, Mapping):
         fields = _lowered(offered)
         if isinstance(fields.get("text"), list):
-            names = fields.get("label") or fields.get("labels") or [""] * len(fields["text"])
+            labels = fields.get("label") or fields.get("labels")
+            names = labels if isinstance(labels, (list, str)) and labels else [""] * len(fields["text"])
             return [(_string(n), _string(t), False) for n, t in zip(names, fields["text"], strict=False)]
         return [(str(name), *_option(value)[1:]) for name, value in offered.items()]
     return [_option(value) for value in offered] if isinstance(offered, list) else []
