@@ -160,6 +160,16 @@ def test_a_mention_that_could_not_even_be_taken_is_told_as_a_failure(bot: Chatbo
         assert [m.get("thread_ts") for m in slack.api.said("C1")] == [next(iter(slack.api.messages))[1]]
 
 
+def test_a_failure_is_not_told_where_the_app_is_not_allowed_to_answer(bot: Chatbot, tmp_path: Path) -> None:
+    with workspace(bot, tmp_path, channels=("C1",)) as slack:
+        slack.desk.state.close()
+        slack.ask(QUESTION, channel="C2")
+        slack.send(requests.button(EVIDENCE, "none", channel="C2"))
+        slack.ask(QUESTION)
+        slack.api.wait_for("chat.postMessage")
+    assert [c.arguments["channel"] for c in slack.api.calls if c.method.startswith("chat.")] == ["C1"]
+
+
 def test_a_button_that_fails_says_so_to_who_pressed_it(bot: Chatbot, tmp_path: Path) -> None:
     with workspace(bot, tmp_path) as slack:
         slack.ask(QUESTION)

@@ -1,6 +1,7 @@
 """Signed requests over a real HTTP server: who is let in, and how fast and how often an event is taken."""
 
 import http.client
+import logging
 import os
 import signal
 import socket
@@ -12,11 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chatbot import Chatbot, ReaderError
+from chatbot.slack import serving
+from chatbot.slack.blocks import FEEDBACK
 from chatbot.slack.serving import PATH, event_server
+from chatbot.slack.signature import fault_of
+from chatbot.slack.state import KeptAnswer
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import slack_api
+from tests.servers.slack_forgeries import MARK, forgeries, is_refused, sent
 from tests.servers.slack_workspace import Workspace, running, workspace
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,6 +46,25 @@ def raw(port: int, body: bytes, headers: dict[str, str], *, method: str = "POST"
         return response.status
     finally:
         connection.close()
+
+
+@given(st.binary(), st.text(), st.text())
+def test_nothing_counts_as_signed_but_what_slack_s_own_recipe_gives(
+    body: bytes, timestamp: str, signature: str
+) -> None:
+    assert fault_of(body, timestamp, signature, secret="s", now=1_531_420_618)
+
+
+def test_the_example_of_slack_s_documentation_counts_as_signed() -> None:
+    body = (
+        b"token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar"
+        b"&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com"
+        b"%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
+    )
+    signature = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
+    secret = "8f742231b10e8888abcd99yyyzzz85a5"
+    faults = [fault_of(body, "1531420618", signature, secret=secret, now=1_531_420_618 + s) for s in (0, 300, 301)]
+    assert faults == ["", "", "it was signed more than five minutes from now"]
 
 
 def test_slack_s_challenge_is_answered(slack: Workspace) -> None:
@@ -65,10 +92,13 @@ def test_a_request_that_is_not_slack_s_or_too_old_is_turned_away(slack: Workspac
     [
         ({"X-Slack-Signature": "v0=0"}, 401),
         ({"X-Slack-Signature": ""}, 401),
+        ({"X-Slack-Signature": "v0=ä"}, 401),
         ({"X-Slack-Request-Timestamp": "yesterday"}, 401),
         ({"X-Slack-Request-Timestamp": ""}, 401),
+        ({"X-Slack-Request-Timestamp": "9" * 5000}, 401),
         ({"Content-Length": "2000000"}, 413),
         ({"Content-Length": "-1"}, 400),
+        ({"Content-Length": "9" * 5000}, 400),
     ],
 )
 def test_a_request_with_a_broken_header_is_turned_away(
@@ -76,13 +106,84 @@ def test_a_request_with_a_broken_header_is_turned_away(
 ) -> None:
     body, kind = requests.encoded(requests.mention(QUESTION, "1.1"))
     assert raw(slack.port, body, requests.signed_headers(body, kind) | change) == status
-    assert caplog.text == ""
+    (logged,) = caplog.records
+    assert logged.getMessage().startswith(f"a request was refused with {status}: it")
+    assert logged.exc_info is None
+    assert [c.method for c in slack.api.calls] == ["auth.test", "auth.test"]
 
 
-def test_bytes_that_are_no_text_are_turned_away(slack: Workspace, capfd: pytest.CaptureFixture[str]) -> None:
-    body = b'{"text": "\xff\xfe"}'
-    assert raw(slack.port, body, requests.signed_headers(body, "application/json")) == 400
+def test_what_slack_did_not_sign_is_not_answered_posts_nothing_and_stands_in_no_log(
+    slack: Workspace, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    forged = sent(slack.port, forgeries(7, 130, f"{slack.api.url}forged"))
+    assert [forgery for forgery, status in forged if not is_refused(status)] == []
+    slack.ask(QUESTION)
+    slack.api.wait_for("chat.stopStream")
+    assert {c.method for c in slack.api.calls if "C1" not in str(c.arguments)} == {"auth.test"}
+    assert MARK not in caplog.text
     assert capfd.readouterr().err == ""
+
+
+UNREADABLE = (
+    (b"{", "application/json"),
+    (b"[1]", "application/json"),
+    (b"[" * 100_000, "application/json"),
+    (b'{"type": "event_callback", "event": 1}', "application/json"),
+    (b'{"type": "event_callback", "event": {"type": "app_mention", "channel": "C1"}}', "application/json"),
+    (b'{"type": "event_callback", "event": {"type": ["message"]}}', "application/json"),
+    (b'{"text": "\xff\xfe"}', "application/json"),
+    (b"payload=%7B%7D", "application/json"),
+    (b"payload=%7B", "application/x-www-form-urlencoded"),
+    (b"payload=7", "application/x-www-form-urlencoded"),
+    (b"payload=%7B%22type%22%3A%22block_actions%22%7D", "application/x-www-form-urlencoded"),
+    (b"command=%2Fwattwise&text=x", "application/x-www-form-urlencoded"),
+)
+
+
+def test_a_signed_body_that_cannot_be_read_is_said_to_be_bad_without_a_traceback(
+    slack: Workspace, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    statuses = [raw(slack.port, body, requests.signed_headers(body, kind)) for body, kind in UNREADABLE]
+    assert statuses == [400] * len(UNREADABLE)
+    assert {(r.levelname, r.exc_info, "\n" in r.getMessage()) for r in caplog.records} == {("WARNING", None, False)}
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "sends", [b"", b"POST /slack/events HT", b"POST /slack/events HTTP/1.1\r\nContent-Length: 99\r\n\r\n"]
+)
+def test_a_request_that_does_not_come_to_its_end_is_given_up(
+    bot: Chatbot, tmp_path: Path, sends: bytes, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serving, "_ARRIVAL_SECONDS", 0.3)
+    with workspace(bot, tmp_path) as slack, socket.create_connection(("127.0.0.1", slack.port), 10) as connection:
+        connection.sendall(sends)
+        answer = connection.makefile("rb")
+        # It goes on a little at a time, which must not put the end off.
+        connection.settimeout(0.05)
+        given_up = time.monotonic() + 10
+        while time.monotonic() < given_up:
+            try:
+                connection.sendall(b"x")
+                first = connection.recv(12)
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                first = b""
+            break
+        assert first in (b"", b"HTTP/1.0 408")
+        answer.close()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_press_of_a_button_that_is_replayed_is_thanked_for_once(slack: Workspace) -> None:
+    slack.desk.state.keep(KeptAnswer("a1", QUESTION, "Yes [1].", "offline", 1, ()))
+    press = requests.button(FEEDBACK, "+a1")
+    assert [slack.send(press)[0] for _ in range(3)] == [200] * 3
+    slack.send(requests.button(FEEDBACK, "+a1"))
+    slack.api.wait_for("chat.postEphemeral", 2)
+    assert slack.api.count("chat.postEphemeral") == {"chat.postEphemeral": 2}
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", "/"), ("PUT", PATH)])
@@ -184,4 +285,4 @@ def test_an_acknowledgement_waits_for_no_answer(bot: Chatbot, tmp_path: Path) ->
 
 def test_a_port_that_is_taken_is_said_in_one_sentence(slack: Workspace) -> None:
     with pytest.raises(ReaderError, match=rf"^Cannot listen on 127.0.0.1:{slack.port} \(.*\). Give another port"):
-        event_server(None, "127.0.0.1", slack.port)  # type: ignore[arg-type]
+        event_server(None, "", "127.0.0.1", slack.port)  # type: ignore[arg-type]

@@ -74,7 +74,7 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
     sys.setswitchinterval(_SWITCH_INTERVAL)
     app = slack_app(desk, tokens.signing_secret)
     if http:
-        serve_http(desk, app)
+        serve_http(desk, app, tokens)
     else:
         serve_socket(desk, app, tokens)
 

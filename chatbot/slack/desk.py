@@ -98,7 +98,12 @@ def retries() -> "list[RetryHandler]":
 
 
 def tell(desk: Desk, asked: Asked, text: str, *, only_who_asked: bool = False) -> None:
-    """Have a sentence of our own sent to the thread that asked, without the caller waiting for it."""
+    """Have a sentence of our own sent to the thread that asked, without the caller waiting for it.
+
+    Nothing is said for all to see where the app is not allowed to answer.
+    """
+    if not only_who_asked and not desk.settings.allows(asked.channel):
+        return
     if not desk.notices.offer(lambda: _send_notice(desk, asked, text, only_who_asked=only_who_asked)):
         log.warning("a notice was dropped: the queue of notices is full")
 

@@ -51,6 +51,42 @@ class Asked:
         return self.channel.startswith("D")
 
 
+# What each kind of payload must have as text to be read.
+_NEEDED = {
+    "app_mention": ("event.channel", "event.ts"),
+    "message": ("event.channel", "event.ts"),
+    "reaction_added": ("event.reaction", "event.item.type"),
+    "assistant_thread_started": ("event.assistant_thread.channel_id", "event.assistant_thread.thread_ts"),
+    "slash_command": ("trigger_id", "channel_id", "user_id"),
+    "message_action": ("trigger_id", "channel.id", "user.id", "message.ts"),
+    "block_actions": ("trigger_id", "user.id"),
+}
+
+
+def is_complete(body: Payload) -> bool:
+    """Whether a payload has the fields that reading it takes. Kinds that the app does not read always have them."""
+    kind = "slash_command" if "command" in body else body.get("type")
+    if kind == "event_callback":
+        kind = _at(body, "event.type")
+        if not isinstance(kind, str):
+            return False
+    needed = _NEEDED.get(kind, ()) if isinstance(kind, str) else ()
+    return all(isinstance(_at(body, path), str) for path in needed)
+
+
+def _at(body: Payload, path: str) -> Any:
+    found: Any = body
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def event_key(body: Payload) -> str:
+    """What names an event or a press of a button, the same each time that it comes; empty where nothing does."""
+    event_id, trigger_id = body.get("event_id"), body.get("trigger_id")
+    return f"event:{event_id}" if event_id else f"press:{trigger_id}" if trigger_id else ""
+
+
 def written_by_person(event: Payload, me: Identity) -> bool:
     """Whether a message is a person's and new: no bot's, no edit, no join, none of our own."""
     user = event.get("user")

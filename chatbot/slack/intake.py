@@ -10,6 +10,7 @@ from chatbot.slack.events import (
     STOP_REACTIONS,
     Asked,
     asked_in_message,
+    event_key,
     is_courtesy,
     mentions,
     says_stop,
@@ -34,7 +35,7 @@ def take_mention(desk: Desk, event: Payload, body: Payload) -> None:
     asked = asked_in_message(event, body, desk.me)
     if not _first(desk, asked, body):
         return
-    if not asked.direct and desk.settings.channels and asked.channel not in desk.settings.channels:
+    if not desk.settings.allows(asked.channel):
         tell(desk, asked, NOT_HERE, only_who_asked=True)
     elif says_stop(asked.text):
         silence(desk, asked)
@@ -69,7 +70,7 @@ def _in_followed_thread(desk: Desk, event: Payload, asked: Asked) -> bool:
         and not is_courtesy(asked.text)
         and not mentions(text, desk.me.user)
         and not speaks_to_others(text, desk.me)
-        and (not desk.settings.channels or asked.channel in desk.settings.channels)
+        and desk.settings.allows(asked.channel)
         and desk.state.thread_state(asked.channel, asked.thread) == "followed"
     )
 
@@ -85,7 +86,7 @@ def take_reaction(desk: Desk, event: Payload, body: Payload) -> None:
         return
     channel, ts = str(item.get("channel", "")), str(item.get("ts", ""))
     thread = desk.state.thread_of(channel, ts)
-    if thread and desk.state.thread_state(channel, thread) == "followed" and desk.state.claim(_event_key(body)):
+    if thread and desk.state.thread_state(channel, thread) == "followed" and desk.state.claim(event_key(body)):
         silence(desk, Asked("", "", channel, thread, ts, str(event.get("user", "")), ""))
 
 
@@ -124,9 +125,4 @@ def refusal_of(desk: Desk, asked: Asked) -> str:
 
 def _first(desk: Desk, asked: Asked, body: Payload) -> bool:
     """Whether neither this event nor another one about the same message was taken before, here or by another worker."""
-    return desk.state.claim(_event_key(body), asked.key)
-
-
-def _event_key(body: Payload) -> str:
-    event_id = body.get("event_id")
-    return f"event:{event_id}" if event_id else ""
+    return desk.state.claim(event_key(body), asked.key)

@@ -78,8 +78,8 @@ def _failure(desk: Desk) -> "Callable[[Exception, dict[str, Any]], None]":
         waits = event.get("type") == "app_mention" or event.get("channel_type") == "im"
         if waits and events.written_by_person(event, desk.me):
             tell(desk, events.asked_in_message(event, body, desk.me), FAILED.format(reference))
-        elif body.get("type") == "block_actions":
-            tell(desk, _place_of_button(body), NOT_DONE.format(reference), only_who_asked=True)
+        elif body.get("type") == "block_actions" and desk.settings.allows((place := _place_of_button(body)).channel):
+            tell(desk, place, NOT_DONE.format(reference), only_who_asked=True)
 
     return failure
 
@@ -114,7 +114,9 @@ def _add_assistant(app: "App", desk: Desk) -> None:
 
     assistant = Assistant(logger=quiet_logger())
 
-    def started(event: dict[str, Any]) -> None:
+    def started(event: dict[str, Any], body: dict[str, Any]) -> None:
+        if not desk.state.claim(events.event_key(body)):
+            return
         thread = event["assistant_thread"]
         asked = Asked("", "", thread["channel_id"], thread["thread_ts"], "", thread.get("user_id", ""), "")
         tell(desk, asked, GREETING)
@@ -152,7 +154,7 @@ def _add_command(app: "App", desk: Desk) -> None:
         asked = events.asked_by_command(body, desk.me)
         if asked.text.lower() in ("", "help"):
             ack(NO_QUESTION.replace("with the mention", f"behind {COMMAND}"))
-        elif not _allowed(desk, asked):
+        elif not desk.settings.allows(asked.channel):
             ack(NOT_HERE)
         elif not desk.state.claim(asked.key):
             ack()
@@ -170,7 +172,7 @@ def _add_shortcut(app: "App", desk: Desk) -> None:
     def shortcut(ack: "Ack", body: dict[str, Any]) -> None:
         ack()
         asked = events.asked_by_shortcut(body, desk.me)
-        if not _allowed(desk, asked):
+        if not desk.settings.allows(asked.channel):
             tell(desk, asked, NOT_HERE, only_who_asked=True)
         elif desk.state.claim(asked.key):
             desk.state.follow(asked.channel, asked.thread)
@@ -179,13 +181,11 @@ def _add_shortcut(app: "App", desk: Desk) -> None:
     app.shortcut({"type": "message_action", "callback_id": SHORTCUT})(shortcut)
 
 
-def _allowed(desk: Desk, asked: Asked) -> bool:
-    return asked.direct or not desk.settings.channels or asked.channel in desk.settings.channels
-
-
 def _add_buttons(app: "App", desk: Desk) -> None:
     def vote(ack: "Ack", body: dict[str, Any], action: dict[str, Any]) -> None:
         ack()
+        if not desk.state.claim(events.event_key(body)):
+            return
         value = str(action.get("value", ""))
         kept = desk.state.kept(value[1:])
         asked = _place_of_button(body)
@@ -208,6 +208,8 @@ def _add_buttons(app: "App", desk: Desk) -> None:
 
     def evidence(ack: "Ack", body: dict[str, Any], action: dict[str, Any]) -> None:
         ack()
+        if not desk.state.claim(events.event_key(body)):
+            return
         kept = desk.state.kept(str(action.get("value", "")))
         if kept is None:
             tell(desk, _place_of_button(body), TOO_OLD, only_who_asked=True)

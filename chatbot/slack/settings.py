@@ -33,6 +33,10 @@ class SlackSettings:
     port: int = 3000
     api_url: str = "https://slack.com/api/"
 
+    def allows(self, channel: str) -> bool:
+        """Whether the app may say something in a channel for all to see."""
+        return channel.startswith("D") or not self.channels or channel in self.channels
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:

@@ -40,7 +40,7 @@ def running(api: SlackApi, bot: Chatbot, folder: Path, **settings: Any) -> Itera
     """The app over HTTP on a free port, with its state in `folder`; stopped cleanly at the end."""
     desk = open_desk(replace(SlackSettings(index=folder, api_url=api.url, stop_seconds=20), **settings), TOKENS, bot)
     app = slack_app(desk, TOKENS.signing_secret)
-    server = event_server(app, "127.0.0.1", 0)
+    server = event_server(app, TOKENS.signing_secret, "127.0.0.1", 0)
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02))
     thread.start()
     try:
