@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from chatbot.answer import ReaderError
+from chatbot.private_files import open_private_database
 
 FILE_NAME = "feedback.sqlite"
 
@@ -32,16 +33,22 @@ class Feedback:
     given_at: str = ""
 
 
+_SCHEMA = (
+    f"CREATE TABLE IF NOT EXISTS feedback ({', '.join(f.name for f in fields(Feedback))},"
+    " PRIMARY KEY (surface, answer_id, voter))"
+)
+
+
 class FeedbackStore:
-    """Votes in one SQLite file; safe for several processes at once. ReaderError when the file cannot be written."""
+    """Votes in one SQLite file; safe for several processes at once. ReaderError when the file cannot be written.
+
+    Only the owner of the file may read it; a damaged one is set aside (see `open_private_database`).
+    """
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE_NAME
-        with self._connection() as connection:
-            columns = ", ".join(f.name for f in fields(Feedback))
-            connection.execute(
-                f"CREATE TABLE IF NOT EXISTS feedback ({columns}, PRIMARY KEY (surface, answer_id, voter))"
-            )
+        with self._connection():
+            pass  # A file that cannot be written is found at once.
 
     def add(self, feedback: Feedback) -> None:
         """Store a vote; the same voter's earlier one on that answer is replaced."""
@@ -58,10 +65,9 @@ class FeedbackStore:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        # One short connection a call: Streamlit and Slack call from many threads.
+        # One short connection a call: Streamlit and Slack call from many threads, and what is damaged meanwhile is set aside.
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self.file, timeout=10)) as connection, connection:
+            with closing(open_private_database(self.file, _SCHEMA)) as connection, connection:
                 yield connection
         except (OSError, sqlite3.Error) as error:
             raise ReaderError(f"{self.file} cannot be written ({error}): mend its permissions.") from error

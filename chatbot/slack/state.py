@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from chatbot.answer import ReaderError
+from chatbot.private_files import is_damage, open_private_database
 
 FILE_NAME = "slack.sqlite"
 # Slack repeats an event for an hour at the most.
@@ -54,20 +55,15 @@ class KeptAnswer:
 
 
 class SlackState:
-    """Safe for many threads and processes at once. ReaderError when the file cannot be written."""
+    """Safe for many threads and processes at once. ReaderError when the file cannot be written.
+
+    Only the owner of the file may read it; a damaged one is set aside (see `open_private_database`).
+    """
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE_NAME
         self._lock = threading.Lock()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.file, timeout=10, check_same_thread=False)
-            # Readers and the writer do not wait for one another, and a commit needs no flush to the disk.
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise _unwritable(self.file, error) from error
+        self._database = self._opened()
 
     def claim(self, *keys: str) -> bool:
         """Whether nobody has claimed any of the keys before; from now on they are claimed."""
@@ -178,6 +174,16 @@ class SlackState:
         with self._lock:
             self._database.close()
 
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            database = open_private_database(self.file, _SCHEMA)
+            # Readers and the writer do not wait for one another, and a commit needs no flush to the disk.
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+        except (OSError, sqlite3.Error) as error:
+            raise _unwritable(self.file, error) from error
+        return database
+
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         # One connection, kept open: closing the last one writes the whole log to the disk, 30 ms each time.
@@ -185,6 +191,10 @@ class SlackState:
             with self._lock, self._database:
                 yield self._database
         except sqlite3.Error as error:
+            if is_damage(error):
+                with self._lock:
+                    self._database.close()
+                    self._database = self._opened()
             raise _unwritable(self.file, error) from error
 
 
