@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from chatbot import Answer, Chatbot, Event
+from chatbot import Answer, Chatbot, Event, ReaderError
 from chatbot.slack.answering import FAILED
 from chatbot.slack.blocks import EVIDENCE, addresses_of
+from chatbot.slack.desk import INTERRUPTED
 from chatbot.slack.listeners import NOT_DONE
 from chatbot.slack.memory import NOTICE
 from chatbot.slack.parts import linked
 from tests.servers import slack_requests as requests
-from tests.servers.slack_api import Failure
-from tests.servers.slack_workspace import ScriptedChatbot, scripted, workspace
+from tests.servers.slack_api import Failure, slack_api
+from tests.servers.slack_workspace import ScriptedChatbot, running, scripted, workspace
 
 QUESTION = "Is Trainium for inference?"
 EXPIRED = "message_not_in_streaming_state"
@@ -179,6 +180,19 @@ def test_a_button_that_fails_says_so_to_who_pressed_it(bot: Chatbot, tmp_path: P
         slack.send(requests.button(EVIDENCE, value))
         told = slack.api.wait_for("chat.postEphemeral")[0]["text"]
         assert re.fullmatch(re.escape(NOT_DONE).replace(r"\{\}", "[0-9a-f]{8}"), told)
+
+
+def test_a_stop_that_cannot_wait_ends_what_is_under_way_and_tells_who_asked(
+    bot: Chatbot, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    slow = ScriptedChatbot(bot, [Event("stage", "searching"), 1.0, ReaderError("The answer was stopped.")])
+    with slack_api() as api:
+        with running(api, slow, tmp_path, workers=1, stop_seconds=0.2) as slack:
+            asked = [slack.ask(QUESTION, user=f"U{number}") for number in range(3)]
+        told = {message["thread_ts"]: message["text"] for message in api.said()}
+    assert told == dict.fromkeys(asked, INTERRUPTED)
+    assert len(slow.asked) == 1
+    assert [r.getMessage() for r in caplog.records] == ["stopped before everything was answered"]
 
 
 def test_nothing_anybody_wrote_and_no_token_reaches_the_log(

@@ -5,7 +5,7 @@ from uuid import uuid4
 from chatbot.answer import Answer, ReaderError
 from chatbot.slack.blocks import answer_messages, plain_messages
 from chatbot.slack.delivery import CommandReply, Reply, ThreadReply
-from chatbot.slack.desk import Desk, retries
+from chatbot.slack.desk import INTERRUPTED, Desk, retries
 from chatbot.slack.events import Asked
 from chatbot.slack.evidence import excerpts_of
 from chatbot.slack.journal import described, failed, log, slack_code
@@ -27,10 +27,12 @@ def answer_question(desk: Desk, asked: Asked) -> None:
     reply = _reply(desk, asked)
     try:
         answer = _read(desk, asked, reply)
-        if answer is None:
+        if answer is not None:
+            _send(desk, asked, reply, answer)
+        elif _silenced(desk, asked):
             reply.abandon()
-            return
-        _send(desk, asked, reply, answer)
+        else:
+            reply.say(INTERRUPTED)
     except Exception as error:
         _apologise(asked, reply, failed("a question was not answered", error))
     finally:
@@ -44,19 +46,31 @@ def _reply(desk: Desk, asked: Asked) -> Reply:
 
 
 def _read(desk: Desk, asked: Asked, reply: Reply) -> Answer | None:
-    """The answer to a question in its thread; None when the thread was told to be left alone meanwhile."""
+    """The answer to a question in its thread; None when nobody waits for it any more."""
+    if _ended(desk, asked):
+        return None
     reply.status(_STARTED if asked.thread != asked.ts else _STAGES["searching"])
     history = history_of(asked, desk.client, desk.me, desk.state)
-    for event in desk.bot.stream(asked.text, history):
-        if event.kind == "stage":
-            reply.status(_STAGES.get(event.text, _STAGES["searching"]))
-        elif _silenced(desk, asked):
+    try:
+        for event in desk.bot.stream(asked.text, history):
+            if _ended(desk, asked):
+                return None
+            if event.answer is not None:
+                return event.answer
+            if event.kind == "stage":
+                reply.status(_STAGES.get(event.text, _STAGES["searching"]))
+            else:
+                reply.write(event.text)
+    except ReaderError:
+        if _ended(desk, asked):
             return None
-        elif event.answer is not None:
-            return event.answer
-        else:
-            reply.write(event.text)
+        raise
     raise ReaderError("The reader gave no answer. Ask again.")
+
+
+def _ended(desk: Desk, asked: Asked) -> bool:
+    """Whether nobody waits for an answer: the process stops, or the thread was told to be left alone."""
+    return desk.stopping.is_set() or _silenced(desk, asked)
 
 
 def _silenced(desk: Desk, asked: Asked) -> bool:

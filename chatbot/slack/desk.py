@@ -1,6 +1,7 @@
 """What the listeners and the workers share, put together once at the start."""
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chatbot.bot import Chatbot
@@ -22,12 +23,17 @@ _RATE_LIMIT_RETRIES = 5
 _NOTICE_WORKERS = 2
 # No question takes so long; what is open for longer was given up by a worker that died.
 _LOST_AFTER = 1800
+# So many seconds may go by at a stop until everybody whose question was interrupted has been told.
+_LAST_WORDS = 5.0
 INTERRUPTED = "I was interrupted before I could answer. Please ask again."
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`client` waits when Slack says so, `hasty` does not; `answers` and `notices` are the queues of what is to be sent."""
+    """`client` waits when Slack says so, `hasty` does not; `answers` and `notices` are the queues of what is to be sent.
+
+    `stopping` is set once a stop has waited long enough: what is still under way ends then.
+    """
 
     settings: SlackSettings
     bot: Chatbot
@@ -39,6 +45,7 @@ class Desk:
     answers: WorkQueue
     notices: WorkQueue
     rush: Rush
+    stopping: threading.Event = field(default_factory=threading.Event)
 
 
 def open_desk(settings: SlackSettings, tokens: Tokens, bot: Chatbot) -> Desk:
@@ -70,10 +77,11 @@ def keep_house(desk: Desk) -> None:
 
 
 def close_desk(desk: Desk) -> bool:
-    """Finish what was taken on; False when the time was too short for it."""
+    """Finish what was taken on; False when the time was too short for it, and who asked was told to ask again."""
     finished = desk.answers.stop(desk.settings.stop_seconds)
-    finished = desk.notices.stop(desk.settings.stop_seconds) and finished
-    if finished:
+    desk.stopping.set()
+    ended = desk.answers.stop(_LAST_WORDS)
+    if desk.notices.stop(_LAST_WORDS) and ended:
         desk.state.close()
     return finished
 

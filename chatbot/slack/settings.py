@@ -18,6 +18,7 @@ class SlackSettings:
 
     No `channels` means every channel the app is invited to; direct messages are always answered. `keep_days` is how long
     answers are kept for votes, evidence and memory. `stop_seconds` is how long a stop waits for what was taken on.
+    Telling those who are left takes up to 10 s more, and most platforms kill a container after 30 s.
     """
 
     index: Path = Path("index")
@@ -28,7 +29,7 @@ class SlackSettings:
     queue: int = 500
     longest_question: int = 8000
     keep_days: int = 30
-    stop_seconds: float = 60.0
+    stop_seconds: float = 20.0
     host: str = "127.0.0.1"
     port: int = 3000
     api_url: str = "https://slack.com/api/"
