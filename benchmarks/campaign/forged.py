@@ -67,8 +67,8 @@ def main() -> int:
 
 def as_line(outcome: Outcome) -> str:
     return (
-        f"{outcome.forged} forged requests: {sum(outcome.answered.values())} answered {outcome.answered or ''},"
-        f" {outcome.posted} calls of Slack's API; statuses {outcome.statuses} (0: closed without one);"
+        f"{outcome.forged} forged requests: {sum(outcome.answered.values())} answered (by kind: {outcome.answered}),"
+        f" {outcome.posted} calls of Slack's API for them; statuses {outcome.statuses} (0: closed without one);"
         f" {outcome.right_answered_once} of {outcome.right} right questions answered once;"
         f" {outcome.tracebacks} tracebacks and {outcome.words_in_the_log} lines with a request's words in the log"
     )
@@ -89,7 +89,6 @@ def attacked(folder: Path, seed: int, count: int) -> Outcome:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         answers = Counter(message["thread_ts"] for message in api.said(CHANNEL))
         calls = [c for c in api.calls if c.method != "auth.test" and CHANNEL not in str(c.arguments)]
-        # An answer is at most begun, continued and ended; any message more is one too many.
         return Outcome(
             forged=len(statuses),
             statuses=dict(sorted(Counter(status for _, status in statuses).items())),
