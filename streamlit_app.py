@@ -1,26 +1,20 @@
 """The chat in a browser: `wattwise app`, or `streamlit run streamlit_app.py`."""
 
-from pathlib import Path
+import os
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from app.boundary import told
-from app.resources import operator
-from app.sidebar import show_sidebar
-from app.sign_in import require_sign_in
+from app.access import OwnNames
+from chatbot import ReaderError
+from chatbot.app import AppSettings
+from chatbot.settings import settings_from
 
-HERE = Path(__file__).resolve().parent
+# Whatever this process writes is its own user's alone.
+os.umask(0o077)
+try:
+    settings = settings_from(os.environ, AppSettings, prefix="WATTWISE_APP_")
+except ReaderError as error:
+    raise SystemExit(str(error)) from error
 
-st.set_page_config(page_title="wattwise", page_icon=str(HERE / "app" / "icon.svg"), layout="centered")
-st.html(HERE / "app" / "style.css")
-require_sign_in()
-page = st.navigation(
-    [
-        st.Page("app/pages/chat.py", title="Chat", icon=":material/forum:", default=True),
-        st.Page("app/pages/sources.py", title="Sources", icon=":material/library_books:"),
-        st.Page("app/pages/exam.py", title="Exam", icon=":material/school:"),
-    ]
-)
-with told():
-    show_sidebar(operator())
-    page.run()
+app = st.App("app/pages/frame.py", middleware=[Middleware(OwnNames, hosts=settings.hosts)])

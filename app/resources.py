@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from app.access import is_direct
 from app.library import Limits
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.app import AppSettings, is_loopback
@@ -16,20 +17,20 @@ from chatbot.suggestions import starters
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """The settings as this process has them; `may_change` and `may_name_models` depend on where it listens."""
+    """The settings as this process has them, and whether the visitor sits at this machine (`is_own_user`)."""
 
     common: Settings
     app: AppSettings
-    address: str | None
+    is_own_user: bool
 
     @property
     def may_change(self) -> bool:
-        return self.app.may_change(self.address)
+        return self.app.may_change(self.is_own_user)
 
     @property
     def may_name_models(self) -> bool:
-        """A model's name may start a paid or a remote call, so that only the machine's own user may type one."""
-        return is_loopback(self.address)
+        """A model's name may start a paid or a remote call."""
+        return self.is_own_user
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -42,11 +43,9 @@ class Operator:
 
 def operator() -> Operator:
     """Raises ReaderError for a variable that cannot be read."""
-    return Operator(
-        settings_from(os.environ, Settings),
-        settings_from(os.environ, AppSettings, prefix="WATTWISE_APP_"),
-        st.get_option("server.address"),
-    )
+    app = settings_from(os.environ, AppSettings, prefix="WATTWISE_APP_")
+    here = is_loopback(st.get_option("server.address")) and not app.hosts and is_direct(st.context.headers)
+    return Operator(settings_from(os.environ, Settings), app, here)
 
 
 def bot_of(index: Path, model: str, passages: int = 0) -> Chatbot:

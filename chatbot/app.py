@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, cast
 
 from chatbot.answer import ReaderError
 from chatbot.settings import Settings, settings_from
@@ -23,13 +22,15 @@ _UPLOADS = ("auto", "on", "off")
 class AppSettings:
     """What an operator decides about the app, from `WATTWISE_APP_…` variables.
 
-    `uploads` says whether visitors may add files and sync: "on", "off", or "auto", which is only where the app listens on
-    loopback. `corpus_removable` lets them take the operator's own sources out of the index, too. `models` are offered
+    `hosts` are the names under which the app is reached beside localhost, for example through a reverse proxy. `uploads`
+    says whether visitors may add files and sync: "on", "off", or "auto", which is only where they sit at this machine:
+    the app listens on loopback, has no other name, and no proxy stands before it. `corpus_removable` lets them take the operator's own sources out of the index, too. `models` are offered
     beside the default one; `exams` is the folder of exam files that are offered.
     """
 
     host: str = "127.0.0.1"
     port: int = 8501
+    hosts: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     uploads: str = "auto"
     upload_megabytes: int = 20
@@ -41,10 +42,9 @@ class AppSettings:
         if self.uploads not in _UPLOADS:
             raise ReaderError(f"WATTWISE_APP_UPLOADS is {self.uploads!r}: it takes auto, on or off.")
 
-    def may_change(self, address: str | None) -> bool:
-        """Whether a visitor may change the index of an app that listens on this address (None: on all)."""
-        choice = cast(Literal["auto", "on", "off"], self.uploads)
-        return is_loopback(address) if choice == "auto" else choice == "on"
+    def may_change(self, is_own_user: bool) -> bool:
+        """Whether a visitor may change the index; this machine's own user is one for whom "auto" is enough."""
+        return self.uploads == "on" or (self.uploads == "auto" and is_own_user)
 
 
 def is_loopback(address: str | None) -> bool:

@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def started(page: str = "", **query: str) -> AppTest:
     """The app as a visitor finds it, at one of its pages."""
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=30)
+    app = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
     if page:
         app.run()
-        app.switch_page(f"app/pages/{page}.py")
+        app.switch_page(f"{page}.py")
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()

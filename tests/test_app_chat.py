@@ -241,7 +241,7 @@ def test_depth_is_offered_for_a_language_model_alone(
 
 
 def test_where_sign_in_is_set_up_nothing_is_shown_before_it(index: Path, loopback: None) -> None:
-    page = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=30)
+    page = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
     page.secrets["auth"] = {"client_id": "wattwise"}
     page.run()
     assert [button.label for button in page.button] == ["Sign in"]
@@ -250,7 +250,7 @@ def test_where_sign_in_is_set_up_nothing_is_shown_before_it(index: Path, loopbac
 
 
 def test_whoever_has_signed_in_votes_by_name(own_index: Path, loopback: None) -> None:
-    page = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=30)
+    page = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
     page.secrets["auth"] = {"client_id": "wattwise"}
     page.user = {"is_logged_in": True, "email": "ada@example.org"}
     ask(page.run(), QUESTION)

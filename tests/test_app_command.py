@@ -28,11 +28,13 @@ def test_only_loopback_is_loopback(address: str | None, answer: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("uploads", "address", "answer"),
-    [("auto", "127.0.0.1", True), ("auto", "0.0.0.0", False), ("on", "0.0.0.0", True), ("off", "127.0.0.1", False)],
+    ("uploads", "is_own_user", "answer"),
+    [("auto", True, True), ("auto", False, False), ("on", False, True), ("off", True, False)],
 )
-def test_visitors_may_change_the_index_where_the_operator_says_so(uploads: str, address: str, answer: bool) -> None:
-    assert AppSettings(uploads=uploads).may_change(address) is answer
+def test_visitors_may_change_the_index_where_the_operator_says_so(
+    uploads: str, is_own_user: bool, answer: bool
+) -> None:
+    assert AppSettings(uploads=uploads).may_change(is_own_user) is answer
 
 
 def test_settings_come_from_the_environment() -> None:

@@ -1,0 +1,97 @@
+"""Who is served: requests that name this app and come from its own pages, which no other page may frame.
+
+The address of whoever connects says little. A page of any name can have that name resolve to 127.0.0.1 (DNS rebinding),
+and behind a reverse proxy every visitor connects from the proxy's address.
+"""
+
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from chatbot.app import is_loopback
+
+REFUSED = (
+    "This app does not answer under this name. Open it as localhost, or have its operator add the name to WATTWISE_APP_HOSTS."
+)
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_PROXIED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-original-", "cf-connecting-ip", "true-client-ip")
+_FRAMING = {"Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY"}
+
+
+class OwnNames:
+    """ASGI middleware that refuses requests under other names and from other pages, WebSockets included.
+
+    `hosts` are the names that the operator has given the app, beside those of this machine.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower().rstrip(".") for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif is_served(Headers(scope=scope), self._hosts, st.get_option("server.address")):
+            await self._app(scope, receive, _unframed(send))
+        elif scope["type"] == "http":
+            await PlainTextResponse(REFUSED, 403)(scope, receive, _unframed(send))
+        else:
+            await send({"type": "websocket.close", "code": 1008, "reason": "another name or page"})
+
+
+def _unframed(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(_FRAMING)
+        await send(message)
+
+    return sending
+
+
+def is_served(headers: Headers, hosts: frozenset[str], address: str | None) -> bool:
+    """Whether a request names one of `hosts` or this machine, and comes from the app's own page where it says so.
+
+    Beyond loopback any IP address will do, too: a page cannot have a name that is one.
+    """
+    given, origins = headers.getlist("host"), headers.getlist("origin")
+    name = _name(given[0]) if len(given) == 1 else None
+    if name is None or any(_authority(origin) != given[0].lower() for origin in origins):
+        return False
+    own = name in _LOCAL or name in hosts or name == (address or "").lower()
+    return own or (not is_loopback(address) and _is_ip(name))
+
+
+def is_direct(headers: Mapping[str, str]) -> bool:
+    """Whether no proxy has left its mark on a request."""
+    return not any(name.lower().startswith(_PROXIED) for name in headers)
+
+
+def _name(host: str) -> str | None:
+    """The name in a Host header, without its port; None where it is not one."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return None
+    return parts.hostname.rstrip(".") if parts.hostname and parts.netloc == host and "@" not in host else None
+
+
+def _authority(origin: str) -> str | None:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return None
+    return parts.netloc.lower() if parts.scheme in ("http", "https") else None
+
+
+def _is_ip(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
