@@ -15,9 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chatbot.app import is_loopback
 
-REFUSED = (
-    "This app does not answer under this name. Open it as localhost, or have its operator add the name to WATTWISE_APP_HOSTS."
-)
+REFUSED = "This app does not answer under this name. Open it as localhost, or have its operator add the name to WATTWISE_APP_HOSTS."
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _PROXIED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-original-", "cf-connecting-ip", "true-client-ip")
 _FRAMING = {"Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY"}

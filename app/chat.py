@@ -21,6 +21,7 @@ from app.conversation import (
 )
 from app.exchange_view import added_html, live_html, place_of, scroll_to, show_exchange, show_next, show_questions
 from app.library import Added, add_files
+from app.progress import progress_words
 from app.resources import Operator, feedback_store, is_answered, starters_of
 from app.streaming import events
 from chatbot import Answer, Chatbot, Event, ReaderError
@@ -116,7 +117,7 @@ def _seen_to(
 
 def _added(submission: Submission, operator: Operator, bot: Chatbot, slot: DeltaGenerator) -> tuple[Added, ...]:
     def progress(stage: str, done: int, total: int) -> None:
-        slot.html(live_html(f"Adding the files: {stage} {done}{f' of {total}' if total else ''}", ""))
+        slot.html(live_html(f"Adding the files: {progress_words(stage, done, total)}", ""))
 
     if not operator.may_change:
         return tuple(Added(name, "", "files cannot be added here") for name, _ in submission.files)

@@ -10,6 +10,11 @@ def bar() -> Callable[[str, int, int], None]:
     slot = st.empty()
 
     def progress(stage: str, done: int, total: int) -> None:
-        slot.progress(min(done / total, 1.0) if total else 0.0, f"{stage} {done}{f' of {total}' if total else ''}")
+        slot.progress(min(done / total, 1.0) if total else 0.0, progress_words(stage, done, total))
 
     return progress
+
+
+def progress_words(stage: str, done: int, total: int) -> str:
+    """What is being done and how far it is, for example "encoding 3 of 24"."""
+    return f"{stage} {done} of {total}" if total else f"{stage} {done}" if done else stage

@@ -10,7 +10,7 @@ from app.document_view import label_of, open_document, show_document
 from app.documents import Listed, listed, megabytes, passages_of, removable
 from app.escaping import as_html
 from app.exchange_view import added_html
-from app.library import FILE_TYPES, add_files, remove_files
+from app.library import FILE_TYPES, add_files, remove_files, unfinished
 from app.progress import bar
 from app.resources import Operator
 from app.syncing_view import show_syncing
@@ -36,6 +36,7 @@ def show_sources(operator: Operator, bot: Chatbot) -> None:
     else:
         _show_list(operator, index, documents)
     if operator.may_change:
+        _show_unfinished(index, documents)
         _show_adding(operator, index)
         show_syncing(operator, index)
 
@@ -82,6 +83,15 @@ def _show_row(index: Index, document: Listed, is_removable: bool) -> None:
             if is_removable:
                 name = document.id.partition("/")[2]
                 st.button("Remove", key=f"remove-{document.id}", type="tertiary", on_click=_remove, args=(index, name))
+
+
+def _show_unfinished(index: Index, documents: Sequence[Listed]) -> None:
+    for name, why in unfinished(index.path, {document.id for document in documents}).items():
+        with st.container(gap=None, key=f"unfinished-{name}"):
+            st.html(f'<strong dir="auto">{as_html(name)}</strong>')
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.html(f'<p class="ww-facts">{as_html(why)}</p>', width="content")
+                st.button("Remove", key=f"discard-{name}", type="tertiary", on_click=_remove, args=(index, name))
 
 
 def _show_adding(operator: Operator, index: Index) -> None:
