@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from threading import Event as Flag
 from threading import Thread
 
+import streamlit as st
+
 from chatbot import Chatbot, Event, Turn
 
 _PATIENCE = 0.1  # seconds
@@ -23,6 +25,16 @@ def events(bot: Chatbot, question: str, history: Sequence[Turn]) -> Iterator[Eve
         yield from _received(found)
     finally:
         stopped.set()
+
+
+def hear_stop() -> bool:
+    """False; but where the visitor has pressed Stop or has left, Streamlit ends the run right here by its own exception.
+
+    For work in the page's own thread that asks from time to time whether it is cancelled. Streamlit looks for a stop
+    wherever a page reads its session, and says it in no other public way.
+    """
+    _ = "stopped" in st.session_state
+    return False
 
 
 def _read(

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ from chatbot.settings import Settings, settings_from
 
 SCRIPT = Path(__file__).resolve().parents[1] / "streamlit_app.py"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_GRACE = 5.0  # seconds
 _UPLOADS = ("auto", "on", "off")
 
 
@@ -93,7 +95,7 @@ def _watched(child: subprocess.Popen[bytes]) -> int:
     """Wait for the child; it never outlives this process, however that is asked to end."""
 
     def end(*_: object) -> None:
-        child.terminate()
+        raise KeyboardInterrupt
 
     previous = signal.signal(signal.SIGTERM, end)
     try:
@@ -102,5 +104,15 @@ def _watched(child: subprocess.Popen[bytes]) -> int:
         return 0
     finally:
         signal.signal(signal.SIGTERM, previous)
-        child.terminate()
+        _end(child)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """It has a moment to say goodbye to the visitors, unless it is too busy to hear."""
+    child.terminate()
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(_GRACE)
+    finally:
+        child.kill()
         child.wait()

@@ -2,11 +2,9 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from chatbot import ReaderError
 from chatbot import app as command
 from chatbot.app import AppSettings, is_loopback
 from chatbot.settings import settings_from
+from tests.app_server import connected, free_port, is_healthy, send, start
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,28 +53,37 @@ def test_a_missing_script_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         command.main([])
 
 
-def test_the_command_serves_and_ends_with_its_child(corpus_index: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    code = "import sys; from chatbot.app import main; sys.exit(main(sys.argv[1:]))"
-    arguments = [sys.executable, "-c", code, "--index", str(corpus_index), "--port", str(port)]
-    process = subprocess.Popen(arguments, cwd=ROOT, env=os.environ, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+def test_the_command_serves_and_ends_with_its_child_while_a_page_is_open(corpus_index: Path) -> None:
+    port = free_port()
+    process = start(corpus_index, port)
     try:
-        assert healthy(port)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-        assert not healthy(port, tries=1)
+        assert is_healthy(port)
+        with connected(port) as page:
+            send(page)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+        assert not is_healthy(port, tries=1)
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
 
 
-def healthy(port: int, tries: int = 150) -> bool:
-    for _ in range(tries):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
-                return bool(answer.read() == b"ok")
-        except OSError:
-            time.sleep(0.2)
-    return False
+def test_a_child_that_is_too_busy_to_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "_GRACE", 0.2)
+    busy = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    child = subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.readline()
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGTERM))
+    timer.start()
+    assert command._watched(child) == 0
+    assert child.returncode == -signal.SIGKILL
+    child.stdout.close()
+
+
+def test_a_setting_that_cannot_be_read_is_said_without_a_traceback() -> None:
+    environment = {**os.environ, "WATTWISE_APP_UPLOADS": "maybe"}
+    arguments = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", f"--server.port={free_port()}"]
+    run = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 1
+    assert run.stderr.strip() == "WATTWISE_APP_UPLOADS is 'maybe': it takes auto, on or off."

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.document_view import label_of
 from app.documents import listed
 from app.escaping import as_html
+from app.library import INTERRUPTED
 from app.syncing_view import report_html
 from chatbot import Chatbot
 from ingest import Index, SyncReport, sync
@@ -88,6 +89,18 @@ def test_a_file_is_added_shown_as_text_and_removed(page: AppTest, index: Path) -
     page.button(key="remove-uploads/quokka.md").click().run()
     assert len(titles(page)) == 1
     assert list((index / "uploads").iterdir()) == []
+
+
+def test_an_interrupted_upload_is_listed_and_removed(index: Path) -> None:
+    (index / "staged").mkdir()
+    (index / "staged" / "quokka.md").write_bytes(NOTE[:9])
+    with listening("127.0.0.1"):
+        page = started("sources")
+        assert '<strong dir="auto">quokka.md</strong>' in html(page)
+        assert INTERRUPTED in html(page)
+        page.button(key="discard-quokka.md").click().run()
+    assert INTERRUPTED not in html(page)
+    assert list((index / "staged").iterdir()) == []
 
 
 def test_the_corpus_has_no_button_to_remove_it(page: AppTest) -> None:

@@ -1,12 +1,17 @@
 """Events that come from a thread of their own are the bot's, in its order, errors included."""
 
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app.streaming import events
 from chatbot import Chatbot, ReaderError, Turn
+from tests.app_server import ROOT, connected, elements, free_port, is_healthy, send
 
 QUESTION = "Is Trainium for inference?"
 
@@ -56,3 +61,44 @@ def test_a_stopped_stream_ends_its_thread(bot: Chatbot) -> None:
             break
         time.sleep(0.05)
     assert threading.active_count() <= before
+
+
+PAGE = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {root!r})
+import streamlit as st
+from app.streaming import hear_stop
+
+st.text("working")
+try:
+    while not hear_stop():
+        time.sleep(0.02)
+finally:
+    Path({ended!r}).touch()
+"""
+
+
+@pytest.mark.parametrize("way", ["stop", "leave"])
+def test_work_in_the_pages_own_thread_ends_when_the_visitor_stops_it_or_leaves(way: str, tmp_path: Path) -> None:
+    ended, port = tmp_path / "ended", free_port()
+    (tmp_path / "page.py").write_text(PAGE.format(root=str(ROOT), ended=str(ended)))
+    arguments = [sys.executable, "-m", "streamlit", "run", "page.py", f"--server.port={port}", "--server.headless=true"]
+    process = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert is_healthy(port)
+        with connected(port) as page:
+            send(page)
+            assert next(elements(page)).WhichOneof("type") == "text"
+            assert not ended.exists()
+            if way == "stop":
+                send(page, BackMsg(stop_script=True))
+                assert list(elements(page)) == []
+        for _ in range(100):
+            if ended.exists():
+                break
+            time.sleep(0.05)
+        assert ended.exists()
+    finally:
+        process.terminate()
+        process.wait(20)
