@@ -87,11 +87,9 @@ def _show_row(index: Index, document: Listed, is_removable: bool) -> None:
 
 def _show_unfinished(index: Index, documents: Sequence[Listed]) -> None:
     for name, why in unfinished(index.path, {document.id for document in documents}).items():
-        with st.container(gap=None, key=f"unfinished-{name}"):
-            st.html(f'<strong dir="auto">{as_html(name)}</strong>')
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.html(f'<p class="ww-facts">{as_html(why)}</p>', width="content")
-                st.button("Remove", key=f"discard-{name}", type="tertiary", on_click=_remove, args=(index, name))
+        with st.container(horizontal=True, vertical_alignment="center", key=f"row-unfinished-{name}"):
+            st.html(f'<p class="ww-facts"><strong dir="auto">{as_html(name)}</strong> {as_html(why)}</p>')
+            st.button("Remove", key=f"discard-{name}", type="tertiary", on_click=_remove, args=(index, name))
 
 
 def _show_adding(operator: Operator, index: Index) -> None:

@@ -29,6 +29,7 @@ _UNEXPECTED = "Something went wrong inside wattwise. Run the same command with W
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    os.umask(0o077)  # whatever a command writes is its own user's alone
     # The matrices here are small: a second thread waits for longer than it works, at the cost of whatever else runs. NumPy comes later.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     level = logging.getLevelNamesMapping().get(os.environ.get("WATTWISE_LOG", "").upper(), logging.CRITICAL)

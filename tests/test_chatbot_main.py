@@ -1,5 +1,7 @@
 import io
 import json
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -107,3 +109,13 @@ def test_a_question_imports_neither_torch_nor_langchain(corpus_index: Path) -> N
         [sys.executable, "-c", program, str(corpus_index)], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_a_command_writes_is_its_own_users_alone(tmp_path: Path) -> None:
+    (tmp_path / "chips.md").write_text("# Chips\n\nThe Quokka-9 chip has 77 GB of memory.\n")
+    command = [sys.executable, "-m", "chatbot", "ingest", "chips.md", "--index", "index", "--encoder", "none"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, umask=0o022)
+    written = [tmp_path / "index", *(tmp_path / "index").rglob("*")]
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in written}
+    assert modes == {(True, 0o700), (False, 0o600)}

@@ -1,13 +1,8 @@
 """A real browser and the real app on a loopback port; skipped, with the reason, where there is no Chromium."""
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
 import threading
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,8 +19,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from chatbot import Chatbot
 from ingest import sync
+from tests.app_server import ROOT, serving
 
-ROOT = Path(__file__).resolve().parents[2]
 SLOW_MODEL = "openai:slow"
 HOSTILE = f"""# The Wombat chip <script>window.harmed = true</script>
 
@@ -119,15 +114,11 @@ def app(corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     sync([ROOT / "corpus", folder / "hostile"], index)
     with ThreadingHTTPServer(("127.0.0.1", 0), SilentModel) as model:
         threading.Thread(target=model.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{free_port()}"
-        process = start(address, index, f"http://127.0.0.1:{model.server_port}/v1")
-        try:
-            wait_until_healthy(address)
-            yield App(address, index)
-        finally:
-            process.terminate()
-            process.wait(20)
-            model.shutdown()
+        server = f"http://127.0.0.1:{model.server_port}/v1"
+        own = {"WATTWISE_APP_MODELS": SLOW_MODEL, "WATTWISE_BASE_URL": server, "OPENAI_API_KEY": "none"}
+        with serving(index, own) as port:
+            yield App(f"http://127.0.0.1:{port}", index)
+        model.shutdown()
 
 
 @pytest.fixture(scope="session")
@@ -146,35 +137,6 @@ class SilentModel(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
-
-
-def start(address: str, index: Path, model_server: str) -> subprocess.Popen[bytes]:
-    code = "import sys; from chatbot.app import main; sys.exit(main(sys.argv[1:]))"
-    arguments = ["--index", str(index), "--port", address.rpartition(":")[2]]
-    own = {"WATTWISE_APP_MODELS": SLOW_MODEL, "WATTWISE_BASE_URL": model_server, "OPENAI_API_KEY": "none"}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
-        cwd=ROOT,
-        env={**os.environ, **own},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
-def wait_until_healthy(address: str) -> None:
-    for _ in range(200):
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise AssertionError("the app did not start")
 
 
 @pytest.fixture(scope="session")
