@@ -31,18 +31,13 @@ _SEAMS = {
 
 def chunk(document: Document) -> tuple[Chunk, ...]:
     """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue."""
-    return tuple(
-        Chunk(
-            id=_chunk_id(document, piece.start, piece.end),
-            document=document,
-            headings=piece.headings,
-            start=piece.start,
-            end=piece.end,
-            text=document.text[piece.start : piece.end],
-            page=piece.page,
-        )
-        for piece in _split(document.text)
-    )
+    return tuple(_chunk(document, piece) for piece in _split(document.text))
+
+
+def chunks_with_context(document: Document) -> Iterator[tuple[Chunk, str]]:
+    """The chunks of a document, each with its `context`; the document is not remembered."""
+    for piece in _pieces_of(document.text):
+        yield _chunk(document, piece), "\n".join(piece.context)
 
 
 def context(chunk: Chunk) -> str:
@@ -57,6 +52,18 @@ def context(chunk: Chunk) -> str:
 def table_header(chunk: Chunk) -> str | None:
     """The header row, cells between bars, of the table in whose middle the chunk begins."""
     return _piece_at(chunk).header
+
+
+def _chunk(document: Document, piece: "_Piece") -> Chunk:
+    return Chunk(
+        id=_chunk_id(document, piece.start, piece.end),
+        document=document,
+        headings=piece.headings,
+        start=piece.start,
+        end=piece.end,
+        text=document.text[piece.start : piece.end],
+        page=piece.page,
+    )
 
 
 def _chunk_id(document: Document, start: int, end: int) -> str:
@@ -89,7 +96,11 @@ def _starts(text: str) -> dict[int, _Piece]:
 
 @lru_cache(maxsize=16)
 def _split(text: str) -> tuple[_Piece, ...]:
-    return tuple(piece for section in _sections(text) for piece in _pack(text, section))
+    return tuple(_pieces_of(text))
+
+
+def _pieces_of(text: str) -> Iterator[_Piece]:
+    return (piece for section in _sections(text) for piece in _pack(text, section))
 
 
 def _sections(text: str) -> list[Section]:

@@ -9,13 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from ingest.chunking import chunk, context
 from ingest.derived import build_derived, is_whole, place_of, remove_others
 from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, load_encoder
 from ingest.instance_rows import is_instance_table
 from ingest.items import Failure, Item
-from ingest.loaders import load
+from ingest.reading import Reader
 from ingest.opening import explained, open_store, writing
 from ingest.sources import find_items
 from ingest.store import Entry, Known, State, Store
@@ -27,7 +26,7 @@ Progress = Callable[[str, int, int], None]
 _BATCH = 256
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
 _ENGINE = frozenset(
-    {"__init__", "__main__", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing"}
+    {"__init__", "__main__", "derived", "encoder", "index", "lexical", "minilm", "opening", "reading", "store", "syncing"}
 )
 
 
@@ -54,7 +53,7 @@ class _Finding:
     id: str
     reason: str = ""
     document: Document | None = None
-    chunks: tuple[Chunk, ...] = ()
+    chunks: tuple[tuple[Chunk, str], ...] = ()
     known: Known | None = None
 
 
@@ -103,12 +102,19 @@ def _known_now(folder: Path) -> dict[str, Known]:
 
 def _findings(sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress) -> Iterator[_Finding]:
     """One finding a document, in the order of the sources; then what vanished, by id."""
+    with Reader() as reader:
+        yield from _found(sources, known, progress, reader)
+
+
+def _found(
+    sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress, reader: Reader
+) -> Iterator[_Finding]:
     met: set[str] = set()
     for source in sources:
         origin = _origin(source)
         try:
             for item in find_items(source):
-                finding = _finding(item, origin, known) if item.id not in met else _second(item)
+                finding = _finding(item, origin, known, reader) if item.id not in met else _second(item)
                 met.add(item.id)
                 yield finding
                 progress("reading", len(met), 0)
@@ -126,7 +132,7 @@ def _second(item: Item | Failure) -> _Finding:
     return _Finding("failed", item.id, "another source has a document of the same name: rename one of the two")
 
 
-def _finding(item: Item | Failure, origin: str, known: Mapping[str, Known]) -> _Finding:
+def _finding(item: Item | Failure, origin: str, known: Mapping[str, Known], reader: Reader) -> _Finding:
     if isinstance(item, Failure):
         return _Finding("failed", item.id, item.reason)
     try:
@@ -134,13 +140,12 @@ def _finding(item: Item | Failure, origin: str, known: Mapping[str, Known]) -> _
         now = Known(origin, _fingerprint(item, data))
         if known.get(item.id) == now:
             return _Finding("unchanged", item.id)
-        document = load(item, data)
+        reading = reader.read(item, data)
     except CorpusError as error:
         return _Finding("failed", item.id, str(error))
-    chunks = chunk(document)
-    if not chunks:
+    if not reading.chunks:
         return _Finding("failed", item.id, "it has no text: write something in it or take it out")
-    return _Finding("changed" if item.id in known else "added", item.id, "", document, chunks, now)
+    return _Finding("changed" if item.id in known else "added", item.id, "", reading.document, reading.chunks, now)
 
 
 def _fingerprint(item: Item, data: bytes) -> str:
@@ -161,7 +166,7 @@ def _stored(findings: Iterable[_Finding], store: Store) -> Iterator[_Finding]:
     for finding in findings:
         if finding.document and finding.known:
             searched = not is_instance_table(finding.document.text)
-            store.replace(finding.document, (_entry(c, searched) for c in finding.chunks), finding.known)
+            store.replace(finding.document, (_entry(*c, searched) for c in finding.chunks), finding.known)
         elif finding.kind == "removed":
             store.remove([finding.id])
         yield _outline(finding)
@@ -171,8 +176,7 @@ def _outline(finding: _Finding) -> _Finding:
     return _Finding(finding.kind, finding.id, finding.reason)
 
 
-def _entry(piece: Chunk, searched: bool) -> Entry:
-    around = context(piece)
+def _entry(piece: Chunk, around: str, searched: bool) -> Entry:
     return Entry(piece, around, _digest(encoded_text(piece, around)), searched)
 
 
