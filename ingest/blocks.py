@@ -23,6 +23,8 @@ _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 # A cell may run over several lines, blank ones among them; one that is not closed so soon is no such cell.
 _ROW_LINES = 200
 _HEADING = 200
+# What a table's header says beyond this is not carried to its rows: each chunk of the table has a copy.
+_HEADER = 2_000
 _KINDS: dict[str, Kind] = {
     "heading_open": "heading",
     "bullet_list_open": "list",
@@ -224,7 +226,7 @@ def _table(node: _Node, lines: _Lines, start: int, end: int) -> Block:
     begins = [start, *(lines.offset(first) for first, _ in rows[1:])]
     spans = [trim(lines.text, begin, stop) for begin, stop in zip(begins, [*begins[1:], end], strict=True)]
     children = tuple(Block("row", *span) for span in spans) if len(rows) > 1 else ()
-    header = _BAR.split(lines.content[node.map[0]].strip().strip("|"))
+    header = _BAR.split(lines.content[node.map[0]].strip()[:_HEADER].strip("|"))
     return Block("table", start, end, children, title=" | ".join(map(clean_title, header)))
 
 

@@ -188,7 +188,8 @@ def _divide(text: str, block: Block, context: tuple[str, ...]) -> Iterator[_Piec
 def _rows(text: str, table: Block, context: tuple[str, ...]) -> Iterator[_Piece]:
     headed = (*context, table.title)
     for number, row in enumerate(table.children or (replace(table, kind="row"),)):
-        pieces = _cut(text, row, headed if number else context, (*headed, *_row_name(text, row)))
+        name = _row_name(text, row) if row.end - row.start > LIMIT else ()
+        pieces = _cut(text, row, headed if number else context, (*headed, *name))
         for part, piece in enumerate(pieces):
             yield replace(piece, header=table.title) if number or part else piece
 

@@ -8,7 +8,8 @@ from functools import reduce
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u2060\ufeff\ufffe\ud800-\udfff]")
 _LINE_BREAK = re.compile("\r\n?|[\x85\u2028\u2029]")
 _ODD_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-_LINE_END = re.compile(r"[^\S\n\f]+(?=[\n\f]|\Z)")
+# Looked for at the beginning of each run of spaces only, so that a long run inside a line is passed once.
+_LINE_END = re.compile(r"(?<![^\S\n\f])[^\S\n\f]++(?=[\n\f]|\Z)")
 _BLANK_LINES = re.compile(r"\n{4,}")
 
 

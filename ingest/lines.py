@@ -21,7 +21,7 @@ RESIDUE = (
     r"subscribe(?: (?:now|to (?:our|the) [\w ]{1,40}))?[.!]?",
     r"(?:we|this (?:web)?site|our (?:web)?site) uses? cookies\b.{0,240}|(?:accept|reject|manage)(?: all)? cookies",
     r"cookie (?:policy|settings|preferences|notice)",
-    r"home(?: *[>»›/] *[^>»›/]{1,60})+|skip to (?:main )?content|back to top|on this page:?",
+    r"home *(?:[>»›/][^>»›/]{1,60})+|skip to (?:main )?content|back to top|on this page:?",
     r"[←«‹] ?(?:previous|prev|back)\b.{0,80}|(?:next|read more)\b.{0,80}[→»›]",
     r"was this (?:page|article|answer) helpful\??(?: yes no)?|thank(?:s| you) for (?:your )?feedback[.!]?",
     r"\d+ min(?:ute)?s? read|(?:copyright|©).{0,80}all rights reserved\.?",

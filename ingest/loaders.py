@@ -39,8 +39,12 @@ _QUOTED_AS_THEY_STAND = {".md", ".mdx", ".txt"}
 _PAGED = {".pdf", ".pptx"}
 # Their headings name a sheet or a record, not the whole.
 _COLLECTIONS = {".csv", ".json", ".jsonl", ".xlsx"}
+# What a document says of itself is stored beside each of its passages; a text longer than this is more than one document.
+_LONGEST_PROPERTY = 300
+_LONGEST_ADDRESS = 2_000
+_LONGEST_TEXT = 2 * MAX_BYTES
 _BYLINE = re.compile(
-    r"(?im)^[ \t>*_]*(?:author|written by|posted by)[ \t*_]*:?[ \t*_]+(?P<who>[A-Z][\w .&'’-]{2,60}?)[*_. \t]*$"
+    r"(?im)^[ \t>*_]*(?:author|written by|posted by)(?:[ \t*_]*+:[ \t*_]++|[ \t*_]++)(?P<who>[A-Z][\w .&'’-]{2,60}?)[*_. \t]*$"
 )
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?!\d)")
 _WRITTEN_DATES = ("%B %d, %Y", "%d %B %Y", "%b %d, %Y", "%d %b %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
@@ -60,6 +64,8 @@ def load(item: Item, data: bytes) -> Document:
     text = extracted.text if suffix in _QUOTED_AS_THEY_STAND else _cleaned(extracted.text, paged=suffix in _PAGED)
     if not text.strip():
         raise CorpusError("it is empty: write something in it or take it out")
+    if len(text) > _LONGEST_TEXT:
+        raise CorpusError(f"its text is longer than {_LONGEST_TEXT:,} characters: split it into smaller files")
     source = item.source or _source(item, extracted, text)
     return Document(item.id, source, source.title, text)
 
@@ -89,13 +95,22 @@ def _source(item: Item, extracted: Extracted, text: str) -> Source:
     addresses = (properties.get(name, "") for name in ("url", "address", "source"))
     return Source(
         id=_source_id(item.id),
-        title=clean(title).strip(),
-        publisher=_first(properties, "publisher", "author", "submitted_by") or _byline(item.name, text),
-        url=item.address or next((one for one in addresses if one.startswith(("http://", "https://"))), None),
+        title=_plain(title) or _name_in_words(item.name),
+        publisher=_plain(_first(properties, "publisher", "author", "submitted_by")) or _byline(item.name, text),
+        url=item.address or next(filter(_is_address, addresses), None),
         published=_iso_date(_first(properties, "published", "published_date", "date", "as_of")),
-        licence=_first(properties, "licence", "license"),
+        licence=_plain(_first(properties, "licence", "license")),
         original=None if item.address else item.name,
     )
+
+
+def _plain(said: str | None) -> str | None:
+    """What can be stored and shown in a line; None for what says nothing then."""
+    return clean(said)[:_LONGEST_PROPERTY].strip() or None if said else None
+
+
+def _is_address(said: str) -> bool:
+    return said.startswith(("http://", "https://")) and len(said) <= _LONGEST_ADDRESS and clean(said) == said
 
 
 def _heading(name: str, text: str) -> str | None:

@@ -3,6 +3,8 @@
 import codecs
 import re
 import warnings
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from ingest.document import CorpusError
@@ -19,12 +21,23 @@ _PROPERTIES = {
 }
 _PAGE_FURNITURE = ("script", "style", "noscript", "template", "svg", "nav", "aside", "footer", "form", "title")
 _ROW = re.compile(r"^(\|.*\|)[ \t]*$", re.MULTILINE)
-_TABLE_AFTER_TEXT = re.compile(r"^(?!\|)(.*\S.*)\n(?=\|.*\|\n\|[ :|-]+\|$)", re.MULTILINE)
+_TABLE_AFTER_TEXT = re.compile(r"^(?!\|)([^\S\n]*+\S.*+)\n(?=\|.*\|\n\|[ :|-]+\|$)", re.MULTILINE)
+_TAG = re.compile(
+    r"<!--(?:.*?-->|.*)|<(?P<raw>script|style)\b(?:.*?</(?P=raw)\s*>|.*)|<(?P<end>/?)(?P<name>[a-z][a-z0-9]*)\b[^<>]*+>",
+    re.IGNORECASE | re.DOTALL,
+)
+# libxml2 stops in the middle of a page that is nested deeper than 256; a table is three or four deep by itself.
+_DEEPEST = 50
+_WITHOUT_END = frozenset(
+    "area base br col embed frame hr img input link meta param source track wbr".split()
+    + "colgroup dd dt li option p tbody td tfoot th thead tr".split()
+)
+_INLINE = frozenset("a abbr b big cite code del em font i ins kbd mark q s small span strike strong sub sup tt u".split())
 
 
 def load_html(data: bytes, content_type: str | None = None) -> Extracted:
     """The main text of a page; the charset is the one that the server or the page states, else UTF-8."""
-    html = _decode_html(data, content_type)
+    html = "".join(_flattened(_decode_html(data, content_type)))
     text, title, properties = _main_text(html)
     return Extracted(text or _whole_text(html), title, properties)
 
@@ -39,6 +52,31 @@ def _decode_html(data: bytes, content_type: str | None) -> str:
         return data.decode(charset)
     except (LookupError, UnicodeDecodeError) as error:
         raise CorpusError(f"it is not the {charset} text that it says it is: save it as UTF-8") from error
+
+
+def _flattened(html: str) -> Iterator[str]:
+    """The page without the tags that are nested deeper than any page needs; where one breaks the line, so do they."""
+    open_tags: list[tuple[str, bool]] = []
+    count = Counter[str]()
+    done = 0
+    for tag in _TAG.finditer(html):
+        name = (tag["name"] or "").lower()
+        if not name or name in _WITHOUT_END or (tag["end"] and not count[name]):
+            continue
+        if not tag["end"]:
+            kept = len(open_tags) < _DEEPEST
+            open_tags.append((name, kept))
+            count[name] += 1
+        else:
+            closed = ""
+            while closed != name:
+                closed, kept = open_tags.pop()
+                count[closed] -= 1
+        if not kept:
+            before, done = html[done : tag.start()], tag.end()
+            yield before
+            yield "" if name in _INLINE or not before.strip() else "<br>"
+    yield html[done:]
 
 
 def _main_text(html: str) -> tuple[str, str | None, dict[str, str]]:

@@ -14,10 +14,10 @@ from typing import Any
 from ingest.document import CorpusError
 from ingest.items import DAMAGED, MAX_BYTES, Extracted
 from ingest.markup import markdown_of_html
-from ingest.tables import markdown_table
+from ingest.tables import check_size, markdown_table
 
 _OLE_HEADER = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_LARGEST_UNPACKED = 10 * MAX_BYTES
+_LARGEST_UNPACKED = 4 * MAX_BYTES
 
 
 def load_docx(data: bytes) -> Extracted:
@@ -100,8 +100,13 @@ def load_xlsx(data: bytes) -> Extracted:
 
 
 def _sheet_section(sheet: Any) -> str:
+    # Else rows would be filled up to the size that the sheet states, which one cell in its last corner makes endless.
+    sheet.reset_dimensions()
     blocks: list[list[list[str]]] = [[]]
-    for row in sheet.iter_rows():
+    count = 0
+    for number, row in enumerate(sheet.iter_rows()):
+        count += len(row)
+        check_size(number, count)
         cells = [_shown(cell) for cell in row]
         if any(cells):
             blocks[-1].append(cells)
@@ -113,8 +118,8 @@ def _sheet_section(sheet: Any) -> str:
 
 def _block_text(rows: list[list[str]]) -> str:
     """A table without the columns that are empty in it, or the one value there is."""
-    used = [column for column in range(max(map(len, rows))) if any(row[column : column + 1] != [""] for row in rows)]
-    kept = [[row[column] if column < len(row) else "" for column in used] for row in rows]
+    used = sorted({column for row in rows for column, value in enumerate(row) if value})
+    kept = [[row[column] for column in used if column < len(row)] for row in rows]
     return kept[0][0] if len(kept) == len(used) == 1 else markdown_table(kept)
 
 

@@ -16,7 +16,8 @@ _HEAD = 20_000
 _MARKDOWN = MarkdownIt("commonmark")
 _WORDS = {"text", "code_inline", "softbreak", "hardbreak"}
 _LONGEST_TITLE = 150
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+# What is longer than a few pages is no front matter, and would take YAML minutes.
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,20000}?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # What stands above the title of a press release.
 _RELEASE = re.compile(r"\A(?:(?:for immediate release|(?:press|news|media) release)[:.]?\s*\n\s*)+", re.IGNORECASE)
 _KEY_LINE = re.compile(r"[A-Za-z_][\w .-]*:(?:[ \t]|$)", re.MULTILINE)

@@ -11,7 +11,7 @@ _DIRECTIVE = re.compile(r"^([ \t]*)\.\. ([\w:-]+)::[ \t]*(.*)\n((?:[ \t]+:[\w-]+
 _NAVIGATION = re.compile(
     r"^([ \t]*)\.\. (?:toctree|index|highlight|currentmodule|meta)::.*\n(?:(?:\1[ \t]+\S.*)?\n)*", re.MULTILINE
 )
-_ROLE = re.compile(r":(?!math:|sub:|sup:)(?:[\w-]+:)+`([^`<]*[^`<\s])(?:\s*<[^`]*>)?`")
+_ROLE = re.compile(r":(?!math:|sub:|sup:)(?:[\w-]{1,40}:){1,4}`([^`<]*[^`<\s])(?:\s*<[^`]*>)?`")
 _HEAD = 2_000
 _SETTINGS = {
     # A document must not pull other files in, run anything, or be changed by a configuration file that lies about.

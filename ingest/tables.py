@@ -11,7 +11,12 @@ from ingest.plain import decode
 
 _SAMPLE = 64 * 1024
 _DELIMITERS = ",;\t|"
+_MOST_ROWS = 1 << 20  # as many as a sheet of Excel can have
+_MOST_CELLS = 5_000_000
 _LONGEST_VALUE = 200
+# A table of more cells than this many times those that say something is sparse.
+_SPARSE = 4
+_FEW_CELLS = 10_000
 _DEEPEST_HEADING = 6
 _TITLES = ("title", "name", "heading", "question", "id")
 _FEWEST_WORDS = 4
@@ -19,15 +24,39 @@ _TEXTS = ("text", "content", "body")
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table whose header is the first row; short rows are filled up, and empty ones left out."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    cells = [row for row in cells if any(row)]
-    if not cells:
+    """A Markdown table whose header is the first row; empty rows are left out, and short ones filled up unless most
+    cells would be empty then.
+
+    Raises CorpusError where it would have more rows or cells than can be read.
+    """
+    lines: list[tuple[str, int]] = []
+    count = width = 0
+    for row in rows:
+        cells = [_cell(value) for value in row]
+        count += len(cells)
+        check_size(len(lines), count)
+        if any(cells):
+            lines.append((f"| {' | '.join(cells)} |", len(cells)))
+            width = max(width, len(cells))
+    if not lines:
         return ""
-    width = max(map(len, cells))
-    lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in cells]
-    lines.insert(1, "|" + " --- |" * width)
-    return "\n".join(lines)
+    missing = 0 if _is_sparse(len(lines) * width, count) else width
+    filled = [line + "  |" * (missing - length) for line, length in lines]
+    filled.insert(1, "|" + " --- |" * width)
+    return "\n".join(filled)
+
+
+def _is_sparse(cells: int, filled: int) -> bool:
+    """Whether a table is large and mostly empty."""
+    return cells > max(_FEW_CELLS, _SPARSE * filled)
+
+
+def check_size(rows: int, cells: int) -> None:
+    """Raise CorpusError for a table that is too large to be read."""
+    if rows > _MOST_ROWS:
+        raise CorpusError(f"it has a table of more than {_MOST_ROWS:,} rows: split it or keep the rows that matter")
+    if cells > _MOST_CELLS:
+        raise CorpusError(f"it has a table of more than {_MOST_CELLS:,} cells: split it or keep the columns that matter")
 
 
 def _cell(value: str) -> str:
@@ -90,7 +119,7 @@ def _blocks(value: object, level: int) -> Iterator[str]:
         yield _scalar(value)
     elif all(map(_is_scalar, value)):
         yield "\n".join(f"- {_one_line(part)}" for part in value)
-    elif all(map(_is_flat, value)) and not any(map(_text_key, value)):
+    elif all(map(_is_flat, value)) and not any(map(_text_key, value)) and not _differ(value):
         yield _records_table(value)
     else:
         for number, part in enumerate(value, start=1):
@@ -120,8 +149,17 @@ def _record_blocks(record: object, number: int, level: int) -> Iterator[str]:
     yield from _mapping_blocks({key: value for key, value in record.items() if key not in (title, text)}, level + 1)
 
 
+def _differ(records: Sequence[Mapping[str, object]]) -> bool:
+    """Whether records have so little in common that they make no table."""
+    return _is_sparse(len(_columns(records)) * len(records), sum(map(len, records)))
+
+
+def _columns(records: Iterable[Mapping[str, object]]) -> list[str]:
+    return list(dict.fromkeys(key for record in records for key in record))
+
+
 def _records_table(records: list[dict[str, object]]) -> str:
-    columns = list(dict.fromkeys(key for record in records for key in record))
+    columns = _columns(records)
     rows = ([_scalar(record.get(column)) for column in columns] for record in records)
     return markdown_table([columns, *rows])
 
