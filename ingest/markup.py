@@ -28,11 +28,11 @@ _TAG = re.compile(
 )
 # libxml2 stops in the middle of a page that is nested deeper than 256; a table is three or four deep by itself.
 _DEEPEST = 50
-_WITHOUT_END = frozenset(
-    "area base br col embed frame hr img input link meta param source track wbr".split()
-    + "colgroup dd dt li option p tbody td tfoot th thead tr".split()
-)
-_INLINE = frozenset("a abbr b big cite code del em font i ins kbd mark q s small span strike strong sub sup tt u".split())
+_VOID = "area base br col embed frame hr img input link meta param source track wbr"
+_END_OPTIONAL = "colgroup dd dt li option p tbody td tfoot th thead tr"
+_WITHOUT_END = frozenset(f"{_VOID} {_END_OPTIONAL}".split())
+_PHRASING = "a abbr b big cite code del em font i ins kbd mark q s small span strike strong sub sup tt u"
+_INLINE = frozenset(_PHRASING.split())
 
 
 def load_html(data: bytes, content_type: str | None = None) -> Extracted:
@@ -61,13 +61,15 @@ def _flattened(html: str) -> Iterator[str]:
     done = 0
     for tag in _TAG.finditer(html):
         name = (tag["name"] or "").lower()
-        if not name or name in _WITHOUT_END or (tag["end"] and not count[name]):
+        kept = len(open_tags) < _DEEPEST
+        if not name:
             continue
-        if not tag["end"]:
-            kept = len(open_tags) < _DEEPEST
+        if name in _WITHOUT_END:
+            pass
+        elif not tag["end"]:
             open_tags.append((name, kept))
             count[name] += 1
-        else:
+        elif count[name]:
             closed = ""
             while closed != name:
                 closed, kept = open_tags.pop()

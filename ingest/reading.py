@@ -59,13 +59,15 @@ class Reader:
 
     def read(self, item: Item, data: bytes) -> Reading:
         """Raises CorpusError with the reason, which may be that the document does not keep to the budget."""
+        fresh = self._process is None
         process = self._process = self._process or self._start()
         reply = _exchange(process, _request(item, data))
         if reply is None:
-            raise CorpusError(self._broken(self._stop()))
-        # What one document left behind must not be charged to the next.
-        if reply["memory"] > self._budget.memory // 2:
-            self._stop()
+            code = self._stop()
+            if fresh or code == -signal.SIGALRM:
+                raise CorpusError(self._broken(code))
+            # It may have died of what other documents left behind.
+            return self.read(item, data)
         if "reason" in reply:
             raise CorpusError(reply["reason"])
         return _reading(item.id, reply)
@@ -86,7 +88,8 @@ class Reader:
         process, self._process = self._process, None
         if process is None:
             return 0
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         process.stdout.close()
         with suppress(OSError):
             process.stdin.close()
@@ -112,7 +115,8 @@ def _request(item: Item, data: bytes) -> bytes:
 
 def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> dict[str, Any] | None:
     """What the process says; None when it ended without a word."""
-    assert process.stdin and process.stdout
+    assert process.stdin
+    assert process.stdout
     try:
         process.stdin.write(request)
         process.stdin.flush()
@@ -175,16 +179,9 @@ def _reply(item: Item, data: bytes) -> dict[str, object]:
         document = load(item, data)
         chunks = [(c.id, c.headings, c.start, c.end, c.page, around) for c, around in chunks_with_context(document)]
     except CorpusError as error:
-        return {"reason": str(error), "memory": _most_memory()}
+        return {"reason": str(error)}
     except MemoryError:
         raise
     except Exception:
-        return {"reason": DAMAGED, "memory": _most_memory()}
-    found = {"source": astuple(document.source), "title": document.title, "text": document.text, "chunks": chunks}
-    return {**found, "memory": _most_memory()}
-
-
-def _most_memory() -> int:
-    """Bytes of memory that this process has had at most."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        return {"reason": DAMAGED}
+    return {"source": astuple(document.source), "title": document.title, "text": document.text, "chunks": chunks}

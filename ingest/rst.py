@@ -2,6 +2,7 @@
 
 import re
 
+from ingest.document import CorpusError
 from ingest.items import Extracted
 from ingest.markup import markdown_of_html
 from ingest.plain import decode
@@ -13,6 +14,7 @@ _NAVIGATION = re.compile(
 )
 _ROLE = re.compile(r":(?!math:|sub:|sup:)(?:[\w-]{1,40}:){1,4}`([^`<]*[^`<\s])(?:\s*<[^`]*>)?`")
 _HEAD = 2_000
+_LONGEST_LINE = 10_000  # as docutils has it, which gives an empty text then
 _SETTINGS = {
     # A document must not pull other files in, run anything, or be changed by a configuration file that lies about.
     "file_insertion_enabled": False,
@@ -31,6 +33,8 @@ def load_rst(data: bytes) -> Extracted:
     from docutils.core import publish_parts
 
     text = decode(data)
+    if max(map(len, text.split("\n"))) > _LONGEST_LINE:
+        raise CorpusError(f"it has a line of more than {_LONGEST_LINE:,} characters: break its lines")
     parts = publish_parts(_without_sphinx(text), writer="html5", settings_overrides=_SETTINGS)
     fields = {name.lower(): value.strip() for name, value in _FIELD.findall(text[:_HEAD])}
     return Extracted(markdown_of_html(parts["html_body"]), properties=fields)

@@ -14,8 +14,8 @@ from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, load_encoder
 from ingest.instance_rows import is_instance_table
 from ingest.items import Failure, Item
-from ingest.reading import Reader
 from ingest.opening import explained, open_store, writing
+from ingest.reading import Reader
 from ingest.sources import find_items
 from ingest.store import Entry, Known, State, Store
 from ingest.vectors import encoded_text

@@ -56,7 +56,9 @@ def check_size(rows: int, cells: int) -> None:
     if rows > _MOST_ROWS:
         raise CorpusError(f"it has a table of more than {_MOST_ROWS:,} rows: split it or keep the rows that matter")
     if cells > _MOST_CELLS:
-        raise CorpusError(f"it has a table of more than {_MOST_CELLS:,} cells: split it or keep the columns that matter")
+        raise CorpusError(
+            f"it has a table of more than {_MOST_CELLS:,} cells: split it or keep the columns that matter"
+        )
 
 
 def _cell(value: str) -> str:
