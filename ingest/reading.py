@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
@@ -166,7 +167,7 @@ def _listen(stream: BinaryIO, requests: "SimpleQueue[tuple[Item, bytes]]") -> No
             length, id, name, source, content_type, address = json.loads(line)
             data = stream.read(length)
             about = Source(*source) if source else None
-            requests.put((Item(id, name, about, lambda data=data: data, content_type, address), data))
+            requests.put((Item(id, name, about, partial(bytes, data), content_type, address), data))
     finally:
         os._exit(_OUT_OF_MEMORY)
 

@@ -489,3 +489,10 @@ def test_each_fact_of_the_sources_stands_under_its_headings(name: str, words: st
 def test_a_mark_that_heads_nothing_makes_no_markdown_of_plain_text() -> None:
     text = "A Cloud Opens\n\nIt opened in Oslo today with words that go on.\n\nAbout the company\n\nIt has 620 people.\n\n###\n"
     assert outline(text)[-1] == (("A Cloud Opens", "About the company"), "It has 620 people.")
+
+
+def test_rows_of_a_wide_table_carry_a_part_of_its_header() -> None:
+    wide = "\n".join("| " + " | ".join([cell] * 5_000) + " |" for cell in ("name", "---", "12345"))
+    pieces = chunk(document(wide))
+    assert max(len(context(piece)) for piece in pieces) < 2_100
+    assert context(pieces[-1]).startswith("name | name | name")

@@ -1,6 +1,7 @@
 """Every format becomes text, and everything that cannot be read says why."""
 
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.campaign.documents import workbook
 from ingest.document import CorpusError, Document, Source
 from ingest.items import FORMATS, Item
 from ingest.loaders import LOADERS, MAX_BYTES, SUFFIXES, front_matter, load
@@ -575,3 +577,46 @@ def test_a_byline_names_the_publisher_and_a_run_together_heading_the_title() -> 
 @pytest.mark.parametrize("text", ["#", "# \n\nSand is melted.", "#\n#\n"])
 def test_a_heading_without_words_is_no_title(text: str) -> None:
     assert loaded("melted-sand.md", text).source.title == "melted sand"
+
+
+# What would take for ever
+
+
+def test_a_sheet_with_a_cell_in_its_last_corner_is_that_cell() -> None:
+    last = '<dimension ref="A1:XFD1048576"/><sheetData><row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>The last one.</t></is></c></row></sheetData>'
+    assert loaded("a.xlsx", workbook(last)).text == "## Sheet\n\nThe last one.\n"
+
+
+def test_a_sheet_whose_rows_never_end_is_refused() -> None:
+    far = '<sheetData><row r="999999999999"><c r="A1" t="inlineStr"><is><t>far</t></is></c></row></sheetData>'
+    assert reason("a.xlsx", workbook(far)) == (
+        "it has a table of more than 1,048,576 rows: split it or keep the rows that matter"
+    )
+
+
+def test_short_rows_are_filled_up_unless_a_row_is_absurdly_wide() -> None:
+    assert loaded("a.csv", "a,b\n1\n").text == "| a | b |\n| --- | --- |\n| 1 |  |\n"
+    wide = loaded("a.csv", "a,b\n" + "1\n" * 10 + ",".join("9" * 10_000) + "\n").text.splitlines()
+    assert (wide[0], wide[2], len(wide)) == ("| a | b |", "| 1 |", 13)
+
+
+def test_records_with_nothing_in_common_are_no_table() -> None:
+    common = json.dumps([{"name": "a", "size": 1}, {"name": "b"}])
+    assert loaded("a.json", common).text == "| name | size |\n| --- | --- |\n| a | 1 |\n| b |  |\n"
+    text = loaded("a.json", json.dumps([{f"key {number}": number} for number in range(1_000)])).text
+    assert text.startswith("## Item 1\n\n- key 0: 0\n\n## Item 2\n\n- key 1: 1\n")
+
+
+def test_what_a_document_says_of_itself_is_plain_and_short() -> None:
+    front = '---\ntitle: "\\ud800{}"\npublisher: "\\udfff\\0 P"\nurl: https://a.example/{}\n---\n\nWords.\n'
+    source = loaded("a.md", front.format("t" * 1_000, "u" * 3_000)).source
+    assert (source.title, source.publisher, source.url) == ("t" * 300, "P", None)
+
+
+def test_front_matter_has_an_end() -> None:
+    text = "---\n" + "a: b\n" * 5_000 + "---\n\nWords.\n"
+    assert front_matter(text) == ({}, 0)
+
+
+def test_restructured_text_with_an_enormous_line_is_refused() -> None:
+    assert reason("a.rst", "a " * 6_000) == "it has a line of more than 10,000 characters: break its lines"

@@ -208,7 +208,8 @@ def _slides(draw: random.Random, n: int) -> bytes:
     return data.getvalue()
 
 
-def _xlsx(sheet: str, strings: str = "") -> bytes:
+def workbook(sheet: str, strings: str = "") -> bytes:
+    """An Excel file of one sheet, given as XML."""
     main = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     return _package(
         {
@@ -237,25 +238,25 @@ def _cell(place: str, value: str) -> str:
 
 def _last_cell(draw: random.Random, n: int) -> bytes:
     sheet = f'<sheetData><row r="1048576">{_cell("XFD1048576", "The last cell.")}</row></sheetData>'
-    return _xlsx(f'<dimension ref="A1:XFD1048576"/>{sheet}')
+    return workbook(f'<dimension ref="A1:XFD1048576"/>{sheet}')
 
 
 def _far_rows(draw: random.Random, n: int) -> bytes:
-    return _xlsx(f'<sheetData><row r="{10 ** draw.randint(7, 18)}">{_cell("A1", "far")}</row></sheetData>')
+    return workbook(f'<sheetData><row r="{10 ** draw.randint(7, 18)}">{_cell("A1", "far")}</row></sheetData>')
 
 
 def _far_columns(draw: random.Random, n: int) -> bytes:
     rows = (f'<row r="{row}">{_cell(f"XFD{row}", "far")}</row>' for row in range(1, n // 100))
-    return _xlsx(f"<sheetData>{''.join(rows)}</sheetData>")
+    return workbook(f"<sheetData>{''.join(rows)}</sheetData>")
 
 
 def _many_cells(draw: random.Random, n: int) -> bytes:
     cells = "<c><v>1</v></c>" * 20
-    return _xlsx(f"<sheetData>{f'<row>{cells}</row>' * (n // 8)}</sheetData>")
+    return workbook(f"<sheetData>{f'<row>{cells}</row>' * (n // 8)}</sheetData>")
 
 
 def _many_strings(draw: random.Random, n: int) -> bytes:
-    return _xlsx(f"<sheetData><row>{_cell('A1', 'a')}</row></sheetData>", "<si><t>a</t></si>" * n * 4)
+    return workbook(f"<sheetData><row>{_cell('A1', 'a')}</row></sheetData>", "<si><t>a</t></si>" * n * 4)
 
 
 def written_pdf(*objects: bytes) -> bytes:
