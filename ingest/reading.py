@@ -144,6 +144,8 @@ def serve(seconds: float, memory: int) -> None:
     with suppress(ValueError):  # a lower limit is set already
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whatever the parent does with it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library that prints must not be taken for the reply
     requests: SimpleQueue[tuple[Item, bytes]] = SimpleQueue()

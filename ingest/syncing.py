@@ -26,7 +26,7 @@ Progress = Callable[[str, int, int], None]
 _BATCH = 256
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
 _ENGINE = frozenset(
-    {"__init__", "__main__", "derived", "encoder", "index", "lexical", "minilm", "opening", "reading", "store", "syncing"}
+    {"__init__", "__main__", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing"}
 )
 
 
@@ -67,10 +67,10 @@ def sync(
 ) -> SyncReport:
     """Make the index hold what the sources hold, and nothing else; return what that changed.
 
-    Only documents that differ are loaded, and only texts that the index has not seen are encoded. A source that cannot
-    be reached keeps its documents. Until the end, and after a failure or a kill at any moment, readers have the old
-    index. Raises CorpusError when no source is given, when nothing can be read and there is no index yet, when another
-    sync is writing, or when the encoder cannot be had.
+    Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`), and only texts that the index
+    has not seen are encoded. A source that cannot be reached keeps its documents. Until the end, and after a failure or
+    a kill at any moment, readers have the old index. Raises CorpusError when no source is given, when nothing can be
+    read and there is no index yet, when another sync is writing, or when the encoder cannot be had.
     """
     if not sources:
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")

@@ -96,7 +96,9 @@ def test_a_process_that_died_of_something_else_is_replaced() -> None:
 def test_the_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     (tmp_path / "long.md").write_bytes(MANY_ITEMS)
     parent = subprocess.Popen(
-        [sys.executable, "-m", "ingest", "long.md", "--encoder", "none"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}
+        [sys.executable, "-m", "ingest", "long.md", "--encoder", "none"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     while not (found := children(parent.pid)):
         time.sleep(0.02)
@@ -118,9 +120,15 @@ def is_running(process: int) -> bool:
 
 def test_a_script_without_a_guard_and_a_thread_can_sync(tmp_path: Path) -> None:
     (tmp_path / "good.md").write_text(GOOD)
-    (tmp_path / "script.py").write_text("from ingest import sync\nprint(sync(['good.md'], 'index', encoder='none').added)\n")
+    (tmp_path / "script.py").write_text(
+        "from ingest import sync\nprint(sync(['good.md'], 'index', encoder='none').added)\n"
+    )
     ran = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
     )
     assert (ran.stdout, ran.stderr) == ("('good.md',)\n", "")
 
@@ -173,7 +181,9 @@ def test_reading_takes_no_longer_than_the_length_of_a_document(reader: Reader, n
     assert "The last words." in text(reader, name, content)
 
 
-@pytest.mark.parametrize(("begin", "end"), [("div", ""), ("b", ""), ("ul", "li"), ("blockquote", ""), ("table", "tr td")])
+@pytest.mark.parametrize(
+    ("begin", "end"), [("div", ""), ("b", ""), ("ul", "li"), ("blockquote", ""), ("table", "tr td")]
+)
 def test_a_page_is_read_however_deep_it_is_nested(reader: Reader, begin: str, end: str) -> None:
     names = [begin, *end.split()]
     opened = "".join(f"<{name}>" for name in names) * 12_500
