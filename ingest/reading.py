@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import partial
+from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
@@ -74,7 +75,9 @@ class Reader:
         return _reading(item.id, reply)
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        program = _PROGRAM.format(path=sys.path, seconds=self._budget.seconds, memory=self._budget.memory)
+        program = _PROGRAM.format(
+            path=list(map(str, sys.path)), seconds=self._budget.seconds, memory=self._budget.memory
+        )
         return subprocess.Popen(
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
@@ -150,6 +153,7 @@ def serve(seconds: float, memory: int) -> None:
     os.dup2(2, 1)  # a library that prints must not be taken for the reply
     requests: SimpleQueue[tuple[Item, bytes]] = SimpleQueue()
     Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
+    import_module("ingest.loaders")  # what this takes is not charged to the first document
     while True:
         item, data = requests.get()
         signal.setitimer(signal.ITIMER_REAL, seconds)
