@@ -8,8 +8,7 @@ the nearest word of the second, on average (the late interaction of ColBERT, Kha
 """
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,9 @@ from ingest import Index, Remembered, Sentence, load_exam_encoder, load_sentence
 
 # A sentence takes some 10 kB.
 _REMEMBERED = 8_192
+# Each loads its encoder at the first text, once, however many threads ask.
+_MEMORY = Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
+_EXAM_MEMORY = Remembered(lambda: load_exam_encoder().encode_sentences, _REMEMBERED)
 
 
 class Nearness(NamedTuple):
@@ -30,20 +32,20 @@ class Nearness(NamedTuple):
 
 def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
     """How near each text is to each question; zeros for an index that is to be read by words alone."""
-    return _nearness(questions, texts, index, _memory)
+    return _nearness(questions, texts, index, _MEMORY)
 
 
 def exam_nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
     """The same by the encoder that knows exam questions: stems with what they ask for, and options before or behind them."""
-    return _nearness(questions, texts, index, _exam_memory)
+    return _nearness(questions, texts, index, _EXAM_MEMORY)
 
 
 def _nearness(
-    questions: Sequence[str], texts: Sequence[str], index: Index, memory: Callable[[], Remembered[Sentence]]
+    questions: Sequence[str], texts: Sequence[str], index: Index, memory: Remembered[Sentence]
 ) -> Nearness:
     if not texts or not questions or index.encoder_name == "none":
         return Nearness(*np.zeros((2, len(questions), len(texts)), dtype=np.float32))
-    asked, told = memory()(questions), memory()(texts)
+    asked, told = memory(questions), memory(texts)
     as_wholes = np.array([s.vector for s in asked]) @ np.array([s.vector for s in told]).T
     return Nearness(as_wholes, np.array([_by_words(s, told) for s in asked]))
 
@@ -52,10 +54,10 @@ def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str],
     """(texts,): how near some words of a question, as they are meant in it, come to the nearest words of each text, on average."""
     if not texts or index.encoder_name == "none":
         return np.zeros(len(texts), dtype=np.float32)
-    (asked,) = _memory()([question])
+    (asked,) = _MEMORY([question])
     spans = [m.span() for word in words for m in re.finditer(rf"(?<!\w){re.escape(word)}", question, re.IGNORECASE)]
     chosen = [any(start < end_there and begin < end for begin, end_there in spans) for start, end in asked.places]
-    return _by_words(asked._replace(words=asked.words[chosen]), _memory()(texts))
+    return _by_words(asked._replace(words=asked.words[chosen]), _MEMORY(texts))
 
 
 def _by_words(asked: Sentence, told: Sequence[Sentence]) -> NDArray[np.float32]:
@@ -69,13 +71,3 @@ def _by_words(asked: Sentence, told: Sequence[Sentence]) -> NDArray[np.float32]:
         similar = asked.words.astype(np.float32) @ words.T
         near[held] = np.maximum.reduceat(similar, starts, axis=1).mean(axis=0)
     return near
-
-
-@cache
-def _memory() -> Remembered[Sentence]:
-    return Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
-
-
-@cache
-def _exam_memory() -> Remembered[Sentence]:
-    return Remembered(lambda: load_exam_encoder().encode_sentences, _REMEMBERED)

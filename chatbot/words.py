@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
+from threading import Lock
 from typing import Any
 
 import snowballstemmer
@@ -30,6 +31,8 @@ _SPUN_FROM = 8
 _PLURAL_CODE = re.compile(r"^([a-z]+\d+)s$")
 _PLURAL_UNIT = re.compile(r"[a-z]{1,2}pus")
 _stemmer = snowballstemmer.stemmer("english")
+# It keeps the word it is at in itself: two threads in it at once cut each other's words, and the cache would keep the result.
+_stemming = Lock()
 
 
 def words(text: str) -> list[str]:
@@ -56,7 +59,8 @@ def stem(word: str) -> str:
     # Snowball takes the "us" of "vcpus" for that of "campus".
     if _PLURAL_UNIT.fullmatch(word):
         return word[:-1]
-    return str(_stemmer.stemWord(word))
+    with _stemming:
+        return str(_stemmer.stemWord(word))
 
 
 @lru_cache(maxsize=65_536)

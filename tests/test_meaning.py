@@ -29,7 +29,7 @@ SENTENCES = {"one two": sentence(1, 2), "two three": sentence(2, 3), "three one 
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     (tmp_path / "a.md").write_text("# A\n\nB is C.\n")
     sync([tmp_path / "a.md"], tmp_path / "index")
-    monkeypatch.setattr(meaning, "_memory", lambda: lambda texts: [SENTENCES[t] for t in texts])
+    monkeypatch.setattr(meaning, "_MEMORY", lambda texts: [SENTENCES[t] for t in texts])
     return Index.open(tmp_path / "index")
 
 
@@ -64,7 +64,7 @@ def test_an_index_without_vectors_is_read_by_words_alone(tmp_path: Path) -> None
 def test_the_encoder_tells_a_sentence_s_words_apart(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
 
-    (asked,) = meaning._memory()(["How long before a spot instance is taken away?"])
+    (asked,) = meaning._MEMORY(["How long before a spot instance is taken away?"])
     near = nearness(
         ["How long before a spot instance is taken away?"],
         ["Spot Instances get a notice of two minutes before they are interrupted.", "Apple pie needs two eggs."],

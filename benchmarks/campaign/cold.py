@@ -1,0 +1,89 @@
+"""Cold concurrent questions: many threads ask a process that has not answered anything yet.
+
+    python benchmarks/campaign/cold.py [--index DIR] [--starts N] [--questions N] [--threads N] [--seed N]
+
+Each start is a process of its own; what it answers is compared with what one thread answers. The exit code is 1 when a
+question raised anything or was answered in other words than alone.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "tuned.jsonl"
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    if options.answer:
+        print(json.dumps(answered(options.index, json.load(sys.stdin), options.threads)))
+        return 0
+    wrong = 0
+    for start in range(options.starts):
+        asked = drawn(options.questions, options.seed + start)
+        found = differences(options.index, asked, options.threads)
+        wrong += len(found)
+        print(f"start {start + 1}: {len(asked)} questions, {len(found)} not as alone", flush=True)
+        for question, alone, together in found[:3]:
+            print(f"  {question!r}\n    alone:    {alone!r}\n    together: {together!r}")
+    print(f"{options.starts * options.questions} cold questions in {options.starts} starts: {wrong} not as alone")
+    return 1 if wrong else 0
+
+
+def drawn(count: int, seed: int) -> list[str]:
+    """First turns of golden questions, drawn by a seed."""
+    lines = GOLDEN.read_text(encoding="utf-8").splitlines()
+    return random.Random(seed).sample([json.loads(line)["turns"][0] for line in lines], count)
+
+
+def differences(index: Path, questions: Sequence[str], threads: int) -> list[tuple[str, str, str]]:
+    """The questions that a new process answers otherwise in many threads than in one, with both answers."""
+    alone, together = (_in_a_new_process(index, questions, number) for number in (1, threads))
+    return [
+        (question, one, other) for question, one, other in zip(questions, alone, together, strict=True) if one != other
+    ]
+
+
+def answered(index: Path, questions: Sequence[str], threads: int) -> list[str]:
+    """The answers of this process, asked by so many threads at once; what is raised stands for the answer."""
+    from chatbot import Chatbot
+
+    sys.setswitchinterval(1e-5)
+    bot = Chatbot.open(index)
+
+    def answer(question: str) -> str:
+        try:
+            return bot.ask(question).text
+        except Exception as error:
+            return repr(error)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(answer, questions))
+
+
+def _in_a_new_process(index: Path, questions: Sequence[str], threads: int) -> list[str]:
+    command = [sys.executable, __file__, "--answer", "--index", str(index), "--threads", str(threads)]
+    ended = subprocess.run(command, input=json.dumps(questions), stdout=subprocess.PIPE, text=True, check=True)
+    found: list[str] = json.loads(ended.stdout)
+    return found
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path, default=ROOT / "index", metavar="DIR")
+    parser.add_argument("--starts", type=int, default=10, metavar="N")
+    parser.add_argument("--questions", type=int, default=20, metavar="N", help="in each start (%(default)s)")
+    parser.add_argument("--threads", type=int, default=8, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
