@@ -9,7 +9,8 @@ from ingest import Index
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}\d?(?![\w.])")
 # A longer name that is one letter off is more likely misspelt than unknown.
 _LONG = 6
-# Two words are one where the corpus has them together more than this often: not "Capacity Block" for a `CapacityBlock` in an example.
+# Two words are one where the corpus writes them as one more often than side by side, and more than this share of the rarer one's
+# own times: not "instance types" for the `InstanceTypes` of an example.
 _OFTEN = 0.2
 _GAP = re.compile(r"(?<![\w.-])(?P<one>[A-Za-z]{4,})[ -](?=(?P<two>[A-Za-z]{4,}?)(?P<plural>s?)(?![\w.-]))")
 
@@ -23,9 +24,15 @@ def correct(text: str, index: Index) -> str:
 
 def _is_one_word(match: re.Match[str], index: Index) -> bool:
     one, two = match["one"].lower(), match["two"].lower()
-    together = max(index.document_frequency(one + two + end) for end in ("", "s"))
-    apart = min(max(index.document_frequency(word + end) for end in ("", "s")) for word in (one, two))
-    return not {one, two} & STOP_WORDS and together > _OFTEN * apart
+    if {one, two} & STOP_WORDS:
+        return False
+    together, side_by_side = _frequency(one + two, index), _frequency(f"{one} {two}", index)
+    rarer = min(_frequency(one, index), _frequency(two, index))
+    return together > side_by_side and together > _OFTEN * rarer
+
+
+def _frequency(word: str, index: Index) -> int:
+    return max(index.document_frequency(word + end) for end in ("", "s"))
 
 
 def _is_name(match: re.Match[str]) -> bool:
