@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chatbot.answer import REFUSAL, Answer, Citation, Passage, ReaderError, Turn, Usage
     from chatbot.bot import Chatbot, Event
+    from chatbot.characters import shown
+    from chatbot.deadline import Cancelled
     from chatbot.feedback import Feedback, FeedbackStore
     from chatbot.llm.models import ModelSettings
     from chatbot.llm.scripted import ScriptedChatModel
@@ -13,12 +15,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer", "Usage": "answer",
-    "Chatbot": "bot", "Event": "bot", "Feedback": "feedback", "FeedbackStore": "feedback", "retrieve": "retriever", "HybridRetriever": "runnable",
+    "Cancelled": "deadline", "shown": "characters", "Chatbot": "bot", "Event": "bot", "Feedback": "feedback", "FeedbackStore": "feedback", "retrieve": "retriever", "HybridRetriever": "runnable",
     "ModelSettings": "llm.models", "ScriptedChatModel": "llm.scripted",
 }  # fmt: skip
 __all__ = [
     "REFUSAL",
     "Answer",
+    "Cancelled",
     "Chatbot",
     "Citation",
     "Event",
@@ -32,6 +35,7 @@ __all__ = [
     "Turn",
     "Usage",
     "retrieve",
+    "shown",
 ]
 
 

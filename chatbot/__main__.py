@@ -4,8 +4,11 @@ import argparse
 import json
 import logging
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -34,10 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     level = logging.getLevelNamesMapping().get(os.environ.get("WATTWISE_LOG", "").upper(), logging.CRITICAL)
     logging.basicConfig(level=level, stream=sys.stderr)
+    if hasattr(sys.stdout, "reconfigure"):
+        # File names may hold bytes that are no characters; in JSON this writes them as escapes.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = _run(given)
-        sys.stdout.flush()
-        return code
+        with _ended_by_sigterm():
+            code = _run(given)
+            sys.stdout.flush()
+            return code
     except (CorpusError, ReaderError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -51,6 +58,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.getLogger("wattwise").debug("unexpected", exc_info=True)
         print(_UNEXPECTED, file=sys.stderr)
         return 1
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends the command as Ctrl-C does, with what is open closed; the exit code is the shell's, 128 and the signal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(given: list[str]) -> int:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from chatbot.answer import REFUSAL, Answer, Passage, ReaderError, Turn
+from chatbot import deadline
+from chatbot.answer import REFUSAL, Answer, Passage, Turn
+from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import verify
 from chatbot.examination import option_label
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.llm.streaming import is_fit
+from chatbot.marks import without_marks
+from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
 from chatbot.query import Query, understand
@@ -59,6 +63,7 @@ class Chatbot:
         Without `settings` the variables of `ModelSettings` are read. Nothing is contacted before the first question.
         """
         self.index = index
+        self._seconds = settings_from(os.environ, deadline.Limits).deadline
         self._reader = None if model == OFFLINE else _language_reader(model, settings, clock)
         self.model = self._reader.name if self._reader else OFFLINE
 
@@ -72,62 +77,79 @@ class Chatbot:
         """
         return cls(Index.open(index), model, settings)
 
-    def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
-        """Answer a question; every sentence of the answer is cited, or the answer is the refusal."""
-        *_, last = self.stream(question, history)
+    def ask(
+        self, question: str, history: Sequence[Turn] = (), *, cancelled: Callable[[], bool] | None = None
+    ) -> Answer:
+        """Answer a question; every sentence of the answer is cited, or the answer is the refusal.
+
+        Raises ReaderError for a question that is empty, too long, or not answered by its deadline (`WATTWISE_DEADLINE`), and
+        soon after `cancelled` says that nobody waits for the answer any more.
+        """
+        *_, last = self.stream(question, history, cancelled=cancelled)
         assert last.answer is not None
         return last.answer
 
-    def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
-        """The stages of an answer as they begin, its text once verified, then the Answer.
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), *, cancelled: Callable[[], bool] | None = None
+    ) -> Iterator[Event]:
+        """The stages of an answer as they begin, its text once verified, then the Answer; raises what `ask` raises.
 
         The offline reader's text comes line by line, a language model's sentence by sentence while it writes.
         """
         began = time.perf_counter()
-        if not question.strip():
-            raise ReaderError(
-                "The question is empty. Ask something, for example: Which instance has the lowest footprint for training?"
-            )
+        asked, remembered = as_asked(question), as_remembered(history)
         yield Event("stage", "searching")
         index = self.index.snapshot()
         events = self._offline if self._reader is None else self._with_model
-        for event in events(question.strip(), history, index):
+        for event in deadline.apart(events(asked, remembered, index, cancelled)):
             if event.answer is None:
                 yield event
             else:
                 seconds = time.perf_counter() - began
-                yield Event("answer", answer=replace(event.answer, question=question, seconds=seconds))
+                yield Event("answer", answer=replace(event.answer, question=asked, seconds=seconds))
 
-    def as_runnable(self) -> Runnable[str | dict[str, object], Answer]:
+    def as_runnable(self, *, cancelled: Callable[[], bool] | None = None) -> Runnable[str | dict[str, object], Answer]:
         """The whole chain as a LangChain runnable: a question, or {"question", "history"}, in; the Answer out.
 
-        Its `stream` gives the text in pieces, then the Answer.
+        Its `stream` gives the text in pieces, then the Answer. `cancelled` is as for `ask`.
         """
         from chatbot.runnable import AnswerChain
 
-        return AnswerChain(bot=self)
+        return AnswerChain(bot=self, cancelled=cancelled)
 
-    def _offline(self, question: str, history: Sequence[Turn], index: Index) -> Iterator[Event]:
+    def _offline(
+        self, question: str, history: Sequence[Turn], index: Index, cancelled: Callable[[], bool] | None
+    ) -> Iterator[Event]:
+        self._begin(index, cancelled)
         yield from _read_offline(understand(question, history, index), index)
 
-    def _with_model(self, question: str, history: Sequence[Turn], index: Index) -> Iterator[Event]:
+    def _begin(self, index: Index, cancelled: Callable[[], bool] | None) -> None:
+        # The first question on a new machine builds the encoders: that is no part of answering it.
+        load_encoders(index)
+        deadline.begin(self._seconds, cancelled)
+
+    def _with_model(
+        self, question: str, history: Sequence[Turn], index: Index, cancelled: Callable[[], bool] | None
+    ) -> Iterator[Event]:
         from chatbot.llm.reader import Reading, Tally, Unavailable
 
         assert self._reader is not None
-        reader, tally, shown = self._reader, Tally(), False
-        deadline = reader.deadline()
+        reader, tally, begun = self._reader, Tally(), False
+        deadline.begin(reader.seconds, cancelled)
+        ends = reader.deadline()
         query = _understood(question, history, index, reader, tally)
         yield Event("stage", "reading")
         try:
-            for step in reader.read(query, history, lambda times: search(query, index, times), deadline, tally):
-                if not shown:
+            for step in reader.read(query, history, lambda times: search(query, index, times), ends, tally):
+                if not begun:
                     yield Event("stage", "checking")
-                shown = True
+                begun = True
                 if isinstance(step, Reading):
                     yield from _of_reading(step, reader, tally)
                 elif step:
                     yield Event("text", step)
         except Unavailable as reason:
+            self._begin(index, cancelled)
             for event in _read_offline(query, index):
                 if event.answer is not None:
                     cost = reader.cost(tally.usage)
@@ -165,7 +187,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
             break
     yield Event("stage", "checking")
     refused = not verified.citations
-    text = _refusal(passages) if refused else _LABEL.sub("", verified.text)
+    text = shown(_refusal(passages) if refused else _LABEL.sub("", verified.text))
     yield from (Event("text", line) for line in text.splitlines(keepends=True))
     yield Event(
         "answer",
@@ -185,7 +207,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
 
 def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally) -> Iterator[Event]:
     refused = not reading.verified.citations
-    text = _refusal(reading.passages) if refused else reading.verified.text
+    text = shown(_refusal(reading.passages) if refused else reading.verified.text)
     if refused:
         yield Event("text", text)
     yield Event(
@@ -217,4 +239,4 @@ def _refusal(passages: Sequence[Passage]) -> str:
 def _place(passage: Passage) -> str:
     section = passage.chunk.headings[-1] if passage.chunk.headings else ""
     title = passage.chunk.document.title
-    return f"{title}, “{section}”" if section and section != title else title
+    return " ".join(without_marks(f"{title}, “{section}”" if section and section != title else title).split())

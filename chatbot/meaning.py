@@ -30,6 +30,13 @@ class Nearness(NamedTuple):
     by_words: NDArray[np.float32]
 
 
+def load_encoders(index: Index) -> None:
+    """Load what a question is compared with: the encoder of the index, and the reader's own."""
+    if index.encoder_name != "none":
+        index.encode(["hardware"])
+        _MEMORY(["hardware"])
+
+
 def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
     """How near each text is to each question; zeros for an index that is to be read by words alone."""
     return _nearness(questions, texts, index, _MEMORY)
@@ -40,9 +47,7 @@ def exam_nearness(questions: Sequence[str], texts: Sequence[str], index: Index) 
     return _nearness(questions, texts, index, _EXAM_MEMORY)
 
 
-def _nearness(
-    questions: Sequence[str], texts: Sequence[str], index: Index, memory: Remembered[Sentence]
-) -> Nearness:
+def _nearness(questions: Sequence[str], texts: Sequence[str], index: Index, memory: Remembered[Sentence]) -> Nearness:
     if not texts or not questions or index.encoder_name == "none":
         return Nearness(*np.zeros((2, len(questions), len(texts)), dtype=np.float32))
     asked, told = memory(questions), memory(texts)

@@ -8,6 +8,7 @@ from functools import cached_property
 from chatbot.answer import Turn
 from chatbot.asked_quantity import asked_dimensions, asks_quantity, is_terse
 from chatbot.attribute import asked_attribute, asked_operation, names_property
+from chatbot.deadline import check
 from chatbot.evidence import sentences
 from chatbot.followup import condense
 from chatbot.names import makers, names, proper_names
@@ -259,6 +260,7 @@ _OPTIONAL = re.compile(r"(?<=\w)\((e?s)\)")
 
 def _plain_turn(turn: Turn, index: Index) -> Turn:
     stem = parse_options(turn.question)
+    check()
     return Turn(correct(stem.text if stem else turn.question, index), turn.answer)
 
 

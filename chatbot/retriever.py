@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from chatbot.answer import Passage
+from chatbot.deadline import check
 from ingest import Chunk, Index
 
 LIMIT = 12
@@ -29,6 +30,7 @@ def retrieve(
     `among` tells which chunks are wanted, all by default.
     """
     fetched = FETCHED if among is None else _DEEPER * FETCHED
+    check()
     lexical = dict(index.lexical(question, fetched))
     scores = _normalised(lexical)
     if index.encoder_name != "none":

@@ -3,7 +3,7 @@
 Apart from `retriever` and `bot`, because a process that only asks must not pay for the import of LangChain.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -56,8 +56,8 @@ class AnswerChain(Runnable[str | dict[str, object], Answer]):
     `history` holds Turns or (question, answer) pairs. What follows it in a chain gets the Answer either way.
     """
 
-    def __init__(self, bot: Chatbot) -> None:
-        self.bot = bot
+    def __init__(self, bot: Chatbot, cancelled: Callable[[], bool] | None = None) -> None:
+        self.bot, self.cancelled = bot, cancelled
 
     def invoke(self, input: str | dict[str, object], config: RunnableConfig | None = None, **kwargs: Any) -> Answer:
         return self._call_with_config(self._answered, input, config, run_type="chain")
@@ -73,11 +73,11 @@ class AnswerChain(Runnable[str | dict[str, object], Answer]):
         yield from self._transform_stream_with_config(input, self._streamed, config, run_type="chain")
 
     def _answered(self, input: str | dict[str, object]) -> Answer:
-        return self.bot.ask(*_asked(input))
+        return self.bot.ask(*_asked(input), cancelled=self.cancelled)
 
     def _streamed(self, inputs: Iterator[str | dict[str, object]]) -> Iterator[Answer]:
         *_, last = inputs
-        for event in self.bot.stream(*_asked(last)):
+        for event in self.bot.stream(*_asked(last), cancelled=self.cancelled):
             if event.kind != "stage":
                 # Pieces are text; what comes after this in a chain takes the last value, the Answer.
                 yield event.answer or cast(Answer, event.text)

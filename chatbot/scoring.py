@@ -10,6 +10,7 @@ from math import exp, log
 
 from chatbot.answer import Passage
 from chatbot.asked_quantity import counted
+from chatbot.deadline import check
 from chatbot.evidence import Unit, units
 from chatbot.meaning import nearness, nearness_of_words
 from chatbot.names import mentioned, names, relatives
@@ -144,6 +145,7 @@ def _weighed(question: str, index: Index) -> list[_Word]:
 def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: Passage) -> dict[str, float]:
     here = unit.meant
     place = f"{unit.meant_in_place} {unit.chunk.document.title}"
+    check()
     overlap, overlap_place = _overlap(weighed, here), _overlap(weighed, f"{here} {place}")
     return {
         "words": overlap,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from chatbot.contradiction import turns_round
+from chatbot.deadline import check
 from chatbot.evidence import Unit
 from chatbot.names import mentioned, names, relatives
 from chatbot.quantities import Quantity, quantities, same
@@ -19,6 +20,7 @@ _FRAME = stems(
 
 def support(claim: str, cited: Sequence[Unit]) -> float:
     """How much of a claim its words bear out, 0 when a number or a name of the claim is not among them."""
+    check()
     text = " | ".join(
         t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain)
     )

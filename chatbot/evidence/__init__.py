@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from chatbot.deadline import check
 from chatbot.evidence.quiz import without_wrong_options
 from chatbot.evidence.table_rows import RULE, is_row, row_of, with_captions
 from chatbot.evidence.unit import Kind, Unit
@@ -28,6 +29,7 @@ _PROVENANCE = re.compile(r"\W*(?:sources?|see also|further reading):\s*\[", re.I
 @lru_cache(maxsize=4096)
 def units(chunk: Chunk) -> tuple[Unit, ...]:
     """The evidence in a chunk, in order; headings, rules and code fences are not evidence by themselves."""
+    check()
     found = [unit for unit in _units(chunk) if re.search(r"\w", unit.plain) and not _PROVENANCE.match(unit.text)]
     return tuple(with_captions(without_wrong_options(found)))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import NamedTuple
 
+from chatbot.deadline import check
 from chatbot.examination.agreement import agreement
 from chatbot.examination.entailment import Reading, squeezed
 from chatbot.examination.ground import Ground, on_question, told
@@ -46,6 +47,7 @@ def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list
 def _on_part(
     part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[Near], whole: Sequence[dict[str, float]]
 ) -> list[Bearing]:
+    check()
     own = frozenset(w.stem for w in part.apart)
     readings = [told(part, g) for g in found]
     asked = [cover(matter.asked, reading, around=0.8, but=own)[1] for reading in readings]

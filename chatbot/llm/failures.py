@@ -155,7 +155,7 @@ _TYPES: tuple[tuple[Kind, frozenset[str]], ...] = (
     (Kind.NO_MODEL, frozenset({"RepositoryNotFoundError", "LocalEntryNotFoundError", "HFValidationError", "GatedRepoError", "NotOpened"})),
 )  # fmt: skip
 _CONNECTIONS: tuple[tuple[Kind, frozenset[str]], ...] = (
-    (Kind.TIMED_OUT, frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "ReadTimeoutError", "ConnectTimeoutError", "ModelTimeoutError", "Empty"})),
+    (Kind.TIMED_OUT, frozenset({"TimeoutError", "OutOfTime", "TimeoutException", "APITimeoutError", "ReadTimeoutError", "ConnectTimeoutError", "ModelTimeoutError", "Empty"})),
     (Kind.NOT_RUNNING, frozenset({"ConnectError", "ConnectionRefusedError", "gaierror"})),
     (Kind.CUT, frozenset({"StreamCut", "RemoteProtocolError", "ProtocolError", "IncompleteRead", "ReadError", "ResponseStreamingError", "ConnectionClosedError", "ConnectionError", "APIConnectionError"})),
     (Kind.MALFORMED, frozenset({"JSONDecodeError", "ResponseParserError", "ParserError", "APIResponseValidationError", "UnicodeDecodeError"})),

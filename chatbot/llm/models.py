@@ -23,7 +23,7 @@ class ModelSettings:
 
     `base_url` is the address of a server of one's own; `region` and `guardrail` ("id:version") are Bedrock's, and so is `provider`,
     the maker of a model whose ARN does not name it. `timeout` bounds the wait for a server's next words, `deadline` all
-    attempts at one answer together, both in seconds. `max_tokens` bounds the answer, `context_tokens` what Ollama and a
+    attempts at one answer together, both in seconds; `WATTWISE_DEADLINE` also bounds the offline reader, whose default is less (`Limits`). `max_tokens` bounds the answer, `context_tokens` what Ollama and a
     model in this process may read. A `temperature` under 0 leaves it to the service (0 on servers of one's own).
     `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` names a TOML file.
     """

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import Passage, ReaderError, Turn, Usage
 from chatbot.citations import Verified, whole
+from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts
 from chatbot.llm.choices import examined
 from chatbot.llm.failures import PASSING, Clock, Failure, GuardrailStop, Kind, NotOpened, StreamCut, classify, delay
@@ -106,6 +107,7 @@ class LanguageReader:
         self.name = model if isinstance(model, str) else _name_of(model)
         self._model = None if isinstance(model, str) else model
         self._settings = settings
+        self.seconds = settings.deadline
         self._clock = clock or Clock()
         self._prices = load_prices(Path(settings.prices)) if settings.prices else {}
         self._opening = Lock()
@@ -116,7 +118,7 @@ class LanguageReader:
 
     def deadline(self) -> float:
         """When an answer that begins now must be there."""
-        return self._clock.now() + self._settings.deadline
+        return self._clock.now() + self.seconds
 
     def condense(self, question: str, history: Sequence[Turn], tally: Tally) -> str | None:
         """A follow-up as a question that stands by itself, None where the model fails or adds what nobody said."""
@@ -169,6 +171,7 @@ class LanguageReader:
             wait = delay(number, failure, deadline - self._clock.now(), self._clock.jitter())
             if wait is None:
                 raise self._conclusion(failure)
+            check()
             self._clock.sleep(wait)
 
     def _conclusion(self, failure: Failure) -> Exception:
@@ -185,6 +188,8 @@ class LanguageReader:
                 for piece in pieces:
                     attempt.shown = attempt.shown or bool(piece)
                     yield piece
+        except Cancelled:
+            raise
         except Exception as error:
             # Client libraries raise what they like; whatever it is, the user gets a sentence or the offline reader's answer.
             failure = classify(error)
@@ -209,6 +214,7 @@ class LanguageReader:
     ) -> Iterator[str]:
         end = ""
         for chunk in chunks:
+            check()
             tally.add(getattr(chunk, "usage_metadata", None))
             end = _end_of(chunk) or end
             if piece := attempt.take(attempt.transcript.take(chunk.text)):

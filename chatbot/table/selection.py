@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from chatbot.deadline import check
 from chatbot.table.bounds import Bound
 from chatbot.table.columns import ACCELERATOR, HEADERS, NUMBERED, Column
 from chatbot.table.filters import Request, Trait
@@ -59,6 +60,7 @@ def select(request: Request, rows: Iterable[Row]) -> list[Row]:
 
 def fits(request: Request, row: Row) -> bool:
     """Whether a row meets every condition, and has a number to be sorted by."""
+    check()
     ordered = request.order[0] if request.order else "size"
     return (
         (not request.families or row.family in request.families)
