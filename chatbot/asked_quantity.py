@@ -41,7 +41,7 @@ _ASKED_LOOSELY = (
     (r"\b(?:times|throughput|faster|speed\w*|factor|multiple|fold|better|higher|greener|quicker|more)\b", ("times", "percent")),
 )  # fmt: skip
 _COUNTED = re.compile(
-    r"\b(?:how many|number of|count of)\s+(?P<after>[\w-]+(?:\s(?!(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should|for|in|of|on|at|to|per|with|from|by|the|an?|i|we|you|they|it)\b)[\w-]+)?)|(?P<before>[\w-]+) count\b",
+    r"\b(?:how many|number of|count of)\s+(?P<after>[\w-]+(?:\s(?!(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should|for|in|of|on|at|to|per|with|from|by|the|an?|i|we|you|they|it)\b)[\w-]+)?)|(?<![\w-])(?P<before>[\w-]++) count\b",
     re.IGNORECASE,
 )
 # Speaks of a quantity, but asks what belongs to it, what decides, or how it stands to another.
@@ -52,7 +52,7 @@ _OF_SOMETHING_ELSE = re.compile(
 _INSTANCE = re.compile(r"\b(?:machines?|box(?:es)?|servers?|vms?|nodes?|hosts?)\b")
 _SAME_PHRASE = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must|per|a|an|the|each|every|in|of|on|for|at|to|by|with|from|and|or)\b)"
 _COUNT = re.compile(
-    rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_SAME_PHRASE}[\w/-]+){{0,2}})|^\W*(?P<head>[\w-]+) count\b",
+    rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_SAME_PHRASE}[\w/-]+){{0,2}})|^\W*(?P<head>\w[\w-]*) count\b",
     re.IGNORECASE,
 )
 # Who wrote on power draw is no power.
@@ -76,7 +76,7 @@ _SIZED = re.compile(
 
 
 _HEADED = re.compile(
-    r"\W*(?:the\s+)?(?:[\w-]+\s+){0,4}?(?:time|costs?|price|memory|bandwidth|throughput|savings?|tdp)(?:\s+per\s+\w+)?(?:\s*:|\s+(?:for|of|in|with)\b)(?!.*\b(?:is|are|was|were|why)\b)",
+    r"\W*(?:the\s+)?(?:\w[\w-]*\s+){0,4}?(?:time|costs?|price|memory|bandwidth|throughput|savings?|tdp)(?:\s+per\s+\w+)?(?:\s*:|\s+(?:for|of|in|with)\b)(?!.*\b(?:is|are|was|were|why)\b)",
     re.IGNORECASE,
 )
 _VERB = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chatbot.answer import ReaderError, Turn
 
-LONGEST_QUESTION = 20_000
+LONGEST_QUESTION = 8_000
 LONGEST_WORD = 64
 # Writing without spaces is no long word.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"

@@ -20,6 +20,8 @@ _MERIT = re.compile(
     re.IGNORECASE,
 )
 _SHARE = 0.5
+# What is denied stands so near behind the denial.
+_FAR = 200
 
 
 def turns_round(claim: str, cited: Sequence[str]) -> bool:
@@ -48,7 +50,7 @@ def _undenied(text: str) -> str:
 def _denials(text: str) -> list[tuple[int, str]]:
     found = []
     for match in _DENIAL.finditer(text):
-        following = content_words(re.split(r"[,.;:](?=\s|$)", text[match.end() :])[0])
+        following = content_words(re.split(r"[,.;:](?=\s|$)", text[match.end() : match.end() + _FAR], maxsplit=1)[0])
         # "Inferentia, not Trainium" denies nothing that is said of Trainium elsewhere.
         found += [(match.end(), following[0])] if following and not mentioned(following[0]) else []
     return found

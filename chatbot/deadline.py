@@ -26,6 +26,9 @@ class Limits:
 
     It holds where wattwise reads by itself. Where a language model writes, `ModelSettings` reads the same variable, with a
     default that its servers need; when the model fails and wattwise reads after all, its own time begins then.
+
+    What counts is the time of the processor that the question's thread takes: a question that waits for others, as many do at
+    once after a start, is not given up for that. By the clock it may take twelve times as long, whatever it waits for.
     """
 
     deadline: float = 5.0
@@ -37,11 +40,18 @@ class Limits:
             )
 
 
-@dataclass(frozen=True, slots=True)
+_WAITING = 12
+
+
+@dataclass(slots=True)
 class _Deadline:
+    """`worked` is the time of the processor before this step, which began when its thread's own stood at `since`."""
+
     seconds: float
     ends: float
     cancelled: Callable[[], bool]
+    worked: float
+    since: float
 
 
 _DEADLINE: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
@@ -49,7 +59,8 @@ _DEADLINE: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 def begin(seconds: float, cancelled: Callable[[], bool] | None = None) -> None:
     """Give the work of this context so many seconds from now, and ask `cancelled` at each check whether to go on."""
-    _DEADLINE.set(_Deadline(seconds, time.monotonic() + seconds, cancelled or _never))
+    ends = time.monotonic() + _WAITING * seconds
+    _DEADLINE.set(_Deadline(seconds, ends, cancelled or _never, 0.0, time.thread_time()))
 
 
 def check() -> None:
@@ -59,9 +70,10 @@ def check() -> None:
         return
     if deadline.cancelled():
         raise Cancelled("Stopped before the answer was there. Ask again.")
-    if time.monotonic() > deadline.ends:
+    worked = deadline.worked + time.thread_time() - deadline.since
+    if worked > deadline.seconds or time.monotonic() > deadline.ends:
         raise OutOfTime(
-            f"The question took longer than {deadline.seconds:g} seconds. Ask something shorter, or set WATTWISE_DEADLINE to more."
+            f"The question takes longer than {deadline.seconds:g} seconds. Ask something shorter, or set WATTWISE_DEADLINE to more."
         )
 
 
@@ -71,10 +83,21 @@ def apart(steps: Iterator[T]) -> Iterator[T]:
     with closing(steps):  # type: ignore[type-var]
         while True:
             try:
-                step = context.run(next, steps)
+                step = context.run(_step, steps)
             except StopIteration:
                 return
             yield step
+
+
+def _step(steps: Iterator[T]) -> T:
+    """One step; the next may be another thread's, whose time of the processor has nothing to do with this one's."""
+    if (before := _DEADLINE.get()) is not None:
+        before.since = time.thread_time()
+    step = next(steps)
+    if (deadline := _DEADLINE.get()) is not None:
+        deadline.worked += time.thread_time() - deadline.since
+        deadline.since = time.thread_time()
+    return step
 
 
 def _never() -> bool:

@@ -44,7 +44,7 @@ _ORDERS = re.compile(
 )  # fmt: skip
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def is_instruction(text: str) -> bool:
     """Whether a text tells a reader what to say, rather than saying something itself.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from chatbot.evidence import sentences
 from chatbot.words import content_words
 
-_MARKS = re.compile(r"\s*((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
+_MARKS = re.compile(r"(?<!\s)\s*+((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
 _LEADING = re.compile(r"(?:\[\s*\d[\d\s,;–-]*\]\s*)+\.?")
 _NUMBER_OR_RANGE = re.compile(r"(?<!\d)(\d{1,6})(?!\d)(?:\s*[-–]\s*(\d{1,6})(?!\d))?")
 # A range is followed no further than this.

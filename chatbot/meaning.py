@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ingest import Index, Remembered, Sentence, load_exam_encoder, load_sentence_encoder
 
 # A sentence takes some 10 kB.
-_REMEMBERED = 8_192
+_REMEMBERED = 4_096
 # Each loads its encoder at the first text, once, however many threads ask.
 _MEMORY = Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
 _EXAM_MEMORY = Remembered(lambda: load_exam_encoder().encode_sentences, _REMEMBERED)

@@ -40,7 +40,7 @@ class Name:
     start: int
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def names(text: str) -> tuple[Name, ...]:
     """The hardware and other code-like names in a text, in order of appearance, each once; makers and proper names apart."""
     found = sorted(_overlapping(text), key=lambda name: (name.start, -len(name.text)))
@@ -108,7 +108,7 @@ def _folded(alias: str) -> str:
     return re.sub(r"(?:family|line|class)$", "series", re.sub(r"[\s-]+", "", alias.lower()))
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def relatives(name: str) -> frozenset[str]:
     """Names that what is said of this one is partly said of: the chip in an instance family, the family of an instance type."""
     related: set[str] = set()
@@ -130,7 +130,7 @@ def _part_of(name: str) -> list[str]:
     return [e["part"] for e in vocabulary()["hardware"] if e["name"] == name and "part" in e]
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def maker(name: str) -> str | None:
     """Who makes a piece of hardware, None when the vocabulary does not know it."""
     base = name.split(".")[0].lower()
@@ -140,7 +140,7 @@ def maker(name: str) -> str | None:
     return None
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def makers(text: str) -> tuple[str, ...]:
     """The makers and clouds that a text names, in the vocabulary's order."""
     lowered = text.lower()
@@ -151,13 +151,13 @@ def makers(text: str) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def mentioned(text: str) -> frozenset[str]:
     """The names that a text mentions, in lower case for comparing."""
     return frozenset(name.name.lower() for name in names(text))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def proper_names(text: str) -> tuple[str, ...]:
     """Capitalised words that are no all-capitals shouting and do not begin a sentence, unless they have a capital inside
     ("NVLink"): names that may be unknown."""

@@ -100,7 +100,7 @@ def quantities(text: str) -> list[Quantity]:
     return list(_quantities(text))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def _quantities(text: str) -> tuple[Quantity, ...]:
     return tuple(_find(text))
 

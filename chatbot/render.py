@@ -3,10 +3,14 @@
 from typing import Any
 
 from chatbot.answer import Answer, Citation
+from chatbot.characters import shown
 
 
 def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
-    """The answer as the JSON object of `wattwise ask --json` and `--batch`."""
+    """The answer as the JSON object of `wattwise ask --json` and `--batch`.
+
+    All texts are as they are shown but the quote, which is the document's own from `start` to `end`.
+    """
     return {
         **({} if id is None else {"id": id}),
         "question": answer.question,
@@ -24,12 +28,12 @@ def _citation(citation: Citation) -> dict[str, Any]:
     source = chunk.document.source
     return {
         "number": citation.number,
-        "claim": citation.claim,
+        "claim": shown(citation.claim),
         "source": source.id,
         "original": source.original,
-        "title": source.title,
+        "title": shown(source.title),
         "url": source.url,
-        "headings": list(chunk.headings),
+        "headings": [shown(heading) for heading in chunk.headings],
         "page": chunk.page,
         "quote": citation.quote,
         "start": citation.start,
@@ -41,11 +45,11 @@ def _citation(citation: Citation) -> dict[str, Any]:
 def as_text(answer: Answer) -> str:
     """The answer for a terminal: text, then each source once a number, with the quoted words."""
     lines = [answer.text]
-    shown: set[int] = set()
+    listed: set[int] = set()
     for citation in answer.citations:
-        if citation.number not in shown:
-            shown.add(citation.number)
-            lines += ["" if len(shown) == 1 else None, *_source_lines(citation)]  # type: ignore[list-item]
+        if citation.number not in listed:
+            listed.add(citation.number)
+            lines += ["" if len(listed) == 1 else None, *_source_lines(citation)]  # type: ignore[list-item]
     return "\n".join(line for line in lines if line is not None)
 
 
@@ -56,8 +60,7 @@ def _source_lines(citation: Citation) -> list[str]:
     if chunk.page:
         place.append(f"page {chunk.page}")
     details = [d for d in (source.publisher, source.published, source.url) if d]
-    quote = " ".join(citation.quote.split())
     return [
-        f"[{citation.number}] {' > '.join(place)}{' (' + ', '.join(details) + ')' if details else ''}",
-        f"    “{quote}”",
+        shown(f"[{citation.number}] {' > '.join(place)}{' (' + ', '.join(details) + ')' if details else ''}"),
+        f"    “{' '.join(shown(citation.quote).split())}”",
     ]

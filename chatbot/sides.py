@@ -1,7 +1,7 @@
 """The sides of a comparison: hardware, makers, or whatever is put between "vs" and "or"."""
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from chatbot.names import maker, makers, mentioned, names, relatives
 from chatbot.words import content_words, stem, stems_and_groups, synonyms
@@ -81,7 +81,7 @@ def _side(text: str) -> str:
     return trimmed if len(trimmed.split()) <= 4 else ""
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def _is_name(side: str) -> bool:
     return bool(names(side))
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from chatbot.answer import Answer
+from chatbot.characters import shown
 from chatbot.words import content_words
 from ingest import Chunk, Index
 
@@ -44,7 +45,7 @@ def _opening_chunks(index: Index) -> Iterator[Chunk]:
 
 def _questions(chunks: Iterable[Chunk]) -> Iterator[str]:
     """The headings that are questions as they stand, each once."""
-    found = (chunk.headings[-1].strip() for chunk in chunks if chunk.headings)
+    found = (shown(chunk.headings[-1]).strip() for chunk in chunks if chunk.headings)
     return (heading for heading in dict.fromkeys(found) if heading.endswith("?") and _is_clear(heading))
 
 

@@ -11,7 +11,7 @@ _ALREADY_TRAINED = re.compile(
 )
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def tasks(text: str) -> frozenset[str]:
     """What a text says is done with a model: pre-training, fine-tuning, training, inference."""
     lowered = _ALREADY_TRAINED.sub(" ", text.lower())

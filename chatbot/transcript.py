@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from chatbot.answer import Answer, Citation
+from chatbot.characters import shown
 from chatbot.render import as_json
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")
@@ -27,10 +28,10 @@ def _exchange(answer: Answer) -> Iterator[str]:
     yield f"## {as_plain(first)}\n"
     yield from (f"{as_plain(line)}  " for line in more)
     yield from ("", *_answer_lines(answer.text), "")
-    shown: set[int] = set()
+    listed: set[int] = set()
     for citation in answer.citations:
-        if citation.number not in shown:
-            shown.add(citation.number)
+        if citation.number not in listed:
+            listed.add(citation.number)
             yield from _source(citation)
     yield f"_{answer.model}, {answer.seconds:.2f} s_\n"
 
@@ -55,4 +56,4 @@ def _source(citation: Citation) -> Iterator[str]:
 
 def as_plain(text: str) -> str:
     """Text that Markdown shows as it is written, formulas, HTML and lists included."""
-    return _LIST_MARK.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", text.rstrip()))
+    return _LIST_MARK.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", shown(text).rstrip()))

@@ -46,7 +46,7 @@ def content_words(text: str) -> list[str]:
 
 
 # Passages are looked at again and again.
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _content_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w for w in words(text) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit())))
 
@@ -63,7 +63,7 @@ def stem(word: str) -> str:
         return str(_stemmer.stemWord(word))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def synonyms(word: str) -> frozenset[str]:
     """The names of the synonym groups that a word belongs to."""
     return frozenset(_groups().get(stem(word), ()))
@@ -74,7 +74,7 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(stem(w) for w in content_words(text))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def stems_and_groups(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The stems of a text's content words, and the synonym groups they belong to."""
     return stems(text), frozenset(g for w in content_words(text) for g in synonyms(w))
@@ -85,7 +85,7 @@ def is_spun(text: str) -> bool:
     return len({match.group().lower() for match in _spun().finditer(text)}) >= _SPUN_FROM
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def unspun(text: str) -> str:
     """A word-spun text with the terms put back that its words stand for; for reading only, never for quoting."""
     table = vocabulary()["spun"]

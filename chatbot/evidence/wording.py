@@ -2,7 +2,7 @@
 
 import re
 
-SEPARATOR = re.compile(r"\s*(?:→|->|=>|⇒|\sβ\s|:\*\*|\*\*:|:)\s+|\s+[–—]\s+|\s+β\s+")
+SEPARATOR = re.compile(r"(?<!\s)\s*+(?:→|->|=>|⇒|:\*\*|\*\*:|:)\s+|(?<!\s)\s++[–—]\s+|(?<!\s)\s++β\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|fig|eq|vol|al|dr|mr|mrs|prof|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)(?<![/'’°])\b[A-Z])\.$",
@@ -22,14 +22,15 @@ LEANS_BACK = re.compile(
 
 def plain(text: str) -> str:
     """Text without Markdown marks: emphasis, code marks, links, list marks, footnote marks; white space folded."""
+    # What stands between two marks is bounded: a mark that is never closed is looked after no further.
     text = re.sub(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+|\d{1,2}[.)]\s+)?", "", text)
     text = re.sub(r"\s?(?:\[\[\d{1,3}\]\]|\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])(?:\([^()\s]*\))?", "", text)
-    text = re.sub(r"\[!\[[^\]]*\]\([^()]*\)\]\([^()]*\)", "", text)
-    text = re.sub(r"!?\[([^\]]*)\]\((?:[^()\s]|\([^()]*\))*\)", r"\1", text)
-    text = re.sub(r"(\*\*|__|``?)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    text = re.sub(r"(?<![\w*])[*_](?=\S)([^*_]+?)(?<=\S)[*_](?![\w*])", r"\1", text)
-    text = re.sub(r"\*\*|</?[a-zA-Z][^>]*>", "", text)
-    text = re.sub(r"\s+β\s+|\s*(?:→|⇒)\s*", ": ", text)
+    text = re.sub(r"\[!\[[^\]]{0,500}\]\([^()]{0,500}\)\]\([^()]{0,500}\)", "", text)
+    text = re.sub(r"!?\[([^\]]{0,500})\]\((?:[^()\s]|\([^()]{0,500}\)){0,2000}\)", r"\1", text)
+    text = re.sub(r"(\*\*|__|``?)(?=\S)(.{1,1000}?)(?<=\S)\1", r"\2", text)
+    text = re.sub(r"(?<![\w*])[*_](?=\S)([^*_]{1,1000}?)(?<=\S)[*_](?![\w*])", r"\1", text)
+    text = re.sub(r"\*\*|</?[a-zA-Z][^>]{0,500}>", "", text)
+    text = re.sub(r"(?<!\s)\s++β\s+|(?<!\s)\s*+(?:→|⇒)\s*", ": ", text)
     return re.sub(r"\s+", " ", text).strip()
 
 

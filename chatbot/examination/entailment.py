@@ -34,9 +34,11 @@ _SENTENCE = re.compile(r"[;:.](?:\s|$)|\b(?:but|so|because|whereas|while)\b", re
 _REASON = re.compile(r",? (?:because|since|whereas|although) [^;]*", re.IGNORECASE)
 # "… can be bought as Spot Instances; P6e instances cannot": what is denied stands before.
 _ELLIPSIS = re.compile(
-    r"(?P<subject>(?:[^,;:.]|\.(?=\w))*?)\b(?:cannot|can not|(?:do|does|did|is|are|was|were|has|have)(?: not|n['’]t))\s*(?=[,;.]|$)",
-    re.IGNORECASE,
+    r"\b(?:cannot|can not|(?:do|does|did|is|are|was|were|has|have)(?: not|n['’]t))\s*(?=[,;.]|$)", re.IGNORECASE
 )
+_BEFORE_SUBJECT = re.compile(r"[,;:]|\.(?!\w)")
+# A subject stands so near before what is denied of it.
+_SUBJECT = 300
 _LIMIT = re.compile(r"\b(?:only|all|always|never|every|any|none|entire)\b", re.IGNORECASE)
 SUPERLATIVE = re.compile(
     r"\b(?P<up>most|largest|highest|greatest|biggest|fastest|maximum|longest)\b"
@@ -91,7 +93,7 @@ def _beginning(text: str) -> str:
     return " ".join(text.split()[:6])
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _reading(own: str, full: str, cells: tuple[tuple[str, str], ...], begins: str) -> Reading:
     places: dict[str, list[int]] = {}
     said = words(own)
@@ -135,7 +137,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[\s*`_\"“”]+", "", text.lower()).replace("×", "x").rstrip(".")
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def denied(text: str) -> frozenset[str]:
     """The stems of the words that stand behind a denial, up to the end of its clause; before it where nothing follows."""
     found: set[str] = set()
@@ -147,8 +149,12 @@ def denied(text: str) -> frozenset[str]:
         found |= set(map(stem, content_words(listed.group() if listed else said)))
     for match in _REFUSAL.finditer(text):
         found |= set(map(stem, content_words(_SENTENCE.split(text[match.end() :], maxsplit=1)[0])))
+    behind = 0
     for match in _ELLIPSIS.finditer(text):
-        found |= set(map(stem, content_words(_CLAUSE.split(match["subject"])[-1])))
+        before = text[max(behind, match.start() - _SUBJECT) : match.start()]
+        subject = _BEFORE_SUBJECT.split(before)[-1]
+        found |= set(map(stem, content_words(_CLAUSE.split(subject)[-1])))
+        behind = match.end()
     return frozenset(found)
 
 
@@ -157,7 +163,7 @@ def limits(text: str) -> frozenset[str]:
     return frozenset(match.group().lower() for match in _LIMIT.finditer(text))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def extremes_told(text: str) -> frozenset[tuple[str, str]]:
     """What a text calls the most or the least: "the largest discount" is ("up", each stem and group of synonyms of "discount").
 

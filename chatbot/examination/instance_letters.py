@@ -19,7 +19,7 @@ _PROCESSORS = {"a": "amd", "g": "graviton", "i": "intel"}
 _ATTRIBUTES_OF = frozenset("cdhimrtx")
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def families(text: str) -> frozenset[str]:
     """The instance families that a text names or has types of, as the stems of "r family"."""
     named = [*_FAMILY.finditer(text), *_AND_FAMILY.finditer(text), *_types(text)]

@@ -40,7 +40,7 @@ class Clause:
     negated: bool
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of a sentence that have a subject of their own each; one alone where it speaks of one thing."""
     pieces = [piece for whole in _APART.split(text) for piece in _figures(whole)]

@@ -30,14 +30,14 @@ class Stance:
     against: frozenset[Pole]
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def poles(text: str) -> frozenset[Pole]:
     """The poles that a text names; of the poles of a dimension it may name several."""
     lowered = text.lower()
     return frozenset(pole for pole, pattern in _patterns().items() if pattern.search(lowered))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def stance(text: str) -> Stance:
     """The poles that a text speaks for, and those behind a word of refusal; reasons and what it is set against are left out."""
     said = _REASON.sub(" … ", text)
