@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-from chatbot.names import mentioned, names, relatives
+from chatbot.names import Name, mentioned, names, relatives
 from chatbot.polarity import opposed_direction
 from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms
 
@@ -11,7 +11,7 @@ _DENIAL = re.compile(
     r"\b(?:not|never|no|cannot|neither|nor|hardly|unlike|rather than|instead of)\b|n['’]t\b", re.IGNORECASE
 )
 _CLAUSE = re.compile(
-    r"[;,:]\s+|(?<=[.!?])\s+|\s+(?:and|whereas|while|but|or|rather than|instead of|unlike|than|versus|vs\.?)\s+",
+    r"[;,:]\s+|(?<=[.!?])\s+|(?<!\s)\s++(?:and|whereas|while|but|or|rather than|instead of|unlike|than|versus|vs\.?)\s+",
     re.IGNORECASE,
 )
 # "More efficient" and "uses less energy" pull the same way.
@@ -66,13 +66,19 @@ def _swaps_names(claim: str, cited: Sequence[str]) -> bool:
     Judged where a clause names one thing and the words name several: most of what it says must then stand in the clauses
     that name the same thing, or none.
     """
-    return any(_is_said_of_another(clause, cited) for clause in _CLAUSE.split(claim) if len(mentioned(clause)) == 1)
+    owners: dict[str, tuple[str, str, bool]] = {}
+    for clause in _CLAUSE.split(claim):
+        if len(mentioned(clause)) == 1:
+            name = next(iter(names(clause)))
+            if name.name not in owners:
+                kin = {name.name.lower(), *(r.lower() for r in relatives(name.name))}
+                owners[name.name] = _by_owner(cited, kin)
+            if _is_said_of_another(clause, name, *owners[name.name]):
+                return True
+    return False
 
 
-def _is_said_of_another(clause: str, cited: Sequence[str]) -> bool:
-    name = next(iter(names(clause)))
-    kin = {name.name.lower(), *(r.lower() for r in relatives(name.name))}
-    own, of_others, named = _by_owner(cited, kin)
+def _is_said_of_another(clause: str, name: Name, own: str, of_others: str, named: bool) -> bool:
     if not of_others or not named:
         return False
     said = [w for w in content_words(clause) if stem(w) not in stems(name.text)]

@@ -100,10 +100,11 @@ def test_a_question_ends_where_its_asker_left(bot: Chatbot) -> None:
 def test_a_model_s_answer_ends_where_its_asker_left(bot: Chatbot) -> None:
     model = ScriptedChatModel(replies=["Trainium is a chip. " * 50])
     visitor = Visitor(10**9)
+    events = Chatbot(bot.index, model).stream(QUESTION, cancelled=visitor.has_left)
+    assert [next(events).text, next(events).text] == ["searching", "reading"]
+    visitor.looks = 0
     with pytest.raises(Cancelled):
-        for event in Chatbot(bot.index, model).stream(QUESTION, cancelled=visitor.has_left):
-            if event.text == "reading":
-                visitor.looks = 0
+        next(events)
 
 
 def test_a_chain_is_cancelled_as_the_chatbot_is(bot: Chatbot) -> None:

@@ -44,7 +44,7 @@ def drawn(count: int, seed: int) -> list[str]:
 
 def differences(index: Path, questions: Sequence[str], threads: int) -> list[tuple[str, str, str]]:
     """The questions that a new process answers otherwise in many threads than in one, with both answers."""
-    alone, together = (_in_a_new_process(index, questions, number) for number in (1, threads))
+    alone, together = (in_a_new_process(index, questions, number) for number in (1, threads))
     return [
         (question, one, other) for question, one, other in zip(questions, alone, together, strict=True) if one != other
     ]
@@ -67,7 +67,8 @@ def answered(index: Path, questions: Sequence[str], threads: int) -> list[str]:
         return list(pool.map(answer, questions))
 
 
-def _in_a_new_process(index: Path, questions: Sequence[str], threads: int) -> list[str]:
+def in_a_new_process(index: Path, questions: Sequence[str], threads: int) -> list[str]:
+    """The answers of a process that starts for them."""
     command = [sys.executable, __file__, "--answer", "--index", str(index), "--threads", str(threads)]
     ended = subprocess.run(command, input=json.dumps(questions), stdout=subprocess.PIPE, text=True, check=True)
     found: list[str] = json.loads(ended.stdout)

@@ -42,8 +42,15 @@ FLOOR = 0.1
 _PATIENCE = 3.0
 # Modules of other surfaces, and functions that serve until they are stopped or write files.
 _APART = ("chatbot.slack", "chatbot.app", "chatbot.terminal", "chatbot.__main__", "chatbot.exam.__main__")
-# They take letters, features or questions with options, no text of anybody's.
-_NO_TEXT = {"exam.grading.put_back", "examination.denial", "examination.chosen", "examination.examine"}
+# They take letters, features, rows of a table or questions with options, no text of anybody's.
+_NO_TEXT = {
+    "phrasing.row_statement",
+    "phrasing.columns_of_things",
+    "exam.grading.put_back",
+    "examination.denial",
+    "examination.chosen",
+    "examination.examine",
+}
 
 KINDS: dict[str, str] = {
     "letters": "a",
@@ -180,14 +187,16 @@ def _is_text(hint: Any) -> bool:
 
 
 _SOURCE = Source("id", "title")
+_CHUNK = 2_000
 _MADE: dict[Any, Callable[[str], Any]] = {
     str: lambda text: text,
     bytes: str.encode,
     Document: lambda text: Document("id", _SOURCE, "title", text),
     Chunk: lambda text: Chunk("id#0", _MADE[Document](text), ("heading",), 0, len(text), text, None),
     Unit: lambda text: Unit(_MADE[Chunk](text), 0, len(text), text, "sentence", ("heading",)),
-    Passage: lambda text: Passage(1, _MADE[Chunk](text), 1.0),
-    Evidence: lambda text: Evidence(_MADE[Passage](text), 0, len(text)),
+    # A chunk is no longer than this: what a question costs grows with the question, for passages have their size.
+    Passage: lambda text: Passage(1, _MADE[Chunk](text[:_CHUNK]), 1.0),
+    Evidence: lambda text: Evidence(_MADE[Passage](text), 0, len(text[:_CHUNK])),
     Scored: lambda text: Scored(_MADE[Unit](text), _MADE[Passage](text), 0.5, defaultdict(float)),
     Turn: lambda text: Turn(text, text),
     Option: lambda text: Option("A", text),

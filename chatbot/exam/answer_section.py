@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from chatbot.exam.text_lines import Line, answer, option, remark
 
 _TITLE = re.compile(
-    r"^\s*(?:(?P<marks>#{1,6})\s+)?(?:\*\*|__)?\s*(?:(?:the\s+)?(?:correct\s+)?answers?(?:\s*(?:keys?|sheet|list|(?:&|and)\s*explanations?))?|answer\s*keys?|solutions?(?:\s*(?:&|and)\s*explanations?)?|keys?)\s*:?\s*(?:\*\*|__)?\s*:?\s*$",
+    r"^\s*+(?:(?P<marks>#{1,6})\s+)?(?:\*\*|__)?\s*+(?:(?:the\s+)?(?:correct\s+)?answers?(?:\s*+(?:keys?|sheet|list|(?:&|and)\s*+explanations?))?|answer\s*+keys?|solutions?(?:\s*+(?:&|and)\s*+explanations?)?|keys?)\s*+:?\s*+(?:\*\*|__)?\s*+:?\s*+$",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
-    r"^\s*(?:#{1,6}\s+)?(?:[-*+]\s+)?(?:\*\*|__)?(?:(?:question|q|no)\s*\.?\s*#?\s*)?(?P<n>\d{1,4})(?:\*\*|__)?\s*(?:[.):=–—-]+|\s)\s*(?:\*\*|__)?\s*(?P<key>\S.*)$",
+    r"^\s*+(?:#{1,6}\s+)?(?:[-*+]\s+)?(?:\*\*|__)?(?:(?:question|q|no)\s*\.?\s*#?\s*)?(?P<n>\d{1,4})(?:\*\*|__)?\s*(?:[.):=–—-]+|\s)\s*(?:\*\*|__)?\s*(?P<key>\S.*)$",
     re.IGNORECASE,
 )
 _ROW = re.compile(
@@ -22,7 +22,7 @@ _SEVERAL = re.compile(
     r"(?P<n>\d{1,4})\s*[.):=–—-]\s*(?P<key>[A-H](?:[ \t]*[,&+]?[ \t]*[A-H](?![a-z]))*)(?=[\s,;|]+\d|[\s,;|.]*$)"
 )
 _KEY = re.compile(r"^\W*(?:[A-H](?:\W{0,3}[A-H])*\W*$|[A-H]\s*[.):–—-]|(?:correct|right|answer)\b)", re.IGNORECASE)
-_TABLE_FRAME = re.compile(r"^\s*\|(?:\s*:?-+:?\s*\|)+\s*$|^\s*\|\s*(?:#|no\.?|number|question|q)\b", re.IGNORECASE)
+_TABLE_FRAME = re.compile(r"^\s*+\|(?:\s*+:?-+:?\s*+\|)+\s*+$|^\s*+\|\s*(?:#|no\.?|number|question|q)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ _PIECE = re.compile(r"(?<!\\)(?P<sign>[=~])(?P<body>(?:\\.|[^\\=~])*)", re.DOTAL
 _WEIGHT = re.compile(r"^\s*%(?P<weight>-?\d+(?:\.\d+)?)%\s*")
 _TRUTH = re.compile(r"^\s*(?P<said>T|TRUE|F|FALSE)\s*(?:#.*)?$", re.DOTALL)
 _ESCAPED = re.compile(r"\\([~=#{}:\\])")
-_LOOKS = re.compile(r"(?<!\\)\{[^{}]*?(?<!\\)[=~#][^{}]*\}|\{\s*(?:T|F|TRUE|FALSE)\s*\}|^\s*::.+?::|^\$CATEGORY:", re.DOTALL | re.MULTILINE)  # fmt: skip
+_LOOKS = re.compile(r"(?<!\\)\{[^{}]*?(?<!\\)[=~#][^{}]*\}|\{\s*(?:T|F|TRUE|FALSE)\s*\}|^[^\S\n]*::.+?::|^\$CATEGORY:", re.DOTALL | re.MULTILINE)  # fmt: skip
 
 
 def looks_like_gift(text: str) -> bool:

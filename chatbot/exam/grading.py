@@ -8,7 +8,7 @@ from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.results import Verdict
 
 _FINAL = re.compile(
-    r"^\W*(?i:answers?)\b\W*[:：][^\w\n]*(?P<letters>[A-Z](?![a-z])(?:(?:[ \t,;&+]|and\b)*[A-Z](?![A-Za-z]))*)",
+    r"^[^\w\n]*(?i:answers?)\b\W*[:：][^\w\n]*(?P<letters>[A-Z](?![a-z])(?:(?:[ \t,;&+]|and\b)*[A-Z](?![A-Za-z]))*)",
     re.MULTILINE,
 )
 _POSITIONAL = re.compile(

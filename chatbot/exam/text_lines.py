@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 _TAGS = re.compile(r"</?(?:details|summary|p|div|center)\b[^>]*>|<br\s*/?>", re.IGNORECASE)
 _QUOTE = re.compile(r"^\s{0,3}>\s?(?:\[![\w-]+\][+-]?\s*)?")
+# No line means more by more spaces in a row, and every pattern below looks at each run of them several times.
+_WIDE = re.compile(r"([^\S\n]{40})[^\S\n]+")
 _HEADING = re.compile(r"^\s{0,3}(?P<marks>#{1,6})\s+(?P<text>.*?)\s*#*$")
-_LABEL = r"(?:(?:question|q|frage|pregunta|domanda|exercise)\s*(?:no|number|nr)?\s*[.:#]?\s*|no\s*[.:#]\s*)"
+_LABEL = r"(?:(?:question|q|frage|pregunta|domanda|exercise)\s*+(?:no|number|nr)?\s*+[.:#]?\s*+|no\s*+[.:#]\s*+)"
 _NUMBERED = re.compile(
-    rf"^\s*(?:\*\*|__)?\s*(?:(?P<label>{_LABEL})(?P<n>\d{{1,4}})(?!\d)\s*[.:)\]–—-]*|(?P<m>\d{{1,4}})[.)](?=\s|\*\*|__|$))\s*(?P<rest>.*)$",
+    rf"^\s*+(?:\*\*|__)?\s*+(?:(?P<label>{_LABEL})(?P<n>\d{{1,4}})(?!\d)\s*+[.:)\]–—-]*|(?P<m>\d{{1,4}})[.)](?=\s|\*\*|__|$))\s*+(?P<rest>.*)$",
     re.IGNORECASE,
 )
-_UNNUMBERED = re.compile(r"^\s*(?:\*\*|__)?\s*q(?:uestion)?\s*[:.]\s*(?:\*\*|__)?\s*(?P<rest>\S.*)$", re.IGNORECASE)
+_UNNUMBERED = re.compile(r"^\s*+(?:\*\*|__)?\s*+q(?:uestion)?\s*+[:.]\s*+(?:\*\*|__)?\s*+(?P<rest>\S.*)$", re.IGNORECASE)
 _BOX = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+\[(?P<mark>[ xX]?)\]\s+(?P<text>\S.*)$")
 _OPTION = re.compile(
     r"^\s*(?:[-+•]\s+|\*\s+)?(?P<star>\*(?!\*|\s)|[✅✓✔☑]️?\s*)?(?:\*\*|__)?(?:[(\[](?P<p>[A-Za-z])[)\]]|(?P<d>[A-Za-z])(?:\*\*|__)?[.)](?=\s|\*\*|__|(?<=[A-Z].)[A-Z0-9](?![.)]))|(?P<c>[A-Z])(?:\*\*|__)?:(?=\s|\*\*|__))(?:\*\*|__)?\s*(?P<text>\S.*)$"
@@ -78,7 +80,7 @@ class OptionLine:
 def lines_of(text: str) -> Iterator[Line]:
     """The lines, blank ones as "", numbered from 1; what a tag separates stands on lines of its own."""
     for number, raw in enumerate(text.splitlines(), start=1):
-        bare = _QUOTE.sub("", raw).expandtabs(4).rstrip()
+        bare = _QUOTE.sub("", _WIDE.sub(r"\1", raw)).expandtabs(4).rstrip()
         pieces = [piece for piece in _TAGS.split(bare) if piece.strip()]
         indent = len(bare) - len(bare.lstrip())
         # A line of tags alone separates nothing: it is no blank line.

@@ -129,5 +129,5 @@ def _described(fragment: str, said: Said) -> str | None:
 
 def is_property(words: str) -> bool:
     """Whether words say what could be asked of hardware: "memory", "retail price"."""
-    last = words.split()[-1].lower()
+    last = (words.lower().split() or [""])[-1]
     return bool(asked_dimensions(last)[0] or synonyms(last) & _PROPERTIES)

@@ -17,8 +17,8 @@ _LINE_ENDS = "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _THOUGHT, _THOUGHT_OUT = "<think>", "</think>"
 # Links, pictures, HTML and mentions of people have no place in an answer: the citations carry the addresses.
 _ACTIVE = re.compile(
-    r"https?:|\b\w{2,}://|\bwww\.|\b(?:javascript|mailto):|\bdata:\w+/|!\[|\]\(|<[!@#/a-z]|&#?\w+;|(?<!\w)@\w|[\w.+-]+@[\w-]+\.\w"
-    r"|\b[\w-]+\.(?:com|net|org|io|dev|ai|app|example|xyz|ru|cn|co|info|link)\b",
+    r"https?:|\b\w{2,}://|\bwww\.|\b(?:javascript|mailto):|\bdata:\w+/|!\[|\]\(|<[!@#/a-z]|&#?\w+;|(?<!\w)@\w|(?<![\w.+-])[\w.+-]++@[\w-]+\.\w"
+    r"|(?<![\w-])[\w-]++\.(?:com|net|org|io|dev|ai|app|example|xyz|ru|cn|co|info|link)\b",
     re.IGNORECASE,
 )
 # Marks that were never finished: "72 W [2", "72 W [".

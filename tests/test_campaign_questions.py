@@ -1,0 +1,57 @@
+"""A small share of the campaigns on questions: `benchmarks/campaign/` has the whole of each."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.campaign import cold, fuzz, growth
+from chatbot import Chatbot
+
+# What is looked at for every question, answer or exam file.
+FUNCTIONS = [
+    "asked_quantity.counted",
+    "asked_quantity.asked_dimensions",
+    "citations.bare",
+    "contradiction.turns_round",
+    "evidence.wording.plain",
+    "evidence.wording.label_of",
+    "exam.answer_section.opens_section",
+    "exam.gift.looks_like_gift",
+    "exam.grading.chosen_letters",
+    "exam.text_lines.start",
+    "examination.entailment.denied",
+    "llm.streaming.is_fit",
+    "marks.marked_sentences",
+    "quantities.quantities",
+]
+KINDS = ["letters", "digits", "brackets", "dots", "dashes", "tables", "quotes", "chinese", "spaces", "lines"]
+
+
+@pytest.fixture(scope="module")
+def calls(bot: Chatbot) -> dict[str, object]:
+    return dict(growth.public_functions(bot.index))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_time_grows_no_faster_than_text(calls: dict[str, object], function: str) -> None:
+    found = [growth.growth(function, calls[function], kind, longest=12_000) for kind in KINDS]  # type: ignore[arg-type]
+    assert [(one.kind, one.times, one.error) for one in found if not one.is_linear] == []
+
+
+def test_a_function_whose_time_grows_with_the_square_is_told() -> None:
+    def square(text: str) -> int:
+        return sum(1 for _ in text for _ in text[: len(text)])
+
+    assert not growth.growth("square", square, "letters", longest=2_400).is_linear
+
+
+@pytest.mark.parametrize("number", [3, 7, 17])
+def test_mutated_questions_are_answered_or_refused_in_a_sentence(bot: Chatbot, number: int) -> None:
+    turns = fuzz.mutated(number, 1, fuzz.seeds())
+    # The processor's time is the campaign's to judge: here an encoder may be loaded within it.
+    assert [wrong for wrong in fuzz.asked(bot, turns) if "of the processor" not in wrong] == []
+
+
+def test_a_cold_process_answers_many_threads_as_a_warm_one_does(bot: Chatbot, corpus_index: Path) -> None:
+    questions = cold.drawn(4, seed=1)
+    assert cold.in_a_new_process(corpus_index, questions, threads=4) == [bot.ask(q).text for q in questions]
