@@ -16,7 +16,7 @@ NOT_PUBLISHED = "not published"
 
 _FORMATS: tuple[Format, ...] = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
-_FACTORS = {"B": 1e9, "M": 1e6, "TB/s": 1e3, "GiB/s": 1.073741824}
+_FACTORS = {"T": 1e12, "B": 1e9, "M": 1e6, "TB/s": 1e3, "GiB/s": 1.073741824}
 _GIB_PER_GB = 1e9 / 2**30
 _T = TypeVar("_T")
 
@@ -28,7 +28,7 @@ class Model:
     `parameters` and `active_parameters` are those that its makers publish. `attention_layers` counts the layers that keep
     keys and values, where others do not (hybrids); `sliding_layers`, those of them that keep `sliding_window` tokens at
     most. `kv_lora_rank` and `rope_head_dim` are those of multi-head latent attention, which caches their sum a token and
-    layer. A `note` says what of the layout is not known, so that a figure computed from it is an upper bound.
+    layer; `dense_layers` are those of a mixture of experts that have none. A `note` says what of the layout is not known, so that a figure computed from it is an upper bound.
     """
 
     name: str
@@ -51,6 +51,10 @@ class Model:
     sliding_window: int | None
     sliding_layers: int | None
     attention_layers: int | None
+    dense_layers: int | None
+    query_lora_rank: int | None
+    nope_head_dim: int | None
+    value_head_dim: int | None
     tied_embeddings: bool | None
     note: str
     row: Row
@@ -61,7 +65,8 @@ class Accelerator:
     """One accelerator by its data sheet; None and absent formats: not published.
 
     `memory_gib` takes a data sheet's GB for 10^9 bytes; what an instance offers of it stands in its `Instance`. `tflops`
-    are dense, by number format (int8: TOPS).
+    are dense, by number format (int8: TOPS). `ccf_max_w` is what Cloud Carbon Footprint takes for the maximum, where it
+    differs from the data sheet: the A10G is allowed 300 W there and counted with 153 W here.
     """
 
     name: str
@@ -71,6 +76,7 @@ class Accelerator:
     tflops: Mapping[str, float] = field(hash=False)
     idle_w: float | None
     max_w: float | None
+    ccf_max_w: float | None
     row: Row
 
 
@@ -248,6 +254,10 @@ def _model(row: Row, _: str) -> Model:
         sliding_window=whole("Sliding window"),
         sliding_layers=whole("Sliding window layers"),
         attention_layers=whole("Attention layers"),
+        dense_layers=whole("Dense layers"),
+        query_lora_rank=whole("Query LoRA rank"),
+        nope_head_dim=whole("NoPE head dimension"),
+        value_head_dim=whole("Value head dimension"),
         tied_embeddings={"yes": True, "no": False}.get(tied or ""),
         note=row.cells.get("Note", ""),
         row=row,
@@ -264,6 +274,7 @@ def _accelerator(row: Row, _: str) -> Accelerator:
         tflops={form: speed for form, speed in speeds.items() if speed is not None},
         idle_w=number(row, "Idle power"),
         max_w=number(row, "Maximum power"),
+        ccf_max_w=number(row, "Maximum power by Cloud Carbon Footprint"),
         row=row,
     )
 
