@@ -205,7 +205,7 @@ def adapter(model: Architecture, rank: int, optimizer: Optimizer) -> Term:
     """Weights, gradients and optimizer states of the adapter alone: 16 bytes a parameter with Adam. Hu et al. 2021."""
     added = adapter_parameters(model, rank)
     size, _ = _state_bytes(optimizer, Format.BF16)
-    formula = f"{count(added)} adapter parameters (rank {rank}) × {_bytes(4 + size)}"
+    formula = f"{count(added)} adapter parameters × {_bytes(4 + size)}"
     return Term("adapter", added * (4 + size), formula, _LORA, model.rows)
 
 
