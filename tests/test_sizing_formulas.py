@@ -166,9 +166,7 @@ def test_the_cache_of_llama_is_that_published(facts: Facts, model: str, tokens: 
 
 
 @pytest.mark.parametrize(("tokens", "gib"), [(16_000, 15.38), (128_000, 123.05)])
-def test_the_cache_of_llama_405b_is_that_published_for_sixteen_heads(
-    facts: Facts, tokens: int, gib: float
-) -> None:
+def test_the_cache_of_llama_405b_is_that_published_for_sixteen_heads(facts: Facts, tokens: int, gib: float) -> None:
     # The page counts sixteen key/value heads, the configuration has eight: half of what the page says is right today.
     sixteen = replace(known(facts, "meta-llama/Meta-Llama-3.1-405B"), key_value_heads=16)
     assert kv_cache(sixteen, Format.FP16, tokens, 1).bytes / GIB == pytest.approx(gib, rel=0.003), LLAMA_31
