@@ -60,6 +60,7 @@ def as_json(sizing: Sizing) -> dict[str, Any]:
         "verdict": sizing.verdict,
         "named": _fit(named) if named else None,
         **{slot: fit.name if (fit := getattr(sizing, slot)) else None for slot, _ in _CHOICES},
+        "named_cheapest": sizing.named_cheapest.name if sizing.named_cheapest else None,
         "alternatives": [fit.name for fit in sizing.alternatives],
         "notes": list(sizing.notes),
         "fits": [_fit(fit) for fit in sizing.fits],
@@ -68,7 +69,7 @@ def as_json(sizing: Sizing) -> dict[str, Any]:
 
 def _headline(sizing: Sizing) -> str:
     work = sizing.workload
-    model = (work.model or "").rpartition("/")[2] or f"{sizing.model.parameters / 1e9:.3g}B parameters"
+    model = (work.model or "").rpartition("/")[2] or f"{sizing.model.parameters / 1e9:,.4g}B parameters"
     users = f"{work.sequences:,} {'sequence' if work.sequences == 1 else 'sequences'}"
     return f"{model}: {work.task}, {work.weights} weights, {work.context:,} tokens of context, {users}, {work.region}"
 
@@ -81,18 +82,22 @@ def _memory(sizing: Sizing) -> str:
 
 
 def _verdicts(sizing: Sizing) -> Iterable[str]:
-    if named := sizing.named:
+    named = sizing.named
+    if named:
         count = f"{named.accelerators} × " if not named.instance and named.accelerators > 1 else ""
         needs, usable = named.needed_bytes / GIB, named.usable_bytes / GIB
         tight = f" (it {'just fits' if named.fits else 'just does not fit'})" if named.verdict == "tight" else ""
         each = " on each accelerator" if named.accelerators > 1 else ""
         words = f"{named.verdict}{tight}: needs {needs:,.1f} GiB{each}, {usable:,.1f} GiB usable"
         yield f"{count}{named.name}: {words}"
+    if named and not named.fits and (like := sizing.named_cheapest):
+        used = f"{like.accelerators} of {like.devices * like.instances} accelerators"
+        yield f"{'With that name:':<15} {_described(like)}, on {used}"
     for slot, title in _CHOICES:
         fit: Fit | None = getattr(sizing, slot)
-        yield f"{title + ':':<14} {_described(fit) if fit else 'none that is known'}"
+        yield f"{title + ':':<15} {_described(fit) if fit else 'none that is known'}"
     if sizing.alternatives:
-        yield f"{'Alternatives:':<14} {'; '.join(_described(fit) for fit in sizing.alternatives)}"
+        yield f"{'Alternatives:':<15} {'; '.join(_described(fit) for fit in sizing.alternatives)}"
 
 
 def _described(fit: Fit) -> str:

@@ -8,13 +8,22 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from chatbot.answer import ReaderError
-from chatbot.sizing import memory as terms
 from chatbot.sizing.architecture import Architecture
 from chatbot.sizing.completion import complete
 from chatbot.sizing.facts import Accelerator, Facts, Instance
 from chatbot.sizing.fit import Fit, Hardware, Verdict, hardware, place, runs_on
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact
-from chatbot.sizing.memory import Memory
+from chatbot.sizing.memory import (
+    Memory,
+    Term,
+    activations,
+    adapter,
+    gradients,
+    kv_cache,
+    optimizer_states,
+    training_weights,
+    weights,
+)
 from chatbot.sizing.workload import Task, Workload
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -90,25 +99,25 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
     )
 
 
-def _terms(workload: Workload, model: Architecture) -> Iterable[terms.Term]:
+def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
     form, tokens, sequences = workload.weights, workload.context, workload.sequences
     assert form is not None
     assert tokens is not None
     assert sequences is not None
     if workload.task is Task.SERVE:
         assert workload.cache
-        held = terms.kv_cache(model, workload.cache, tokens, sequences)
+        held = kv_cache(model, workload.cache, tokens, sequences)
         # Encoders and diffusion models keep no keys and values.
-        return (terms.weights(model, form), held) if held.bytes else (terms.weights(model, form),)
+        return (weights(model, form), held) if held.bytes else (weights(model, form),)
     optimizer, recompute = workload.optimizer, workload.recompute
     assert optimizer is not None
     assert recompute is not None
-    kept = terms.activations(model, tokens, sequences, recompute=recompute)
+    kept = activations(model, tokens, sequences, recompute=recompute)
     if workload.task in (Task.LORA, Task.QLORA):
         assert workload.lora_rank
-        return (terms.weights(model, form), terms.adapter(model, workload.lora_rank, optimizer), kept)
-    states = terms.optimizer_states(model, optimizer, form)
-    return (terms.training_weights(model, form), terms.gradients(model, form), states, kept)
+        return (weights(model, form), adapter(model, workload.lora_rank, optimizer), kept)
+    states = optimizer_states(model, optimizer, form)
+    return (training_weights(model, form), gradients(model, form), states, kept)
 
 
 def _candidates(workload: Workload, facts: Facts) -> list[Instance]:
@@ -120,9 +129,11 @@ def _candidates(workload: Workload, facts: Facts) -> list[Instance]:
 def _wanted(instance: Instance, workload: Workload, facts: Facts) -> bool:
     if instance.family in workload.families:
         return True
+    if not instance.accelerators or workload.families:
+        return False
     accelerator = facts.accelerator(instance)
     vendor = accelerator.vendor if accelerator else instance.accelerator.partition(" ")[0]
-    if not instance.accelerators or workload.families or {vendor, instance.family} & workload.without:
+    if {vendor, instance.family} & workload.without:
         return False
     return not workload.vendors or vendor in workload.vendors
 
