@@ -90,6 +90,17 @@ def test_the_memory_in_the_name_of_an_accelerator_chooses_among_its_kinds() -> N
     assert "the NVIDIA A100 GPU is made with 40 GB and 80 GB: the verdict is that of the largest" in either.notes
 
 
+def test_the_verdict_is_that_of_as_many_as_are_named() -> None:
+    one = sized(model=LLAMA_405B, instance_type="p5.48xlarge")
+    assert (one.verdict, one.named and one.named.instances) == ("does not fit", 1)
+    assert (one.named_cheapest and one.named_cheapest.instances) == 2
+    assert sized(model=LLAMA_405B, instance_type="p5.48xlarge", instances=2).verdict == "fits"
+    assert sized(model=LLAMA_405B, accelerator="H100", accelerators=8).verdict == "does not fit"
+    four = sized(model=LLAMA_8B, accelerator="L4", accelerators=4).named
+    assert four is not None
+    assert (four.accelerators, four.sharding.tensor) == (4, 4)
+
+
 # Traps of the data
 
 
@@ -513,9 +524,9 @@ def test_what_fits_keeps_fitting_with_more_memory(
     memory, work = Memory(terms), Workload(task=task)
     smaller, larger = (Hardware(devices, size_of, None, "") for size_of in (gib, gib * more))
     first, second = (place(memory, model, work, machine) for machine in (smaller, larger))
-    if first[3] <= smaller.usable_bytes:
-        assert second[3] <= larger.usable_bytes
-        assert second[0] <= first[0]
+    if first.needed_bytes <= smaller.usable_bytes:
+        assert second.needed_bytes <= larger.usable_bytes
+        assert second.instances <= first.instances
 
 
 @settings(max_examples=8, deadline=None)

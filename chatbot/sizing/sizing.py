@@ -76,9 +76,9 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
     workload, model, assumptions = complete(workload, facts)
     memory = Memory(tuple(_terms(workload, model)))
     machines = [(i, hardware(i, facts)) for i in _candidates(workload, facts)]
-    fits = sorted((_fit(i, h, memory, model, workload, facts) for i, h in machines), key=_order)
+    fits = sorted((_fit(i, h, memory, model, workload, facts, workload.instances) for i, h in machines), key=_order)
     sheets = _sheets(workload, facts)
-    named = _named(fits, sheets, memory, model, workload, facts)
+    named = _named(sheets, memory, model, workload, facts)
     of_that_name = [fit for fit in fits if _is_named(fit, sheets, workload)]
     # Hardware that does not hold the workload is not what to launch: then all others are open.
     chosen = _choosable(of_that_name if named and named.fits else fits, workload) or _choosable(fits, workload)
@@ -94,7 +94,7 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
         cheapest=_least(chosen, "usd_per_hour"),
         least_energy=_least(chosen, "kwh_per_run", "kwh_per_hour"),
         least_carbon=_least(chosen, "kg_co2_per_run", "kg_co2_per_month"),
-        alternatives=_alternatives(fits, chosen),
+        alternatives=_alternatives(fits),
         notes=tuple(_notes(fits, chosen, sheets, workload, facts)),
     )
 
@@ -175,17 +175,24 @@ def _sheets(workload: Workload, facts: Facts) -> list[Accelerator]:
 
 
 def _fit(
-    instance: Instance | None, machine: Hardware, memory: Memory, model: Architecture, workload: Workload, facts: Facts
+    instance: Instance | None,
+    machine: Hardware,
+    memory: Memory,
+    model: Architecture,
+    workload: Workload,
+    facts: Facts,
+    instances: int | None = None,
 ) -> Fit:
-    count, used, sharding, needed = place(memory, model, workload, machine, workload.instances)
+    # Of accelerators that are counted all are used, of a machine's as few as it takes.
+    placed = place(memory, model, workload, machine, instances=instances, every_accelerator=instance is None)
     runs, caveats = runs_on(machine, workload)
     fit = Fit(
         instance=instance,
         accelerator=machine.accelerator,
-        instances=count,
-        accelerators=used,
-        sharding=sharding,
-        needed_bytes=needed,
+        instances=placed.instances,
+        accelerators=placed.accelerators,
+        sharding=placed.sharding,
+        needed_bytes=placed.needed_bytes,
         usable_bytes=machine.usable_bytes,
         runs=runs,
         caveats=caveats,
@@ -203,18 +210,20 @@ def _budget(workload: Workload) -> float | None:
 
 
 def _named(
-    fits: list[Fit], sheets: list[Accelerator], memory: Memory, model: Architecture, workload: Workload, facts: Facts
+    sheets: list[Accelerator], memory: Memory, model: Architecture, workload: Workload, facts: Facts
 ) -> Fit | None:
-    """The hardware that is named: an instance type, or so many of an accelerator, one unless said, of the most memory."""
+    """The hardware that is named: so many of an instance type or of an accelerator, of the most memory; one unless said."""
     if workload.instance_type:
-        return next(fit for fit in fits if fit.name == workload.instance_type)
+        instance = facts.instances[workload.instance_type]
+        machine = hardware(instance, facts)
+        return _fit(instance, machine, memory, model, workload, facts, workload.instances or 1)
     if not sheets:
         return None
     sheet = max(sheets, key=lambda s: s.memory_gib or 0.0)
     like = (i for i in facts.instances.values() if i.accelerators >= 1 and facts.accelerator(i) == sheet)
     seen = max((hardware(i, facts).memory_gib for i in like), default=sheet.memory_gib or 0.0)
     machine = Hardware(workload.accelerators or 1, seen, sheet, sheet.name)
-    return _fit(None, machine, memory, model, workload, facts)
+    return _fit(None, machine, memory, model, workload, facts, workload.instances or 1)
 
 
 def _is_named(fit: Fit, sheets: list[Accelerator], workload: Workload) -> bool:
@@ -266,14 +275,13 @@ def _figure(fit: Fit, names: Iterable[str]) -> float | None:
     return next((value for value in values if value is not None), None)
 
 
-def _alternatives(fits: Iterable[Fit], chosen: list[Fit]) -> tuple[Fit, ...]:
+def _alternatives(fits: Iterable[Fit]) -> tuple[Fit, ...]:
     """The first, which is the cheapest, on each kind of AWS's own chips that holds the workload and may run it."""
-    taken = {fit.accelerator.name for fit in chosen if fit.accelerator and fit.accelerator.vendor == "AWS"}
     found: dict[str, Fit] = {}
     for fit in fits:
         if fit.fits and fit.runs != "no" and fit.accelerator and fit.accelerator.vendor == "AWS":
             found.setdefault(fit.accelerator.name, fit)
-    return tuple(fit for name, fit in found.items() if name not in taken or fit in chosen)
+    return tuple(found.values())
 
 
 def _notes(
@@ -293,7 +301,7 @@ def _notes(
     elif budget and not any(fit.within_budget for fit in chosen):
         yield f"nothing that holds it is known to cost at most ${budget:.4g} an hour"
     if chosen and all(fit.instances > 1 for fit in chosen):
-        yield "it takes several instances: the layers are divided over them, or its training states are"
+        yield "it takes several instances: serving divides the layers over them, training what ZeRO shards"
     if workload.region != DEFAULT_REGION:
         yield f"whether {workload.region} offers an instance type is not in the data"
     silent = [fit.name for fit in chosen if fit.impact and fit.impact.kg_co2_per_month is None]
