@@ -148,6 +148,7 @@ def test_both_power_figures_of_an_accelerator_are_said_where_they_differ() -> No
         ({"model": LLAMA_8B, "instance_type": "inf1.xlarge"}, "no", "first Inferentia"),
         ({"model": LLAMA_8B, "instance_type": "f2.6xlarge"}, "no", "FPGA"),
         ({"model": LLAMA_8B, "instance_type": "p2.xlarge"}, "no", "compute capability"),
+        ({"model": LLAMA_8B, "instance_type": "g5g.xlarge"}, "unknown", "not in the data"),
         ({"model": LLAMA_8B, "instance_type": "g4dn.xlarge"}, "yes", "no bf16: use fp16"),
         ({"model": LLAMA_8B, "weights": Format.FP8, "instance_type": "p4d.24xlarge"}, "yes", "no fp8 arithmetic"),
         ({"model": LLAMA_8B, "instance_type": "m7i.4xlarge"}, "yes", "on the CPU"),
@@ -303,6 +304,14 @@ def test_the_time_of_a_training_comes_from_its_tokens() -> None:
     assert impact.training_hours_low == pytest.approx(seconds / 0.5 / 3600, rel=0.001)
     assert impact.training_hours_high == pytest.approx(seconds / 0.3 / 3600, rel=0.001)
     assert impact.usd_per_run == pytest.approx((impact.usd_per_hour or 0) * (impact.training_hours_low or 0))
+
+
+def test_the_cheapest_of_a_training_is_the_cheapest_run() -> None:
+    sizing = sized(model=LLAMA_8B, task=Task.QLORA, tokens=5e7)
+    runs = [f.impact.usd_per_run for f in sizing.fits if f.impact and f.verdict == "fits" and f.runs == "yes"]
+    assert sizing.cheapest
+    assert sizing.cheapest.impact
+    assert sizing.cheapest.impact.usd_per_run == min(run for run in runs if run is not None)
 
 
 def test_every_formula_computes_to_its_value_again() -> None:

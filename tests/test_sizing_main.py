@@ -1,6 +1,7 @@
 """`wattwise size`: its table, its JSON, and what it says to wrong use."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,9 @@ def test_training_says_its_terms(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert code == 0
     assert "optimizer states  48.18 GB  8.03e9 parameters × (4 + 1 + 1) bytes" in out
+    assert re.search(
+        r"^Cheapest: +\S+, \$[\d.,]+ an hour, [\d.,]+ to [\d.,]+ hours of training, at least \$[\d.,]+$", out, re.M
+    )
 
 
 @pytest.mark.parametrize(

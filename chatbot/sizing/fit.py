@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -32,7 +33,8 @@ _NOT_FOR_LANGUAGE_MODELS = {
     "M60": "compute capability 5.2, vLLM asks for 7.0",
     "Radeon Pro V520": "a graphics GPU that ROCm does not support",
 }
-_SUPPORT_UNKNOWN = ("Gaudi", "Qualcomm")
+# Of the T4g, whose hosts are Arm, serving frameworks do not say that they run on it.
+_SUPPORT_UNKNOWN = ("Gaudi", "Qualcomm", "T4g")
 _NEURON = re.compile(r"Trainium|Inferentia")
 # The families that Neuron serves, by the name of the model without its maker.
 _NEURON_FAMILIES = re.compile(
@@ -146,21 +148,25 @@ def place(
     (tensor parallel), and the layers over machines (pipeline parallel): Shoeybi et al. 2019, Narayanan et al. 2021.
     Training spreads what its ZeRO stage shards over all accelerators.
     """
-    most = _MOST_TRAINING if workload.task in TRAINING else max(1, min(_MOST_SERVING, model.layers))
-    counts: Sequence[int] = range(1, most + 1) if machine.devices >= _FULL_SERVER else (1,)
-    first = None
-    for count in (instances,) if instances else counts:
+
+    def on(count: int) -> Placement:
         held = [
             Placement(count, max(s.ranks, s.tensor * s.pipeline), s, memory.on_each(s))
             for s in _shardings(model, workload, machine, count)
         ]
         roomy = (p for p in held if p.needed_bytes * _TIGHT <= machine.usable_bytes)
-        placed = held[-1] if every_accelerator else next(roomy, min(held, key=lambda p: p.needed_bytes))
-        if placed.needed_bytes <= machine.usable_bytes:
-            return placed
-        first = first or placed
-    assert first is not None
-    return first
+        return held[-1] if every_accelerator else next(roomy, min(held, key=lambda p: p.needed_bytes))
+
+    def holds(count: int) -> bool:
+        return on(count).needed_bytes <= machine.usable_bytes
+
+    first = instances or 1
+    if instances or machine.devices < _FULL_SERVER or holds(first):
+        return on(first)
+    # The more servers, the less each holds.
+    several = range(2, (_MOST_TRAINING if workload.task in TRAINING else max(1, min(_MOST_SERVING, model.layers))) + 1)
+    least = bisect_left(several, True, key=holds)
+    return on(several[least] if least < len(several) else first)
 
 
 def _shardings(model: Architecture, workload: Workload, machine: Hardware, count: int) -> Iterable[Sharding]:

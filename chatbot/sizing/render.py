@@ -105,7 +105,15 @@ def _described(fit: Fit) -> str:
     count = f"{fit.instances} × " if fit.instances > 1 else ""
     unsure = "" if fit.runs == "yes" else f", {fit.caveats[0]}"
     price = f", ${impact.usd_per_hour:,.4g} an hour" if impact.usd_per_hour is not None else ", no price known"
-    return f"{count}{fit.name}{price}{unsure}"
+    return f"{count}{fit.name}{price}{_run(impact)}{unsure}"
+
+
+def _run(impact: Impact) -> str:
+    """The time that a training takes, between its bounds, and the least that it costs."""
+    if impact.training_hours_low is None or impact.training_hours_high is None:
+        return ""
+    cost = f", at least ${_three(impact.usd_per_run)}" if impact.usd_per_run is not None else ""
+    return f", {_three(impact.training_hours_low)} to {_three(impact.training_hours_high)} hours of training{cost}"
 
 
 def _table(sizing: Sizing, rows: int) -> str:
@@ -126,16 +134,17 @@ def _row(fit: Fit) -> tuple[str, ...]:
         f"{fit.instances} ×",
         f"{used} {fit.accelerator.name if fit.accelerator else ''}".strip(),
         f"{fit.headroom:.0%}{' tight' if fit.verdict == 'tight' else ''}",
-        _number(impact.usd_per_hour, "{:,.2f}"),
-        _number(impact.usd_per_month, "{:,.0f}"),
-        _number(impact.watts, "{:,.0f}"),
-        _number(impact.kg_co2_per_month, "{:,.3g}"),
-        _number(speed, "≤ {:,.3g}"),
+        "?" if impact.usd_per_hour is None else f"{impact.usd_per_hour:,.2f}",
+        _three(impact.usd_per_month),
+        _three(impact.watts),
+        _three(impact.kg_co2_per_month),
+        f"≤ {_three(speed)}" if speed else "?",
     )
 
 
-def _number(value: float | None, form: str) -> str:
-    return "?" if value is None else form.format(value)
+def _three(value: float | None) -> str:
+    """With three significant digits, and all of those before the point."""
+    return "?" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:

@@ -44,7 +44,8 @@ class Sizing:
     `named` is the hardware that the workload names, `verdict` what is said of it, and `named_cheapest` the cheapest that holds the
     workload with accelerators of that name, however many. `smallest`, `cheapest`, `least_energy` and
     `least_carbon` are of what holds the workload and whose software runs it: on one machine, of the named kind, within the
-    budget and with room, each as far as there is any such. They are None where nothing holds it, or has a figure. `alternatives`
+    budget and with room, each as far as there is any such, and of a whole run where its time is known, else of an hour. They
+    are None where nothing holds it, or has a figure. `alternatives`
     are the cheapest on each kind of AWS's own chips that may run it. `notes` are what else must be known.
     """
 
@@ -91,7 +92,7 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
         named=named,
         named_cheapest=next((fit for fit in of_that_name if fit.fits and fit.runs != "no"), None),
         smallest=min(chosen, key=_smallness, default=None),
-        cheapest=_least(chosen, "usd_per_hour"),
+        cheapest=_least(chosen, "usd_per_run", "usd_per_hour"),
         least_energy=_least(chosen, "kwh_per_run", "kwh_per_hour"),
         least_carbon=_least(chosen, "kg_co2_per_run", "kg_co2_per_month"),
         alternatives=_alternatives(fits),
@@ -264,15 +265,13 @@ def _smallness(fit: Fit) -> tuple[float, ...]:
     return count, count * fit.usable_bytes, fit.instance.memory_gib if fit.instance else 0.0, cost or math.inf
 
 
-def _least(fits: Iterable[Fit], *names: str) -> Fit | None:
-    """The fit with the least of the first figure that it has."""
-    known = [(value, fit.name, fit) for fit in fits if (value := _figure(fit, names)) is not None]
-    return min(known, key=lambda item: item[:2])[2] if known else None
-
-
-def _figure(fit: Fit, names: Iterable[str]) -> float | None:
-    values = (getattr(fit.impact, name) for name in names)
-    return next((value for value in values if value is not None), None)
+def _least(fits: list[Fit], *names: str) -> Fit | None:
+    """The fit with the least of the first of these figures that any has."""
+    for name in names:
+        known = [(value, fit.name, fit) for fit in fits if (value := getattr(fit.impact, name)) is not None]
+        if known:
+            return min(known, key=lambda item: item[:2])[2]
+    return None
 
 
 def _alternatives(fits: Iterable[Fit]) -> tuple[Fit, ...]:
