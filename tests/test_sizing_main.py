@@ -116,3 +116,11 @@ def test_a_damaged_index_gives_way_to_the_corpus(tmp_path: Path, capsys: pytest.
     printed = capsys.readouterr()
     assert "The figures are those of corpus/." in printed.err
     assert "Meta-Llama-3.1-8B: serve" in printed.out
+
+
+def test_without_index_and_corpus_the_remedy_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("chatbot.sizing.sizing.CORPUS", tmp_path)
+    said = "There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first.\n"
+    assert run(capsys, "--parameters", "7b") == (1, "", said)

@@ -73,7 +73,7 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
 
     ReaderError, one sentence with the remedy, for a workload that is impossible or that names what the facts do not know.
     """
-    facts = facts or Facts.load_folder(CORPUS)
+    facts = facts or _shipped()
     workload, model, assumptions = complete(workload, facts)
     memory = Memory(tuple(_terms(workload, model)))
     machines = [(i, hardware(i, facts)) for i in _candidates(workload, facts)]
@@ -98,6 +98,12 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
         alternatives=_alternatives(fits),
         notes=tuple(_notes(fits, chosen, sheets, workload, facts)),
     )
+
+
+def _shipped() -> Facts:
+    if not (CORPUS / "facts").is_dir():
+        raise ReaderError("There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first.")
+    return Facts.load_folder(CORPUS)
 
 
 def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
