@@ -102,7 +102,9 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
 
 def _shipped() -> Facts:
     if not (CORPUS / "facts").is_dir():
-        raise ReaderError("There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first.")
+        raise ReaderError(
+            "There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first."
+        )
     return Facts.load_folder(CORPUS)
 
 
