@@ -144,7 +144,7 @@ def _said(key: str, column: str, row: Row) -> str:
     says = vocabulary().get(key, {}).get(column, {}).get("says")
     name = _subject(key, column, row)
     if says is None or not any(c.isdigit() for c in cell):
-        return f"{name}, {column[0].lower()}{column[1:]}: {cell}"
+        return f"{name}, {column if column[:2].isupper() else column[0].lower() + column[1:]}: {cell}"
     return f"{name} {says.replace('{}', cell)}"
 
 
