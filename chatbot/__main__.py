@@ -79,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     chat = commands.add_parser("chat", help="ask and ask on")
     chat.set_defaults(command=_chat)
     status = commands.add_parser("status", help="what the index holds")
+    status.add_argument("--check", action="store_true", help="read all of it and name what is not as it was written")
     status.add_argument("--json", action="store_true", help="print it as JSON")
     status.set_defaults(command=_status)
     for command in (ask, chat, status):
@@ -183,8 +184,15 @@ def _chat(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from ingest import Index
+    from ingest import Index, check
 
+    if options.check:
+        problems = check(options.index)
+        if options.json:
+            print(json.dumps({"index": str(options.index), "problems": problems}, ensure_ascii=False))
+        else:
+            print("\n".join(problems) or f"{options.index}: all of it is as it was written.")
+        return 1 if problems else 0
     index = Index.open(options.index)
     state: dict[str, Any] = {
         "index": str(options.index),
