@@ -149,7 +149,7 @@ def _batch_line(bot: "Chatbot", line: bytes, number: int) -> dict[str, Any]:
         return {"id": identity, "error": f'Line {number} is not {{"id": …, "turns": ["question", …]}}.'}
     try:
         return {"id": identity, **as_json(_last_answer(bot, turns))}
-    except ReaderError as error:
+    except (CorpusError, ReaderError) as error:
         return {"id": identity, "error": str(error)}
     except Exception:
         logging.getLogger("wattwise").debug("unexpected", exc_info=True)

@@ -28,7 +28,7 @@ def _problems(folder: Path) -> Iterator[str]:
         remedy = mending(folder, store.origins())
         flaw = store.flaw()
         if flaw:
-            yield f"SQLite finds a fault in the store ({flaw}). {remedy}"
+            yield f"The store is damaged ({flaw}). {remedy}"
         damage = store.damage()
         for id in damage.documents.values():
             yield f"The document {id} does not match its checksums. {remedy}"

@@ -19,7 +19,6 @@ from ingest.store import SCHEMA, Mismatch, State, Store
 FORMAT = 3
 FILE_NAME = "store.sqlite"
 _LOCK = "writer.lock"
-_SCHEMA = [statement.strip() for statement in SCHEMA.split(";") if statement.strip()]
 _UNREACHABLE = re.compile("SQLITE_(BUSY|LOCKED|PERM|READONLY|IOERR|FULL|CANTOPEN)")
 
 
@@ -186,11 +185,9 @@ def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if 0 < version < FORMAT:
                 return "outdated"
-            schema = _schema(connection)
-            if not (version or schema):
-                return "usable"
-            if (version, schema) != (FORMAT, _SCHEMA):
-                return "damaged"
+            if version != FORMAT:
+                (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                return "damaged" if version or tables else "usable"
             Store(connection).state()
             flawed = Store(connection).flaw()
         return "damaged" if flawed and not _mended(file) else "usable"
@@ -198,10 +195,6 @@ def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
         if _is_unreachable(error):
             raise
         return "damaged"
-
-
-def _schema(connection: sqlite3.Connection) -> list[str]:
-    return [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")]
 
 
 def _mended(file: Path) -> bool:

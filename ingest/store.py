@@ -236,7 +236,10 @@ class Store:
         return ((number, _vector(*row)) for number, *row in rows)
 
     def flaw(self) -> str:
-        """The first thing that SQLite finds wrong with its pages and indexes; "" where that is nothing."""
+        """The first thing that is wrong with the tables, their pages and their indexes; "" where that is nothing."""
+        tables = self._connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+        if [sql for (sql,) in tables] != [statement.strip() for statement in SCHEMA.split(";") if statement.strip()]:
+            return "its tables are not as they were made"
         (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         return "" if found == "ok" else str(found)
 

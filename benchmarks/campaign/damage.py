@@ -71,14 +71,14 @@ def main() -> int:
     return 1 if campaign.breaches else 0
 
 
-def run(folder: Path, seed: int, count: int, encoder: str, only: str = "") -> Campaign:
-    """Damage the files whose name holds `only`, one at a time; `folder` is empty."""
+def run(folder: Path, seed: int, count: int, encoder: str, only: str = "", most: int | None = None) -> Campaign:
+    """Damage the files whose name holds `only`, one at a time, `most` times in all; `folder` is empty."""
     chance, campaign, corpus = random.Random(seed), Campaign(), write_corpus(folder / "corpus")
     index, older = folder / "index", folder / "older"
     log = _three_generations(corpus, index, older, encoder)
     truths = [_truth(index), _truth(older)]
     damages = [damage for damage in _damages(index, older, log, count, chance) if only in damage.file]
-    for number, damage in enumerate(damages):
+    for number, damage in enumerate(chance.sample(damages, most) if most else damages):
         place = folder / "trials" / str(number)
         shutil.copytree(index, place)
         damage.do(place)

@@ -29,7 +29,19 @@ from ingest import CorpusError, check, sync
 
 Start = Literal["none", "old", "damaged"]
 STARTS: tuple[Start, ...] = ("none", "old", "damaged")
-_STEPS = {"execute", "executemany", "rename", "replace", "mkdir", "unlink", "rmdir", "write", "commit", "scandir", "link"}
+_STEPS = {
+    "execute",
+    "executemany",
+    "rename",
+    "replace",
+    "mkdir",
+    "unlink",
+    "rmdir",
+    "write",
+    "commit",
+    "scandir",
+    "link",
+}
 _PROCESSES = multiprocessing.get_context("forkserver")
 
 
@@ -123,7 +135,9 @@ def _kill(killed: Sync, corpus: Path, place: Path, encoder: str, chance: random.
     process = _PROCESSES.Process(target=how[0], args=(corpus, place, encoder, how[1]))
     process.start()
     process.join()
-    at = f"step {step} of {killed.steps}" if how[0] is _sync_to_step else f"after {moment:.4f} s of {killed.seconds:.4f}"
+    at = (
+        f"step {step} of {killed.steps}" if how[0] is _sync_to_step else f"after {moment:.4f} s of {killed.seconds:.4f}"
+    )
     return at if process.exitcode else f"{at}, too late"
 
 
