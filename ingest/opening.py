@@ -61,9 +61,16 @@ def explained(folder: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if _is_unreachable(error):
             raise CorpusError(_unreachable(folder, error)) from error
-        raise CorpusError(f"The index in {folder} is damaged ({error}). {mending(folder, _sources(folder))}") from error
+        raise CorpusError(
+            f"The index in {folder} is damaged ({_reason(error)}). {mending(folder, _sources(folder))}"
+        ) from error
     except OSError as error:
         raise CorpusError(_unreachable(folder, error)) from error
+
+
+def _reason(error: sqlite3.DatabaseError) -> str:
+    """What SQLite says, without the text of a document, which Python quotes where it is not UTF-8."""
+    return "a text in it is not UTF-8" if str(error).startswith("Could not decode") else " ".join(str(error).split())
 
 
 def _sources(folder: Path) -> list[str]:

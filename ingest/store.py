@@ -241,7 +241,7 @@ class Store:
         if [sql for (sql,) in tables] != [statement.strip() for statement in SCHEMA.split(";") if statement.strip()]:
             return "its tables are not as they were made"
         (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        return "" if found == "ok" else str(found)
+        return "" if found == "ok" else " ".join(str(found).split())
 
     def damage(self) -> Damage:
         """Read all there is and tell what does not match."""

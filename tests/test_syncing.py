@@ -285,6 +285,18 @@ def test_the_log_of_an_older_generation_is_found_and_mended(docs: Path, place: P
     assert check(place) == ()
 
 
+def test_a_text_that_is_not_utf_8_any_more_is_not_quoted_in_the_sentence_about_it(docs: Path, place: Path) -> None:
+    quick([docs], place)
+    spoil(place, "UPDATE documents SET text = CAST(X'230A0A73656372657420FF' AS TEXT) WHERE id = 'docs/one.md'")
+
+    with pytest.raises(CorpusError) as refused:
+        Index.open(place).documents()
+
+    mend = f"Make it anew: wattwise ingest {docs} --index {place}"
+    assert str(refused.value) == f"The index in {place} is damaged (a text in it is not UTF-8). {mend}"
+    assert check(place) == (f"The document docs/one.md does not match its checksums. {mend}",)
+
+
 def spoil(place: Path, statement: str) -> None:
     """Change the store behind the program's back."""
     with closing(sqlite3.connect(place / "store.sqlite")) as connection, connection:

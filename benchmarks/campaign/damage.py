@@ -177,7 +177,7 @@ def _tried(place: Path, corpus: Path, encoder: str, truths: Sequence[Truth]) -> 
     breaches: list[str] = []
     checked = _command(["status", "--check", "--json", "--index", str(place)])
     problems = json.loads(checked[1])["problems"] if checked[1] else []
-    if checked[0] != bool(problems) or checked[2]:
+    if checked[0] != bool(problems) or checked[2] or not all(_is_sentence(f"{problem}\n") for problem in problems):
         breaches.append(f"status --check: {checked}")
     asked = [_asked(place, question) for question in QUESTIONS]
     for code, answer, error in asked:
