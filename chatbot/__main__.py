@@ -105,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     chat = commands.add_parser("chat", help="ask and ask on")
     chat.set_defaults(command=_chat)
     status = commands.add_parser("status", help="what the index holds")
+    status.add_argument("--check", action="store_true", help="read all of it and name what is not as it was written")
     status.add_argument("--json", action="store_true", help="print it as JSON")
     status.set_defaults(command=_status)
     for command in (ask, chat, status):
@@ -174,7 +175,7 @@ def _batch_line(bot: "Chatbot", line: bytes, number: int) -> dict[str, Any]:
         return {"id": identity, "error": f'Line {number} is not {{"id": …, "turns": ["question", …]}}.'}
     try:
         return {"id": identity, **as_json(_last_answer(bot, turns))}
-    except ReaderError as error:
+    except (CorpusError, ReaderError) as error:
         return {"id": identity, "error": str(error)}
     except Exception:
         logging.getLogger("wattwise").debug("unexpected", exc_info=True)
@@ -209,8 +210,15 @@ def _chat(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from ingest import Index
+    from ingest import Index, check
 
+    if options.check:
+        problems = check(options.index)
+        if options.json:
+            print(json.dumps({"index": str(options.index), "problems": problems}, ensure_ascii=False))
+        else:
+            print("\n".join(problems) or f"{options.index}: all of it is as it was written.")
+        return 1 if problems else 0
     index = Index.open(options.index)
     state: dict[str, Any] = {
         "index": str(options.index),

@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.bot import Chatbot, Event
 from chatbot.render import as_text
+from ingest import CorpusError
 
 _WELCOME = "Ask which hardware should train or serve a model. /sources shows where the last answer stands; an empty line or Ctrl-D ends."
 _COMMANDS = "/sources shows the sources of the last answer, /new forgets the conversation, /quit ends."
@@ -38,7 +39,7 @@ def _answered(bot: Chatbot, question: str, history: Sequence[Turn]) -> Answer | 
     try:
         with closing(bot.stream(question, history)) as events:  # type: ignore[type-var]
             return _printed(events)
-    except ReaderError as error:
+    except (CorpusError, ReaderError) as error:
         _say(str(error))
     except KeyboardInterrupt:
         print(flush=True)

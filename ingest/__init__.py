@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ingest.checking import check
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
-# `sync` stands in a module of another name: one of its own name would take its place once it is imported.
+# `check` and `sync` stand in modules of other names: one of its own name would take its place once it is imported.
 __all__ = [
     "Chunk",
     "CorpusError",
@@ -23,6 +24,7 @@ __all__ = [
     "Sentence",
     "Source",
     "SyncReport",
+    "check",
     "known_words",
     "load_encoder",
     "load_exam_encoder",
@@ -43,6 +45,7 @@ _HOMES = {
     "Sentence": "ingest.minilm",
     "Source": "ingest.document",
     "SyncReport": "ingest.syncing",
+    "check": "ingest.checking",
     "known_words": "ingest.minilm",
     "load_encoder": "ingest.encoder",
     "load_exam_encoder": "ingest.minilm",

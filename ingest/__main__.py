@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from ingest.document import CorpusError
@@ -28,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Stopped. The index is as it was.", file=sys.stderr)
         return 1
+    for line in _damage(report, options.index, options.dry_run):
+        print(line, file=sys.stderr)
     for failure in report.failed:
         print(f"not read: {failure.id}: {failure.reason}", file=sys.stderr)
     print(
@@ -82,6 +85,15 @@ def _bars() -> Iterator[Progress | None]:
     finally:
         for bar in bars.values():
             bar.close()
+
+
+def _damage(report: SyncReport, index: str, dry_run: bool) -> Iterator[str]:
+    if report.set_aside:
+        yield f"damaged: {index} could not be used and was made anew. The old store is {Path(index) / report.set_aside}."
+    if report.damaged:
+        some = ", ".join(report.damaged[:5]) + (" and others" if len(report.damaged) > 5 else "")
+        taken = "would be taken" if dry_run else "were taken"
+        yield f"damaged: the stored text of {len(report.damaged)} documents was not as written; they {taken} from their sources again: {some}"
 
 
 def _summary(report: SyncReport, index: str, dry_run: bool) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ingest.document import Chunk
 from ingest.lexical import LexicalIndex, build_lexical
+from ingest.opening import restrict
 from ingest.store import State, Store
 from ingest.vectors import VectorIndex, build_vectors
 
@@ -58,12 +59,13 @@ def is_whole(place: Path, state: State) -> bool:
 def build_derived(folder: Path, store: Store, state: State) -> None:
     """Builds in a folder of its own and gives it its name at the end, in the place of one that cannot be used."""
     temporary = folder / f"{_PREFIX}new-{secrets.token_hex(8)}"
-    temporary.mkdir()
+    temporary.mkdir(mode=0o700)
     try:
         build_lexical(_rows(store), temporary)
         if state.dimension:
             build_vectors(store.vector_rows(), state.dimension, temporary)
         (temporary / _MANIFEST).write_text(json.dumps(_manifest(temporary, state)))
+        restrict(temporary)
         _rename(temporary, place_of(folder, state), state)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -13,7 +13,7 @@ from ingest.derived import Derived, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
 from ingest.encoder import Encoder, Remembered, RememberingEncoder, load_encoder
 from ingest.opening import FILE_NAME, explained, mending, open_store
-from ingest.store import State, Store, chunk_of
+from ingest.store import Mismatch, State, Store, chunk_of
 
 # Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
 _TIES = 32
@@ -173,7 +173,7 @@ class _View:
     def vectors(self, ids: Sequence[str]) -> list[NDArray[np.float32]]:
         with self._lock, explained(self.path):
             vectors = self._store.vectors(ids)
-        return [vectors[id] for id in _present(self.path, ids, vectors)]
+            return [vectors[id] for id in _present(self.path, self._store, ids, vectors)]
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         return self._chunks(ids)
@@ -199,7 +199,10 @@ class _View:
             number = self._store.document_number(id)
             if number is None:
                 return []
-            return [entry.chunk for _, entry in self._store.entries(number, self._document(number))]
+            document = self._document(number)
+            if document.id != id:
+                raise Mismatch(f"the document {id} is not found by its id")
+            return [entry.chunk for _, entry in self._store.entries(number, document)]
 
 
 def _load_chunks(
@@ -207,11 +210,14 @@ def _load_chunks(
 ) -> list[Chunk]:
     with lock, explained(path):
         rows = store.chunk_rows(ids)
-        return [chunk_of(document(rows[id][0]), rows[id][1]) for id in _present(path, ids, rows)]
+        return [chunk_of(document(rows[id][0]), rows[id][1]) for id in _present(path, store, ids, rows)]
 
 
-def _present(path: Path, ids: Sequence[str], found: Container[str]) -> Sequence[str]:
-    if any(id not in found for id in ids):
+def _present(path: Path, store: Store, ids: Sequence[str], found: Container[str]) -> Sequence[str]:
+    missing = [id for id in ids if id not in found]
+    if missing and store.holds_chunk(missing):
+        raise Mismatch("passages that it holds are not found")
+    if missing:
         raise CorpusError(f"The index in {path} has changed since these passages were found. Ask again.")
     return ids
 

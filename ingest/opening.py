@@ -1,31 +1,37 @@
 """Opening the store: readers in a read transaction, one writer at a time; what is wrong with an index, in words."""
 
 import fcntl
+import os
 import re
+import shlex
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from ingest.document import CorpusError
-from ingest.store import SCHEMA, State, Store
+from ingest.store import SCHEMA, Mismatch, State, Store
 
-FORMAT = 2
+FORMAT = 3
 FILE_NAME = "store.sqlite"
+_LOCK = "writer.lock"
 _UNREACHABLE = re.compile("SQLITE_(BUSY|LOCKED|PERM|READONLY|IOERR|FULL|CANTOPEN)")
 
 
-def mending(folder: Path) -> str:
-    return f"Make it anew: wattwise ingest --index {folder}"
+def mending(folder: Path, sources: Sequence[str] = ()) -> str:
+    return f"Make it anew: {shlex.join(['wattwise', 'ingest', *sources, '--index', str(folder)])}"
 
 
 def open_store(folder: Path) -> tuple[Store, State]:
     """A reader's store, inside a read transaction. Raises CorpusError where there is no usable index."""
     file = folder / FILE_NAME
-    if not file.is_file():
-        raise CorpusError(f"There is no index in {folder}. {mending(folder)}")
     with explained(folder):
+        if not file.is_file():
+            raise CorpusError(f"There is no index in {folder}. {mending(folder)}")
         connection = _connect(file)
         try:
             return Store(connection), _usable_state(connection, folder)
@@ -38,9 +44,12 @@ def _usable_state(connection: sqlite3.Connection, folder: Path) -> State:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version not in (0, FORMAT):
         raise CorpusError(f"The index in {folder} was made by another version of wattwise. {mending(folder)}")
-    state = Store(connection).state() if version else None
-    if state is None or Store(connection).count_chunks() == 0:
+    store = Store(connection)
+    state = store.state() if version else None
+    if state is None or store.count_chunks() == 0:
         raise CorpusError(f"The index in {folder} is empty. {mending(folder)}")
+    if not store.is_whole():
+        raise Mismatch("what it holds is not what was written")
     return state
 
 
@@ -50,11 +59,31 @@ def explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if _UNREACHABLE.match(getattr(error, "sqlite_errorname", "")):
+        if _is_unreachable(error):
             raise CorpusError(_unreachable(folder, error)) from error
-        raise CorpusError(f"The index in {folder} is damaged ({error}). {mending(folder)}") from error
+        raise CorpusError(
+            f"The index in {folder} is damaged ({_reason(error)}). {mending(folder, _sources(folder))}"
+        ) from error
     except OSError as error:
         raise CorpusError(_unreachable(folder, error)) from error
+
+
+def _reason(error: sqlite3.DatabaseError) -> str:
+    """What SQLite says, without the text of a document, which Python quotes where it is not UTF-8."""
+    return "a text in it is not UTF-8" if str(error).startswith("Could not decode") else " ".join(str(error).split())
+
+
+def _sources(folder: Path) -> list[str]:
+    """What a damaged index was made from, where it still says so."""
+    try:
+        with closing(_connect(folder / FILE_NAME)) as connection:
+            return Store(connection).origins()
+    except sqlite3.DatabaseError:
+        return []
+
+
+def _is_unreachable(error: sqlite3.DatabaseError) -> bool:
+    return bool(_UNREACHABLE.match(getattr(error, "sqlite_errorname", "")))
 
 
 def _unreachable(folder: Path, error: Exception) -> str:
@@ -85,33 +114,62 @@ def _begin(address: str) -> sqlite3.Connection:
 def writing(folder: Path) -> Iterator[Store]:
     """The writer's store; what is not committed inside is undone. Raises CorpusError while another writer is at work.
 
-    A store that is damaged or of another format is left as it is, and one that is made anew takes its place when all of
-    it is there.
+    A store that is damaged or of another format is left as it is until one that is made anew is complete. That one
+    takes its place then, and the damaged one gets another name.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(folder):
+        _narrow(folder)
         file = folder / FILE_NAME
-        if _usable(file):
+        condition = _condition(file)
+        if condition == "usable":
             with closing(_begin_writing(file)) as connection:
                 yield Store(connection)
             return
+        set_aside = f"{FILE_NAME}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}" if condition == "damaged" else ""
         fresh = folder / f"{FILE_NAME}.new"
         _remove_database(fresh)
         try:
             with closing(_begin_writing(fresh)) as connection:
-                yield Store(connection)
+                yield Store(connection, set_aside)
                 finished = not connection.in_transaction
             if finished:
+                if set_aside:
+                    _set_aside(file, folder / set_aside)
                 _remove_logs(file)
                 fresh.replace(file)
         finally:
             _remove_database(fresh)
 
 
+def _narrow(folder: Path) -> None:
+    """Nobody but the owner reads an index: it holds the texts of all its documents.
+
+    A folder that everybody may write to, such as /tmp, stays as it is. So does what belongs to somebody else.
+    """
+    if not folder.stat().st_mode & stat.S_ISVTX:
+        _chmod(folder, 0o700)
+    for place in (folder / _LOCK, *folder.glob(f"{FILE_NAME}*"), *folder.glob("derived-*")):
+        with suppress(FileNotFoundError):  # a reader may be building
+            restrict(place)
+
+
+def restrict(place: Path) -> None:
+    """Take a file, or a folder with all that is in it, away from everybody but its owner."""
+    for entry in (place, *place.rglob("*")):
+        if not entry.is_symlink():
+            _chmod(entry, 0o700 if entry.is_dir() else 0o600)
+
+
+def _chmod(place: Path, mode: int) -> None:
+    with suppress(PermissionError):
+        place.chmod(mode)
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """The system lets go of the lock when the process ends, however it ends."""
-    with (folder / "writer.lock").open("w") as stream:
+    with open(folder / _LOCK, "w", opener=_private) as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -121,20 +179,46 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _usable(file: Path) -> bool:
-    """Whether a writer can go on with this store; one that does not exist yet counts as usable."""
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
+    """What a writer finds; a store that does not exist yet is usable."""
     if not file.exists():
-        return True
+        return "usable"
     try:
-        with closing(sqlite3.connect(file)) as connection:
-            connection.execute("PRAGMA query_only = ON")
+        with closing(_connect(file)) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            return version in (0, FORMAT) and connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-    except sqlite3.DatabaseError:
-        return False
+            if 0 < version < FORMAT:
+                return "outdated"
+            if version != FORMAT:
+                (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                return "damaged" if version or tables else "usable"
+            Store(connection).state()
+            flawed = Store(connection).flaw()
+        return "damaged" if flawed and not _mended(file) else "usable"
+    except sqlite3.DatabaseError as error:
+        if _is_unreachable(error):
+            raise
+        return "damaged"
+
+
+def _mended(file: Path) -> bool:
+    """Whether it was only the indexes of SQLite, which are made again from the rows."""
+    with closing(_begin_writing(file)) as connection:
+        connection.execute("REINDEX")
+        if Store(connection).flaw():
+            return False
+        connection.execute("COMMIT")
+        return True
 
 
 def _begin_writing(file: Path) -> sqlite3.Connection:
+    # SQLite gives its log the rights of the file. One that is there must not be opened: closing it again would drop the
+    # locks that SQLite has on it in this process.
+    with suppress(FileExistsError):
+        os.close(_private(str(file), os.O_CREAT | os.O_EXCL))
     connection = sqlite3.connect(file, isolation_level=None, timeout=30)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -146,6 +230,16 @@ def _begin_writing(file: Path) -> sqlite3.Connection:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {FORMAT}")
     return connection
+
+
+def _set_aside(file: Path, other: Path) -> None:
+    """Give a store another name, with its log. The store keeps its own name too until another file takes that."""
+    with suppress(FileNotFoundError):
+        file.with_name(f"{file.name}-wal").rename(f"{other}-wal")
+    try:
+        other.hardlink_to(file)
+    except OSError:  # not every file system has links
+        file.rename(other)
 
 
 def _remove_database(file: Path) -> None:

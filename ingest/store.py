@@ -4,13 +4,20 @@ Readers hold a read transaction each (write-ahead log), so that they see one gen
 writer holds the write lock from its first read to its commit, so that there is one writer. Vectors are of half
 precision: half the size, and a cosine that differs by less than 0.001. They are keyed by the digest of the text that
 was encoded, so that a text which moves or occurs twice is encoded once.
+
+SQLite notices a page that is out of shape, but not a letter that is another one. So every row carries the CRC-32 of its
+values, which is checked whenever the row is read, and the state carries counts and sums of all rows. CRC-32 finds every
+flipped bit and every burst of up to 32, is three times as fast as BLAKE2, and can be summed by SQLite. It is meant
+against accidents: whoever can write to the store could write any digest as well.
 """
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from hashlib import sha256
+from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,25 +25,41 @@ from numpy.typing import NDArray
 from ingest.document import Chunk, Document, Source
 
 _SOURCE_FIELDS = ", ".join(field.name for field in fields(Source))
-_CHUNK_FIELDS = 'id, headings, start, "end", page'
+_STATE_FIELDS = "generation, mark, encoder, dimension, updated"
+_CHUNK_FIELDS = 'number, document, id, headings, start, "end", page, context, digest, searched'
+_DOCUMENT_FIELDS = "number, id, origin, fingerprint, source, title, chunks, searched, text"
+# The long text of a document stands last, on pages of its own, which nobody reads who asks for another column.
 SCHEMA = f"""
 CREATE TABLE state (
     generation INTEGER NOT NULL, mark TEXT NOT NULL, encoder TEXT NOT NULL, dimension INTEGER NOT NULL,
-    updated TEXT NOT NULL);
+    updated TEXT NOT NULL, content TEXT NOT NULL, crc INTEGER NOT NULL);
 CREATE TABLE sources (key BLOB PRIMARY KEY, {_SOURCE_FIELDS});
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, origin TEXT NOT NULL, fingerprint TEXT NOT NULL,
-    source BLOB NOT NULL REFERENCES sources, title TEXT NOT NULL, text TEXT NOT NULL);
+    source BLOB NOT NULL REFERENCES sources, title TEXT NOT NULL, chunks INTEGER NOT NULL, searched INTEGER NOT NULL,
+    crc INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE INDEX documents_source ON documents (source);
 CREATE TABLE chunks (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
     headings TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, page INTEGER, context TEXT NOT NULL,
-    digest BLOB NOT NULL, searched INTEGER NOT NULL);
+    digest BLOB NOT NULL, searched INTEGER NOT NULL, crc INTEGER NOT NULL);
 CREATE INDEX chunks_document ON chunks (document, start);
 CREATE INDEX chunks_digest ON chunks (digest);
-CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL, crc INTEGER NOT NULL);
 """
+# What a generation holds, to be told from a store that lost rows or got pages of another generation.
+_CONTENT = """
+SELECT (SELECT count(*) FROM sources), (SELECT count(*) FROM vectors), (SELECT count(*) FROM chunks),
+    (SELECT total(crc) FROM chunks), count(*), total(crc), total(chunks), total(searched) FROM documents
+"""
+_NEXT_NUMBERS = """
+SELECT (SELECT coalesce(max(number), 0) + 1 FROM documents), (SELECT coalesce(max(number), 0) + 1 FROM chunks)
+"""
+
+
+class Mismatch(sqlite3.DatabaseError):
+    """The store holds something other than what was written into it; the text says where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,108 +97,194 @@ class Known:
     fingerprint: str
 
 
-class Store:
-    """One connection inside one transaction. Not safe to share between threads without a lock."""
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What does not match its checksum: documents (their numbers and ids), vectors (their row numbers), or the whole.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    A document counts with its source and its chunks. The whole does not match where rows are missing or are of another
+    generation, even if each that is there matches.
+    """
+
+    documents: Mapping[int, str]
+    vectors: Sequence[int]
+    whole: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.vectors or self.whole)
+
+
+NO_DAMAGE = Damage({}, (), False)
+
+
+class Store:
+    """One connection inside one transaction. Not safe to share between threads without a lock.
+
+    What is read raises Mismatch where it is not what was written. `set_aside` is the name that the file before this one
+    gets, if it cannot be used, when this one takes its place.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, set_aside: str = "") -> None:
         self._connection = connection
+        self.set_aside = set_aside
 
     def close(self) -> None:
         self._connection.close()
 
     def state(self) -> State | None:
-        row = self._connection.execute("SELECT generation, mark, encoder, dimension, updated FROM state").fetchone()
-        return State(*row) if row else None
+        row = self._connection.execute(f"SELECT crc, content, {_STATE_FIELDS} FROM state").fetchone()
+        if row is None:
+            return None
+        _check("the state of the index", *row)
+        return State(*row[2:])
+
+    def is_whole(self) -> bool:
+        """Whether the rows are as many, and have the checksums, as when the state was written."""
+        (content,) = self._connection.execute("SELECT content FROM state").fetchone()
+        return bool(content == self._content())
 
     def count_chunks(self) -> int:
         return int(self._connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
 
     def count_searched(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM chunks WHERE searched").fetchone()[0])
+        return int(self._connection.execute("SELECT sum(searched) FROM documents").fetchone()[0])
 
     def origins(self) -> list[str]:
         return [o for (o,) in self._connection.execute("SELECT DISTINCT origin FROM documents ORDER BY origin")]
 
-    def known(self) -> dict[str, Known]:
-        rows = self._connection.execute("SELECT id, origin, fingerprint FROM documents")
+    def known(self, damaged: Iterable[int] = ()) -> dict[str, Known]:
+        rows = self._connection.execute(
+            "SELECT id, origin, fingerprint FROM documents WHERE number NOT IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(damaged)),),
+        )
         return {id: Known(origin, fingerprint) for id, origin, fingerprint in rows}
 
     def sources(self) -> list[Source]:
-        rows = self._connection.execute(f"SELECT {_SOURCE_FIELDS} FROM sources ORDER BY id, key")
-        return [Source(*row) for row in rows]
+        rows = self._connection.execute(f"SELECT key, {_SOURCE_FIELDS} FROM sources ORDER BY id, key")
+        return [_source(*row) for row in rows]
 
     def document_numbers(self) -> list[int]:
         return [number for (number,) in self._connection.execute("SELECT number FROM documents ORDER BY id")]
 
     def table_numbers(self) -> list[int]:
         """The documents of which nothing is searched, by id."""
-        rows = self._connection.execute(
-            "SELECT number FROM documents WHERE number NOT IN (SELECT document FROM chunks WHERE searched) ORDER BY id"
-        )
+        rows = self._connection.execute("SELECT number FROM documents WHERE NOT searched ORDER BY id")
         return [number for (number,) in rows]
 
     def document_number(self, id: str) -> int | None:
         row = self._connection.execute("SELECT number FROM documents WHERE id = ?", (id,)).fetchone()
+        if row is None and self._holds("documents", [id]):
+            raise Mismatch(f"the document {id} is not found by its id")
         return int(row[0]) if row else None
 
     def document(self, number: int) -> Document:
-        id, key, title, text = self._connection.execute(
-            "SELECT id, source, title, text FROM documents WHERE number = ?", (number,)
-        ).fetchone()
-        source = self._connection.execute(f"SELECT {_SOURCE_FIELDS} FROM sources WHERE key = ?", (key,)).fetchone()
-        return Document(id, Source(*source), title, text)
+        row = self._connection.execute(f"SELECT crc, {_DOCUMENT_FIELDS} FROM documents WHERE number = ?", (number,))
+        _, id, _, _, key, title, _, _, text = _check("a document", *(row.fetchone() or (None,)))
+        source = self._connection.execute(f"SELECT key, {_SOURCE_FIELDS} FROM sources WHERE key = ?", (key,))
+        return Document(id, _source(*(source.fetchone() or (None,))), title, text)
 
     def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
         """The chunks of a document in its order, each with its own number."""
         rows = self._connection.execute(
-            f"SELECT number, context, digest, searched, {_CHUNK_FIELDS} FROM chunks WHERE document = ? ORDER BY start, number",
-            (number,),
-        )
-        return [
-            (chunk, Entry(_chunk(document, *row), context, digest, bool(searched)))
-            for chunk, context, digest, searched, *row in rows
-        ]
+            f"SELECT crc, {_CHUNK_FIELDS} FROM chunks WHERE document = ? ORDER BY start, number", (number,)
+        ).fetchall()
+        if (len(rows),) != self._connection.execute(
+            "SELECT chunks FROM documents WHERE number = ?", (number,)
+        ).fetchone():
+            raise Mismatch(f"the passages of {document.id} are not as many as there were")
+        return [_entry(document, number, _check(f"a passage of {document.id}", *row)) for row in rows]
 
     def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, tuple[str, str, int, int, int | None]]]:
         """Chunk id -> number of its document, and what `chunk_of` makes a chunk from; unknown ids are left out."""
         rows = self._connection.execute(
-            f"SELECT document, {_CHUNK_FIELDS} FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(ids),),
+            f"SELECT crc, {_CHUNK_FIELDS} FROM chunks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
         )
-        return {id: (document, (id, headings, start, end, page)) for document, id, headings, start, end, page in rows}
+        checked = (_check("a passage", *row) for row in rows)
+        return {id: (document, (id, *place)) for _, document, id, *place, _, _, _ in checked}
 
     def chunk_ids(self, numbers: Sequence[int]) -> dict[int, str]:
         rows = self._connection.execute(
             "SELECT number, id FROM chunks WHERE number IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
         )
-        return dict(rows)
+        ids = dict(rows)
+        if len(ids) < len(set(numbers)):
+            raise Mismatch("passages that are searched are missing")
+        return ids
+
+    def holds_chunk(self, ids: Sequence[str]) -> bool:
+        """Whether one of these chunks is searched, by the rows themselves and not by the index of their ids."""
+        return self._holds("chunks", ids, "AND searched")
+
+    def _holds(self, table: str, ids: Sequence[str], only: str = "") -> bool:
+        rows = self._connection.execute(
+            f"SELECT 1 FROM {table} NOT INDEXED WHERE id IN (SELECT value FROM json_each(?)) {only}", (json.dumps(ids),)
+        )
+        return rows.fetchone() is not None
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         rows = self._connection.execute(
-            "SELECT id, vector FROM chunks JOIN vectors USING (digest) WHERE id IN (SELECT value FROM json_each(?))",
+            "SELECT id, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest)"
+            " WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(ids),),
         )
-        return {id: _vector(blob) for id, blob in rows}
+        return {id: _vector(*row) for id, *row in rows}
 
     def vector_rows(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """The number and the vector of every chunk that has one, by number."""
-        rows = self._connection.execute("SELECT number, vector FROM chunks JOIN vectors USING (digest) ORDER BY number")
-        return ((number, _vector(blob)) for number, blob in rows)
+        rows = self._connection.execute(
+            "SELECT number, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest) ORDER BY number"
+        )
+        return ((number, _vector(*row)) for number, *row in rows)
+
+    def flaw(self) -> str:
+        """The first thing that is wrong with the tables, their pages and their indexes; "" where that is nothing."""
+        tables = self._connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+        if [sql for (sql,) in tables] != [statement.strip() for statement in SCHEMA.split(";") if statement.strip()]:
+            return "its tables are not as they were made"
+        (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        return "" if found == "ok" else " ".join(str(found).split())
+
+    def damage(self) -> Damage:
+        """Read all there is and tell what does not match."""
+        vectors = self._connection.execute("SELECT rowid FROM vectors").fetchall()
+        return Damage(
+            {n: self._readable_id(n) for n in self.document_numbers() if not _can(self._read_document, n)},
+            [row for (row,) in vectors if not _can(self._read_vector, row)],
+            not self.is_whole(),
+        )
+
+    def _read_document(self, number: int) -> None:
+        self.entries(number, self.document(number))
+
+    def _read_vector(self, row: int) -> None:
+        _vector(*self._connection.execute("SELECT digest, vector, crc FROM vectors WHERE rowid = ?", (row,)).fetchone())
+
+    def _readable_id(self, number: int) -> str:
+        """The id as far as it can be read."""
+        row = self._connection.execute("SELECT CAST(id AS BLOB) FROM documents WHERE number = ?", (number,)).fetchone()
+        return bytes(row[0]).decode(errors="replace")
+
+    def remove_damage(self, damage: Damage) -> None:
+        """Remove the documents and vectors that do not match, and what is left of others."""
+        self._connection.executemany("DELETE FROM documents WHERE number = ?", ((n,) for n in damage.documents))
+        self._connection.execute("DELETE FROM chunks WHERE document NOT IN (SELECT number FROM documents)")
+        self._connection.executemany("DELETE FROM vectors WHERE rowid = ?", ((row,) for row in damage.vectors))
+        self._connection.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
 
     def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
         """Put a document in, in the place of the one of the same id if there is one."""
         self.remove([document.id])
-        key = sha256(repr(astuple(document.source)).encode()).digest()[:16]
-        marks = ", ".join("?" * len(fields(Source)))
-        source = (key, *astuple(document.source))
-        self._connection.execute(f"INSERT OR IGNORE INTO sources VALUES (?, {marks})", source)
-        number = self._connection.execute(
-            "INSERT INTO documents (id, origin, fingerprint, source, title, text) VALUES (?, ?, ?, ?, ?, ?)",
-            (document.id, known.origin, known.fingerprint, key, document.title, document.text),
-        ).lastrowid
+        source = astuple(document.source)
+        key = _source_key(source)
+        self._connection.execute(f"INSERT OR IGNORE INTO sources VALUES (?{', ?' * len(source)})", (key, *source))
+        number, first = self._connection.execute(_NEXT_NUMBERS).fetchone()
+        chunks = [(n, number, *_columns(entry)) for n, entry in enumerate(entries, first)]
+        searched = sum(row[-1] for row in chunks)
+        about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched)
+        self._connection.execute(
+            f"INSERT INTO documents (crc, {_DOCUMENT_FIELDS}) VALUES (?{', ?' * 9})", _with_crc(*about, document.text)
+        )
         self._connection.executemany(
-            "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            ((e.chunk.id, number, *_columns(e.chunk), e.context, e.digest, e.searched) for e in entries),
+            f"INSERT INTO chunks (crc, {_CHUNK_FIELDS}) VALUES (?{', ?' * 10})", (_with_crc(*row) for row in chunks)
         )
 
     def remove(self, ids: Iterable[str]) -> None:
@@ -193,9 +302,10 @@ class Store:
         return missing
 
     def add_vectors(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
-        rows = zip(digests, vectors.astype("<f2"), strict=True)
+        blobs = (row.tobytes() for row in vectors.astype("<f2"))
         self._connection.executemany(
-            "INSERT INTO vectors VALUES (?, ?)", ((digest, row.tobytes()) for digest, row in rows)
+            "INSERT INTO vectors VALUES (?, ?, ?)",
+            ((digest, blob, _vector_crc(digest, blob)) for digest, blob in zip(digests, blobs, strict=True)),
         )
 
     def remove_vectors(self) -> None:
@@ -207,8 +317,15 @@ class Store:
         self._connection.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
 
     def set_state(self, state: State) -> None:
+        """Write the state down for what the store holds now."""
         self._connection.execute("DELETE FROM state")
-        self._connection.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?)", astuple(state))
+        self._connection.execute(
+            f"INSERT INTO state (crc, content, {_STATE_FIELDS}) VALUES (?{', ?' * 6})",
+            _with_crc(self._content(), *astuple(state)),
+        )
+
+    def _content(self) -> str:
+        return " ".join(map(str, self._connection.execute(_CONTENT).fetchone()))
 
     def commit(self) -> None:
         """End the transaction and fold the log into the file, which is all of the index then, readers permitting."""
@@ -217,17 +334,62 @@ class Store:
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+def _can(read: Callable[[int], None], row: int) -> bool:
+    try:
+        read(row)
+    except sqlite3.DatabaseError:
+        return False
+    return True
+
+
 def chunk_of(document: Document, row: tuple[str, str, int, int, int | None]) -> Chunk:
-    return _chunk(document, *row)
-
-
-def _chunk(document: Document, id: str, headings: str, start: int, end: int, page: int | None) -> Chunk:
+    id, headings, start, end, page = row
     return Chunk(id, document, tuple(json.loads(headings)), start, end, document.text[start:end], page)
 
 
-def _columns(chunk: Chunk) -> tuple[str, int, int, int | None]:
-    return json.dumps(chunk.headings, ensure_ascii=False), chunk.start, chunk.end, chunk.page
+def _entry(document: Document, number: int, row: Sequence[Any]) -> tuple[int, Entry]:
+    chunk, owner, id, headings, start, end, page, context, digest, searched = row
+    if owner != number:
+        raise Mismatch(f"a passage of {document.id} is of another document")
+    return chunk, Entry(chunk_of(document, (id, headings, start, end, page)), context, digest, bool(searched))
 
 
-def _vector(blob: bytes) -> NDArray[np.float32]:
+def _columns(entry: Entry) -> tuple[Any, ...]:
+    chunk = entry.chunk
+    headings = json.dumps(chunk.headings, ensure_ascii=False)
+    place = (chunk.id, headings, chunk.start, chunk.end, chunk.page)
+    return *place, entry.context, entry.digest, int(entry.searched)
+
+
+def _source(key: object, *row: Any) -> Source:
+    if _source_key(row) != key:
+        raise Mismatch("a source does not match its checksum")
+    return Source(*row)
+
+
+def _source_key(row: Sequence[object]) -> bytes:
+    return sha256(repr(tuple(row)).encode()).digest()[:16]
+
+
+def _check(what: str, crc: object, *values: Any) -> Sequence[Any]:
+    if not values or _crc(values) != crc:
+        raise Mismatch(f"{what} does not match its checksum")
+    return values
+
+
+def _with_crc(*values: object) -> tuple[object, ...]:
+    return _crc(values), *values
+
+
+def _crc(values: Iterable[object]) -> int:
+    return crc32(b"\0".join(value if isinstance(value, bytes) else str(value).encode() for value in values))
+
+
+def _vector_crc(digest: bytes, blob: bytes) -> int:
+    return crc32(blob, crc32(digest))
+
+
+def _vector(digest: object, blob: object, crc: object) -> NDArray[np.float32]:
+    if not (isinstance(digest, bytes) and isinstance(blob, bytes) and _vector_crc(digest, blob) == crc):
+        raise Mismatch("a vector does not match its checksum")
     return np.frombuffer(blob, dtype="<f2").astype(np.float32)

@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from contextlib import closing
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
@@ -17,7 +18,7 @@ from ingest.opening import explained, open_store, writing
 from ingest.reading import Reader
 from ingest.rows import is_fact_table
 from ingest.sources import find_items
-from ingest.store import Entry, Known, State, Store
+from ingest.store import NO_DAMAGE, Damage, Entry, Known, State, Store
 from ingest.vectors import encoded_text
 
 Progress = Callable[[str, int, int], None]
@@ -25,16 +26,18 @@ Progress = Callable[[str, int, int], None]
 
 _BATCH = 256
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
-_ENGINE = frozenset(
-    {"__init__", "__main__", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing"}
-)
+_ENGINE = frozenset({
+    "__init__", "__main__", "checking", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
     """What a sync did, or would do, by document id. `encoded` counts the texts that went through the encoder.
 
-    A document that cannot be read is in `failed`, and in nothing else; if it was indexed before, its old version stays.
+    A document that cannot be read is in `failed`; if it was indexed before, its old version stays. `damaged` are the
+    documents whose stored text was not what had been written: each is taken from its source again, and so in one of
+    the other fields too. `set_aside` is the new name, in the index folder, of a store that could not be used at all.
     """
 
     added: tuple[str, ...]
@@ -43,6 +46,8 @@ class SyncReport:
     unchanged: tuple[str, ...]
     failed: tuple[Failure, ...]
     encoded: int = 0
+    damaged: tuple[str, ...] = ()
+    set_aside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +81,46 @@ def sync(
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")
     folder, watched = Path(index), progress or _unwatched
     if dry_run:
-        return _report(_outline(finding) for finding in _findings(sources, _known_now(folder), watched))
+        with explained(folder):
+            known, damaged = _known_now(folder)
+        return replace(_report(_findings(sources, known, watched)), damaged=damaged)
     with explained(folder), writing(folder) as store:
-        findings = list(_stored(_findings(sources, store.known(), watched), store))
-        report = _report(findings)
-        if not (store.state() or report.added):
+        state = store.state()
+        damage = store.damage() if state else NO_DAMAGE
+        known, damaged = _trusted(store, damage)
+        store.remove_damage(damage)
+        report = _report(_stored(_findings(sources, known, watched), store))
+        if not (state or report.added):
             raise CorpusError(_nothing(report))
-        encoded = _complete(store, folder, encoder, report, watched)
-    return _report(findings, encoded)
+        report = replace(report, damaged=damaged, set_aside=store.set_aside)
+        changed = bool(damage or report.added or report.changed or report.removed)
+        encoded = _complete(store, folder, encoder, changed, watched)
+    return replace(report, encoded=encoded)
 
 
 def _unwatched(stage: str, done: int, total: int) -> None:
     pass
 
 
-def _known_now(folder: Path) -> dict[str, Known]:
+def _known_now(folder: Path) -> tuple[dict[str, Known], tuple[str, ...]]:
     try:
         store, _ = open_store(folder)
     except CorpusError:
-        return {}
-    known = store.known()
-    store.close()
-    return known
+        return {}, ()
+    with closing(store):
+        return _trusted(store, store.damage())
+
+
+def _trusted(store: Store, damage: Damage) -> tuple[dict[str, Known], tuple[str, ...]]:
+    """What need not be taken from the sources again, and the documents that must be because of damage.
+
+    Those stand among the known ones with a fingerprint that nothing has.
+    """
+    known = store.known(damage.documents)
+    again = {id: Known("", "") for id in damage.documents.values()}
+    if damage.whole:
+        again |= {id: Known(entry.origin, "") for id, entry in known.items()}
+    return known | again, tuple(sorted(again))
 
 
 def _findings(sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress) -> Iterator[_Finding]:
@@ -169,7 +192,7 @@ def _stored(findings: Iterable[_Finding], store: Store) -> Iterator[_Finding]:
             store.replace(finding.document, (_entry(*c, searched) for c in finding.chunks), finding.known)
         elif finding.kind == "removed":
             store.remove([finding.id])
-        yield _outline(finding)
+        yield finding
 
 
 def _outline(finding: _Finding) -> _Finding:
@@ -184,14 +207,14 @@ def _digest(text: str) -> bytes:
     return sha256(text.encode()).digest()[:16]
 
 
-def _report(findings: Iterable[_Finding], encoded: int = 0) -> SyncReport:
-    found = list(findings)
+def _report(findings: Iterable[_Finding]) -> SyncReport:
+    found = [_outline(finding) for finding in findings]
 
     def ids(kind: str) -> tuple[str, ...]:
         return tuple(finding.id for finding in found if finding.kind == kind)
 
     failed = tuple(Failure(finding.id, finding.reason) for finding in found if finding.kind == "failed")
-    return SyncReport(ids("added"), ids("changed"), ids("removed"), ids("unchanged"), failed, encoded)
+    return SyncReport(ids("added"), ids("changed"), ids("removed"), ids("unchanged"), failed)
 
 
 def _nothing(report: SyncReport) -> str:
@@ -201,10 +224,10 @@ def _nothing(report: SyncReport) -> str:
     return f"Nothing could be read, so there is no index. {reasons}"
 
 
-def _complete(store: Store, folder: Path, encoder: str, report: SyncReport, progress: Progress) -> int:
+def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress: Progress) -> int:
     """Encode what has no vector, build the engines and commit; return how many texts were encoded."""
     state = store.state()
-    if state and state.encoder == encoder and not (report.added or report.changed or report.removed):
+    if state and state.encoder == encoder and not changed:
         state = State(state.generation, state.mark, state.encoder, state.dimension, _now())
         encoded = 0
     else:

@@ -10,6 +10,7 @@ import pytest
 
 from chatbot.__main__ import main
 from chatbot.answer import REFUSAL
+from ingest import sync
 
 KEYS = ["question", "text", "refused", "choices", "citations", "model", "seconds"]
 CITATION_KEYS = [
@@ -87,6 +88,56 @@ def test_a_missing_index_is_one_sentence_with_the_command_that_mends_it(
     code, out, err = run(capsys, "ask", "Anything?", "--index", str(tmp_path / "none"))
     assert (code, out) == (1, "")
     assert f"wattwise ingest --index {tmp_path / 'none'}" in err
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_check_reads_all_and_says_in_a_sentence_what_is_not_as_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], as_json: bool
+) -> None:
+    document, place = tmp_path / "one.md", tmp_path / "index"
+    document.write_text("# One\n\nTrainium trains models.\n")
+    sync([document], place, encoder="none")
+    command = ["status", "--check", "--index", str(place), *(["--json"] if as_json else [])]
+    problem = (
+        f"The document one.md does not match its checksums. Make it anew: wattwise ingest {document} --index {place}"
+    )
+
+    whole = run(capsys, *command)
+    spoil(place)
+    damaged = run(capsys, *command)
+
+    if as_json:
+        assert [json.loads(out) for _, out, _ in (whole, damaged)] == [
+            {"index": str(place), "problems": []},
+            {"index": str(place), "problems": [problem]},
+        ]
+    else:
+        assert (whole[1], damaged[1]) == (f"{place}: all of it is as it was written.\n", f"{problem}\n")
+    assert [(code, err) for code, _, err in (whole, damaged)] == [(0, ""), (1, "")]
+
+
+@pytest.mark.parametrize("command", [["ask", "What trains models?"], ["status"], ["ask", "--batch"], ["chat"]])
+def test_a_damaged_text_is_never_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    document, place, batch = tmp_path / "one.md", tmp_path / "index", tmp_path / "batch.jsonl"
+    document.write_text("# One\n\nTrainium trains models.\n")
+    sync([document], place, encoder="none")
+    spoil(place)
+    batch.write_text('{"id": 1, "turns": ["What trains models?"]}')
+    monkeypatch.setattr(sys, "stdin", io.StringIO("What trains models?\n"))
+
+    code, out, err = run(capsys, *command, *([str(batch)] if "--batch" in command else []), "--index", str(place))
+
+    assert code == (0 if command == ["chat"] else 1)
+    assert "Trainiun" not in out
+    assert "does not match its checksum). Make it anew: wattwise ingest" in out + err
+
+
+def spoil(place: Path) -> None:
+    """Let a bit of the stored text flip: m is n then."""
+    store = place / "store.sqlite"
+    store.write_bytes(store.read_bytes().replace(b"Trainium trains", b"Trainiun trains"))
 
 
 @pytest.mark.parametrize("arguments", [("ask",), ("ask", "x", "--batch", "y")])

@@ -1,10 +1,13 @@
-"""sync: what changes and what stays, what a failure costs, and that a kill leaves the old index or the new one."""
+"""sync: what changes and what stays, and what failures and damage cost."""
 
 import json
+import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,7 +15,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from ingest import CorpusError, Index, SyncReport, sync
+from ingest import CorpusError, Index, SyncReport, check, sync
 from ingest.items import Failure
 
 ONE = "# One\n\nTrainium trains models.\n"
@@ -26,6 +29,17 @@ def docs(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "one.md").write_text(ONE)
     (folder / "two.md").write_text(TWO)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with docs and an index of them that has vectors."""
+    folder = tmp_path_factory.mktemp("encoded")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "one.md").write_text(ONE)
+    (folder / "docs" / "two.md").write_text(TWO)
+    sync([folder / "docs"], folder / "index")
     return folder
 
 
@@ -170,16 +184,152 @@ def test_an_encoder_that_cannot_be_had_leaves_the_index_as_it_was(docs: Path, pl
     assert Index.open(place).updated == before
 
 
-def test_an_index_that_is_damaged_or_of_another_format_is_made_anew(docs: Path, place: Path) -> None:
+def test_a_store_that_cannot_be_used_is_set_aside_and_made_anew(docs: Path, place: Path) -> None:
     quick([docs], place)
     store = place / "store.sqlite"
     store.write_bytes(store.read_bytes()[:5000])
     with pytest.raises(CorpusError, match="is damaged"):
         Index.open(place)
 
+    done = quick([docs], place)
+
+    assert (place / done.set_aside).stat().st_size == 5000
+    assert done.added == ("docs/one.md", "docs/two.md")
+    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
+    assert quick([docs], place).set_aside == ""
+
+
+def test_a_document_that_is_not_as_written_is_taken_from_its_source_again(docs: Path, place: Path) -> None:
+    sync([docs], place)
+    spoil(place, "UPDATE documents SET text = replace(text, 'Trainium', 'Trainiun') WHERE id = 'docs/one.md'")
+    with pytest.raises(CorpusError, match=rf"is damaged .*wattwise ingest {docs} --index {place}"):
+        Index.open(place).documents()
+    assert sync([docs], place, dry_run=True).damaged == ("docs/one.md",)
+
+    done = sync([docs], place)
+
+    assert (done.damaged, done.changed, done.unchanged) == (("docs/one.md",), ("docs/one.md",), ("docs/two.md",))
+    assert done.encoded == 0
+    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
+    assert check(place) == ()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE chunks SET start = start + 1",
+        "UPDATE chunks SET headings = '[]' WHERE number = 1",
+        "UPDATE chunks SET id = 'other' WHERE number = 1",
+        "UPDATE chunks SET number = 99 WHERE number = 1",
+        "UPDATE chunks SET document = 77 WHERE number = 1",
+        "UPDATE chunks SET crc = 1 WHERE number = 1",
+        "UPDATE documents SET title = 'Two' WHERE number = 1",
+        "UPDATE documents SET id = 'docs/two.nd' WHERE number = 2",
+        "UPDATE documents SET fingerprint = CAST(X'FF' AS TEXT)",
+        "UPDATE sources SET published = '2033'",
+        "UPDATE vectors SET vector = zeroblob(768)",
+        "DELETE FROM vectors",
+        "DELETE FROM chunks WHERE number = 1",
+        "DELETE FROM documents WHERE number = 2",
+        "UPDATE state SET generation = 7",
+        "DROP INDEX chunks_document",
+    ],
+)
+def test_whatever_was_changed_in_the_store_the_check_finds_it_and_a_sync_mends_it(
+    encoded: Path, place: Path, damage: str
+) -> None:
+    before = everything(shutil.copytree(encoded / "index", place))
+    spoil(place, damage)
+    problems = check(place)
+
+    sync([encoded / "docs"], place)
+
+    assert problems
+    assert all("wattwise ingest" in problem and "\n" not in problem for problem in problems)
+    assert everything(place) == before
+    assert check(place) == ()
+
+
+def test_a_damaged_document_whose_source_cannot_be_reached_leaves_the_index(docs: Path, place: Path) -> None:
+    more = docs.parent / "more"
+    more.mkdir()
+    (more / "three.md").write_text(THREE)
+    quick([docs, more], place)
+    spoil(place, "UPDATE documents SET text = 'Graviton runs nothing.' WHERE id = 'more/three.md'")
+    shutil.rmtree(more)
+
+    done = quick([docs, more], place)
+
+    assert (done.damaged, done.removed) == (("more/three.md",), ("more/three.md",))
+    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
+    assert check(place) == ()
+
+
+def test_the_log_of_an_older_generation_is_found_and_mended(docs: Path, place: Path, tmp_path: Path) -> None:
+    quick([docs], place)
+    reader = Index.open(place)  # so that the log of the next generation stays
+    (docs / "one.md").write_text(THREE)
+    quick([docs], place)
+    log = (place / "store.sqlite-wal").read_bytes()
+    del reader
+    (docs / "one.md").write_text(ONE * 9)
+    (docs / "two.md").write_text(TWO * 9)
+    quick([docs], place)
+    (place / "store.sqlite-wal").write_bytes(log)
+
+    assert log
+    assert len(check(place)) == 1
     quick([docs], place)
 
-    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
+    assert texts(place) == {"docs/one.md": ONE * 9, "docs/two.md": TWO * 9}
+    assert check(place) == ()
+
+
+def test_a_text_that_is_not_utf_8_any_more_is_not_quoted_in_the_sentence_about_it(docs: Path, place: Path) -> None:
+    quick([docs], place)
+    spoil(place, "UPDATE documents SET text = CAST(X'230A0A73656372657420FF' AS TEXT) WHERE id = 'docs/one.md'")
+
+    with pytest.raises(CorpusError) as refused:
+        Index.open(place).documents()
+
+    mend = f"Make it anew: wattwise ingest {docs} --index {place}"
+    assert str(refused.value) == f"The index in {place} is damaged (a text in it is not UTF-8). {mend}"
+    assert check(place) == (f"The document docs/one.md does not match its checksums. {mend}",)
+
+
+def spoil(place: Path, statement: str) -> None:
+    """Change the store behind the program's back."""
+    with closing(sqlite3.connect(place / "store.sqlite")) as connection, connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute(statement)
+
+
+def everything(place: Path) -> list[object]:
+    index = Index.open(place)
+    vector = np.eye(1, 384, dtype=np.float32)[0]
+    passages = [index.document_chunks(document.id) for document in index.documents()]
+    return [passages, index.lexical("chips that train", 9), index.dense(vector, 9)]
+
+
+def test_nobody_else_can_read_what_a_sync_writes(docs: Path, place: Path) -> None:
+    umask = os.umask(0)
+    try:
+        sync([docs], place)
+        assert wider(place) == []
+        for path in (place, *place.rglob("*")):
+            path.chmod(0o777 if path.is_dir() else 0o666)
+        reader = Index.open(place)  # so that the log of the next sync stays
+        (docs / "one.md").write_text(THREE)
+        sync([docs], place)
+        assert (place / "store.sqlite-wal").stat().st_size
+        assert wider(place) == []
+        assert reader.generation == 2
+    finally:
+        os.umask(umask)
+
+
+def wider(place: Path) -> list[Path]:
+    return [path for path in (place, *place.rglob("*")) if path.stat().st_mode & 0o077]
 
 
 def test_derived_files_that_are_missing_come_back_though_nothing_changed(docs: Path, place: Path) -> None:
@@ -241,60 +391,6 @@ def test_a_page_that_may_not_be_fetched_costs_nothing_else(docs: Path, place: Pa
 
     assert [failure.id for failure in done.failed] == [failing_server]
     assert done.added == ("docs/one.md", "docs/two.md")
-
-
-KILLED = """
-import os, signal, sys
-from ingest import sync
-from ingest.encoder import load_encoder
-names = {"execute", "executemany", "rename", "replace", "mkdir", "unlink", "rmdir", "write", "commit", "scandir"}
-left = int(sys.argv[3])
-def watch(frame, event, argument):
-    global left
-    if event == "c_call" and argument.__name__ in names:
-        left -= 1
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.setprofile(watch)
-sync([sys.argv[1]], sys.argv[2], encoder="none")
-sys.setprofile(None)
-print(int(sys.argv[3]) - left)
-"""
-
-
-def run_until_killed(docs: Path, place: Path, steps: int) -> subprocess.CompletedProcess[str]:
-    arguments = [sys.executable, "-c", KILLED, str(docs), str(place), str(steps)]
-    return subprocess.run(arguments, capture_output=True, text=True, check=False)
-
-
-def test_a_kill_at_any_step_leaves_the_old_index_or_the_new_one(docs: Path, place: Path, tmp_path: Path) -> None:
-    quick([docs], place)
-    (docs / "one.md").write_text(THREE)
-    (docs / "two.md").unlink()
-    (docs / "new.md").write_text(TWO)
-    old = {"docs/one.md": ONE, "docs/two.md": TWO}
-    new = {"docs/one.md": THREE, "docs/new.md": TWO}
-    shutil.copytree(place, tmp_path / "whole")
-    steps = int(run_until_killed(docs, tmp_path / "whole", 10**9).stdout)
-
-    outcomes = []
-    for step in sorted({*range(1, steps, max(1, steps // 8)), *range(steps - 8, steps)}):
-        copy = tmp_path / f"copy{step}"
-        shutil.copytree(place, copy)
-        assert run_until_killed(docs, copy, step).returncode == -9
-        index = Index.open(copy)
-        held = {document.id: document.text for document in index.documents()}
-        assert held in (old, new)
-        assert index.generation == (1 if held == old else 2)
-        hits = index.chunks([id for id, _ in index.lexical("serves graviton trainium", 9)])
-        assert {chunk.document.id for chunk in hits} == set(held)
-        outcomes.append(held == new)
-        quick([docs], copy)
-        assert texts(copy) == new
-        assert sorted(file.name for file in copy.glob("derived-*")) == ["derived-2"]
-
-    assert outcomes == sorted(outcomes)
-    assert {False, True} == set(outcomes)
 
 
 def test_vectors_survive_a_rebuild_to_half_precision(docs: Path, place: Path) -> None:

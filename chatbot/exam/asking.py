@@ -14,6 +14,7 @@ from chatbot.exam.proofs import proof_rank
 from chatbot.exam.question import ExamQuestion, shown
 from chatbot.exam.results import Question, Result, Verdict
 from chatbot.render import as_json
+from ingest import CorpusError
 
 _UNEXPECTED = "Something went wrong inside wattwise. Run with WATTWISE_LOG=debug for the details."
 
@@ -43,7 +44,7 @@ def ask_question(bot: Answering, question: Question, *, shuffle: int | None = No
         ask = lambda: _ask_exam(bot, question, order)  # noqa: E731
     try:
         return ask()
-    except ReaderError as error:
+    except (CorpusError, ReaderError) as error:
         return Result(question, "error", str(error), order=order)
     except Exception:
         # A run of hours does not end at one question: what went wrong with it is counted and logged.

@@ -1,0 +1,47 @@
+"""What the campaigns against an index share: a small corpus in two versions, and what an index says of it."""
+
+import shutil
+from dataclasses import astuple
+from pathlib import Path
+
+from ingest import Index
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+QUESTIONS = (
+    "How many Trainium chips are in a trn1.32xlarge?",
+    "Which instance has the lowest energy use for training?",
+    "What does the c in c7g.8xlarge mean?",
+)
+
+
+def write_corpus(folder: Path) -> Path:
+    """The five documents and the table of instances, as they are shipped."""
+    folder.mkdir()
+    for file in (*CORPUS.glob("*.md"), *CORPUS.glob("*.csv")):
+        shutil.copy(file, folder)
+    return folder
+
+
+def change_corpus(folder: Path) -> None:
+    """A document more, one less, and one that is another."""
+    (folder / "more.md").write_text("# More\n\nGraviton runs everything else.\n\n## Limits\n\nA vCPU has one thread.\n")
+    (folder / "hardware-selection-pattern.md").unlink()
+    notes = folder / "trainium-exam-notes.md"
+    notes.write_text(notes.read_text().replace("Trainium", "Trainium2", 3) + "\n## Added\n\nTrn3 comes later.\n")
+
+
+def contents(folder: Path) -> dict[str, object]:
+    """All that an index says: its documents with their passages, and what some questions find, with the scores.
+
+    Raises CorpusError where the index cannot be used.
+    """
+    index = Index.open(folder).snapshot()
+    documents = index.documents()
+    return {
+        "documents": [astuple(document) for document in documents],
+        "passages": [[astuple(chunk) for chunk in index.document_chunks(document.id)] for document in documents],
+        "tables": [document.id for document in index.tables()],
+        "searched": len(index),
+        "words": [index.lexical(question, 20) for question in QUESTIONS],
+        "meaning": [index.dense(vector, 20) for vector in index.encode(QUESTIONS)],
+    }

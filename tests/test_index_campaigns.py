@@ -1,0 +1,19 @@
+"""A small share of the campaigns against an index; the whole is run by `python -m benchmarks.campaign.kill` and `damage`."""
+
+from pathlib import Path
+
+from benchmarks.campaign import damage, kill
+
+
+def test_a_killed_sync_leaves_the_old_index_or_the_new_one(tmp_path: Path) -> None:
+    campaign = kill.run(tmp_path, seed=1, count=6, encoder="none")
+
+    assert campaign.breaches == []
+    assert campaign.outcomes.total() == 6
+
+
+def test_damage_costs_a_sentence_at_most(tmp_path: Path) -> None:
+    campaign = damage.run(tmp_path, seed=1, count=2, encoder="none", most=10)
+
+    assert campaign.breaches == []
+    assert campaign.outcomes.total() == 10
