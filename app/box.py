@@ -5,9 +5,9 @@ import streamlit as st
 from app.conversation import submit
 from app.library import FILE_TYPES
 from app.resources import Operator
+from chatbot.characters import LONGEST_QUESTION
 
 _KEY = "box"
-_LONGEST_QUESTION = 20_000
 
 
 def question_box(operator: Operator) -> None:
@@ -15,7 +15,7 @@ def question_box(operator: Operator) -> None:
     st.chat_input(
         "Ask about hardware for training or serving, or paste an exam question",
         key=_KEY,
-        max_chars=_LONGEST_QUESTION,
+        max_chars=LONGEST_QUESTION,
         accept_file="multiple" if operator.may_change else False,
         file_type=list(FILE_TYPES) if operator.may_change else None,
         max_upload_size=operator.app.upload_megabytes,

@@ -3,6 +3,8 @@
 import html
 import re
 
+from chatbot import shown
+
 # What Streamlit's Markdown gives a meaning to; a colon opens emoji, icons and colours, arrows and dashes become signs.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+.!|~$<>:&=^-])")
 _MARK = re.compile(r"\[(\d+)\]")
@@ -10,12 +12,12 @@ _MARK = re.compile(r"\[(\d+)\]")
 
 def as_html(text: str) -> str:
     """Text for the inside of an HTML element or of a quoted attribute."""
-    return html.escape(text, quote=True)
+    return html.escape(shown(text), quote=True)
 
 
 def as_label(text: str) -> str:
     """Text for a label or a title, which Streamlit reads as Markdown: on one line, every sign with a meaning escaped."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    return _MARKDOWN.sub(r"\\\1", " ".join(shown(text).split()))
 
 
 def with_links(text: str, numbers: frozenset[int], anchor: str) -> str:

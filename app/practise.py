@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.answer_html import answer_html, cards_html
 from app.escaping import as_html, as_label
+from app.streaming import hear_stop
 from chatbot import Chatbot
 from chatbot.exam import ExamQuestion
 
@@ -62,6 +63,6 @@ def _show_verdict(bot: Chatbot, question: ExamQuestion, picked: tuple[int, ...])
         st.error(f"Not right. The key is {key}.", icon=":material/close:")
     if question.explanation:
         st.html(f'<p class="ww-answer" dir="auto">{as_html(question.explanation)}</p>')
-    answer = bot.ask(question.prompt)
+    answer = bot.ask(question.prompt, cancelled=hear_stop)
     anchor = f"ww-practise-{question.fingerprint}"
     st.html('<p class="ww-facts">What the sources say</p>' + answer_html(answer, anchor) + cards_html(answer, anchor))

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app.access import is_direct
 from app.library import Limits
+from app.streaming import hear_stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.app import AppSettings, is_loopback
 from chatbot.llm.models import OFFLINE, ModelSettings
@@ -80,4 +81,4 @@ def starters_of(index: str, generation: int) -> tuple[str, ...]:
 @st.cache_data(show_spinner=False, max_entries=2_000)
 def is_answered(index: str, generation: int, question: str) -> bool:
     """Whether the offline reader finds an answer in this generation of an index."""
-    return not _opened(index, OFFLINE, 0).ask(question).refused
+    return not _opened(index, OFFLINE, 0).ask(question, cancelled=hear_stop).refused

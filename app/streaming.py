@@ -45,7 +45,7 @@ def _read(
     stopped: Flag,
 ) -> None:
     try:
-        for event in bot.stream(question, history):
+        for event in bot.stream(question, history, cancelled=stopped.is_set):
             found.put(event)
             if stopped.is_set():
                 return

@@ -39,7 +39,7 @@ def test_a_reader_that_is_silent_leaves_the_page_awake(bot: Chatbot) -> None:
     held = threading.Event()
 
     class Slow(Chatbot):
-        def stream(self, question, history=()):  # type: ignore[no-untyped-def]
+        def stream(self, question, history=(), cancelled=None):  # type: ignore[no-untyped-def]
             held.wait(5)
             yield from super().stream(question, history)
 

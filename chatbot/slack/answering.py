@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from chatbot.answer import Answer, ReaderError
+from chatbot.deadline import OutOfTime
 from chatbot.slack.blocks import answer_messages, plain_messages
 from chatbot.slack.delivery import CommandReply, Reply, ThreadReply
 from chatbot.slack.desk import INTERRUPTED, Desk, retries
@@ -13,6 +14,7 @@ from chatbot.slack.memory import history_of
 from chatbot.slack.state import KeptAnswer
 
 FAILED = "Something went wrong on my side, and your question was not answered. Please ask again; the reference for whoever runs me is {}."
+TOO_LONG = "This question takes me too long. Please ask something shorter."
 _STAGES = {
     "searching": "is searching the sources…",
     "reading": "is reading what it found…",
@@ -33,6 +35,8 @@ def answer_question(desk: Desk, asked: Asked) -> None:
             reply.abandon()
         else:
             reply.say(INTERRUPTED)
+    except OutOfTime:
+        reply.say(TOO_LONG)
     except Exception as error:
         _apologise(asked, reply, failed("a question was not answered", error))
     finally:
@@ -52,7 +56,7 @@ def _read(desk: Desk, asked: Asked, reply: Reply) -> Answer | None:
     reply.status(_STARTED if asked.thread != asked.ts else _STAGES["searching"])
     history = history_of(asked, desk.client, desk.me, desk.state)
     try:
-        for event in desk.bot.stream(asked.text, history):
+        for event in desk.bot.stream(asked.text, history, cancelled=lambda: _ended(desk, asked)):
             if _ended(desk, asked):
                 return None
             if event.answer is not None:

@@ -4,6 +4,8 @@ import html
 import re
 from urllib.parse import quote, urlsplit
 
+from chatbot.characters import shown
+
 # An invisible character that joins words: it parts "<" from "!channel", so that no parser of Slack's finds a mention.
 JOINER = "\u2060"
 _OPENS_MENTION = re.compile(r"(<|&lt;)(?=\s*[@!#])")
@@ -13,7 +15,7 @@ _ENTITY = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 
 def defanged(text: str) -> str:
     """The text with every mention in it made harmless: <!channel>, <@U…>, <#C…>, <!subteam^…>, @here."""
-    return _ALARM.sub(f"@{JOINER}", _OPENS_MENTION.sub(rf"\1{JOINER}", text))
+    return _ALARM.sub(f"@{JOINER}", _OPENS_MENTION.sub(rf"\1{JOINER}", shown(text)))
 
 
 def plain(text: str) -> str:

@@ -1,7 +1,7 @@
 """A workspace on loopback: Slack's Web API, and the app behind its HTTP server."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,7 +66,9 @@ class ScriptedChatbot(Chatbot):
         self.script = script
         self.asked: list[tuple[str, tuple[Turn, ...]]] = []
 
-    def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), *, cancelled: Callable[[], bool] | None = None
+    ) -> Iterator[Event]:
         self.asked.append((question, tuple(history)))
         for step in self.script:
             if isinstance(step, Exception):
