@@ -1,15 +1,11 @@
 """What of a model decides its memory and its speed: read from its row, or assumed from a number of parameters."""
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chatbot.sizing.facts import Model
 from ingest import Row
 
 _HEAD_DIM = 128
-# "70B" is said of 70.6e9 parameters.
-_ROUNDED = 1.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +35,16 @@ class Architecture:
 
 
 def architecture(model: Model) -> Architecture | None:
-    """What the row of a model says; None where its size, layers or heads are not all known."""
+    """What the row of a model says; None where its size is not known, or no layers can be.
+
+    A row of nothing but a size, as that of a diffusion model, has no layers: its weights are all that can be computed.
+    """
     parameters, active = model.parameters or count_parameters(model), model.active_parameters
+    if parameters and not model.layers:
+        return Architecture(parameters, active or parameters, 0, 0, 1, 1, 0, 0, rows=(model.row,))
     if not (parameters and model.layers and model.hidden_size and model.attention_heads):
         return None
-    caching = model.attention_layers or model.layers
+    caching = model.layers if model.attention_layers is None else model.attention_layers
     sliding = (model.sliding_layers or 0) if model.sliding_window else 0
     return Architecture(
         parameters=parameters,
@@ -71,7 +72,7 @@ def count_parameters(model: Model, *, active: bool = False) -> int | None:
     latent, whose projections a row does not hold. The count of the architecture: Llama's `modeling_llama.py`.
     """
     hidden, layers, heads = model.hidden_size, model.layers, model.attention_heads
-    if not (hidden and layers and heads and model.vocabulary) or model.kv_lora_rank or model.attention_layers:
+    if not (hidden and layers and heads and model.vocabulary) or model.kv_lora_rank:
         return None
     width = model.head_dim or hidden // heads
     attention = 2 * hidden * width * (heads + (model.key_value_heads or heads))
@@ -88,36 +89,25 @@ def count_parameters(model: Model, *, active: bool = False) -> int | None:
     return round(_embeddings(model) + layers * (attention + mlp + 2 * hidden) + experts + hidden)
 
 
-def assumed(parameters: float, models: Iterable[Model]) -> tuple[Architecture, str]:
+def assumed(parameters: float) -> tuple[Architecture, str]:
     """The layers and heads of a model of which only the size is known, and the assumption in a few words.
 
-    A decoder whose width is 128 a layer has 12 x layers x width^2 parameters (Kaplan et al. 2020). A dense model of the
-    table that is no larger raises the layers to its own: more parameters never need less memory.
+    A decoder whose width is 128 a layer has 12 x layers x width^2 parameters (Kaplan et al. 2020, table 1): 33 layers for 7B,
+    71 for 70B, 96 for 175B. More parameters never make a smaller cache, as they would if the nearest model lent its layers.
     """
-    usual = (parameters / (12 * _HEAD_DIM**2)) ** (1 / 3)
-    smaller = [m.layers or 0 for m in models if _is_plain(m) and _size(m) <= parameters * _ROUNDED]
-    layers = max([1, round(usual), *smaller])
-    heads = 8 * round(usual / 8) if usual > 8 else max(1, round(usual))
+    layers = (parameters / (12 * _HEAD_DIM**2)) ** (1 / 3)
+    heads = 8 * round(layers / 8) if layers > 8 else max(1, round(layers))
     guess = Architecture(
         parameters=parameters,
         active_parameters=parameters,
-        layers=layers,
+        layers=max(1, round(layers)),
         hidden_size=heads * _HEAD_DIM,
         attention_heads=heads,
         key_value_heads=min(8, heads),
         head_dim=_HEAD_DIM,
-        full_layers=layers,
+        full_layers=max(1, round(layers)),
     )
-    return guess, f"{layers} layers and {guess.key_value_heads} key/value heads of {_HEAD_DIM}, as usual for the size"
-
-
-def _is_plain(model: Model) -> bool:
-    special = (model.experts, model.kv_lora_rank, model.sliding_window, model.attention_layers, model.note)
-    return not any(special)
-
-
-def _size(model: Model) -> float:
-    return model.parameters or count_parameters(model) or math.inf
+    return guess, f"{guess.layers} layers and {guess.key_value_heads} key/value heads of {_HEAD_DIM}, usual for the size"
 
 
 def _embeddings(model: Model) -> float:

@@ -25,7 +25,7 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     _check_numbers(given)
     task, assumptions = given.task or Task.SERVE, [] if given.task else ["serving"]
     row = find_model(given.model, facts) if given.model else None
-    model, assumed_shape = _architecture(row, given, facts)
+    model, assumed_shape = _architecture(row, given)
     assumptions += assumed_shape
     weights = given.weights or (Format.NF4 if task is Task.QLORA else Format.BF16)
     if task is Task.LORA and weights is Format.NF4:
@@ -36,19 +36,18 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     longest = row.max_position if row else None
     context = given.context or min(usual, longest or usual)
     if row and longest and context > longest:
-        name = row.name.rpartition("/")[2]
-        raise ReaderError(f"{name} takes {longest:,} tokens at most, not {context:,}: ask for a shorter context.")
+        raise ReaderError(f"{_short(row)} takes {longest:,} tokens at most, not {context:,}: ask for a shorter context.")
     region = given.region or DEFAULT_REGION
     _check_region(region, facts)
     defaults: dict[str, tuple[object, str]] = {
         "weights": (weights, f"{weights} weights"),
-        "context": (context, f"{context:,} tokens of context"),
+        "context": (context, f"{context:,} tokens of context" if model.layers else ""),
         "sequences": (1, "a batch of one on each accelerator" if training else "one sequence at a time"),
         "region": (region, f"in {region}"),
         "load": (_LOAD, f"{_LOAD:.0%} load"),
     }
     if not training:
-        defaults["cache"] = (Format.BF16, "a bf16 cache")
+        defaults["cache"] = (Format.BF16, "a bf16 cache" if model.full_layers + model.sliding_layers else "")
     else:
         defaults["optimizer"] = (Optimizer.ADAM, "Adam")
         defaults["recompute"] = (True, "activations recomputed")
@@ -57,7 +56,7 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     if task in (Task.LORA, Task.QLORA):
         defaults["lora_rank"] = (_LORA_RANK, f"LoRA of rank {_LORA_RANK} on {_adapted(model)}")
     open_slots = {slot: value for slot, value in defaults.items() if getattr(given, slot) is None}
-    assumptions += [words for _, words in open_slots.values()]
+    assumptions += [words for _, words in open_slots.values() if words]
     assumptions.append(f"{USABLE:.0%} of the memory usable")
     values = {slot: value for slot, (value, _) in open_slots.items()}
     name = row.name if row else None
@@ -81,7 +80,8 @@ def find_model(name: str, facts: Facts) -> Model:
 
 def _spelling(name: str) -> str:
     """Without the maker and without what the same architecture is sold as: meta-llama/Meta-Llama-3.1-70B-Instruct."""
-    bare = re.sub(r"^meta-(?=llama)|-(?:instruct|chat|it|base|hf|v0\.\d)(?=-|$)", "", name.rpartition("/")[2].lower())
+    bare = re.sub(r"[\s_]+", "-", name.rpartition("/")[2].strip().lower())
+    bare = re.sub(r"^meta-(?=llama)|-(?:instruct|chat|it|base|hf|v0\.\d)(?=-|$)", "", bare)
     return re.sub(r"[^a-z0-9.]", "", bare)
 
 
@@ -89,19 +89,21 @@ def _adapted(model: Architecture) -> str:
     return "the attention" if model.expert_parameters or not model.intermediate_size else "all linear layers"
 
 
-def _architecture(row: Model | None, given: Workload, facts: Facts) -> tuple[Architecture, list[str]]:
-    if row:
-        known = architecture(row)
-        if known:
-            return known, [row.note] if row.note else []
-        size_of = given.parameters or row.parameters
-    else:
-        size_of = given.parameters
-    if not size_of:
-        which = f"of {row.name} " if row else ""
-        raise ReaderError(f"The size of the model {which}is not known: name a model or give its parameters, as in 70b.")
-    shape, words = assumed(size_of, facts.models.values())
-    return (replace(shape, rows=(row.row,)) if row else shape), [words]
+def _architecture(row: Model | None, given: Workload) -> tuple[Architecture, list[str]]:
+    """What the row says, with the size that is given where it says none; without a row, what is usual for the size."""
+    if not row:
+        if not given.parameters:
+            raise ReaderError("The size of the model is not known: name a model, or give its parameters, as in 70b.")
+        shape, words = assumed(given.parameters)
+        return shape, [words]
+    known = architecture(replace(row, parameters=row.parameters or round(given.parameters or 0) or None))
+    if not known:
+        raise ReaderError(f"The table does not say how large {_short(row)} is: give its parameters, as in 70b.")
+    return known, [] if known.layers else ["the weights alone, as its layers are not in the table"]
+
+
+def _short(row: Model) -> str:
+    return row.name.rpartition("/")[2]
 
 
 def _check_numbers(given: Workload) -> None:

@@ -136,7 +136,7 @@ def place(
     if instances:
         counts: Iterable[int] = (instances,)
     elif machine.devices >= _FULL_SERVER:
-        counts = range(1, (_MOST_TRAINING if training else min(_MOST_SERVING, model.layers)) + 1)
+        counts = range(1, (_MOST_TRAINING if training else max(1, min(_MOST_SERVING, model.layers))) + 1)
     else:
         counts = (1,)
     first = None
@@ -172,17 +172,14 @@ def _shardings(model: Architecture, workload: Workload, machine: Hardware, count
 def tensor_degrees(model: Architecture, devices: int, *, neuron: bool = False) -> Sequence[int]:
     """Over how many of so many accelerators tensor parallelism can divide a model, fewest first.
 
-    vLLM asks that the degree divides the attention heads and divides the key/value heads or is a multiple of them. Neuron
-    pads heads, and has degrees that divide the chips of a machine.
+    vLLM asks that the degree divides the attention heads, and divides the key/value heads or is a multiple of them; powers of
+    two are usual. Neuron pads heads, and has degrees that divide the chips of a machine.
     """
     if neuron:
         return [d for d in range(1, devices + 1) if devices % d == 0]
     heads, cached = model.attention_heads, model.key_value_heads
-    return [
-        d
-        for d in range(1, devices + 1)
-        if heads % d == 0 and (model.latent or cached % d == 0 or d % cached == 0)
-    ]  # fmt: skip
+    powers = [2**n for n in range(devices.bit_length()) if 2**n <= devices]
+    return [d for d in powers if heads % d == 0 and (model.latent or cached % d == 0 or d % cached == 0)]
 
 
 def runs_on(machine: Hardware, workload: Workload) -> tuple[Runs, tuple[str, ...]]:
@@ -212,11 +209,8 @@ def _runs_on_neuron(machine: Hardware, workload: Workload) -> tuple[Runs, tuple[
 
 
 def _missing_formats(accelerator: Accelerator | None, workload: Workload) -> Iterable[str]:
-    speeds = accelerator.tflops if accelerator else {}
-    form = workload.weights
-    if not speeds:
-        return
-    if form is Format.BF16 and "bf16" not in speeds:
+    cells, form = accelerator.row.cells if accelerator else {}, workload.weights
+    if form is Format.BF16 and cells.get("BF16") == "no":
         yield "no bf16: use fp16"
-    if form is Format.FP8 and "fp8" not in speeds:
+    if form is Format.FP8 and cells.get("FP8") == "no":
         yield "no fp8 arithmetic: fp8 weights save memory, not compute"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from chatbot.sizing.architecture import Architecture
-from chatbot.sizing.facts import Accelerator, Facts, Price
+from chatbot.sizing.facts import Accelerator, Facts, Price, number
 from chatbot.sizing.fit import TRAINING, Fit
 from chatbot.sizing.memory import Memory, Reference, count
 from chatbot.sizing.workload import Format, Workload
@@ -14,6 +14,9 @@ HOURS_A_MONTH = 730
 DEFAULT_REGION = "us-east-1"
 MFU = (0.3, 0.5)
 """Between which shares of its peak an accelerator computes when the software is good: Chowdhery et al. 2022, table 3."""
+
+_OTHER_MAXIMUM = "Maximum power by Cloud Carbon Footprint"
+_DIFFERENT = 0.1
 
 # What an arithmetic unit computes weights in, best first: 4-bit weights are widened before they are multiplied.
 _ARITHMETIC: Mapping[Format, tuple[str, ...]] = {
@@ -44,7 +47,7 @@ class Impact:
     accelerators is not published). Tokens a second are bounds: no software decodes faster, and prefill and training lie between
     two shares of the peak. Costs and energy of a million tokens come from the highest bound, so they are the least possible.
     The figures of a run are those of the hours asked for, or of the least hours that a training's tokens take.
-    `figures` hold the arithmetic, `missing` says why a field is None.
+    `figures` hold the arithmetic, `notes` say why a field is None and where sources differ.
     """
 
     price: Price | None = None
@@ -71,7 +74,7 @@ class Impact:
     usd_per_million_tokens: float | None = None
     kwh_per_million_tokens: float | None = None
     figures: tuple[Figure, ...] = ()
-    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def figure(self, name: str) -> Figure | None:
         """The arithmetic behind a field."""
@@ -88,8 +91,8 @@ def impact(fit: Fit, memory: Memory, model: Architecture, workload: Workload, fa
     known = {figure.name: figure for figure in found if isinstance(figure, Figure)}
     known |= {figure.name: figure for figure in _sums(known, workload)}
     values = {name: figure.value for name, figure in known.items()}
-    missing = tuple(reason for reason in found if isinstance(reason, str))
-    return Impact(price=price, figures=tuple(known.values()), missing=missing, **values)  # type: ignore[arg-type]
+    notes = tuple(note for note in found if isinstance(note, str))
+    return Impact(price=price, figures=tuple(known.values()), notes=notes, **values)
 
 
 def decode_bound(bandwidth_gbps: float, active_bytes: float, cache_bytes: float, sequences: int) -> float:
@@ -164,6 +167,13 @@ def _power(fit: Fit, load: float, region: str, facts: Facts) -> Iterator[Figure 
         if present > busy:
             shown += f" + {present - busy:g} × {idle:g} W"
         rows.append(fit.accelerator.row)
+        other = number(fit.accelerator.row, _OTHER_MAXIMUM)
+        if other and fit.accelerator.max_w and abs(other / fit.accelerator.max_w - 1) > _DIFFERENT:
+            lower = watts + busy * load * (other - fit.accelerator.max_w)
+            yield (
+                f"by the {other:g} W that Cloud Carbon Footprint gives as the most of an {fit.accelerator.name} it draws "
+                f"{lower:.4g} W: the data sheet's {fit.accelerator.max_w:g} W is taken"
+            )
     yield Figure("watts", watts, shown, _METHOD, tuple(rows))
     centre = facts.pue(region)
     if not centre or centre.pue is None:

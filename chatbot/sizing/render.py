@@ -35,7 +35,7 @@ def as_text(sizing: Sizing, *, rows: int = 10) -> str:
 
 
 def as_json(sizing: Sizing) -> dict[str, Any]:
-    """Every figure of a sizing, exact, with its arithmetic; hardware is named and described once, under `fits`."""
+    """Every figure of a sizing, exact, with its arithmetic where the hardware holds the workload; described once, under `fits`."""
     named = sizing.named
     return {
         "workload": _filled(sizing.workload),
@@ -64,7 +64,7 @@ def _headline(sizing: Sizing) -> str:
 
 
 def _memory(sizing: Sizing) -> str:
-    lines = [(t.name, f"{t.bytes / 1e9:,.2f} GB", f"{t.formula}") for t in sizing.memory.terms]
+    lines: list[tuple[str, str, str]] = [(t.name, f"{t.bytes / 1e9:,.2f} GB", t.formula) for t in sizing.memory.terms]
     lines.append(("total", f"{sizing.memory.gb:,.2f} GB", f"{sizing.memory.gib:,.2f} GiB"))
     wide, numbers = max(len(name) for name, _, _ in lines), max(len(number) for _, number, _ in lines)
     return "\n".join(f"{name:<{wide}}  {number:>{numbers}}  {rest}" for name, number, rest in lines)
@@ -134,7 +134,7 @@ def _notes(sizing: Sizing) -> Iterable[str]:
     yield from sizing.notes
     seen: set[str] = set()
     for fit in (sizing.named, *(getattr(sizing, slot) for slot, _ in _CHOICES)):
-        reasons = (*fit.caveats, *(fit.impact.missing if fit.impact else ())) if fit else ()
+        reasons = (*fit.caveats, *(fit.impact.notes if fit.impact else ())) if fit else ()
         yield from (reason for reason in reasons if reason not in seen)
         seen.update(reasons)
 
@@ -179,8 +179,8 @@ def _fit(fit: Fit) -> dict[str, Any]:
             **figures,
             "price": {"region": price.region, "date": price.date, "purchase": price.purchase} if price else None,
             "figures": {
-                f.name: {"value": f.value, "formula": f.formula, "source": _reference(f.source), "inputs": _rows(f.inputs)}
-                for f in impact.figures
+                f.name: {"formula": f.formula, "source": f.source.url, "inputs": _rows(f.inputs)}
+                for f in (impact.figures if fit.fits else ())
             },
         },
     }  # fmt: skip

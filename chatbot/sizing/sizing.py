@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -75,11 +75,11 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
         named=named,
         named_cheapest=next((f for f in fits if f.fits and f.runs != "no" and _is_named(f, workload)), None),
         smallest=min(chosen, key=_smallness, default=None),
-        cheapest=_least(chosen, lambda fit: fit.impact and fit.impact.usd_per_hour),
-        least_energy=_least(chosen, lambda fit: fit.impact and (fit.impact.kwh_per_run or fit.impact.kwh_per_hour)),
-        least_carbon=_least(chosen, lambda fit: fit.impact and (fit.impact.kg_co2_per_run or fit.impact.kg_co2_per_month)),
+        cheapest=_least(chosen, "usd_per_hour"),
+        least_energy=_least(chosen, "kwh_per_run", "kwh_per_hour"),
+        least_carbon=_least(chosen, "kg_co2_per_run", "kg_co2_per_month"),
         alternatives=_alternatives(fits, chosen),
-        notes=tuple(_notes(fits, chosen, workload)),
+        notes=tuple(_notes(fits, chosen, workload, facts)),
     )
 
 
@@ -90,16 +90,18 @@ def _terms(workload: Workload, model: Architecture) -> Iterable[terms.Term]:
     assert sequences is not None
     if workload.task is Task.SERVE:
         assert workload.cache
-        return (terms.weights(model, form), terms.kv_cache(model, workload.cache, tokens, sequences))
+        held = terms.kv_cache(model, workload.cache, tokens, sequences)
+        # Encoders and diffusion models keep no keys and values.
+        return (terms.weights(model, form), held) if held.bytes else (terms.weights(model, form),)
     optimizer, recompute = workload.optimizer, workload.recompute
     assert optimizer is not None
     assert recompute is not None
-    held = terms.activations(model, tokens, sequences, recompute=recompute)
+    kept = terms.activations(model, tokens, sequences, recompute=recompute)
     if workload.task in (Task.LORA, Task.QLORA):
         assert workload.lora_rank
-        return (terms.weights(model, form), terms.adapter(model, workload.lora_rank, optimizer), held)
+        return (terms.weights(model, form), terms.adapter(model, workload.lora_rank, optimizer), kept)
     states = terms.optimizer_states(model, optimizer, form)
-    return (terms.training_weights(model, form), terms.gradients(model, form), states, held)
+    return (terms.training_weights(model, form), terms.gradients(model, form), states, kept)
 
 
 def _candidates(workload: Workload, facts: Facts) -> list[Instance]:
@@ -241,9 +243,15 @@ def _smallness(fit: Fit) -> tuple[float, ...]:
     return count, count * fit.usable_bytes, fit.instance.memory_gib if fit.instance else 0.0, cost or math.inf
 
 
-def _least(fits: Iterable[Fit], figure: Callable[[Fit], float | None]) -> Fit | None:
-    known = [(value, fit.name, fit) for fit in fits if (value := figure(fit)) is not None]
+def _least(fits: Iterable[Fit], *names: str) -> Fit | None:
+    """The fit with the least of the first figure that it has."""
+    known = [(value, fit.name, fit) for fit in fits if (value := _figure(fit, names)) is not None]
     return min(known, key=lambda item: item[:2])[2] if known else None
+
+
+def _figure(fit: Fit, names: Iterable[str]) -> float | None:
+    values = (getattr(fit.impact, name) for name in names)
+    return next((value for value in values if value is not None), None)
 
 
 def _alternatives(fits: Iterable[Fit], chosen: list[Fit]) -> tuple[Fit, ...]:
@@ -256,7 +264,9 @@ def _alternatives(fits: Iterable[Fit], chosen: list[Fit]) -> tuple[Fit, ...]:
     return tuple(fit for name, fit in found.items() if name not in taken or fit in chosen)
 
 
-def _notes(fits: list[Fit], chosen: list[Fit], workload: Workload) -> Iterable[str]:
+def _notes(fits: list[Fit], chosen: list[Fit], workload: Workload, facts: Facts) -> Iterable[str]:
+    if workload.model and (note := facts.models[workload.model].note):
+        yield note
     budget = _budget(workload)
     if not any(fit.fits for fit in fits):
         yield "nothing that was considered holds it"
