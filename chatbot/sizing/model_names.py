@@ -5,14 +5,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from chatbot.words import STOP_WORDS
+
 # What names say of a training or a file, and not of an architecture.
 _NOISE = frozenset({"meta", "instruct", "base", "chat", "it", "hf", "thinking", "nvidia", "model", "ai"})
 _ACTIVE = re.compile(r"a\d+(?:\.\d+)?b")
 _SIZE = re.compile(r"(?:\d+x)?\d+(?:\.\d+)?b")
 _RELEASE = re.compile(r"v[01](?:\.\d)?")
-_VERSION = re.compile(r"[vrkm]?\d+(?:\.\d+)*")
+_VERSION = re.compile(r"[vrkmt]?\d+(?:\.\d+)*")
 _TOKEN = re.compile(
-    r"\d+x\d+b(?![a-z])|a\d+(?:\.\d+)?b(?![a-z0-9])|(?<![a-z])[vrkm]\d+(?:\.\d+)*(?![a-z0-9])"
+    r"\d+x\d+b(?![a-z])|a\d+(?:\.\d+)?b(?![a-z0-9])|(?<![a-z])[vrkmt]\d+(?:\.\d+)*(?![a-z0-9])"
     r"|\d+(?:\.\d+)?[ -]?(?:b|bn|billion)(?![a-z0-9])|\d+(?:[._]\d)?(?![\d.]*\d)(?!\s?-?(?:bits?|[xk×]|g|gb|gib|gpus?|users?|tokens?|hours?)(?![a-z]))|[a-z]+"
 )
 
@@ -38,8 +40,8 @@ class _Token:
 def find_model(text: str, models: Sequence[str]) -> Named | None:
     """The models that a text in lower case names; None where it names none. Sizes alone ("a 7B model") are no names."""
     keys = _keys(tuple(models))
-    heads = {key[0] for key in keys.values()} | {t for key in keys.values() for t in key if len(t) > 5 and t.isalpha()}
-    vocabulary = {token for key in keys.values() for token in key}
+    heads = {key[0] for key in keys.values()}
+    vocabulary = {token for key in keys.values() for token in key} - STOP_WORDS
     joined = {t: name for name, key in keys.items() for t in key if re.fullmatch(r"\d+x\d+b", t)}
     tokens = list(_tokens(text))
     found: list[Named] = []
@@ -118,8 +120,18 @@ def _matches(words: Sequence[str], keys: Mapping[str, tuple[str, ...]]) -> list[
             ranked[name] = (inexact, sum(1 for k in key if k not in words and not _ACTIVE.fullmatch(k)) - inexact)
     best = min(ranked.values(), default=None)
     found = [name for name, rank in ranked.items() if rank == best]
-    # Names of one key are files of one architecture.
-    return found[:1] if len({keys[name] for name in found}) == 1 else found
+    # Names that differ in the version alone mean the newest ("llama 70b"), names of one key are files of one architecture.
+    if len({_without_version(keys[name]) for name in found}) == 1:
+        return [max(found, key=lambda name: (_version(keys[name]), -found.index(name)))]
+    return found
+
+
+def _without_version(key: Sequence[str]) -> tuple[str, ...]:
+    return tuple(t for t in key if not _VERSION.fullmatch(t))
+
+
+def _version(key: Sequence[str]) -> float:
+    return max((float(t) for t in key if re.fullmatch(r"\d+(?:\.\d+)?", t)), default=0.0)
 
 
 def _is_version_of(written: str, version: str) -> bool:
