@@ -75,20 +75,22 @@ class Asked:
 def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
     """What a question asks of a sizing, completed from the turns before it; None for a question of another kind."""
     asked: Asked | None = None
-    for turn in history:
-        if not _is_courtesy(turn.question):
-            asked = _next(turn.question, asked, known)
-    return _next(question, asked, known)
+    questions = [turn.question for turn in history if not _is_courtesy(turn.question)]
+    for number, earlier in enumerate(questions):
+        asked = _next(earlier, asked, known, leads=number == 0)
+    return _next(question, asked, known, leads=not questions)
 
 
-def _next(question: str, before: Asked | None, known: Known) -> Asked | None:
+def _next(question: str, before: Asked | None, known: Known, *, leads: bool) -> Asked | None:
     """What is asked after a turn: the question's own workload, or the one before with the slots that it changes."""
     if len(question) > _LONGEST:
         return None
     said = _read(question, known)
     if before is not None and _leans(said, before):
         return _changed(before, said, known)
-    return _asked(Workload(), said, said.goals) if _is_sizing(said) else None
+    # "And Trainium for BERT?" after a question of another kind is of that kind too.
+    alone = leads or not _LEAD.match(said.text) or Goal.FITS in said.goals
+    return _asked(Workload(), said, said.goals) if alone and _is_sizing(said) else None
 
 
 # --- one question -------------------------------------------------------------------------------------------------------
@@ -628,19 +630,17 @@ def _is_sizing(said: _Said) -> bool:
     if goals & {Goal.SMALLEST, Goal.CHEAPEST} and _placed().search(said.text):
         return True
     # How many accelerators a training takes is a matter of time before one of memory.
-    if Goal.COUNT in goals and not (said.trains and not arithmetic):
+    if Goal.MEMORY in goals or (Goal.COUNT in goals and not (said.trains and not arithmetic)):
         return True
-    if (
-        Goal.MEMORY in goals
-        or (goals & {Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT}
-        and (arithmetic or exact))
-    ):
-        return True
+    if goals & {Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT}:
+        # What a training takes is known only with its length.
+        return exact or (arithmetic and not (said.trains and not slots & {"tokens", "hours"}))
     if exact and (_POSSIBLE.match(said.text) or (arithmetic and not said.rest)):
         return True
     if len(slots & _ARITHMETIC) > 2 and "task" in slots:
         return True
-    return arithmetic and (bool(_chooses().search(said.text)) or (bool(slots & _HARDWARE) and not said.rest))
+    placed = bool(slots & _HARDWARE) or bool(_placed().search(said.text))
+    return arithmetic and placed and (bool(_chooses().search(said.text)) or not said.rest)
 
 
 # --- data ---------------------------------------------------------------------------------------------------------------
