@@ -15,6 +15,7 @@ from chatbot.premise import judge
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.table import answer_from_table
+from chatbot.table.lookup import look_up
 from ingest import Index
 
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
@@ -31,6 +32,8 @@ def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequen
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
     if draft := answer_from_table(query, scored, passages, index):
+        return draft
+    if draft := look_up(query, passages, index):
         return draft
     if query.unknown:
         return Draft("", ())

@@ -12,7 +12,8 @@ from ingest.sources import find_items
 
 # What the first column of a fact table holds: the kinds of things that questions name.
 KEYS = ("Instance type", "Model", "Accelerator", "Region")
-SOURCE = "Source"
+# By one of these each row says where, or of when, it is.
+_PROVENANCE = frozenset({"Source", "As of"})
 
 _TABLE_LINES = 0.9
 _TABLE = re.compile(
@@ -33,11 +34,11 @@ class Row:
 
 
 def is_fact_table(text: str) -> bool:
-    """Whether a document is a table of facts and little else: its first column names things, another says the source of each row.
+    """Whether a document is a table of facts and little else: its first column names things, another says the source or date of each row.
 
     To search such rows would find a thousand near-copies of one line, and words that are rare in prose would count as common.
     """
-    tables = [table for table in _TABLE.finditer(text) if SOURCE in _cells(table["header"])]
+    tables = [table for table in _TABLE.finditer(text) if _PROVENANCE & set(_cells(table["header"]))]
     return sum(len(table.group()) for table in tables) >= _TABLE_LINES * len(text)
 
 
@@ -46,7 +47,7 @@ def read_rows(document: Document) -> Iterator[Row]:
     for table in _TABLE.finditer(document.text):
         header = _cells(table["header"])
         start = table.start("rows")
-        for line in table["rows"].splitlines() if SOURCE in header else ():
+        for line in table["rows"].splitlines() if _PROVENANCE & set(header) else ():
             cells = dict(zip(header, _cells(line), strict=False))
             yield Row(document.id, start, start + len(line), line, cells)
             start += len(line) + 1

@@ -91,12 +91,23 @@ def _parser() -> argparse.ArgumentParser:
     what("--parameters", type=_amount, metavar="N", help="its size where no model is named: 70b")
     what("--task", type=_one_of(_TASKS, "task"), metavar="T", help="serve (default), full, lora, qlora, pretrain")
     what("--format", type=_one_of(_FORMATS, "format"), metavar="F", help=f"of the weights: {', '.join(Format)}")
-    what("--cache", type=_one_of(_FORMATS, "format"), metavar="F", help="of the KV cache: bf16 (default), fp8, int8, int4")
+    what(
+        "--cache",
+        type=_one_of(_FORMATS, "format"),
+        metavar="F",
+        help="of the KV cache: bf16 (default), fp8, int8, int4",
+    )
     what("--context", type=_tokens, metavar="N", help="tokens of a sequence: 16k is 16,384")
     what("--users", type=_whole, metavar="N", help="sequences at once; in training the batch of one accelerator")
     what("--optimizer", type=_one_of(_OPTIMIZERS, "optimizer"), metavar="O", help="adam, adam8bit, adafactor, sgd")
     what("--zero", type=_whole, metavar="STAGE", help="what training shards: 0 to 3")
-    what("--no-recompute", dest="recompute", action="store_false", default=None, help="keep the activations of every layer")
+    what(
+        "--no-recompute",
+        dest="recompute",
+        action="store_false",
+        default=None,
+        help="keep the activations of every layer",
+    )
     what("--lora-rank", type=_whole, metavar="N")
     what("--tokens", type=_amount, metavar="N", help="that a training sees in all: 2b")
     what("--hours", type=float, metavar="N", help="how long it runs")

@@ -107,7 +107,10 @@ def assumed(parameters: float) -> tuple[Architecture, str]:
         head_dim=_HEAD_DIM,
         full_layers=max(1, round(layers)),
     )
-    return guess, f"{guess.layers} layers and {guess.key_value_heads} key/value heads of {_HEAD_DIM}, usual for the size"
+    return (
+        guess,
+        f"{guess.layers} layers and {guess.key_value_heads} key/value heads of {_HEAD_DIM}, usual for the size",
+    )
 
 
 def _embeddings(model: Model) -> float:

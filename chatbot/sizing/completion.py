@@ -36,7 +36,9 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     longest = row.max_position if row else None
     context = given.context or min(usual, longest or usual)
     if row and longest and context > longest:
-        raise ReaderError(f"{_short(row)} takes {longest:,} tokens at most, not {context:,}: ask for a shorter context.")
+        raise ReaderError(
+            f"{_short(row)} takes {longest:,} tokens at most, not {context:,}: ask for a shorter context."
+        )
     region = given.region or DEFAULT_REGION
     _check_region(region, facts)
     defaults: dict[str, tuple[object, str]] = {
@@ -136,7 +138,9 @@ def _check_formats(task: Task, weights: Format, cache: Format | None) -> None:
     if task in (Task.FULL, Task.PRETRAIN) and weights not in _TRAINED_IN:
         raise ReaderError(f"{weights} weights cannot be trained in full: use QLoRA, or train in bf16.")
     if task is Task.QLORA and weights not in (Format.NF4, Format.INT4):
-        raise ReaderError(f"QLoRA holds the weights in 4 bits, not in {weights}: ask for LoRA, or leave the format out.")
+        raise ReaderError(
+            f"QLoRA holds the weights in 4 bits, not in {weights}: ask for LoRA, or leave the format out."
+        )
     if cache and cache not in _CACHE_FORMATS:
         raise ReaderError(f"{cache} is a format of weights: a cache is stored in {', '.join(_CACHE_FORMATS[1:])}.")
 

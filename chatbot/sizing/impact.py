@@ -279,7 +279,10 @@ _PRICES = Reference("Amazon EC2 On-Demand Pricing", "https://aws.amazon.com/ec2/
 _METHOD = Reference("Cloud Carbon Footprint, Methodology", "https://www.cloudcarbonfootprint.org/docs/methodology/")
 _SCI = Reference("Green Software Foundation, Software Carbon Intensity", "https://sci.greensoftware.foundation/")
 _WATER = Reference(
-    "The Green Grid 2011, Water Usage Effectiveness (WUE)", "https://www.thegreengrid.org/en/resources/library-and-tools/238"
+    "The Green Grid 2011, Water Usage Effectiveness (WUE)",
+    "https://www.thegreengrid.org/en/resources/library-and-tools/238",
 )
 _COMPUTE = Reference("Kaplan et al. 2020, Scaling Laws for Neural Language Models", "https://arxiv.org/abs/2001.08361")
-_BANDWIDTH = Reference("Pope et al. 2022, Efficiently Scaling Transformer Inference", "https://arxiv.org/abs/2211.05102")
+_BANDWIDTH = Reference(
+    "Pope et al. 2022, Efficiently Scaling Transformer Inference", "https://arxiv.org/abs/2211.05102"
+)

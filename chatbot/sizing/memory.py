@@ -205,7 +205,7 @@ def adapter(model: Architecture, rank: int, optimizer: Optimizer) -> Term:
     """Weights, gradients and optimizer states of the adapter alone: 16 bytes a parameter with Adam. Hu et al. 2021."""
     added = adapter_parameters(model, rank)
     size, _ = _state_bytes(optimizer, Format.BF16)
-    formula = f"{count(added)} adapter parameters (rank {rank}) × {_bytes(4 + size)}"
+    formula = f"{count(added)} adapter parameters × {_bytes(4 + size)}"
     return Term("adapter", added * (4 + size), formula, _LORA, model.rows)
 
 
@@ -277,9 +277,7 @@ _LATENT = Reference(
     "https://arxiv.org/abs/2405.04434",
 )
 _WINDOW = Reference("Jiang et al. 2023, Mistral 7B", "https://arxiv.org/abs/2310.06825")
-_PLAIN = Reference(
-    "Hugging Face 2023, Optimizing your LLM in production", "https://huggingface.co/blog/optimize-llm"
-)
+_PLAIN = Reference("Hugging Face 2023, Optimizing your LLM in production", "https://huggingface.co/blog/optimize-llm")
 _SOURCES: Mapping[Format, Reference] = dict.fromkeys(Format, _PLAIN) | {
     Format.NF4: Reference(
         "Dettmers et al. 2023, QLoRA: Efficient Finetuning of Quantized LLMs", "https://arxiv.org/abs/2305.14314"
@@ -291,7 +289,9 @@ _SOURCES: Mapping[Format, Reference] = dict.fromkeys(Format, _PLAIN) | {
         "Frantar et al. 2022, GPTQ: Accurate Post-Training Quantization", "https://arxiv.org/abs/2210.17323"
     ),
     Format.MXFP4: Reference("OpenAI 2025, gpt-oss-120b and gpt-oss-20b Model Card", "https://arxiv.org/abs/2508.10925"),
-    Format.FP8: Reference("Micikevicius et al. 2022, FP8 Formats for Deep Learning", "https://arxiv.org/abs/2209.05433"),
+    Format.FP8: Reference(
+        "Micikevicius et al. 2022, FP8 Formats for Deep Learning", "https://arxiv.org/abs/2209.05433"
+    ),
     Format.INT8: Reference(
         "Dettmers et al. 2022, LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale",
         "https://arxiv.org/abs/2208.07339",

@@ -17,7 +17,17 @@ _CHOICES = (
     ("least_energy", "Least energy"),
     ("least_carbon", "Least carbon"),
 )
-_COLUMNS = ("Instance type", "Needs", "Accelerators", "Headroom", "$/hour", "$/month", "Watts", "kg CO2e/month", "Tokens/s")
+_COLUMNS = (
+    "Instance type",
+    "Needs",
+    "Accelerators",
+    "Headroom",
+    "$/hour",
+    "$/month",
+    "Watts",
+    "kg CO2e/month",
+    "Tokens/s",
+)
 
 
 def as_text(sizing: Sizing, *, rows: int = 10) -> str:
@@ -125,7 +135,9 @@ def _number(value: float | None, form: str) -> str:
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
     """Words to the left, numbers to the right."""
-    cells = [cell.ljust(w) if i in (0, 2) else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))]
+    cells = [
+        cell.ljust(w) if i in (0, 2) else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+    ]
     return "  ".join(cells).rstrip()
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,6 +20,10 @@ from chatbot.sizing.workload import Task, Workload
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 
 _VENDORS = ("NVIDIA", "AWS", "AMD", "Intel")
+_WORD = re.compile(r"[a-z0-9]+")
+_MEMORY = re.compile(r"\b(\d+) ?G(?:i?B)?\b", re.IGNORECASE)
+# Between a size in GB and the same in GiB there are 7 %.
+_SAME_MEMORY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,11 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
     memory = Memory(tuple(_terms(workload, model)))
     machines = [(i, hardware(i, facts)) for i in _candidates(workload, facts)]
     fits = sorted((_fit(i, h, memory, model, workload, facts) for i, h in machines), key=_order)
-    named = _named(fits, memory, model, workload, facts)
-    chosen = _choosable(fits, named, workload)
+    sheets = _sheets(workload, facts)
+    named = _named(fits, sheets, memory, model, workload, facts)
+    of_that_name = [fit for fit in fits if _is_named(fit, sheets, workload)]
+    # Hardware that does not hold the workload is not what to launch: then all others are open.
+    chosen = _choosable(of_that_name if named and named.fits else fits, workload) or _choosable(fits, workload)
     return Sizing(
         workload=workload,
         assumptions=assumptions,
@@ -73,13 +80,13 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
         memory=memory,
         fits=tuple(fits),
         named=named,
-        named_cheapest=next((f for f in fits if f.fits and f.runs != "no" and _is_named(f, workload)), None),
+        named_cheapest=next((fit for fit in of_that_name if fit.fits and fit.runs != "no"), None),
         smallest=min(chosen, key=_smallness, default=None),
         cheapest=_least(chosen, "usd_per_hour"),
         least_energy=_least(chosen, "kwh_per_run", "kwh_per_hour"),
         least_carbon=_least(chosen, "kg_co2_per_run", "kg_co2_per_month"),
         alternatives=_alternatives(fits, chosen),
-        notes=tuple(_notes(fits, chosen, workload, facts)),
+        notes=tuple(_notes(fits, chosen, sheets, workload, facts)),
     )
 
 
@@ -131,22 +138,28 @@ def _check_names(workload: Workload, facts: Facts) -> None:
     for kind, name, known in names:
         if name not in set(known):
             near = get_close_matches(name, sorted(known), 3, 0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else "see `wattwise ask` for those there are."
+            hint = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else f"there are {', '.join(sorted(known)[:5])} and others."
+            )
             raise ReaderError(f"There is no {kind} {name!r} in the data: {hint}")
-    if workload.accelerator and not _accelerators(workload.accelerator, facts.accelerators):
-        near = get_close_matches(workload.accelerator, sorted(facts.accelerators), 3, 0.3)
-        raise ReaderError(f"There is no accelerator {workload.accelerator!r} in the data: there is {', '.join(near)}.")
 
 
-def _accelerators(asked: str, known: Mapping[str, tuple[Accelerator, ...]]) -> list[Accelerator | None]:
-    """Those whose name has every word of what is asked: "A100", "NVIDIA L40S"; with "80GB", of that memory."""
-    memory = re.search(r"\b(\d+) ?G(?:i?B)?\b", asked)
-    words = set(re.findall(r"[a-z0-9]+", re.sub(r"\b\d+ ?G(?:i?B)?\b", "", asked).lower()))
-    found: list[Accelerator | None] = []
-    for name, sheets in known.items():
-        if words and words <= set(re.findall(r"[a-z0-9]+", name.lower())):
-            near = [s for s in sheets if not memory or abs((s.memory_gib or 0) / int(memory[1]) - 1) < 0.1]
-            found += near if sheets else [None]
+def _sheets(workload: Workload, facts: Facts) -> list[Accelerator]:
+    """The accelerators whose name has every word of the one that is named: "A100", "NVIDIA L40S"; "80GB" is its memory."""
+    if not workload.accelerator:
+        return []
+    memory = _MEMORY.search(workload.accelerator)
+    words = set(_WORD.findall(_MEMORY.sub("", workload.accelerator).lower()))
+    found = [
+        s for name, sheets in facts.accelerators.items() if words <= set(_WORD.findall(name.lower())) for s in sheets
+    ]
+    found = [s for s in found if not memory or abs((s.memory_gib or 0) / int(memory[1]) - 1) < _SAME_MEMORY]
+    if not words or not found:
+        raise ReaderError(
+            f"There is no accelerator {workload.accelerator!r} in the data: name one that EC2 has, as L40S, H100 or Trainium2."
+        )
     return found
 
 
@@ -178,23 +191,23 @@ def _budget(workload: Workload) -> float | None:
     return min(limits, default=None)
 
 
-def _named(fits: list[Fit], memory: Memory, model: Architecture, workload: Workload, facts: Facts) -> Fit | None:
-    """The hardware that is named: an instance type, or so many of an accelerator, one unless said.
-
-    Of an accelerator that is sold with several memories, the largest that is named.
-    """
+def _named(
+    fits: list[Fit], sheets: list[Accelerator], memory: Memory, model: Architecture, workload: Workload, facts: Facts
+) -> Fit | None:
+    """The hardware that is named: an instance type, or so many of an accelerator, one unless said, of the most memory."""
     if workload.instance_type:
         return next(fit for fit in fits if fit.name == workload.instance_type)
-    if not workload.accelerator:
+    if not sheets:
         return None
-    found = [sheet for sheet in _accelerators(workload.accelerator, facts.accelerators) if sheet]
-    if not found:
-        return None
-    sheet = max(found, key=lambda s: s.memory_gib or 0.0)
+    sheet = max(sheets, key=lambda s: s.memory_gib or 0.0)
     like = (i for i in facts.instances.values() if i.accelerators >= 1 and facts.accelerator(i) == sheet)
     seen = max((hardware(i, facts).memory_gib for i in like), default=sheet.memory_gib or 0.0)
     machine = Hardware(workload.accelerators or 1, seen, sheet, sheet.name)
     return _fit(None, machine, memory, model, workload, facts)
+
+
+def _is_named(fit: Fit, sheets: list[Accelerator], workload: Workload) -> bool:
+    return fit.name == workload.instance_type or fit.accelerator in sheets
 
 
 def _order(fit: Fit) -> tuple[object, ...]:
@@ -202,36 +215,24 @@ def _order(fit: Fit) -> tuple[object, ...]:
     return not fit.fits, fit.runs != "yes", fit.instances, cost is None, cost or 0.0, fit.name
 
 
-def _choosable(fits: Iterable[Fit], named: Fit | None, workload: Workload) -> list[Fit]:
+def _choosable(fits: Iterable[Fit], workload: Workload) -> list[Fit]:
     """What may be advised. Each wish gives way where nothing would be left; what does not fit or run is never advised."""
     asked = workload.vendors or workload.families or workload.instance_type or workload.accelerator
     holds = [f for f in fits if f.fits and (f.runs == "yes" or (asked and f.runs == "unknown"))]
 
-    def is_named(fit: Fit) -> bool:
-        # Hardware that does not hold the workload is not what to launch: then all others are open.
-        return not named or not named.fits or _is_named(fit, workload)
-
     def has_the_count(fit: Fit) -> bool:
         return workload.accelerators is None or fit.devices == workload.accelerators
 
-    for wish in (_is_one, is_named, has_the_count, _is_affordable, _has_room):
+    def is_affordable(fit: Fit) -> bool:
+        return not _budget(workload) or bool(fit.within_budget)
+
+    for wish in (_is_one, has_the_count, is_affordable, _has_room):
         holds = [f for f in holds if wish(f)] or holds
     return holds
 
 
-def _is_named(fit: Fit, workload: Workload) -> bool:
-    assert fit.instance is not None
-    if workload.instance_type:
-        return fit.name == workload.instance_type
-    return bool(workload.accelerator and _accelerators(workload.accelerator, {fit.instance.accelerator: ()}))
-
-
 def _is_one(fit: Fit) -> bool:
     return fit.instances == 1
-
-
-def _is_affordable(fit: Fit) -> bool:
-    return fit.within_budget is not False
 
 
 def _has_room(fit: Fit) -> bool:
@@ -264,13 +265,21 @@ def _alternatives(fits: Iterable[Fit], chosen: list[Fit]) -> tuple[Fit, ...]:
     return tuple(fit for name, fit in found.items() if name not in taken or fit in chosen)
 
 
-def _notes(fits: list[Fit], chosen: list[Fit], workload: Workload, facts: Facts) -> Iterable[str]:
+def _notes(
+    fits: list[Fit], chosen: list[Fit], sheets: list[Accelerator], workload: Workload, facts: Facts
+) -> Iterable[str]:
     if workload.model and (note := facts.models[workload.model].note):
         yield note
+    memories = sorted({sheet.row.cells["Memory"] for sheet in sheets})
+    if len(memories) > 1:
+        yield f"the {sheets[0].name} is made with {' and '.join(memories)}: the verdict is that of the largest"
     budget = _budget(workload)
     if not any(fit.fits for fit in fits):
         yield "nothing that was considered holds it"
-    elif budget and chosen and not any(fit.within_budget for fit in chosen):
+    elif not chosen:
+        reasons = dict.fromkeys(reason for fit in fits if fit.fits for reason in fit.caveats)
+        yield f"what would hold it is not known to run it: {'; '.join(reasons)}"
+    elif budget and not any(fit.within_budget for fit in chosen):
         yield f"nothing that holds it is known to cost at most ${budget:.4g} an hour"
     if chosen and all(fit.instances > 1 for fit in chosen):
         yield "it takes several instances: the layers are divided over them, or its training states are"
