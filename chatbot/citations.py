@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from chatbot.answer import REFUSAL, Citation, Passage
 from chatbot.closeness import stays_close
-from chatbot.computed import Computed, evaluate, numbers
+from chatbot.computed import Computed, numbers
 from chatbot.evidence import Unit, units
 from chatbot.instructions import is_instruction
 from chatbot.marks import Clause, clauses_of, marked_sentences, renumbered, without_marks
@@ -144,7 +144,7 @@ def _check_figures(
         return None
     cited = {n: evidence[n - 1] for n in marks}
     known = "\n".join([figures.said, *map(_words, cited.values())])
-    values = [value for c in figures.computed if (value := evaluate(c.formula)) is not None]
+    values = _values(figures, numbers("\n".join([figures.said, *map(_words, evidence)])))
     text = without_marks(sentence)
     for figure in sorted(figures.computed, key=lambda c: len(c.text), reverse=True):
         written = re.compile(rf"(?<![\w.,$]){re.escape(figure.text)}(?!\w|[.,]\d)")
@@ -156,6 +156,15 @@ def _check_figures(
     found = {n: _cited(claim, piece, places) for n, piece in cited.items()}
     new = [{n: found[n].number for n in clause.numbers} for clause in clauses]
     return Checked(renumbered(sentence, clauses, new), tuple(dict.fromkeys(found.values())))
+
+
+def _values(figures: _Figures, known: list[float]) -> list[float]:
+    """What the computed figures come to, each out of numbers that are known by then."""
+    values: list[float] = []
+    for figure in figures.computed:
+        if figure.value is not None and figure.holds([*known, *values]):
+            values.append(figure.value)
+    return values
 
 
 _FIGURE_OR_NAME = re.compile(r"(?:[A-Za-z][\w-]*\.)?[\w-]*\d[\w.,-]*(?<![.,-])")

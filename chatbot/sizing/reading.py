@@ -105,7 +105,6 @@ class _Said:
     several: dict[str, list[dict[str, Any]]]
     goals: tuple[Goal, ...]
     unknown: str | None
-    trains: bool
     rest: tuple[str, ...]
 
 
@@ -154,15 +153,13 @@ def _read(question: str, known: Known) -> _Said:
     _take_memory(reading)
     _take_duration(reading)
     reading.fill("region", _take_listed(reading, "regions"))
-    tasks = _take_listed(reading, "tasks")
-    reading.fill("task", _tasks(tasks))
-    trains = "training" in tasks
+    reading.fill("task", _tasks(_take_listed(reading, "tasks")))
     wanted = _take_goals(reading) | ({Goal.COUNT} if wanted_count else frozenset())
     goals = tuple(goal for goal in Goal if goal in wanted)
     rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
     return _Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, trains, rest,
+        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest,
     )  # fmt: skip
 
 
@@ -611,6 +608,8 @@ _ARITHMETIC = frozenset({
     "zero_stage", "lora_rank", "tokens", "hours", "accelerator_memory_gb", "instance_type",
 })  # fmt: skip
 _POSSIBLE = re.compile(r"\W*(?:can|could|will|would|does|do|kann|läuft|passt|possible)\b")
+_KIND_OF_MODEL = re.compile(r"\b\d+b\+?(?:[ -]parameters?)?(?: \w+)? models\b|\b\d+b ?(?:\+|-|–|to) ?(?:\d+b)?")
+_INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
 _BOUND = re.compile(r"\b(?:at most|bound|theoretical\w*|max(?:imum)?|expect|estimate|ideal|upper|could i get)\b")
 
 
@@ -621,20 +620,26 @@ def _is_sizing(said: _Said) -> bool:
     if _of_documents().search(said.text) or (Goal.TIME in goals and "tokens" not in slots):
         return False
     if not {"model", "parameters"} & slots:
+        if _UNNAMED.fullmatch(said.unknown or ""):
+            return exact and bool(_POSSIBLE.match(said.text))
         sized = bool(goals & {Goal.FITS, Goal.SMALLEST, Goal.CHEAPEST, Goal.COUNT}) and (exact or "task" in slots)
         return bool(said.unknown) and (sized or Goal.MEMORY in goals)
     if Goal.THROUGHPUT in goals and not (exact and _BOUND.search(said.text)):
         return False
-    if goals & {Goal.FITS, Goal.SMALLEST, Goal.CHEAPEST} and (slots & _HARDWARE or arithmetic):
+    # Of a kind of model ("70B models", "7B to 30B") documents speak; of one, arithmetic.
+    if not arithmetic and ("parameters" in said.several or _KIND_OF_MODEL.search(said.text)):
+        return False
+    if goals & {Goal.SMALLEST, Goal.CHEAPEST} and (exact or arithmetic or "families" in slots or _INSTANCE.search(said.text)):
         return True
-    if goals & {Goal.SMALLEST, Goal.CHEAPEST} and _placed().search(said.text):
+    if Goal.FITS in goals and (slots & _HARDWARE or arithmetic):
         return True
-    # How many accelerators a training takes is a matter of time before one of memory.
-    if Goal.MEMORY in goals or (Goal.COUNT in goals and not (said.trains and not arithmetic)):
+    # How many accelerators a training takes, and what it costs, is a matter of its length before one of memory.
+    serves, trains = said.slots.get("task") is Task.SERVE, said.slots.get("task") not in (None, Task.SERVE)
+    if Goal.MEMORY in goals or (Goal.COUNT in goals and (arithmetic or serves or not (trains or said.several))):
         return True
     if goals & {Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT}:
-        # What a training takes is known only with its length.
-        return exact or (arithmetic and not (said.trains and not slots & {"tokens", "hours"}))
+        placed = exact or bool(slots & (_ARITHMETIC - {"model"})) or (serves and "model" in slots)
+        return bool(slots & {"tokens", "hours"}) if trains else placed
     if exact and (_POSSIBLE.match(said.text) or (arithmetic and not said.rest)):
         return True
     if len(slots & _ARITHMETIC) > 2 and "task" in slots:
