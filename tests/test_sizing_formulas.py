@@ -237,8 +237,7 @@ def test_opt_66b_takes_the_neuron_cores_that_are_published() -> None:
     assert [round(term.bytes / GIB, 1) for term in memory.terms] == [121.5, 72.0]
     assert memory.gib == pytest.approx(193.5, abs=0.05)
     inf2 = Hardware(12, 32, None, "AWS Inferentia2 chip")
-    _, chips, _, _ = place(memory, OPT_66B, Workload(task=Task.SERVE), inf2)
-    assert chips == 12, NEURON
+    assert place(memory, OPT_66B, Workload(task=Task.SERVE), inf2).accelerators == 12, NEURON
 
 
 # Table 1 of the paper: gigabytes a device for stages 1, 2 and 3 by ranks.

@@ -1,5 +1,7 @@
 """Whether a model fits, what to launch, what it costs and what it emits: pure functions over frozen values."""
 
+from chatbot.sizing.arithmetic import evaluate
+from chatbot.sizing.completion import find_model
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.fit import Fit
 from chatbot.sizing.impact import Figure, Impact
@@ -20,5 +22,7 @@ __all__ = [
     "Task",
     "Term",
     "Workload",
+    "evaluate",
+    "find_model",
     "size",
 ]

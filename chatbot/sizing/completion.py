@@ -17,6 +17,12 @@ _SERVING_CONTEXT, _TRAINING_CONTEXT = 8192, 4096
 _LORA_RANK = 16
 _LOAD = 0.5
 _CACHE_FORMATS = (Format.FP32, Format.BF16, Format.FP16, Format.FP8, Format.INT8, Format.INT4)
+# Models whose makers publish no 16-bit weights: https://arxiv.org/abs/2508.10925, https://arxiv.org/abs/2412.19437 and
+# https://huggingface.co/moonshotai/Kimi-K2-Instruct.
+_PUBLISHED_IN = (
+    (re.compile(r"gpt-oss-"), Format.MXFP4),
+    (re.compile(r"DeepSeek-(?:V3|R1)(?!-Distill)|Kimi-K2-Instruct"), Format.FP8),
+)
 _TRAINED_IN = (Format.FP32, Format.BF16, Format.FP16, Format.FP8)
 
 
@@ -27,7 +33,7 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     row = find_model(given.model, facts) if given.model else None
     model, assumed_shape = _architecture(row, given)
     assumptions += assumed_shape
-    weights = given.weights or (Format.NF4 if task is Task.QLORA else Format.BF16)
+    weights = given.weights or _usual_format(task, row)
     if task is Task.LORA and weights is Format.NF4:
         task = Task.QLORA
     _check_formats(task, weights, given.cache)
@@ -85,6 +91,13 @@ def _spelling(name: str) -> str:
     bare = re.sub(r"[\s_]+", "-", name.rpartition("/")[2].strip().lower())
     bare = re.sub(r"^meta-(?=llama)|-(?:instruct|chat|it|base|hf|v0\.\d)(?=-|$)", "", bare)
     return re.sub(r"[^a-z0-9.]", "", bare)
+
+
+def _usual_format(task: Task, row: Model | None) -> Format:
+    if task is Task.QLORA:
+        return Format.NF4
+    published = (form for name, form in _PUBLISHED_IN if row and task is Task.SERVE and name.match(_short(row)))
+    return next(published, Format.BF16)
 
 
 def _adapted(model: Architecture) -> str:

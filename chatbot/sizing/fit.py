@@ -2,9 +2,10 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chatbot.sizing.architecture import Architecture
 from chatbot.sizing.facts import Accelerator, Facts, Instance
@@ -32,7 +33,8 @@ _NOT_FOR_LANGUAGE_MODELS = {
     "M60": "compute capability 5.2, vLLM asks for 7.0",
     "Radeon Pro V520": "a graphics GPU that ROCm does not support",
 }
-_SUPPORT_UNKNOWN = ("Gaudi", "Qualcomm")
+# Of the T4g, whose hosts are Arm, serving frameworks do not say that they run on it.
+_SUPPORT_UNKNOWN = ("Gaudi", "Qualcomm", "T4g")
 _NEURON = re.compile(r"Trainium|Inferentia")
 # The families that Neuron serves, by the name of the model without its maker.
 _NEURON_FAMILIES = re.compile(
@@ -122,38 +124,49 @@ def hardware(instance: Instance, facts: Facts) -> Hardware:
     return Hardware(math.ceil(instance.accelerators), memory, accelerator, instance.accelerator)
 
 
-def place(
-    memory: Memory, model: Architecture, workload: Workload, machine: Hardware, instances: int | None = None
-) -> tuple[int, int, Sharding, float]:
-    """How many machines and accelerators it takes, the sharding, and the bytes that each accelerator then holds.
+class Placement(NamedTuple):
+    """How many machines and accelerators a workload takes, how it is divided, and what each accelerator then holds."""
 
-    One machine where that is enough, or as many as are named, or several full servers. Serving divides each layer over
-    a machine's accelerators (tensor parallel: the degree divides the attention heads, and the key/value heads are
-    divided or repeated evenly) and the layers over machines (pipeline parallel: Shoeybi et al. 2019, Narayanan et al. 2021).
+    instances: int
+    accelerators: int
+    sharding: Sharding
+    needed_bytes: float
+
+
+def place(
+    memory: Memory,
+    model: Architecture,
+    workload: Workload,
+    machine: Hardware,
+    *,
+    instances: int | None = None,
+    every_accelerator: bool = False,
+) -> Placement:
+    """Where a workload goes: one machine where that is enough, or as many as are given, or several full servers.
+
+    Serving divides each layer over a machine's accelerators, over as few as hold it with room unless all are to be used
+    (tensor parallel), and the layers over machines (pipeline parallel): Shoeybi et al. 2019, Narayanan et al. 2021.
     Training spreads what its ZeRO stage shards over all accelerators.
     """
-    training = workload.task in TRAINING
-    if instances:
-        counts: Iterable[int] = (instances,)
-    elif machine.devices >= _FULL_SERVER:
-        counts = range(1, (_MOST_TRAINING if training else max(1, min(_MOST_SERVING, model.layers))) + 1)
-    else:
-        counts = (1,)
-    first = None
-    for count in counts:
-        for sharding in _shardings(model, workload, machine, count):
-            needed = memory.on_each(sharding)
-            used = sharding.ranks if training else sharding.tensor * sharding.pipeline
-            found = (count, used, sharding, needed)
-            if needed * (1 if count > 1 else _TIGHT) <= machine.usable_bytes:
-                return found
-            # A narrower degree that holds it is better than a wider one that is not needed.
-            if first is None or (first[0] == count and needed < first[3]):
-                first = found
-        if first and first[3] <= machine.usable_bytes:
-            return first
-    assert first is not None
-    return first
+
+    def on(count: int) -> Placement:
+        held = [
+            Placement(count, max(s.ranks, s.tensor * s.pipeline), s, memory.on_each(s))
+            for s in _shardings(model, workload, machine, count)
+        ]
+        roomy = (p for p in held if p.needed_bytes * _TIGHT <= machine.usable_bytes)
+        return held[-1] if every_accelerator else next(roomy, min(held, key=lambda p: p.needed_bytes))
+
+    def holds(count: int) -> bool:
+        return on(count).needed_bytes <= machine.usable_bytes
+
+    first = instances or 1
+    if instances or machine.devices < _FULL_SERVER or holds(first):
+        return on(first)
+    # The more servers, the less each holds.
+    several = range(2, (_MOST_TRAINING if workload.task in TRAINING else max(1, min(_MOST_SERVING, model.layers))) + 1)
+    least = bisect_left(several, True, key=holds)
+    return on(several[least] if least < len(several) else first)
 
 
 def _shardings(model: Architecture, workload: Workload, machine: Hardware, count: int) -> Iterable[Sharding]:
@@ -162,9 +175,9 @@ def _shardings(model: Architecture, workload: Workload, machine: Hardware, count
         stage = workload.zero_stage if workload.zero_stage is not None else (3 if ranks > 1 else 0)
         yield Sharding(ranks=ranks, zero_stage=stage)
         return
-    for degree in tensor_degrees(model, machine.devices, neuron=bool(_NEURON.search(machine.name))):
-        if count > 1 and degree < machine.devices and degree * 2 <= machine.devices:
-            continue
+    degrees = tensor_degrees(model, machine.devices, neuron=bool(_NEURON.search(machine.name)))
+    # Several machines are for what one does not hold: then each is used as far as it can be.
+    for degree in degrees if count == 1 else degrees[-1:]:
         shards = 1 if model.latent else math.gcd(degree, model.key_value_heads)
         yield Sharding(tensor=degree, pipeline=count, cache_shards=shards)
 

@@ -60,6 +60,7 @@ def as_json(sizing: Sizing) -> dict[str, Any]:
         "verdict": sizing.verdict,
         "named": _fit(named) if named else None,
         **{slot: fit.name if (fit := getattr(sizing, slot)) else None for slot, _ in _CHOICES},
+        "named_cheapest": sizing.named_cheapest.name if sizing.named_cheapest else None,
         "alternatives": [fit.name for fit in sizing.alternatives],
         "notes": list(sizing.notes),
         "fits": [_fit(fit) for fit in sizing.fits],
@@ -68,7 +69,7 @@ def as_json(sizing: Sizing) -> dict[str, Any]:
 
 def _headline(sizing: Sizing) -> str:
     work = sizing.workload
-    model = (work.model or "").rpartition("/")[2] or f"{sizing.model.parameters / 1e9:.3g}B parameters"
+    model = (work.model or "").rpartition("/")[2] or f"{sizing.model.parameters / 1e9:,.4g}B parameters"
     users = f"{work.sequences:,} {'sequence' if work.sequences == 1 else 'sequences'}"
     return f"{model}: {work.task}, {work.weights} weights, {work.context:,} tokens of context, {users}, {work.region}"
 
@@ -81,18 +82,22 @@ def _memory(sizing: Sizing) -> str:
 
 
 def _verdicts(sizing: Sizing) -> Iterable[str]:
-    if named := sizing.named:
+    named = sizing.named
+    if named:
         count = f"{named.accelerators} × " if not named.instance and named.accelerators > 1 else ""
         needs, usable = named.needed_bytes / GIB, named.usable_bytes / GIB
         tight = f" (it {'just fits' if named.fits else 'just does not fit'})" if named.verdict == "tight" else ""
         each = " on each accelerator" if named.accelerators > 1 else ""
         words = f"{named.verdict}{tight}: needs {needs:,.1f} GiB{each}, {usable:,.1f} GiB usable"
         yield f"{count}{named.name}: {words}"
+    if named and not named.fits and (like := sizing.named_cheapest):
+        used = f"{like.accelerators} of {like.devices * like.instances} accelerators"
+        yield f"{'With that name:':<15} {_described(like)}, on {used}"
     for slot, title in _CHOICES:
         fit: Fit | None = getattr(sizing, slot)
-        yield f"{title + ':':<14} {_described(fit) if fit else 'none that is known'}"
+        yield f"{title + ':':<15} {_described(fit) if fit else 'none that is known'}"
     if sizing.alternatives:
-        yield f"{'Alternatives:':<14} {'; '.join(_described(fit) for fit in sizing.alternatives)}"
+        yield f"{'Alternatives:':<15} {'; '.join(_described(fit) for fit in sizing.alternatives)}"
 
 
 def _described(fit: Fit) -> str:
@@ -100,7 +105,15 @@ def _described(fit: Fit) -> str:
     count = f"{fit.instances} × " if fit.instances > 1 else ""
     unsure = "" if fit.runs == "yes" else f", {fit.caveats[0]}"
     price = f", ${impact.usd_per_hour:,.4g} an hour" if impact.usd_per_hour is not None else ", no price known"
-    return f"{count}{fit.name}{price}{unsure}"
+    return f"{count}{fit.name}{price}{_run(impact)}{unsure}"
+
+
+def _run(impact: Impact) -> str:
+    """The time that a training takes, between its bounds, and the least that it costs."""
+    if impact.training_hours_low is None or impact.training_hours_high is None:
+        return ""
+    cost = f", at least ${_three(impact.usd_per_run)}" if impact.usd_per_run is not None else ""
+    return f", {_three(impact.training_hours_low)} to {_three(impact.training_hours_high)} hours of training{cost}"
 
 
 def _table(sizing: Sizing, rows: int) -> str:
@@ -121,16 +134,17 @@ def _row(fit: Fit) -> tuple[str, ...]:
         f"{fit.instances} ×",
         f"{used} {fit.accelerator.name if fit.accelerator else ''}".strip(),
         f"{fit.headroom:.0%}{' tight' if fit.verdict == 'tight' else ''}",
-        _number(impact.usd_per_hour, "{:,.2f}"),
-        _number(impact.usd_per_month, "{:,.0f}"),
-        _number(impact.watts, "{:,.0f}"),
-        _number(impact.kg_co2_per_month, "{:,.3g}"),
-        _number(speed, "≤ {:,.3g}"),
+        "?" if impact.usd_per_hour is None else f"{impact.usd_per_hour:,.2f}",
+        _three(impact.usd_per_month),
+        _three(impact.watts),
+        _three(impact.kg_co2_per_month),
+        f"≤ {_three(speed)}" if speed else "?",
     )
 
 
-def _number(value: float | None, form: str) -> str:
-    return "?" if value is None else form.format(value)
+def _three(value: float | None) -> str:
+    """With three significant digits, and all of those before the point."""
+    return "?" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:

@@ -8,13 +8,22 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from chatbot.answer import ReaderError
-from chatbot.sizing import memory as terms
 from chatbot.sizing.architecture import Architecture
 from chatbot.sizing.completion import complete
 from chatbot.sizing.facts import Accelerator, Facts, Instance
 from chatbot.sizing.fit import Fit, Hardware, Verdict, hardware, place, runs_on
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact
-from chatbot.sizing.memory import Memory
+from chatbot.sizing.memory import (
+    Memory,
+    Term,
+    activations,
+    adapter,
+    gradients,
+    kv_cache,
+    optimizer_states,
+    training_weights,
+    weights,
+)
 from chatbot.sizing.workload import Task, Workload
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -35,7 +44,8 @@ class Sizing:
     `named` is the hardware that the workload names, `verdict` what is said of it, and `named_cheapest` the cheapest that holds the
     workload with accelerators of that name, however many. `smallest`, `cheapest`, `least_energy` and
     `least_carbon` are of what holds the workload and whose software runs it: on one machine, of the named kind, within the
-    budget and with room, each as far as there is any such. They are None where nothing holds it, or has a figure. `alternatives`
+    budget and with room, each as far as there is any such, and of a whole run where its time is known, else of an hour. They
+    are None where nothing holds it, or has a figure. `alternatives`
     are the cheapest on each kind of AWS's own chips that may run it. `notes` are what else must be known.
     """
 
@@ -63,13 +73,13 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
 
     ReaderError, one sentence with the remedy, for a workload that is impossible or that names what the facts do not know.
     """
-    facts = facts or Facts.load_folder(CORPUS)
+    facts = facts or _shipped()
     workload, model, assumptions = complete(workload, facts)
     memory = Memory(tuple(_terms(workload, model)))
     machines = [(i, hardware(i, facts)) for i in _candidates(workload, facts)]
-    fits = sorted((_fit(i, h, memory, model, workload, facts) for i, h in machines), key=_order)
+    fits = sorted((_fit(i, h, memory, model, workload, facts, workload.instances) for i, h in machines), key=_order)
     sheets = _sheets(workload, facts)
-    named = _named(fits, sheets, memory, model, workload, facts)
+    named = _named(sheets, memory, model, workload, facts)
     of_that_name = [fit for fit in fits if _is_named(fit, sheets, workload)]
     # Hardware that does not hold the workload is not what to launch: then all others are open.
     chosen = _choosable(of_that_name if named and named.fits else fits, workload) or _choosable(fits, workload)
@@ -82,33 +92,41 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
         named=named,
         named_cheapest=next((fit for fit in of_that_name if fit.fits and fit.runs != "no"), None),
         smallest=min(chosen, key=_smallness, default=None),
-        cheapest=_least(chosen, "usd_per_hour"),
+        cheapest=_least(chosen, "usd_per_run", "usd_per_hour"),
         least_energy=_least(chosen, "kwh_per_run", "kwh_per_hour"),
         least_carbon=_least(chosen, "kg_co2_per_run", "kg_co2_per_month"),
-        alternatives=_alternatives(fits, chosen),
+        alternatives=_alternatives(fits),
         notes=tuple(_notes(fits, chosen, sheets, workload, facts)),
     )
 
 
-def _terms(workload: Workload, model: Architecture) -> Iterable[terms.Term]:
+def _shipped() -> Facts:
+    if not (CORPUS / "facts").is_dir():
+        raise ReaderError(
+            "There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first."
+        )
+    return Facts.load_folder(CORPUS)
+
+
+def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
     form, tokens, sequences = workload.weights, workload.context, workload.sequences
     assert form is not None
     assert tokens is not None
     assert sequences is not None
     if workload.task is Task.SERVE:
         assert workload.cache
-        held = terms.kv_cache(model, workload.cache, tokens, sequences)
+        held = kv_cache(model, workload.cache, tokens, sequences)
         # Encoders and diffusion models keep no keys and values.
-        return (terms.weights(model, form), held) if held.bytes else (terms.weights(model, form),)
+        return (weights(model, form), held) if held.bytes else (weights(model, form),)
     optimizer, recompute = workload.optimizer, workload.recompute
     assert optimizer is not None
     assert recompute is not None
-    kept = terms.activations(model, tokens, sequences, recompute=recompute)
+    kept = activations(model, tokens, sequences, recompute=recompute)
     if workload.task in (Task.LORA, Task.QLORA):
         assert workload.lora_rank
-        return (terms.weights(model, form), terms.adapter(model, workload.lora_rank, optimizer), kept)
-    states = terms.optimizer_states(model, optimizer, form)
-    return (terms.training_weights(model, form), terms.gradients(model, form), states, kept)
+        return (weights(model, form), adapter(model, workload.lora_rank, optimizer), kept)
+    states = optimizer_states(model, optimizer, form)
+    return (training_weights(model, form), gradients(model, form), states, kept)
 
 
 def _candidates(workload: Workload, facts: Facts) -> list[Instance]:
@@ -120,9 +138,11 @@ def _candidates(workload: Workload, facts: Facts) -> list[Instance]:
 def _wanted(instance: Instance, workload: Workload, facts: Facts) -> bool:
     if instance.family in workload.families:
         return True
+    if not instance.accelerators or workload.families:
+        return False
     accelerator = facts.accelerator(instance)
     vendor = accelerator.vendor if accelerator else instance.accelerator.partition(" ")[0]
-    if not instance.accelerators or workload.families or {vendor, instance.family} & workload.without:
+    if {vendor, instance.family} & workload.without:
         return False
     return not workload.vendors or vendor in workload.vendors
 
@@ -164,17 +184,24 @@ def _sheets(workload: Workload, facts: Facts) -> list[Accelerator]:
 
 
 def _fit(
-    instance: Instance | None, machine: Hardware, memory: Memory, model: Architecture, workload: Workload, facts: Facts
+    instance: Instance | None,
+    machine: Hardware,
+    memory: Memory,
+    model: Architecture,
+    workload: Workload,
+    facts: Facts,
+    instances: int | None = None,
 ) -> Fit:
-    count, used, sharding, needed = place(memory, model, workload, machine, workload.instances)
+    # Of accelerators that are counted all are used, of a machine's as few as it takes.
+    placed = place(memory, model, workload, machine, instances=instances, every_accelerator=instance is None)
     runs, caveats = runs_on(machine, workload)
     fit = Fit(
         instance=instance,
         accelerator=machine.accelerator,
-        instances=count,
-        accelerators=used,
-        sharding=sharding,
-        needed_bytes=needed,
+        instances=placed.instances,
+        accelerators=placed.accelerators,
+        sharding=placed.sharding,
+        needed_bytes=placed.needed_bytes,
         usable_bytes=machine.usable_bytes,
         runs=runs,
         caveats=caveats,
@@ -192,18 +219,20 @@ def _budget(workload: Workload) -> float | None:
 
 
 def _named(
-    fits: list[Fit], sheets: list[Accelerator], memory: Memory, model: Architecture, workload: Workload, facts: Facts
+    sheets: list[Accelerator], memory: Memory, model: Architecture, workload: Workload, facts: Facts
 ) -> Fit | None:
-    """The hardware that is named: an instance type, or so many of an accelerator, one unless said, of the most memory."""
+    """The hardware that is named: so many of an instance type or of an accelerator, of the most memory; one unless said."""
     if workload.instance_type:
-        return next(fit for fit in fits if fit.name == workload.instance_type)
+        instance = facts.instances[workload.instance_type]
+        machine = hardware(instance, facts)
+        return _fit(instance, machine, memory, model, workload, facts, workload.instances or 1)
     if not sheets:
         return None
     sheet = max(sheets, key=lambda s: s.memory_gib or 0.0)
     like = (i for i in facts.instances.values() if i.accelerators >= 1 and facts.accelerator(i) == sheet)
     seen = max((hardware(i, facts).memory_gib for i in like), default=sheet.memory_gib or 0.0)
     machine = Hardware(workload.accelerators or 1, seen, sheet, sheet.name)
-    return _fit(None, machine, memory, model, workload, facts)
+    return _fit(None, machine, memory, model, workload, facts, workload.instances or 1)
 
 
 def _is_named(fit: Fit, sheets: list[Accelerator], workload: Workload) -> bool:
@@ -244,25 +273,22 @@ def _smallness(fit: Fit) -> tuple[float, ...]:
     return count, count * fit.usable_bytes, fit.instance.memory_gib if fit.instance else 0.0, cost or math.inf
 
 
-def _least(fits: Iterable[Fit], *names: str) -> Fit | None:
-    """The fit with the least of the first figure that it has."""
-    known = [(value, fit.name, fit) for fit in fits if (value := _figure(fit, names)) is not None]
-    return min(known, key=lambda item: item[:2])[2] if known else None
+def _least(fits: list[Fit], *names: str) -> Fit | None:
+    """The fit with the least of the first of these figures that any has."""
+    for name in names:
+        known = [(value, fit.name, fit) for fit in fits if (value := getattr(fit.impact, name)) is not None]
+        if known:
+            return min(known, key=lambda item: item[:2])[2]
+    return None
 
 
-def _figure(fit: Fit, names: Iterable[str]) -> float | None:
-    values = (getattr(fit.impact, name) for name in names)
-    return next((value for value in values if value is not None), None)
-
-
-def _alternatives(fits: Iterable[Fit], chosen: list[Fit]) -> tuple[Fit, ...]:
+def _alternatives(fits: Iterable[Fit]) -> tuple[Fit, ...]:
     """The first, which is the cheapest, on each kind of AWS's own chips that holds the workload and may run it."""
-    taken = {fit.accelerator.name for fit in chosen if fit.accelerator and fit.accelerator.vendor == "AWS"}
     found: dict[str, Fit] = {}
     for fit in fits:
         if fit.fits and fit.runs != "no" and fit.accelerator and fit.accelerator.vendor == "AWS":
             found.setdefault(fit.accelerator.name, fit)
-    return tuple(fit for name, fit in found.items() if name not in taken or fit in chosen)
+    return tuple(found.values())
 
 
 def _notes(
@@ -282,7 +308,7 @@ def _notes(
     elif budget and not any(fit.within_budget for fit in chosen):
         yield f"nothing that holds it is known to cost at most ${budget:.4g} an hour"
     if chosen and all(fit.instances > 1 for fit in chosen):
-        yield "it takes several instances: the layers are divided over them, or its training states are"
+        yield "it takes several instances: serving divides the layers over them, training what ZeRO shards"
     if workload.region != DEFAULT_REGION:
         yield f"whether {workload.region} offers an instance type is not in the data"
     silent = [fit.name for fit in chosen if fit.impact and fit.impact.kg_co2_per_month is None]

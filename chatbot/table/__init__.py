@@ -84,7 +84,11 @@ def _compose(
         _look_up_families(request, select(request, known.newest), writing)
     if request.compared and writing.lines:
         other = known.rows[request.compared.other][0]
-        writing.line(f"For comparison, {subject(other)}{describe(other, columns_of(request))}", other, columns=columns_of(request))
+        writing.line(
+            f"For comparison, {subject(other)}{describe(other, columns_of(request))}",
+            other,
+            columns=columns_of(request),
+        )
     if unpriced and writing.lines:
         writing.lines.insert(0, f"Prices in {unpriced}: {REFUSAL}")
     return writing.draft() if writing.lines else None
@@ -101,7 +105,12 @@ def _look_up(request: Request, query: Query, known: Instances, writing: Writing)
         said = describe(newest, columns)
         if said:
             verdict = "" if opening else _verdict(request, query, newest)
-            writing.line(f"{verdict}{subject(newest, with_date=newest in newest.borne_out(columns))}{said}", newest, opening=opening, columns=columns)
+            writing.line(
+                f"{verdict}{subject(newest, with_date=newest in newest.borne_out(columns))}{said}",
+                newest,
+                opening=opening,
+                columns=columns,
+            )
         for row in older:
             if (before := describe(row, columns)) not in ("", said):
                 writing.line(f"As of {row.as_of}: {subject(row)}{before}", row, opening=opening)
@@ -139,7 +148,12 @@ def _rank(request: Request, most: bool, rows: Sequence[Row], writing: Writing) -
         said = describe(row, told)
         lead = "" if place else f"{_superlative(request, most)}: "
         first = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
-        writing.line(f"{lead}{subject(row, with_date=not place and row in row.borne_out(told))}{said}", row, opening="- " if place else first, columns=told)
+        writing.line(
+            f"{lead}{subject(row, with_date=not place and row in row.borne_out(told))}{said}",
+            row,
+            opening="- " if place else first,
+            columns=told,
+        )
 
 
 def _place(request: Request, row: Row) -> tuple[object, ...]:

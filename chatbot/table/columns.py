@@ -41,12 +41,12 @@ _DISK = (
     r"(?:local |ephemeral )?instance[- ]stor(?:e|age)(?: volumes?)?|(?:local |ephemeral )?nvme(?: ssds?)?(?: storage| disks?| drives?)?"
     r"|local (?:nvme |ssd |hdd )?(?:storage|disks?|drives?|ssds?)"
 )
-_HOURLY = r"(?:(?:per|an?|each|every|/) ?(?:hour|hr)|hourly)"
+HOURLY = r"(?:(?:per|an?|each|every|/) ?(?:hour|hr)|hourly)"
 _CPU = r"(?:[- ]based)?(?: processors?| cpus?)?"
 # Tried in order, so that "GPU memory" is not taken for memory.
 WORDS: tuple[tuple[Column, str], ...] = (
-    ("price", rf"(?:(?:hourly|on[- ]demand|spot|list|current) )*(?:prices?|pricing|priced|costs?)(?: {_HOURLY})?|how (?:much (?:is|are|for)|expensive (?:is|are))(?= (?:an? |the )?[\w-]+\.| \|)|{_HOURLY}|on[- ]demand|spot"),
-    ("host", r"(?:host |server |instance )?power(?: draw| consumption| use| usage)?(?: of the host| of the server)?(?: (?:without|excluding) (?:its |the )?(?:accelerators?|gpus?))?|watts"),
+    ("price", rf"(?:(?:hourly|on[- ]demand|spot|list|current) )*(?:prices?|pricing|priced|costs?)(?: {HOURLY})?|how (?:much (?:is|are|for)|expensive (?:is|are))(?=\s+(?:(?:an?|the)\s+)?(?:\||[\w-]+\.))"),
+    ("host", r"(?:host|server)(?:['’]s)? power(?: draw| consumption| use)?|power(?: draw| consumption| use)? of (?:the |its |a )?(?:host|server)"),
     ("embodied", r"embodied (?:carbon|emissions?)"),
     ("each", rf"(?:(?:{_DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {_DEVICE}|per[- ]{_DEVICE} (?:memory|vram)|(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{_DEVICE}s?"),
     ("total", rf"(?:total |combined )?(?:{_DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{_DEVICE}s"),

@@ -13,7 +13,9 @@ _CODE = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?
 _KINDS = r"(?:['’]s)?(?: (?:tensor core )?(?:gpu|accelerator|chip|card)s?)?"
 _MAKERS = r"(?:nvidia |amd |aws |habana |intel |qualcomm )?"
 # What may be left out at the end of a model's name, and what may be added to it: other weights of the same architecture.
-_VARIANT = re.compile(r"^(?:instruct|it|chat|hf|base|v|0\.\d|\d+e|a\d+b|17b|bf16|uncased|preview|patch\d*|224|16|1\.0)$")
+_VARIANT = re.compile(
+    r"^(?:instruct|it|chat|hf|base|v|0\.\d|\d+e|a\d+b|17b|bf16|uncased|preview|patch\d*|224|16|1\.0)$"
+)
 _ADDED = r"(?:[ _-](?:instruct|it|chat|hf|base))*"
 _TOKEN = re.compile(r"\d+(?:\.\d+)*[a-z]?\d*[a-z]?(?![a-z])|[a-z]+|\d+")
 
@@ -50,7 +52,10 @@ def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, tuple[str, .
     """How each thing is written, the longest first, and which things that means: "mistral 7b" is several."""
     written: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        for alias in (*(_model_aliases(name) if key == "Model" else _aliases(name)), *vocabulary()["aliases"].get(name, ())):
+        for alias in (
+            *(_model_aliases(name) if key == "Model" else _aliases(name)),
+            *vocabulary()["aliases"].get(name, ()),
+        ):
             written.setdefault(alias, []).append(name)
     ordered = sorted(written, key=len, reverse=True)
     return tuple((_pattern(key, alias), tuple(dict.fromkeys(written[alias]))) for alias in ordered)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chatbot.table.bounds import Bound, Reading, in_dollars, take_amounts, take_bounds, take_columns
-from chatbot.table.columns import ACCELERATOR, NUMBERED, TRAITS, WORDS, Column
+from chatbot.table.columns import ACCELERATOR, HOURLY, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.table.entities import take_regions
 from chatbot.table.instances import PURCHASE
@@ -49,7 +49,10 @@ class Request:
 
 
 # Words that order by price without naming it.
-_BY_PRICE = {True: r"most expensive|priciest|dearest", False: r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced"}
+_BY_PRICE = {
+    True: r"most expensive|priciest|dearest",
+    False: r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced",
+}
 _DIRECTIONS = {
     True: r"most|highest|largest|biggest|greatest|maximum|max|fastest|more|higher|larger|bigger|greater|faster",
     False: r"least|lowest|smallest|fewest|minimum|min|slowest|less|lower|smaller|fewer|slower",
@@ -85,7 +88,7 @@ _FRAME = frozenset(
         "ec2 aws amazon instance instances type types size sizes family families series machine machines vm vms virtual member members",
         "support supports supported offer offers offered equipped feature features featured contain contains carry carries exist exists",
         "available number total amount count spec specs specification specifications details configuration capacity table provide provides",
-        "gb gib gigabytes tb tib terabytes compare include includes use uses used inside built among between across compared overall installed attached each different show find describe",
+        "watts gb gib gigabytes tb tib terabytes compare include includes use uses used inside built among between across compared overall installed attached each different show find describe",
     )
     for words in line.split(" ")
 )
@@ -124,10 +127,14 @@ def read_request(
     priced = {*asked, *(bound.column for bound in bounds), *(order or ())[:1]}
     if len(regions) > 1 or (regions and "price" not in priced):
         return None
+    if "price" in priced:
+        reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
     if not is_understood(reading.text) or _is_ambiguous(text, asked):
         return None
     counts = seeks and bool(_COUNTS.search(text))
-    return Request(named, groups, cards, bounds, traits, asked, order, seeks, counts, comparison, "".join(regions), purchase)
+    return Request(
+        named, groups, cards, bounds, traits, asked, order, seeks, counts, comparison, "".join(regions), purchase
+    )
 
 
 def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | None:

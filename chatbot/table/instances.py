@@ -111,7 +111,9 @@ class Instances:
         beside: dict[str, Row] = {}
         for other in self.others.get(newest.name, ()):
             if all(other.cells.get(header, value) == value for header, value in wanted.items()):
-                beside |= {header: other for header in other.cells if header not in newest.cells and header not in beside}
+                beside |= {
+                    header: other for header in other.cells if header not in newest.cells and header not in beside
+                }
         return (replace(newest, beside=beside), *older)
 
 
@@ -153,8 +155,9 @@ def _read(index: Index) -> Tables:
 
 
 def _instances(rows: Sequence[Row]) -> Instances:
-    described, others = _by_name(r for r in rows if r.cells.keys() >= REQUIRED), _by_name(
-        r for r in rows if not r.cells.keys() >= REQUIRED
+    described, others = (
+        _by_name(r for r in rows if r.cells.keys() >= REQUIRED),
+        _by_name(r for r in rows if not r.cells.keys() >= REQUIRED),
     )
     return Instances(
         rows=described,

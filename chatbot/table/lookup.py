@@ -11,7 +11,7 @@ from chatbot.table.bounds import Reading
 from chatbot.table.columns import TYPE
 from chatbot.table.entities import take_names, vocabulary
 from chatbot.table.filters import is_understood
-from chatbot.table.instances import Row, Tables, load_tables
+from chatbot.table.instances import Row, load_tables
 from chatbot.table.writing import Writing
 from ingest import Index
 
@@ -39,27 +39,36 @@ class _Asked:
 
 def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
     """The cells that a question asks for, each from its row; None for a question that asks more than that, or that no row tells."""
-    text = query.standalone
-    if len(text) > _LONGEST:
+    if len(query.standalone) > _LONGEST or query.yes_no:
         return None
     tables = load_tables(index)
-    for key in tables:
-        if key != TYPE and (asked := _read(text, key, tables[key])):
-            writing = Writing(passages)
-            _tell(asked, tables[key], writing)
-            if writing.lines:
-                return writing.draft()
+    # As it was asked too: spelling is put right by the words of prose, which has no "instruct".
+    for text in dict.fromkeys((query.standalone, query.question)):
+        for key in tables.keys() - {TYPE}:
+            if asked := _read(text, key, tables[key]):
+                writing = Writing(passages)
+                _tell(asked, tables[key], writing)
+                if writing.lines:
+                    return writing.draft()
     return None
 
 
-def columns_said(text: str, key: str, rows: Sequence[Row]) -> frozenset[str]:
-    """The columns of a kind of thing that a text speaks of."""
-    return frozenset(_take_columns(Reading(text.lower()), key, rows))
+def speaks_of_it(query: Query, said: str, index: Index) -> bool:
+    """Whether a text names a thing that a question looks up, and the column: then it may say more than the row."""
+    tables = load_tables(index)
+    for key in tables.keys() - {TYPE}:
+        if asked := _read(query.standalone, key, tables[key]):
+            reading = Reading(said.lower())
+            named = set(take_names(reading, key, _names(tables[key])))
+            return bool(named & set(asked.names)) and bool(
+                set(asked.columns) & set(_take_columns(reading, key, tables[key]))
+            )
+    return False
 
 
 def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
     reading = Reading(re.sub(r"\s+", " ", text.lower()))
-    names = take_names(reading, key, (next(iter(row.cells.values())) for row in rows))
+    names = take_names(reading, key, _names(rows))
     first = _take_first(reading, key, rows) if not names else None
     columns = (first[0],) if first else _take_columns(reading, key, rows)
     ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", reading.text))
@@ -67,6 +76,10 @@ def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
     if not columns or not (names or ranked) or not is_understood(reading.text):
         return None
     return _Asked(key, names, columns, first[1] if first else None)
+
+
+def _names(rows: Iterable[Row]) -> list[str]:
+    return [next(iter(row.cells.values())) for row in rows]
 
 
 def _take_columns(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
@@ -79,7 +92,9 @@ def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, b
         own = vocabulary().get(key, {}).get(header, {})
         for most, direction in _MOST.items():
             named = own.get("high" if most else "low", r"(?!)")
-            if reading.take(rf"\b{direction} (?:{words})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"):
+            if reading.take(
+                rf"\b{direction} (?:{words})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"
+            ):
                 return header, most
     return None
 
@@ -103,8 +118,12 @@ def _tell(asked: _Asked, rows: Sequence[Row], writing: Writing) -> None:
 
 def _rank(asked: _Asked, rows: Sequence[Row], writing: Writing) -> None:
     """The first thing by a column, and the next ones to compare."""
-    newest = {row.name: row for row in reversed(rows) if _value(row, asked.columns[0]) is not None and "*" not in row.name}
-    found = sorted(newest.values(), key=lambda row: (_value(row, asked.columns[0]) or 0.0, row.name), reverse=bool(asked.most))
+    newest = {
+        row.name: row for row in reversed(rows) if _value(row, asked.columns[0]) is not None and "*" not in row.name
+    }
+    found = sorted(
+        newest.values(), key=lambda row: (_value(row, asked.columns[0]) or 0.0, row.name), reverse=bool(asked.most)
+    )
     for place, row in enumerate(found[:4]):
         writing.line(_said(asked.key, asked.columns[0], row), row, opening="- " if place else "")
 
@@ -113,7 +132,9 @@ def _cells(key: str, name: str, column: str, rows: Sequence[Row]) -> list[tuple[
     """What the newest rows of a thing say in a column, each once; of a region without a figure what holds for its part of the world."""
     own = [row for row in rows if row.name == name.lower() and row.cells.get(column, "")]
     if key == "Region" and not any(_value(row, column) is not None for row in own):
-        own = [row for row in rows if "*" in row.name and name.startswith(row.name.rstrip("*")) and row.cells.get(column)] or own
+        own = [
+            row for row in rows if "*" in row.name and name.startswith(row.name.rstrip("*")) and row.cells.get(column)
+        ] or own
     dated = [row for row in own if row.as_of == own[0].as_of]
     return list({_said(key, column, row): row for row in dated}.items())
 
@@ -123,14 +144,16 @@ def _said(key: str, column: str, row: Row) -> str:
     says = vocabulary().get(key, {}).get(column, {}).get("says")
     name = _subject(key, column, row)
     if says is None or not any(c.isdigit() for c in cell):
-        return f"{name}, {column[0].lower()}{column[1:]}: {cell}"
+        return f"{name}, {column if column[:2].isupper() else column[0].lower() + column[1:]}: {cell}"
     return f"{name} {says.replace('{}', cell)}"
 
 
 def _subject(key: str, column: str, row: Row) -> str:
     """The thing, with what tells it from others of its name: the place of a region, the memory of an A100."""
     name = next(iter(row.cells.values()))
-    told = row.cells.get("Place" if key == "Region" else "Memory" if key == "Accelerator" and column != "Memory" else "", "")
+    told = row.cells.get(
+        "Place" if key == "Region" else "Memory" if key == "Accelerator" and column != "Memory" else "", ""
+    )
     return f"{name} ({told})" if told else name
 
 
