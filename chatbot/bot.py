@@ -164,8 +164,8 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
-    if draft := answer_by_sizing(query, index):
-        yield from _computed(query, draft)
+    if sized := answer_by_sizing(query, index):
+        yield from _computed(query, sized)
         return
     yield Event("stage", "reading")
     for passages, scored in passages_to_read(query, index):

@@ -13,10 +13,10 @@ from chatbot.citations import Evidence
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.query import Query
-from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, size
+from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, size
+from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, place
 from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
-from chatbot.sizing.facts import Price
 from chatbot.sizing.reading import Asked, Goal, Known, read_workload
 from ingest import Chunk, Index, Row
 
@@ -233,21 +233,21 @@ class _Answer:
             return sizing.named
         count = self._asked.workload.accelerators or 1
         machine = Hardware(count, memory * 1e9 / GIB, None, "GPU")
-        instances, used, sharding, needed = place(sizing.memory, sizing.model, sizing.workload, machine, 1)
-        return Fit(None, None, instances, used, sharding, needed, machine.usable_bytes, "yes", ())
+        placed = place(sizing.memory, sizing.model, sizing.workload, machine, instances=1, every_accelerator=True)
+        return Fit(None, None, *placed, machine.usable_bytes, "yes", ())
 
     def _counted(self, sizing: Sizing) -> str:
         """How many accelerators, or instances, of the kind that is named."""
         named = sizing.named
         assert named
         if named.instance or not named.accelerator:
-            fit = named
+            fit = next((f for f in sizing.fits if f.name == named.name), named)
             what = self._machine_name(fit) if fit.instances > 1 else f"1 × {fit.name}"
         else:
             most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
             each = named.usable_bytes / USABLE / GIB
             machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in range(1, most + 1))
-            placed = ((m, place(sizing.memory, sizing.model, sizing.workload, m, 1)) for m in machines)
+            placed = ((m, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
             found = next(((m.devices, p) for m, p in placed if p[3] <= named.usable_bytes), None)
             name = _short(named.accelerator.name)
             if found:
@@ -373,7 +373,7 @@ class _Answer:
         unit = "kg of CO2e" if carbon else "kWh"
         name = self._machine_name(fit)
         if not impact or getattr(impact, monthly) is None:
-            reasons = [m for m in (impact.missing if impact else ()) if "no published" in m] or ["no published figure of its power"]
+            reasons = [m for m in (impact.notes if impact else ()) if "no published" in m] or ["no published figure of its power"]
             return f"There is {reasons[0]}, so the {'carbon' if carbon else 'energy'} of {name} cannot be computed {self._cite(*self._rows_of(fit))}."
         month = impact.figure(monthly)
         assert month
@@ -404,10 +404,10 @@ class _Answer:
         assert fit.impact
         for figure in fit.impact.figures:
             self._note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
-        figure = fit.impact.figure(name)
-        assert figure
-        text = written.format(_rounded(figure.value, money="$" in written))
-        self._note(Computed(text, figure.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
+        wanted = fit.impact.figure(name)
+        assert wanted
+        text = written.format(_rounded(wanted.value, money="$" in written))
+        self._note(Computed(text, wanted.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
         return text
 
     def _given(self, fit: Fit) -> tuple[float, ...]:

@@ -61,11 +61,11 @@ def find_model(text: str, models: Sequence[str]) -> Named | None:
     return Named(first.start, found[-1].end, rows, first.parameters, None if rows else first.unknown)
 
 
-def sibling(model: str, size: str | None, models: Sequence[str]) -> str | None:
+def sibling(model: str, size: str, models: Sequence[str]) -> str | None:
     """The same model in another size ("what about the 8B?"); None where the table has none."""
     key = _key(model)
-    wanted = tuple(size if _SIZE.fullmatch(token) and token == _size(key) else token for token in key)
-    found = _matches([t for t in wanted if not _ACTIVE.fullmatch(t) and t], _keys(tuple(models))) if size else []
+    wanted = [size if token == _size(key) else token for token in key if not _ACTIVE.fullmatch(token)]
+    found = _matches(wanted, _keys(tuple(models)))
     return found[0] if len(found) == 1 else None
 
 

@@ -436,9 +436,9 @@ def _take_lines(reading: _Reading, text: str) -> None:
                     without.update(values)
                 else:
                     wanted[slot].update(values)
-    for slot, values in wanted.items():
-        if values - without:
-            reading.fill(slot, [frozenset(values - without)])
+    for slot, found in wanted.items():
+        if found - without:
+            reading.fill(slot, [frozenset(found - without)])
     if without:
         reading.fill("without", [frozenset(without)])
 
@@ -517,8 +517,8 @@ def _formats(reading: _Reading) -> list[Format]:
 def _tasks(found: Sequence[str]) -> list[Task]:
     """What is to be done; of general words and exact ones ("train a LoRA") the exact ones. To train is to change all weights."""
     tasks = [Task.FULL if name == "training" else Task(name) for name in found]
-    exact = [task for task in tasks if task in (Task.LORA, Task.QLORA, Task.PRETRAIN)]
-    trains = [task for task in tasks if task is not Task.SERVE]
+    exact: list[Task] = [task for task in tasks if task in (Task.LORA, Task.QLORA, Task.PRETRAIN)]
+    trains: list[Task] = [task for task in tasks if task is not Task.SERVE]
     return exact or trains or tasks
 
 
