@@ -13,7 +13,7 @@ from chatbot.citations import Evidence
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.query import Query
-from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, size
+from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, size
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, place
 from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
@@ -26,6 +26,7 @@ _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1
 _GB = 1e9
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT})
+_A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
@@ -172,6 +173,7 @@ class _Answer:
         self._evidence: list[Evidence] = []
         self._computed: dict[Computed, None] = {}
         self._said = [said]
+        self._question = said.rpartition("\n")[2].lower()
         for sizing in sizings:
             self._assume(sizing)
 
@@ -205,7 +207,7 @@ class _Answer:
             return self._speed(sizing, chosen)
         if goal is Goal.COUNT and (sizing.named_cheapest or sizing.named):
             return self._counted(sizing)
-        if named := self._machine(sizing):
+        if (named := self._machine(sizing)) and not self._wants_any_count():
             return self._verdict(sizing, named)
         if goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE, Goal.COST):
             return self._choice(sizing)
@@ -213,8 +215,7 @@ class _Answer:
 
     def _focused(self, sizing: Sizing) -> str:
         """The one term that is asked for ("the KV cache", "the weights"), and the sum."""
-        words = self._said[0].rpartition("\n")[2].lower()
-        wanted = "KV cache" if "cache" in words else "weights" if "weights" in words else ""
+        wanted = "KV cache" if "cache" in self._question else "weights" if "weights" in self._question else ""
         term = next((t for t in sizing.memory.terms if t.name == wanted), None)
         if term is None:
             return ""
@@ -235,6 +236,11 @@ class _Answer:
         machine = Hardware(count, memory * 1e9 / GIB, None, "GPU")
         placed = place(sizing.memory, sizing.model, sizing.workload, machine, instances=1, every_accelerator=True)
         return Fit(None, None, *placed, machine.usable_bytes, "yes", ())
+
+    def _wants_any_count(self) -> bool:
+        """ "The smallest Inferentia2 instance" may have more than one of them."""
+        work, choices = self._asked.workload, (Goal.SMALLEST, Goal.CHEAPEST, Goal.CHOICE)
+        return bool(work.accelerator) and not work.accelerators and self._asked.goal in choices
 
     def _counted(self, sizing: Sizing) -> str:
         """How many accelerators, or instances, of the kind that is named."""
@@ -258,7 +264,7 @@ class _Answer:
                 fit = sizing.named_cheapest or named
                 what = f"{fit.instances * fit.devices} × {name} ({fit.instances} × {fit.name})"
         self._said.append(what)
-        if "state" in self._said[0] and sizing.workload.task in TRAINING and fit.instance:
+        if "state" in self._question and sizing.workload.task in TRAINING and fit.instance:
             return self._state_count(sizing, fit)
         if not fit.fits:
             return f"No number of {fit.name} that was considered holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
@@ -334,11 +340,11 @@ class _Answer:
         if fit is None:
             return f"{self._need(sizing)}: nothing that was considered holds it."
         goal = self._asked.goal
-        if not sizing.named:
-            return f"{self._need(sizing)}: {self._described(fit)}."
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
+        if not sizing.named:
+            return f"{self._need(sizing)}: {self._described(fit)}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
         price = f"; {self._price_of(told)}" if told and told.fits and fit.fits else ""
         return f"{self._machine_name(fit)}: {holds}, {_lower(self._need(sizing, fit))}; {self._has(fit)}{price}."
@@ -350,14 +356,15 @@ class _Answer:
         price, work = fit.impact.price, sizing.workload
         hour = self._figure(fit, "usd_per_hour", "${}")
         spans = [f"{hour} an hour"]
-        if "million tokens" in self._said[0].lower() and fit.impact.usd_per_million_tokens:
+        if "million tokens" in self._question and fit.impact.usd_per_million_tokens:
             spans = [f"At least {self._figure(fit, 'usd_per_million_tokens', '${}')} for a million tokens", *spans]
         elif work.hours and work.hours != 730:
             self._said.append(f"{work.hours:g} hours")
             spans = [f"{self._figure(fit, 'usd_per_run', '${}')} for {work.hours:g} hours", *spans]
         elif work.tokens and fit.impact.usd_per_run:
             spans = [f"At least {self._figure(fit, 'usd_per_run', '${}')}", *spans]
-        spans.append(f"{self._figure(fit, 'usd_per_month', '${}')} a month")
+        day = _A_DAY.search(self._question)
+        spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
         assert price
         where = self._where(price)
         fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
@@ -372,6 +379,7 @@ class _Answer:
         monthly = "kg_co2_per_month" if carbon else "kwh_per_month"
         unit = "kg of CO2e" if carbon else "kWh"
         name = self._machine_name(fit)
+        day = bool(_A_DAY.search(self._question))
         if not impact or getattr(impact, monthly) is None:
             reasons = [m for m in (impact.notes if impact else ()) if "no published" in m] or ["no published figure of its power"]
             return f"There is {reasons[0]}, so the {'carbon' if carbon else 'energy'} of {name} cannot be computed {self._cite(*self._rows_of(fit))}."
@@ -385,7 +393,14 @@ class _Answer:
         length = impact.figure("training_hours_low")
         rows = (*month.inputs, *(length.inputs if length and run else ()))
         shape = "" if fit.fits else f", which does not hold it ({_lower(self._need(sizing, fit))})"
-        return f"About {run}{self._figure(fit, monthly, '{} ' + unit)} a month on {name} in {region}, {drawn} {self._cite(*rows)}{shape}."
+        span = f"{self._daily(fit, month, unit)} a day" if day else f"{self._figure(fit, monthly, '{} ' + unit)} a month"
+        return f"About {run}{span} on {name} in {region}, {drawn} {self._cite(*rows)}{shape}."
+
+    def _daily(self, fit: Fit, month: Figure, unit: str) -> str:
+        self._figure(fit, month.name, "{}")
+        text = f"{_rounded(month.value * 24 / 730)} {unit}"
+        self._note(Computed(text, f"({month.formula}) × 24 / 730", 1.0, (*_CONSTANTS, *self._given(fit))))
+        return text
 
     def _time(self, sizing: Sizing, fit: Fit) -> str:
         low, high = self._figure(fit, "training_hours_low", "{}"), self._figure(fit, "training_hours_high", "{}")
@@ -437,20 +452,23 @@ class _Answer:
         goal = self._asked.goal
         if goal is Goal.COUNT:
             told = sizing.named_cheapest or told
-        first = named is None and told is not None and goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE)
+        first = (named is None or self._wants_any_count()) and told is not None and goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE)
         wants = self._asked.workload.vendors or self._asked.workload.families or self._asked.workload.without
         picks: list[str] = []
-        if told and told.fits and not first and goal is not Goal.COST:
+        told_already = goal is Goal.COST or (goal in _OF_DEPLOYMENT and told == sizing.named)
+        if told and told.fits and not first and not told_already:
             costs = told == sizing.named and told.impact and told.impact.usd_per_month is not None
             picks.append(self._cost(sizing, told).rstrip(".") if costs and goal not in _OF_DEPLOYMENT else f"Use {self._described(told)}")
         for fit in sizing.alternatives[:1]:
-            if told and fit.name != told.name and fit.runs == "yes" and not wants and _price(fit) < 1.5 * _price(told):
+            if told and fit.name != told.name and fit.runs == "yes" and not wants and _price(fit) < _price(told):
                 picks.append(f"on AWS's own chips: {self._described(fit)}")
         return _capital("; ".join(picks)) + "." if picks else ""
 
     def _change(self, sizing: Sizing) -> str:
         """The next smaller format that turns a no into a yes, or makes it cheaper."""
         work, named = sizing.workload, self._machine(sizing)
+        if self._asked.goal in (Goal.COUNT, *_OF_DEPLOYMENT) or self._wants_any_count():
+            return ""
         if work.task in TRAINING and work.task is not Task.QLORA and named and not named.fits:
             steps = [replace(self._asked.workload, task=task, weights=None) for task in (Task.LORA, Task.QLORA) if task is not work.task]
         elif work.task is Task.SERVE and work.weights:
@@ -479,6 +497,8 @@ class _Answer:
         """The instance type that an answer speaks of: the one that is named, or the best by what is asked."""
         if sizing.named and sizing.named.instance and (sizing.named.fits or self._asked.goal in (Goal.COST, Goal.CARBON, Goal.ENERGY)):
             return sizing.named
+        if self._wants_any_count() and sizing.named_cheapest:
+            return sizing.named_cheapest
         best = {Goal.SMALLEST: sizing.smallest, Goal.CARBON: sizing.least_carbon, Goal.ENERGY: sizing.least_energy}
         fit = best.get(self._asked.goal) or sizing.cheapest or sizing.smallest
         wishes = self._asked.workload.families or self._asked.workload.vendors or self._asked.workload.instance_type
@@ -489,12 +509,20 @@ class _Answer:
     def _described(self, fit: Fit) -> str:
         """An instance type with its accelerators and its price."""
         name = self._machine_name(fit)
-        accelerators = f" ({self._number(fit.devices)} × {_short(fit.accelerator.name)})" if fit.accelerator else ""
+        accelerators = f" ({self._accelerators(fit)})" if fit.accelerator else ""
         if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
             return f"{name}{accelerators}, no on-demand price published {self._cite(*self._rows_of(fit))}"
         price = fit.impact.price
         where = self._where(price)
         return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour', '${}')} an hour {where} {self._cite(*self._rows_of(fit), price.row)}"
+
+    def _accelerators(self, fit: Fit) -> str:
+        """How many of which one machine has; of some it has a part of one."""
+        assert fit.accelerator
+        part = fit.instance.accelerators if fit.instance else 1.0
+        self._said.append(f"{part:g} {fit.devices}")
+        name = _short(fit.accelerator.name)
+        return f"{part:g} of {_article(name)} {name}" if part < 1 else f"{fit.devices} × {name}"
 
     def _price_of(self, fit: Fit) -> str:
         if not fit.impact or not fit.impact.price:

@@ -34,6 +34,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("cost per million tokens for llama 3.1 70b on p5.48xlarge", r"At least \$\d+ for a million tokens"),
         ("how much energy for llama 3.1 8b in bf16 on inf2.xlarge?", r"There is no published power figure for .*Inferentia2"),
         ("how many GB do the weights of a 70B model take in int8?", r"The weights of a 70B model in int8 take 70 GB"),
+        ("How much energy does serving Llama 3.1 8B on a g6.xlarge use per day?", r"About 1\.22 kWh a day on g6\.xlarge in us-east-1, 44\.2 W at 50 % load"),
+        ("Smallest Inferentia2 instance for Llama 3.1 8B with 32k context and 8 users?", r"The smallest that holds it is inf2\.24xlarge \(6 × Inferentia2\)"),
+        ("how many L4s for a 34b model in int8?", r"At least 2 × L4: "),
+        ("which instance for gpt-oss 120b on 64 users?", r"Use [\w.-]+ \("),
         ("will my model fit on an L4?", r"The size of my model is not in the data: give its number of parameters"),
         ("Can I full fine-tune Llama 3.1 8B in int4 on an H100?", r"int4 weights cannot be trained in full: use QLoRA"),
     ],
@@ -72,6 +76,12 @@ def test_a_follow_up_keeps_what_it_does_not_name(bot: Chatbot) -> None:
     assert ask(bot, *turns).text.startswith("No: Llama-3.1-70B in int4 needs ")
     turns.append("how much is that per month?")
     assert re.match(r"\$[\d.]+ an hour, \$[\d,]+ a month on ", ask(bot, *turns).text)
+
+
+def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
+    first, second, _ = bot.ask("Which is greener for serving llama 3.1 8B in bf16, Stockholm or Virginia?").text.splitlines()
+    assert re.match(r"- About 2\.56 kg of CO2e a month on g6\.xlarge in eu-north-1", first)
+    assert re.match(r"- About 15\.6 kg of CO2e a month on g6\.xlarge in us-east-1", second)
 
 
 def test_only_what_holds_it_is_advised(bot: Chatbot) -> None:
