@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from threading import Lock
 
-from chatbot.answer import Passage, ReaderError
+from chatbot.answer import REFUSAL, Passage, ReaderError
 from chatbot.citations import Evidence
 from chatbot.computed import Computed
 from chatbot.draft import Draft
@@ -79,7 +79,7 @@ def _ask_back(asked: Asked) -> Draft:
     if asked.workload.model or asked.workload.parameters:
         return _said(f"There is no {asked.unknown} in the data.")
     return _said(
-        f"The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json."
+        f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json."
     )
 
 

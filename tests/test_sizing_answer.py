@@ -38,7 +38,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("Smallest Inferentia2 instance for Llama 3.1 8B with 32k context and 8 users?", r"The smallest that holds it is inf2\.24xlarge \(6 × Inferentia2\)"),
         ("how many L4s for a 34b model in int8?", r"At least 2 × L4: "),
         ("which instance for gpt-oss 120b on 64 users?", r"Use [\w.-]+ \("),
-        ("will my model fit on an L4?", r"The size of my model is not in the data: give its number of parameters"),
+        ("will my model fit on an L4?", r"The sources do not say\. The size of my model is not in the data: give its number of parameters"),
         ("Can I full fine-tune Llama 3.1 8B in int4 on an H100?", r"int4 weights cannot be trained in full: use QLoRA"),
     ],
 )  # fmt: skip
