@@ -37,8 +37,9 @@ def follow_ups(answer: Answer, asked: Sequence[str], is_answered: IsAnswered, *,
 
 
 def _opening_chunks(index: Index) -> Iterator[Chunk]:
-    """The chunks of the first documents, so that a large index costs no more than a small one."""
-    for document in index.documents()[:_TRIED]:
+    """The chunks of the first documents with headings, so that a large index costs no more than a small one."""
+    tables = {table.id for table in index.tables()}
+    for document in [d for d in index.documents() if d.id not in tables][:_TRIED]:
         yield from index.document_chunks(document.id)[1:4]
 
 

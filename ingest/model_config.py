@@ -169,14 +169,14 @@ def _attention(config: Config, layers: int) -> int | None:
     if isinstance(linear, dict) and "full_attn_layers" in linear:
         return len(linear["full_attn_layers"])
     if blocks := config.get("block_configs"):
-        return sum(not block["attention"].get("no_op") for block in blocks)
+        return len([block for block in blocks if not block["attention"].get("no_op")])
     if kinds := _kinds(config):
         count = sum("attention" in kind and "linear" not in kind for kind in kinds)
         return None if count == layers else count
     if interval := config.get("full_attention_interval"):
         return layers // int(interval)
     if period := config.get("attn_layer_period"):
-        return sum(layer % period == config.get("attn_layer_offset", 0) for layer in range(layers))
+        return len(range(int(config.get("attn_layer_offset", 0)), layers, int(period)))
     return None
 
 

@@ -108,7 +108,7 @@ def test_an_exam_question_gets_letters_and_verdicts(page: AppTest, bot: Chatbot)
 
 
 def test_a_refusal_shows_the_nearest_sources(page: AppTest) -> None:
-    ask(page, "How much does a p5.48xlarge cost per hour?")
+    ask(page, "How much does a Gaudi3 card cost?")
     shown = html(page)
     assert "The sources do not say." in shown
     assert "Nearest in the sources" in shown

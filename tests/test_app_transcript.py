@@ -11,7 +11,7 @@ from chatbot.transcript import as_plain, conversation_as_json, conversation_as_m
 
 
 def test_the_json_export_is_what_the_command_line_prints(bot: Chatbot) -> None:
-    answers = [bot.ask("Is Trainium for inference?"), bot.ask("How much does a p5.48xlarge cost per hour?")]
+    answers = [bot.ask("Is Trainium for inference?"), bot.ask("How much does a Gaudi3 card cost?")]
     assert json.loads(conversation_as_json(answers)) == {"answers": [as_json(a) for a in answers]}
 
 

@@ -59,7 +59,9 @@ class _Aws(BaseHTTPRequestHandler):
             first = [product("g6e.xlarge", "2.0758000000"), product("g6e.xlarge", "0.0000000000")]
             self._answer(200, json.dumps({"FormatVersion": "aws_v1", "PriceList": first, "NextToken": "second"}))
         else:
-            self._answer(200, json.dumps({"FormatVersion": "aws_v1", "PriceList": [product("m5.large", "0.1070000000")]}))
+            self._answer(
+                200, json.dumps({"FormatVersion": "aws_v1", "PriceList": [product("m5.large", "0.1070000000")]})
+            )
 
     def _spot(self, asked: dict[str, list[str]]) -> None:
         assert asked["ProductDescription.1"] == ["Linux/UNIX"]
@@ -67,7 +69,9 @@ class _Aws(BaseHTTPRequestHandler):
             items = [("g6e.xlarge", "0.900000", "2026-11-23T09:00:00Z", "eu-west-1a"), ("g6e.xlarge", "0.700000", "2026-11-22T09:00:00Z", "eu-west-1a")]  # fmt: skip
         else:
             items = [("g6e.xlarge", "0.810000", "2026-11-23T08:00:00Z", "eu-west-1b")]
-        page = _SPOT_PAGE.format("".join(_SPOT_ITEM.format(*i) for i in items), "" if "NextToken" in asked else "second")
+        page = _SPOT_PAGE.format(
+            "".join(_SPOT_ITEM.format(*i) for i in items), "" if "NextToken" in asked else "second"
+        )
         self._answer(200, page)
 
     def _answer(self, status: int, body: str) -> None:
@@ -162,14 +166,21 @@ def test_a_price_list_that_cannot_be_reached_says_so(aws: type[_Aws], monkeypatc
 
 
 def test_a_region_without_prices_in_dollars_says_so() -> None:
-    assert price_rows([product("m5.large", "1.0", currency="CNY"), product("m5.large", "1.0", unit="Quantity")], "cn-north-1") == []
+    assert (
+        price_rows(
+            [product("m5.large", "1.0", currency="CNY"), product("m5.large", "1.0", unit="Quantity")], "cn-north-1"
+        )
+        == []
+    )
 
 
 def test_no_spot_price_is_no_row() -> None:
     assert spot_rows([], "eu-west-1") == []
 
 
-def test_prices_that_were_brought_are_answered_with_their_region_and_sized_with(aws: type[_Aws], tmp_path: Path) -> None:
+def test_prices_that_were_brought_are_answered_with_their_region_and_sized_with(
+    aws: type[_Aws], tmp_path: Path
+) -> None:
     corpus = Path(__file__).resolve().parents[1] / "corpus" / "instances.csv"
     report = sync([corpus, PRICES, SPOT], tmp_path / "index", encoder="none")
     assert report.added == ("instances.csv", PRICES, SPOT)

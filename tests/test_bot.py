@@ -16,7 +16,7 @@ def test_the_stream_ends_with_the_answer_whose_text_it_gave(bot: Chatbot) -> Non
 
 
 def test_a_refusal_cites_nothing_and_names_the_nearest_sources(bot: Chatbot) -> None:
-    answer = bot.ask("How much does a p5.48xlarge cost per hour?")
+    answer = bot.ask("How much does a Gaudi3 card cost?")
     assert (answer.refused, answer.citations, answer.choices) == (True, (), ())
     assert answer.text.startswith(f"{REFUSAL} Nearest in the sources: ")
 
