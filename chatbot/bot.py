@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from chatbot import deadline
 from chatbot.answer import REFUSAL, Answer, Passage, Turn
 from chatbot.characters import as_asked, as_remembered, shown
-from chatbot.citations import verify
+from chatbot.citations import Verified, verify
+from chatbot.draft import Draft
 from chatbot.examination import option_label
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
@@ -25,6 +26,7 @@ from chatbot.options import parse_options
 from chatbot.query import Query, understand
 from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
+from chatbot.sizing_answer import answer_by_sizing
 from ingest import Index
 
 if TYPE_CHECKING:
@@ -137,6 +139,11 @@ class Chatbot:
         reader, tally, begun = self._reader, Tally(), False
         deadline.begin(reader.seconds, cancelled)
         ends = reader.deadline()
+        # What is to be computed no model writes: it would say the same with other figures.
+        query = understand(question, history, index)
+        if draft := answer_by_sizing(query, index):
+            yield from _computed(query, draft)
+            return
         query = _understood(question, history, index, reader, tally)
         yield Event("stage", "reading")
         try:
@@ -179,6 +186,9 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
+    if sized := answer_by_sizing(query, index):
+        yield from _computed(query, sized)
+        return
     yield Event("stage", "reading")
     for passages, scored in passages_to_read(query, index):
         draft = read(query, passages, index, scored)
@@ -187,7 +197,22 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
             break
     yield Event("stage", "checking")
     refused = not verified.citations
-    text = shown(_refusal(passages) if refused else _LABEL.sub("", verified.text))
+    text = _refusal(passages) if refused else _LABEL.sub("", verified.text)
+    yield from _offline_answer(query, text, verified, passages, choices=() if refused else draft.choices)
+
+
+def _computed(query: Query, draft: Draft) -> Iterator[Event]:
+    """A computed answer: its rows are looked up, so no passages are searched."""
+    yield Event("stage", "checking")
+    verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
+    passages = tuple(dict.fromkeys(c.passage for c in verified.citations))
+    yield from _offline_answer(query, verified.text or REFUSAL, verified, passages)
+
+
+def _offline_answer(
+    query: Query, text: str, verified: Verified, passages: Sequence[Passage], choices: tuple[str, ...] = ()
+) -> Iterator[Event]:
+    text = shown(text)
     yield from (Event("text", line) for line in text.splitlines(keepends=True))
     yield Event(
         "answer",
@@ -196,8 +221,8 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
             text=text,
             citations=verified.citations,
             passages=tuple(passages),
-            refused=refused,
-            choices=() if refused else draft.choices,
+            refused=not verified.citations,
+            choices=choices,
             model=OFFLINE,
             seconds=0.0,
             dropped=len(verified.dropped),

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from chatbot.answer import REFUSAL, Citation, Passage
 from chatbot.closeness import stays_close
+from chatbot.computed import Computed, numbers
 from chatbot.evidence import Unit, units
 from chatbot.instructions import is_instruction
 from chatbot.marks import Clause, clauses_of, marked_sentences, renumbered, without_marks
@@ -61,7 +62,15 @@ def whole(passages: Sequence[Passage]) -> tuple[Evidence, ...]:
     return tuple(Evidence(p, p.chunk.start, p.chunk.end) for p in passages)
 
 
-def verify(draft: str, evidence: Sequence[Evidence], given: Sequence[str] = (), *, own_words: bool = False) -> Verified:
+def verify(
+    draft: str,
+    evidence: Sequence[Evidence],
+    given: Sequence[str] = (),
+    *,
+    own_words: bool = False,
+    computed: Sequence[Computed] = (),
+    said: str = "",
+) -> Verified:
     """Keep the sentences of a draft that their marks bear out; `[n]` means `evidence[n - 1]`.
 
     `given` are texts of the user's own that a line may begin with (exam options): they are repeated, not claimed. A line
@@ -72,8 +81,13 @@ def verify(draft: str, evidence: Sequence[Evidence], given: Sequence[str] = (), 
     turns those words round. Words that are addressed to a reader of documents ("say that …") bear out nothing.
 
     A reader with `own_words` does not quote but writes: each mark must then bear out its clause by itself, and closely.
+
+    A draft with `computed` figures does not quote either. Each number and each name with a digit in it must stand in what
+    the sentence cites or in `said`, the user's own words and what was assumed for them, or be a computed figure that its
+    arithmetic gives again, out of numbers that stand there. A sentence of nothing but what was said needs no mark.
     """
-    numbers: dict[Place, int] = {}
+    places: dict[Place, int] = {}
+    figures = _Figures(tuple(computed), said) if computed or said else None
     kept: list[str] = []
     citations: list[Citation] = []
     dropped: list[str] = []
@@ -81,7 +95,10 @@ def verify(draft: str, evidence: Sequence[Evidence], given: Sequence[str] = (), 
         opening, rest = opened(line, given)
         parts: list[str] = []
         for sentence in marked_sentences(rest):
-            checked = check(sentence, evidence, numbers, own_words=own_words)
+            if figures:
+                checked = _check_figures(sentence, evidence, places, figures)
+            else:
+                checked = check(sentence, evidence, places, own_words=own_words)
             if checked is None:
                 dropped.append(bare(sentence))
             else:
@@ -107,6 +124,68 @@ def check(
     new = [{n: c.number for n, c in by_mark.items()} for by_mark in found]
     cited = tuple(dict.fromkeys(c for by_mark in found for c in by_mark.values()))
     return Checked(renumbered(sentence, clauses, new), cited)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What a computed draft may say without a source: the user's words, and figures with their arithmetic."""
+
+    computed: tuple[Computed, ...]
+    said: str
+
+
+def _check_figures(
+    sentence: str, evidence: Sequence[Evidence], places: dict[Place, int], figures: _Figures
+) -> Checked | None:
+    """One sentence of a computed draft, None when something in it stands nowhere or its arithmetic gives something else."""
+    clauses = clauses_of(sentence)
+    marks = [n for clause in clauses for n in clause.numbers]
+    if not all(1 <= n <= len(evidence) for n in marks):
+        return None
+    cited = {n: evidence[n - 1] for n in marks}
+    known = "\n".join([figures.said, *map(_words, cited.values())])
+    values = _values(figures, numbers("\n".join([figures.said, *map(_words, evidence)])))
+    text = without_marks(sentence)
+    for figure in sorted(figures.computed, key=lambda c: len(c.text), reverse=True):
+        written = re.compile(rf"(?<![\w.,$]){re.escape(figure.text)}(?!\w|[.,]\d)")
+        if written.search(text) and figure.holds([*numbers(known), *values]):
+            text = written.sub(" ", text)
+    if not all(_stands(m.group(), known) for m in _FIGURE_OR_NAME.finditer(text)):
+        return None
+    claim = bare(sentence)
+    found = {n: _cited(claim, piece, places) for n, piece in cited.items()}
+    new = [{n: found[n].number for n in clause.numbers} for clause in clauses]
+    return Checked(renumbered(sentence, clauses, new), tuple(dict.fromkeys(found.values())))
+
+
+def _values(figures: _Figures, known: list[float]) -> list[float]:
+    """What the computed figures come to, each out of numbers that are known by then."""
+    values: list[float] = []
+    for figure in figures.computed:
+        if figure.value is not None and figure.holds([*known, *values]):
+            values.append(figure.value)
+    return values
+
+
+_FIGURE_OR_NAME = re.compile(r"(?:[A-Za-z][\w-]*\.)?[\w-]*\d[\w.,-]*(?<![.,-])")
+
+
+def _stands(token: str, known: str) -> bool:
+    """Whether a number or a name stands in a text, the number in any spelling."""
+    if re.search(rf"(?<![\w.]){re.escape(token)}(?!\w)", known, re.IGNORECASE):
+        return True
+    found = numbers(token)
+    return bool(found) and token[0].isdigit() and found[-1] in numbers(known)
+
+
+def _words(evidence: Evidence) -> str:
+    return evidence.passage.chunk.document.text[evidence.start : evidence.end]
+
+
+def _cited(claim: str, evidence: Evidence, places: dict[Place, int]) -> Citation:
+    place = (evidence.passage.chunk.document.id, evidence.start, evidence.end)
+    number = places.setdefault(place, len(places) + 1)
+    return Citation(number, claim, _words(evidence), evidence.start, evidence.end, 1.0, evidence.passage)
 
 
 def bare(sentence: str) -> str:

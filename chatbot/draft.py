@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chatbot.citations import Evidence
+from chatbot.computed import Computed
 from chatbot.scoring import Scored
 
 
@@ -13,12 +14,16 @@ class Draft:
     """What a reader hands to verification: `[n]` in the text means `evidence[n - 1]`.
 
     `given` are openings of lines that were computed and not quoted (how many rows match), for `verify` to leave as they are.
+    `computed` are figures with their arithmetic and `said` the user's words and what was assumed for them; a draft with
+    either quotes nothing and is checked by its figures.
     """
 
     text: str
     evidence: tuple[Evidence, ...]
     choices: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    computed: tuple[Computed, ...] = ()
+    said: str = ""
 
     def then(self, other: "Draft") -> "Draft":
         """This draft and below it another, whose marks count on."""

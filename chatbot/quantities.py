@@ -9,7 +9,7 @@ from math import inf, isclose
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_WORD_NUMBERS: dict[str, float] = {
+WORD_NUMBERS: dict[str, float] = {
     "half a": 0.5, "half an": 0.5, "half": 0.5, "zero": 0, "hundred": 100,
     **{word: n for n, word in enumerate(_ONES, 1)}, **{word: n for n, word in enumerate(_TEENS, 10)}, **{word: 10 * n for n, word in enumerate(_TENS, 2)},
     **{f"{ten}-{one}": 10 * t + o for t, ten in enumerate(_TENS, 2) for o, one in enumerate(_ONES, 1)},
@@ -60,7 +60,7 @@ WRITTEN_UNIT = "|".join(sorted((re.escape(u) for u in UNITS if u not in "$€"),
 _QUANTITY = re.compile(
     rf"""(?P<day>(?<![\w.-])(?:19|20)\d\d-[01]\d(?:-[0-3]\d)?(?![\w-]))|(?<![\w.])(?:(?P<bound>up\ to|over|more\ than|at\ least|under|less\ than|below|above|about|roughly|approximately|around|[<>~≥≤])\s*)?
     (?P<money>USD\s?|US\$\s?|\$\s?|€\s?|-\s?)?
-    (?P<low>{_NUMBER}|\b(?a:{"|".join(sorted(_WORD_NUMBERS, key=len, reverse=True)).replace(" ", "[ ]")})\b)
+    (?P<low>{_NUMBER}|\b(?a:{"|".join(sorted(WORD_NUMBERS, key=len, reverse=True)).replace(" ", "[ ]")})\b)
     (?:\s?(?P<scale1>(?a:thousand|million|billion|trillion|bn|mn|[kmb])(?![\w]))?\s*(?P<sep>-|–|—|\bto\b|\band\b)\s*(?:USD\s?|\$\s?|€\s?)?(?P<high>{_NUMBER})(?![\d]))?
     (?P<plus>\+)?(?:[\s-]?(?P<scale>(?a:thousand|million|billion|trillion|bn|mn|[kmb])(?![\w/])))?(?P<plus2>\+)?
     (?:[\s-]?(?P<unit>(?a:{WRITTEN_UNIT}))(?![\w/]|-[a-z]))?
@@ -191,7 +191,7 @@ def _open(low: float, high: float, bound: str, plus: bool) -> tuple[float, float
 
 
 def _number(text: str) -> float:
-    return float(_WORD_NUMBERS[text.lower()]) if text.lower() in _WORD_NUMBERS else float(text.replace(",", ""))
+    return float(WORD_NUMBERS[text.lower()]) if text.lower() in WORD_NUMBERS else float(text.replace(",", ""))
 
 
 _BARE = re.compile(rf"[<>~≈≤≥]?\s?{_NUMBER}(?:\s?[-–]\s?{_NUMBER})?\+?")

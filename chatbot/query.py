@@ -87,7 +87,7 @@ class Query:
     `entities` are the names of hardware in it; `unknown` are the names of hardware that no document of the index holds, `strangers` other capitalised
     words of the kind. `sizes` are
     the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names. `kind` are the words for the kind of
-    thing asked for about something named ("which foundry") that no document has.
+    thing asked for about something named ("which foundry") that no document has. `history` are the turns before it.
     """
 
     question: str
@@ -105,6 +105,7 @@ class Query:
     strict: bool = False
     sides: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
 
     @cached_property
     def core(self) -> str:
@@ -237,6 +238,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         strict=strict,
         sides=sides(standalone, entities, tasks(standalone)),
         kind=unheard_kind(standalone, index) if entities or proper_names(standalone) else (),
+        history=tuple(history),
     )
 
 

@@ -76,6 +76,8 @@ class Workload:
     """An accelerator that is named: "L40S", "Trainium2"."""
     accelerators: int | None = None
     """How many of them."""
+    accelerator_memory_gb: float | None = None
+    """The memory of each, where that is said in place of its name or beside it ("a 24 GB GPU"); 10^9 bytes."""
     instance_type: str | None = None
     instances: int | None = None
     load: float | None = None

@@ -1,0 +1,717 @@
+"""What a question says of a workload: read from plain words, through all the turns of a conversation.
+
+A question is masked as it is read: each slot takes its words out, so that "$5 per hour" is a budget and no price asked for.
+What is written how is data, `wording.toml`.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
+
+from chatbot.answer import Turn
+from chatbot.quantities import WORD_NUMBERS
+from chatbot.sizing.model_names import Named, find_model, sibling
+from chatbot.sizing.workload import Format, Optimizer, Task, Workload
+from chatbot.vendors import refused_makers
+from chatbot.words import STOP_WORDS
+
+# Nobody writes a sizing question as long as this.
+_LONGEST = 2_000
+MONTH_HOURS = 730.0
+
+
+class Goal(StrEnum):
+    """What is wanted of a sizing; where several are, the first of this order leads the answer."""
+
+    COUNT = "count"
+    CHEAPEST = "cheapest"
+    SMALLEST = "smallest"
+    CARBON = "carbon"
+    ENERGY = "energy"
+    THROUGHPUT = "throughput"
+    TIME = "time"
+    FITS = "fits"
+    COST = "cost"
+    MEMORY = "memory"
+    COMPARE = "compare"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The names that questions are read against: models as the table has them, accelerators, instance types, regions."""
+
+    models: tuple[str, ...] = ()
+    accelerators: tuple[str, ...] = ()
+    types: frozenset[str] = frozenset()
+    regions: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A workload and what is wanted of it.
+
+    `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
+    4 bits"), `unknown` a model or an instance type that is named and not known.
+    """
+
+    workload: Workload
+    goals: tuple[Goal, ...]
+    stated: frozenset[str] = frozenset()
+    others: tuple[Workload, ...] = ()
+    unknown: str | None = None
+
+    @property
+    def goal(self) -> Goal:
+        """What leads the answer."""
+        return self.goals[0]
+
+
+def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
+    """What a question asks of a sizing, completed from the turns before it; None for a question of another kind."""
+    asked: Asked | None = None
+    questions = [turn.question for turn in history if not _is_courtesy(turn.question)]
+    for number, earlier in enumerate(questions):
+        asked = _next(earlier, asked, known, leads=number == 0)
+    return _next(question, asked, known, leads=not questions)
+
+
+def _next(question: str, before: Asked | None, known: Known, *, leads: bool) -> Asked | None:
+    """What is asked after a turn: the question's own workload, or the one before with the slots that it changes."""
+    if len(question) > _LONGEST:
+        return None
+    said = _read(question, known)
+    if before is not None and _leans(said, before):
+        return _changed(before, said, known)
+    # "And Trainium for BERT?" after a question of another kind is of that kind too.
+    alone = leads or not _LEAD.match(said.text) or Goal.FITS in said.goals
+    return _asked(Workload(), said, said.goals) if alone and _is_sizing(said) else None
+
+
+# --- one question -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one question says: slots with their values, further values of a slot, goals, and the words left over."""
+
+    text: str
+    slots: dict[str, Any]
+    several: dict[str, list[dict[str, Any]]]
+    goals: tuple[Goal, ...]
+    unknown: str | None
+    rest: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A text out of which what was understood is taken, and the slots that were read."""
+
+    text: str
+    slots: dict[str, Any] = field(default_factory=dict)
+    several: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def take(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        """The matches, in order; each leaves bars of its length, over which no other pattern reaches."""
+        found = list(pattern.finditer(self.text))
+        for match in found:
+            self.mask(match.start(), match.end())
+        return found
+
+    def mask(self, start: int, end: int) -> None:
+        self.text = f"{self.text[:start]}{'|' * (end - start)}{self.text[end:]}"
+
+    def fill(self, slot: str, values: Sequence[Any]) -> None:
+        """Give a slot its first value, and keep the others as changes of it."""
+        different = list(dict.fromkeys(values))
+        if different and slot not in self.slots:
+            self.slots[slot] = different[0]
+            if len(different) > 1:
+                self.several[slot] = [{slot: value} for value in different[1:]]
+
+
+@lru_cache(maxsize=256)
+def _read(question: str, known: Known) -> _Said:
+    text = re.sub(r"[ \t\r\n]+", " ", question.lower()).strip()
+    reading = _Reading(text)
+    wanted_count = bool(_goal_patterns()[Goal.COUNT].search(text))
+    _take_region_codes(reading, known)
+    unknown = _take_types(reading, known)
+    named = _take_model(reading, known)
+    for take in (_take_cache, _take_budget, _take_tokens, _take_context, _take_sequences, _take_training):
+        take(reading)
+    _take_sizes(reading, named)
+    reading.fill("weights", _formats(reading))
+    _take_accelerators(reading, known)
+    _take_lines(reading, text)
+    _take_families(reading, known)
+    _take_memory(reading)
+    _take_duration(reading)
+    reading.fill("region", _take_listed(reading, "regions"))
+    reading.fill("task", _tasks(_take_listed(reading, "tasks")))
+    wanted = _take_goals(reading) | ({Goal.COUNT} if wanted_count else frozenset())
+    goals = tuple(goal for goal in Goal if goal in wanted)
+    rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
+    return _Said(
+        text, reading.slots, reading.several, goals,
+        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest,
+    )  # fmt: skip
+
+
+_NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}|(?:{'|'.join(sorted((w for w in WORD_NUMBERS if w.isalpha()), key=len, reverse=True))}|single)\b)"
+_SCALED = rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|t|b|bn|thousand|million|billion|trillion)?(?![\w.])"
+_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12}  # fmt: skip
+
+
+def _value(written: str) -> float:
+    if written == "single":
+        return 1.0
+    if written in WORD_NUMBERS:
+        return float(WORD_NUMBERS[written])
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", written):
+        return float(written.replace(",", ""))
+    whole, _, part = written.replace(",", ".").partition(".")
+    return float(f"{whole}.{part.replace('.', '') or 0}")
+
+
+def _scaled(match: re.Match[str]) -> float:
+    return _value(match["number"]) * _SCALES[match["scale"] or ""]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.]){pattern}")
+
+
+_REGION = _compiled(r"(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]{4,9}-\d(?!\w)")
+
+
+def _take_region_codes(reading: _Reading, known: Known) -> None:
+    found = [match.group() for match in reading.take(_REGION)]
+    reading.fill("region", [code for code in found if not known.regions or code in known.regions])
+
+
+_TYPE = _compiled(
+    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:of\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
+    r"(?P<size>nano|micro|small|medium|large|\d{0,3}xl(?:arge)?|metal(?:-\d+xl)?)(?:['’]?s)?(?![\w-])"
+)
+
+
+def _take_types(reading: _Reading, known: Known) -> str | None:
+    """Fill the instance type and how many of them; gives one that is not known."""
+    found = reading.take(_TYPE)
+    types = [f"{m['family']}.{re.sub(r'xl$', 'xlarge', m['size'])}" for m in found]
+    reading.fill("instance_type", [name for name in types if name in known.types])
+    reading.fill("instances", [int(_value(m["count"])) for m in found if m["count"]])
+    return next((name for name in types if name not in known.types), None)
+
+
+def _take_model(reading: _Reading, known: Known) -> Named | None:
+    rewritten = reading.text
+    for written, name in _models():
+        rewritten = written.sub(name, rewritten)
+    named = find_model(rewritten, known.models)
+    if named is None:
+        return _unnamed(reading)
+    reading.text = f"{rewritten[: named.start]}{'|' * (named.end - named.start)}{rewritten[named.end :]}"
+    reading.fill("model", named.models)
+    if not named.models and named.parameters:
+        reading.fill("parameters", [named.parameters])
+    return named
+
+
+_UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
+
+
+def _unnamed(reading: _Reading) -> Named | None:
+    match = _UNNAMED.search(reading.text)
+    return Named(match.start(), match.end(), unknown=match.group()) if match else None
+
+
+_OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
+_OF_MODEL = r"(?:[\s-]?(?:params?|parameters?|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
+_SIZE = _compiled(
+    rf"(?<!\$)(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:params?|parameters?|weights?)\b)?|(?P<small>m|mn|million|t|trillion){_OF_MODEL})"
+)
+
+
+def _take_sizes(reading: _Reading, named: Named | None) -> None:
+    found = reading.take(_SIZE)
+    scales = {"m": 1e6, "mn": 1e6, "million": 1e6, "t": 1e12, "trillion": 1e12}
+    sizes = [_value(m["number"]) * (1e9 if m["big"] else scales[m["small"]]) for m in found]
+    if named is None or not named.models:
+        reading.fill("parameters", sizes)
+
+
+_ANY_FORMAT = r"(?:(?:fp|int|bf|nf)[- ]?\d+|\d+[- ]?bits?)"
+_CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:in|at|of|is|with)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
+
+
+def _take_cache(reading: _Reading) -> None:
+    for match in reading.take(_CACHE):
+        inner = _Reading(match["before"] or match["after"])
+        reading.fill("cache", [Format(name) for name in _take_listed(inner, "formats")])
+
+
+_PER = r"\s?(?:/|per|an?|each|every|the|por|pro)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|monat)\b"
+_MONEY = r"(?:usd|us dollars?|dollars?|bucks|\$)"
+_BUDGET = _compiled(
+    rf"(?:(?P<bound>under|below|less than|at most|max(?:imum)?(?: of)?|up to|within|not more than|no more than|for|budget(?: is| of|:)?|<=?|≤)\s)?"
+    rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
+)
+_HOURS = {"h": 1.0, "s": 1.0, "d": 24.0, "w": 168.0, "m": MONTH_HOURS, "y": 8760.0}
+
+
+def _take_budget(reading: _Reading) -> None:
+    for match in list(_BUDGET.finditer(reading.text)):
+        if not (match["sign"] or match["word"] or (match["bound"] and match["bound"] != "for" and match["scale"])):
+            continue
+        reading.mask(match.start(), match.end())
+        money, hours = _scaled(match), _HOURS[match["unit"][0]]
+        if hours == MONTH_HOURS:
+            reading.fill("budget_per_month", [money])
+        else:
+            reading.fill("budget_per_hour", [money / hours])
+
+
+_TOKENS = _compiled(
+    rf"(?P<number>{_NUMBER})\s?(?P<scale>b|bn|billion|t|trillion|m|million)[\s-]tokens?(?! of context| context)(?!\w)"
+)
+
+
+def _take_tokens(reading: _Reading) -> None:
+    """The tokens that a training sees; "per million tokens" is a unit of price."""
+    for match in list(_TOKENS.finditer(reading.text)):
+        if not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
+            reading.mask(match.start(), match.end())
+            reading.fill("tokens", [_scaled(match)])
+
+
+_CONTEXT_WORD = r"(?:contexts?|ctx|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
+_CONTEXT = _compiled(
+    rf"(?:(?:{_CONTEXT_WORD})(?: (?:window|length|size))?(?:\s?[:=]|\s(?:of|is|at|to|up to|with|von))?\s(?:of )?)?"
+    rf"(?P<number>\d{{1,9}}(?:[.,]\d{{1,3}}){{0,3}})\s?(?P<scale>k|m)?(?![\w.])(?P<after>[\s-]?(?:tokens?\b(?!\s?(?:per|/)))?(?:[\s-]?(?:of |long |token )?{_CONTEXT_WORD})?)"
+)
+
+
+def _take_context(reading: _Reading) -> None:
+    for match in list(_CONTEXT.finditer(reading.text)):
+        text = match.group()
+        said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
+        long = match["scale"] == "k" and not re.match(
+            r"\s?(?:\||users|requests|\$|usd|gpus?)", reading.text[match.end() :]
+        )
+        if said or (long and re.search(r"(?:at|with|of|to|for|,)\s$", reading.text[: match.start()][-6:])):
+            reading.mask(match.start(), match.end())
+            reading.fill("context", [_tokens(_value(match["number"]), match["scale"] or "")])
+
+
+def _tokens(number: float, scale: str) -> int:
+    """ "128k" is 131,072 and "1M" 1,048,576, as models are named; other thousands are thousands."""
+    binary = number == int(number) and int(number) > 0 and (int(number) & (int(number) - 1)) == 0
+    return int(number * ({"k": 1024, "m": 1024**2} if binary else {"k": 1e3, "m": 1e6}).get(scale, 1))
+
+
+_PEOPLE = r"(?:users?|people|persons?|developers?|employees?|engineers?|requests?|sequences?|sessions?|clients?|chats?|conversations?|streams?|queries|prompts|benutzer|nutzer|usuarios)"
+_SEQUENCES = _compiled(
+    rf"(?:(?:micro[- ]?)?batch(?:es)?(?:[- ]size)?(?:\s?[:=]|\s(?:of|is|to))?\s?(?P<batch>{_NUMBER})(?![\w.])|bs\s?=?\s?(?P<bs>\d+)(?![\w.])"
+    rf"|concurrency(?: of|:)?\s(?P<concurrency>{_NUMBER})"
+    rf"|(?P<people>{_NUMBER})(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
+    rf"|(?P<once>{_NUMBER})\s(?:at once|at a time|in parallel|concurrent(?:ly)?|parallel))"
+)
+
+
+def _take_sequences(reading: _Reading) -> None:
+    found = reading.take(_SEQUENCES)
+    counts = [
+        _value(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
+        for m in found
+    ]
+    reading.fill("sequences", [int(count) for count in counts if count >= 1])
+
+
+_ZERO = _compiled(r"(?:(?:deepspeed )?zero[- ]?(?:stage[- ]?)?(?P<stage>[0-3])|(?P<sharded>fsdp))(?!\w)")
+_RANK = _compiled(r"(?:rank(?: of)?|r)\s?=?\s?(?P<rank>\d{1,4})(?![\w.])")
+_RECOMPUTE = _compiled(
+    r"(?P<no>(?:without|no|not) )?(?:using )?(?:(?:gradient|activation)[- ]checkpointing|(?:activation )?recomput(?:e|ation|ing))(?!\w)"
+)
+
+
+def _take_training(reading: _Reading) -> None:
+    reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
+    reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
+    reading.fill("optimizer", [Optimizer(name) for name in _take_listed(reading, "optimizers")])
+    if re.search(r"lora|adapter|rank", reading.text):
+        reading.fill("lora_rank", [int(m["rank"]) for m in reading.take(_RANK)])
+
+
+_MAKER = r"(?:nvidia |aws |amd |habana |intel )?"
+_KIND = r"(?:[\s-](?:tensor core )?(?:gpus?|accelerators?|chips?|cards?))?"
+_GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)[\s-]?(?P<unit{}>gi?b?)(?!\w)"
+
+
+def _take_accelerators(reading: _Reading, known: Known) -> None:
+    names = _cores(known.accelerators)
+    written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
+    pattern = _compiled(
+        rf"(?:(?P<count>{_NUMBER})(?:\s?[x×*])?\s?(?:of )?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}}))?(?!\w)"
+    )
+    matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
+    by_folded = {_folded(name): name for name in names}
+    for match in matches:
+        reading.mask(match.start(), match.end())
+    wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
+    if wanted:
+        reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
+        reading.several["accelerator"] = [other for other in wanted[1:] if other != wanted[0]]
+
+
+def _accelerator(match: re.Match[str], names: Mapping[str, str]) -> dict[str, Any]:
+    count = match["count"] or match["times"]
+    memory = next((_gigabytes(match[f"gb{n}"], match[f"unit{n}"]) for n in "12" if match[f"gb{n}"]), None)
+    return {
+        "accelerator": names[_folded(match["name"])],
+        "accelerators": int(_value(count)) if count else None,
+        "accelerator_memory_gb": memory,
+    }
+
+
+@lru_cache(maxsize=16)
+def _cores(accelerators: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of accelerators without maker and kind: "NVIDIA L40S GPU" is an L40S."""
+    cores = [
+        re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", a) for a in accelerators
+    ]
+    return tuple(dict.fromkeys(cores))
+
+
+def _as_written(name: str) -> str:
+    pieces = re.findall(r"[a-z]+|\d+", name.lower())
+    pattern = r"[\s-]?".join(pieces) if " " in name else "-?".join(pieces)
+    return {"a10g": "a10g?", "rtxproserver6000": r"rtx[\s-]?pro[\s-]?(?:server[\s-]?)?6000"}.get(
+        "".join(pieces), pattern
+    )
+
+
+def _folded(written: str) -> str:
+    folded = re.sub(r"[^a-z0-9]", "", written.lower())
+    return {"a10": "a10g", "rtxpro6000": "rtxproserver6000"}.get(folded, folded)
+
+
+@cache
+def _lines_alone() -> frozenset[str]:
+    """Lines whose name alone means every generation."""
+    return frozenset({"trainium", "inferentia"})
+
+
+_REFUSING = re.compile(
+    r"(?:\b(?:no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from)\s)*(?:\|+ (?:or|nor|and) )*)$"
+)
+
+
+def _is_refused(text: str, start: int) -> bool:
+    """Whether what begins here is said to be unwanted."""
+    return bool(_REFUSING.search(text[max(0, start - 40) : start]))
+
+
+def _take_lines(reading: _Reading, text: str) -> None:
+    """Makers and lines of accelerators, wanted and not."""
+    wanted: dict[str, set[str]] = {"vendors": set(), "families": set()}
+    unwanted: set[str] = set(refused_makers(text) & {"nvidia", "amd", "intel"})
+    without = {{"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}[maker] for maker in unwanted}
+    for pattern, means in _lines():
+        for match in list(pattern.finditer(reading.text)):
+            refused = _is_refused(reading.text, match.start())
+            if match.group().startswith("gpu") and not (
+                refused or re.search(r"only\s$", reading.text[: match.start()][-6:])
+            ):
+                continue
+            reading.mask(match.start(), match.end())
+            for slot, values in means.items():
+                if refused or set(values) <= without:
+                    without.update(values)
+                else:
+                    wanted[slot].update(values)
+    for slot, found in wanted.items():
+        if found - without:
+            reading.fill(slot, [frozenset(found - without)])
+    if without:
+        reading.fill("without", [frozenset(without)])
+
+
+_FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w.-])")  # fmt: skip
+
+
+def _take_families(reading: _Reading, known: Known) -> None:
+    families = _families(known.types)
+    found = [
+        m for m in _FAMILY.finditer(reading.text) if m["family"] in families or m["family"].rstrip("s") in families
+    ]
+    refused = {m["family"] for m in found if _is_refused(reading.text, m.start())}
+    wanted = [m["family"] for m in found if m["family"] not in refused]
+    for match in found:
+        reading.mask(match.start(), match.end())
+    if refused:
+        reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
+    if wanted:
+        reading.slots["families"] = reading.slots.get("families", frozenset()) | frozenset(wanted)
+
+
+@lru_cache(maxsize=16)
+def _families(types: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.split(".")[0] for name in types)
+
+
+_MEMORY = _compiled(
+    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:gpus?|cards?) (?:with|of)|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
+)
+_COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?)(?!\w)")
+
+
+def _take_memory(reading: _Reading) -> None:
+    """ "A 24 GB GPU", "two GPUs": accelerators without a name. What a model needs ("26 GB of weights") is none."""
+    for match in reading.take(_MEMORY):
+        if (match["with"] or match["of"] or match["kind"] or match["count"]) and "instance_type" not in reading.slots:
+            reading.fill("accelerator_memory_gb", [_gigabytes(match["gb"], match["unit"])])
+            reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
+    reading.fill("accelerators", [int(_value(m["count"])) for m in reading.take(_COUNTED)])
+
+
+def _gigabytes(number: str, unit: str) -> float:
+    return float(number) * (2**30 / 1e9 if unit == "gib" else 1.0)
+
+
+_DURATION = _compiled(
+    rf"(?:(?:for|over|during|in|takes?|running|runs) )?(?P<number>{_NUMBER}|an?|one|a full|the whole)[\s-](?P<unit>hours?|h|hrs?|days?|weeks?|months?|years?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
+)
+_ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|nonstop|non-stop|permanently)(?!\w)")
+
+
+def _take_duration(reading: _Reading) -> None:
+    if reading.take(_ALWAYS):
+        reading.fill("hours", [MONTH_HOURS])
+    for match in list(_DURATION.finditer(reading.text)):
+        once = match["number"].startswith(("a", "the"))
+        if (
+            once
+            and not re.match(r"(?:for|over|during|running|runs)\s", match.group())
+            and "full" not in match["number"]
+        ):
+            continue  # "per hour", "a month" is a unit of price
+        reading.mask(match.start(), match.end())
+        hours = (1.0 if once else _value(match["number"])) * _HOURS[match["unit"][0]]
+        reading.fill("hours", [hours * 365 / 12 if match["daily"] else hours])
+
+
+def _formats(reading: _Reading) -> list[Format]:
+    """The formats that are named; the bits of a method that is named ("AWQ, 4-bit") are no second one."""
+    found = [Format(name) for name in _take_listed(reading, "formats")]
+    methods = [f for f in found if f in (Format.AWQ, Format.GPTQ, Format.NF4, Format.MXFP4)]
+    return [f for f in found if f in methods or not methods or f is not Format.INT4]
+
+
+def _tasks(found: Sequence[str]) -> list[Task]:
+    """What is to be done; of general words and exact ones ("train a LoRA") the exact ones. To train is to change all weights."""
+    tasks = [Task.FULL if name == "training" else Task(name) for name in found]
+    exact: list[Task] = [task for task in tasks if task in (Task.LORA, Task.QLORA, Task.PRETRAIN)]
+    trains: list[Task] = [task for task in tasks if task is not Task.SERVE]
+    return exact or trains or tasks
+
+
+# --- conversations ------------------------------------------------------------------------------------------------------
+
+_COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi)\b\W*)*", re.IGNORECASE)  # fmt: skip
+_LEAD = re.compile(
+    r"\W*(?:and|but|so|then|also|now|ok(?:ay)?|what about|how about|what if|same|instead|und|what would change|make (?:it|that))\b"
+)
+_DEFINES = re.compile(r"\W*(?:what|who)(?:['’]s|s| is| are)\b(?! about| if)")
+_LOOKS_UP = re.compile(r"\b(?:does|do) \S+ (?:have|come with)\b|\b(?:has|have)\W*$")
+_TRAINING = frozenset({Task.FULL, Task.PRETRAIN})
+_QUANTISED = frozenset({Format.FP8, Format.INT8, Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ, Format.MXFP4})
+# What a slot that is named puts out of the way, unless it is named too.
+_REPLACED: dict[str, tuple[str, ...]] = {
+    "model": ("parameters",),
+    "parameters": ("model",),
+    "accelerator": ("accelerators", "accelerator_memory_gb", "instance_type", "instances", "families", "vendors"),
+    "accelerator_memory_gb": ("accelerator", "accelerators", "instance_type", "instances", "families", "vendors"),
+    "instance_type": ("accelerator", "accelerators", "accelerator_memory_gb", "instances", "families", "vendors"),
+    "families": ("accelerator", "accelerators", "accelerator_memory_gb", "instance_type", "instances", "vendors"),
+    "vendors": ("accelerator", "accelerators", "accelerator_memory_gb", "instance_type", "instances", "families"),
+    "budget_per_hour": ("budget_per_month",),
+    "budget_per_month": ("budget_per_hour",),
+}
+
+
+def _is_courtesy(question: str) -> bool:
+    return bool(_COURTESY.fullmatch(question))
+
+
+def _leans(said: _Said, before: Asked) -> bool:
+    """Whether a question is made of nothing but changes of what was asked before."""
+    if not (said.slots or said.goals) or said.unknown or len(said.text.split()) > 20:
+        return False
+    if (_DEFINES.match(said.text) and not said.goals) or _LOOKS_UP.search(said.text):
+        return False
+    names_model = bool({"model", "parameters"} & said.slots.keys())
+    leads = bool(_LEAD.match(said.text))
+    if names_model and _is_sizing(said) and not leads:
+        return False
+    return len(said.rest) <= (1 if leads and said.slots else 0)
+
+
+def _changed(before: Asked, said: _Said, known: Known) -> Asked:
+    slots = dict(said.slots)
+    if (
+        "parameters" in slots
+        and before.workload.model
+        and (model := sibling(before.workload.model, _size_of(slots["parameters"]), known.models))
+    ):
+        slots = {("model" if k == "parameters" else k): (model if k == "parameters" else v) for k, v in slots.items()}
+    cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
+    if slots.get("task") in _TRAINING and "weights" not in slots and before.workload.weights in _QUANTISED:
+        cleared |= {"weights", "cache"}
+    kept = replace(before.workload, **{slot: _EMPTY[slot] for slot in cleared})
+    asked = _asked(kept, replace(said, slots=slots), said.goals or before.goals)
+    return replace(asked, stated=(before.stated - cleared) | asked.stated)
+
+
+def _size_of(parameters: float) -> str:
+    return f"{parameters / 1e9:g}b"
+
+
+_EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
+
+
+def _asked(workload: Workload, said: _Said, goals: tuple[Goal, ...]) -> Asked:
+    first = replace(workload, **said.slots)
+    slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
+    others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()
+    implied = Goal.FITS if said.slots.keys() & _EXACT else Goal.CHOICE
+    return Asked(first, goals or (implied,), frozenset(said.slots), others, said.unknown)
+
+
+# Of several slots with further values, the first of these is what is compared.
+_COMPARED = ("model", "parameters", "accelerator", "instance_type", "accelerators", "weights", "task", "region")
+
+
+# --- which questions are sizing -----------------------------------------------------------------------------------------
+
+_EXACT = frozenset({"accelerator", "accelerator_memory_gb", "instance_type"})
+_HARDWARE = _EXACT | {"accelerators", "families", "vendors"}
+# What only arithmetic answers; of a size alone ("which hardware for a 70B model?") documents speak.
+_ARITHMETIC = frozenset({
+    "model", "weights", "cache", "context", "sequences", "budget_per_hour", "budget_per_month", "region", "optimizer",
+    "zero_stage", "lora_rank", "tokens", "hours", "accelerator_memory_gb", "instance_type",
+})  # fmt: skip
+_POSSIBLE = re.compile(r"\W*(?:can|could|will|would|does|do|kann|läuft|passt|possible)\b")
+_KIND_OF_MODEL = re.compile(r"\b\d+b\+?(?:[ -]parameters?)?(?: \w+)? models\b|\b\d+b ?(?:\+|-|–|to) ?(?:\d+b)?")
+_INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
+_BOUND = re.compile(r"\b(?:at most|bound|theoretical\w*|max(?:imum)?|expect|estimate|ideal|upper|could i get)\b")
+
+
+def _is_sizing(said: _Said) -> bool:
+    """Whether a question that stands by itself is to be answered by computing."""
+    slots, goals = said.slots.keys(), set(said.goals)
+    arithmetic, exact = bool(slots & _ARITHMETIC), bool(slots & _EXACT)
+    if _of_documents().search(said.text) or (Goal.TIME in goals and "tokens" not in slots):
+        return False
+    if not {"model", "parameters"} & slots:
+        if _UNNAMED.fullmatch(said.unknown or ""):
+            return exact and bool(_POSSIBLE.match(said.text))
+        sized = bool(goals & {Goal.FITS, Goal.SMALLEST, Goal.CHEAPEST, Goal.COUNT}) and (exact or "task" in slots)
+        return bool(said.unknown) and (sized or Goal.MEMORY in goals)
+    if Goal.THROUGHPUT in goals and not (exact and _BOUND.search(said.text)):
+        return False
+    # Of a kind of model ("70B models", "7B to 30B") documents speak; of one, arithmetic.
+    if not arithmetic and ("parameters" in said.several or _KIND_OF_MODEL.search(said.text)):
+        return False
+    if goals & {Goal.SMALLEST, Goal.CHEAPEST} and (exact or arithmetic or "families" in slots or _INSTANCE.search(said.text)):
+        return True
+    if Goal.FITS in goals and (slots & _HARDWARE or arithmetic):
+        return True
+    # How many accelerators a training takes, and what it costs, is a matter of its length before one of memory.
+    serves, trains = said.slots.get("task") is Task.SERVE, said.slots.get("task") not in (None, Task.SERVE)
+    if Goal.MEMORY in goals or (Goal.COUNT in goals and (arithmetic or serves or not (trains or said.several))):
+        return True
+    if goals & {Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT}:
+        placed = exact or bool(slots & (_ARITHMETIC - {"model"})) or (serves and "model" in slots)
+        return bool(slots & {"tokens", "hours"}) if trains else placed
+    if exact and (_POSSIBLE.match(said.text) or (arithmetic and not said.rest)):
+        return True
+    if len(slots & _ARITHMETIC) > 2 and "task" in slots:
+        return True
+    placed = bool(slots & _HARDWARE) or bool(_placed().search(said.text))
+    return arithmetic and placed and (bool(_chooses().search(said.text)) or not said.rest)
+
+
+# --- data ---------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _wording() -> dict[str, Any]:
+    return tomllib.loads(resources.files("chatbot.sizing").joinpath("wording.toml").read_text(encoding="utf-8"))
+
+
+def _words(written: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(written)})(?!\w)")
+
+
+@cache
+def _listed(table: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((name, _words(written)) for name, written in _wording()[table].items())
+
+
+def _take_listed(reading: _Reading, table: str) -> list[str]:
+    """The names of a table that a text says, in the order of the text."""
+    found: list[tuple[int, str]] = []
+    for name, pattern in _listed(table):
+        found += [(match.start(), name) for match in reading.take(pattern)]
+    return [name for _, name in sorted(found)]
+
+
+@cache
+def _models() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(rf"(?<!\w){written}"), name) for written, name in _wording()["models"].items())
+
+
+@cache
+def _lines() -> tuple[tuple[re.Pattern[str], dict[str, list[str]]], ...]:
+    lines = sorted(_wording()["lines"].items(), key=lambda line: "\\d" not in line[0] and " ?" not in line[0])
+    return tuple((_words([written]), means) for written, means in lines)
+
+
+@cache
+def _goal_patterns() -> dict[Goal, re.Pattern[str]]:
+    hardware = _wording()["words"]["hardware"]
+    return {
+        Goal(name): _words([w.replace("{hardware}", hardware) for w in written])
+        for name, written in _wording()["goals"].items()
+    }
+
+
+def _take_goals(reading: _Reading) -> frozenset[Goal]:
+    return frozenset(goal for goal, pattern in _goal_patterns().items() if reading.take(pattern))
+
+
+@cache
+def _frame() -> frozenset[str]:
+    return frozenset(_wording()["words"]["frame"].split())
+
+
+@cache
+def _of_documents() -> re.Pattern[str]:
+    return _words([_wording()["words"]["of_documents"]])
+
+
+@cache
+def _chooses() -> re.Pattern[str]:
+    return _words([_wording()["words"]["chooses"]])
+
+
+@cache
+def _placed() -> re.Pattern[str]:
+    return _words([_wording()["words"]["placed"]])

@@ -1,0 +1,657 @@
+"""Sizing questions answered: the verdict and its figure, the arithmetic, what to launch, and what would change it."""
+
+import math
+import re
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from threading import Lock
+
+from chatbot.answer import REFUSAL, Passage, ReaderError
+from chatbot.citations import Evidence
+from chatbot.computed import Computed
+from chatbot.draft import Draft
+from chatbot.query import Query
+from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, size
+from chatbot.sizing.facts import Price
+from chatbot.sizing.fit import TRAINING, Hardware, place
+from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
+from chatbot.sizing.reading import Asked, Goal, Known, read_workload
+from ingest import Chunk, Index, Row
+
+_KEPT = 4
+# Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
+_CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
+_GB = 1e9
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT})
+_A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
+_FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
+_SMALLER = (Format.INT8, Format.INT4)
+_WORK = {
+    Task.SERVE: "",
+    Task.FULL: "Full fine-tuning of ",
+    Task.LORA: "LoRA fine-tuning of ",
+    Task.QLORA: "QLoRA fine-tuning of ",
+    Task.PRETRAIN: "Pre-training of ",
+}  # fmt: skip
+# Where the formula of a term is explained, for those who want to read on: a document's name and the words in it.
+_EXPLAINED = {
+    "weights": ("inference-memory-kv-cache.md", "The memory for weights is the number of parameters times the bytes per parameter."),
+    "KV cache": (
+        "inference-memory-kv-cache.md",
+        "KV cache in bytes = 2 x layers x KV heads x head dimension x sequence length x batch size x bytes per value.",
+    ),
+    "optimizer states": (
+        "pretraining-hardware.md",
+        "Mixed-precision training with Adam needs 16 bytes per parameter before activations: 2 for the FP16 weight, 2 for the FP16 gradient and 12 for the FP32 optimiser state.",
+    ),
+    Task.FULL: ("fine-tuning-memory.md", "The Adam optimiser state takes 12 of the 16 bytes per parameter, which is three quarters."),
+    "adapter": (
+        "fine-tuning-memory.md",
+        "In LoRA only the adapter has gradients and optimiser state, so the frozen weights need 2 bytes per parameter in FP16.",
+    ),
+}  # fmt: skip
+
+
+def answer_by_sizing(query: Query, index: Index) -> Draft | None:
+    """What a question asks of a workload, computed; None where it is of another kind or the index has no facts to compute with."""
+    if query.options:
+        return None
+    tables = _load(index)
+    if not (tables.facts.models and tables.facts.instances):
+        return None
+    asked = read_workload(query.question, query.history, tables.known)
+    if asked is None:
+        return None
+    if asked.unknown:
+        return _ask_back(asked)
+    said = "\n".join([*(turn.question for turn in query.history), query.question])
+    try:
+        sizings = [size(_as_sold(w, tables.facts), tables.facts) for w in (asked.workload, *asked.others)]
+    except ReaderError as error:
+        return _said(str(error))
+    return _Answer(asked, sizings, tables, index, said).draft()
+
+
+def _ask_back(asked: Asked) -> Draft:
+    if asked.workload.model or asked.workload.parameters:
+        return _said(f"There is no {asked.unknown} in the data.")
+    return _said(
+        f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json."
+    )
+
+
+def _said(text: str) -> Draft:
+    """A text that claims nothing of the world: what was asked is impossible, or more must be known."""
+    return Draft(text, (), said=text)
+
+
+def _as_sold(workload: Workload, facts: Facts) -> Workload:
+    """ "A100 with 80 GB" as the table of accelerators tells them apart; more of them than a server has are servers."""
+    if not workload.accelerator:
+        return workload
+    memory = f" {workload.accelerator_memory_gb:.0f}GB" if workload.accelerator_memory_gb else ""
+    workload = replace(workload, accelerator=workload.accelerator + memory)
+    sold = [i for i in facts.instances.values() if _short(i.accelerator) == workload.accelerator]
+    largest = max(sold, key=lambda i: (i.accelerators, -_hourly(i.name, facts)), default=None)
+    if largest and workload.accelerators and workload.accelerators > largest.accelerators >= 1:
+        servers = math.ceil(workload.accelerators / largest.accelerators)
+        return replace(workload, accelerator=None, accelerators=None, instance_type=largest.name, instances=servers)
+    return workload
+
+
+def _hourly(name: str, facts: Facts) -> float:
+    price = facts.price(name)
+    return price.usd_per_hour if price else math.inf
+
+
+# --- the facts of an index ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The facts of an index, the names in them, and the chunks that their rows stand in."""
+
+    facts: Facts
+    known: Known
+    chunks: dict[str, list[Chunk]] = field(default_factory=dict)
+
+    def evidence(self, row: Row, index: Index) -> Evidence | None:
+        """The words of a row."""
+        return self._within(row.document, row.start, row.end, index)
+
+    def explained(self, term: str, index: Index) -> Evidence | None:
+        """The words of a document that explain a term's formula, where the index has them."""
+        name, words = _EXPLAINED.get(term, ("", ""))
+        tables = next(iter(self.facts.models.values())).row.document
+        document = f"{tables.rpartition('facts/')[0]}reference/{name}"
+        chunks = self._chunks(document, index) if name else []
+        start = chunks[0].document.text.find(words) if chunks else -1
+        return self._within(document, start, start + len(words), index) if start >= 0 else None
+
+    def _chunks(self, document: str, index: Index) -> list[Chunk]:
+        if document not in self.chunks:
+            self.chunks[document] = index.document_chunks(document)
+        return self.chunks[document]
+
+    def _within(self, document: str, start: int, end: int, index: Index) -> Evidence | None:
+        chunks = self._chunks(document, index)
+        chunk = chunks[max(0, bisect_right([c.start for c in chunks], start) - 1)] if chunks else None
+        if chunk is None or not (chunk.start <= start and end <= chunk.end):
+            return None
+        return Evidence(Passage(1, chunk, 1.0), start, end)
+
+
+_cache: OrderedDict[tuple[str, int, str], _Tables] = OrderedDict()
+_lock = Lock()
+
+
+def _load(index: Index) -> _Tables:
+    """The facts of an index; they are kept until the index is synced again."""
+    key = (str(index.path), index.generation, index.updated)
+    with _lock:
+        if key not in _cache:
+            facts = Facts.load(index)
+            known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids))
+            _cache[key] = _Tables(facts, known)
+            while len(_cache) > _KEPT:
+                _cache.popitem(last=False)
+        _cache.move_to_end(key)
+        return _cache[key]
+
+
+# --- the answer ---------------------------------------------------------------------------------------------------------
+
+
+class _Answer:
+    """Writes the lines; every figure goes down with its arithmetic, every row with its words."""
+
+    def __init__(self, asked: Asked, sizings: Sequence[Sizing], tables: _Tables, index: Index, said: str) -> None:
+        self._asked, self._sizings, self._tables, self._index = asked, sizings, tables, index
+        self._evidence: list[Evidence] = []
+        self._computed: dict[Computed, None] = {}
+        self._said = [said]
+        self._question = said.rpartition("\n")[2].lower()
+        for sizing in sizings:
+            self._assume(sizing)
+
+    def draft(self) -> Draft:
+        lines = [line for line in self._lines() if line]
+        return Draft("\n".join(lines), tuple(self._evidence), computed=tuple(self._computed), said="\n".join(self._said))
+
+    def _lines(self) -> Iterator[str]:
+        sizing = self._sizings[0]
+        if len(self._sizings) > 1:
+            yield from (f"- {self._side(s, a)}" for s, a in zip(self._sizings[:4], (self._asked.workload, *self._asked.others), strict=False))
+            yield self._assumed(sizing)
+            return
+        yield self._headline(sizing)
+        yield self._arithmetic(sizing)
+        yield self._launch(sizing)
+        yield f"{self._change(sizing)} {self._assumed(sizing)}".strip()
+
+    # verdicts
+
+    def _headline(self, sizing: Sizing) -> str:
+        goal = self._asked.goal
+        chosen = self._chosen(sizing)
+        if goal in (Goal.CARBON, Goal.ENERGY) and chosen:
+            return self._emission(sizing, chosen)
+        if goal is Goal.COST and chosen and chosen.impact and chosen.impact.usd_per_hour is not None:
+            return self._cost(sizing, chosen)
+        if goal is Goal.TIME and chosen and chosen.impact and chosen.impact.training_hours_low:
+            return self._time(sizing, chosen)
+        if goal is Goal.THROUGHPUT and chosen and chosen.impact and chosen.impact.decode_tokens_per_second:
+            return self._speed(sizing, chosen)
+        if goal is Goal.COUNT and (sizing.named_cheapest or sizing.named):
+            return self._counted(sizing)
+        if (named := self._machine(sizing)) and not self._wants_any_count():
+            return self._verdict(sizing, named)
+        if goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE, Goal.COST):
+            return self._choice(sizing)
+        return self._focused(sizing) or f"{self._need(sizing)}."
+
+    def _focused(self, sizing: Sizing) -> str:
+        """The one term that is asked for ("the KV cache", "the weights"), and the sum."""
+        wanted = "KV cache" if "cache" in self._question else "weights" if "weights" in self._question else ""
+        term = next((t for t in sizing.memory.terms if t.name == wanted), None)
+        if term is None:
+            return ""
+        total = self._bytes(sizing.memory.bytes, " + ".join(f"({t.formula})" for t in sizing.memory.terms))
+        subject, verb = self._subject(sizing), "takes" if wanted == "KV cache" else "take"
+        takes = self._bytes(term.bytes, term.formula)
+        if wanted == "weights" and sizing.workload.weights in _FOUR_BITS:
+            bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
+            takes = f"{bare} without and {takes} with their scales"
+        return f"The {wanted} of {subject} {verb} {takes}; with all else it needs {total} {self._cite(*sizing.model.rows)}".rstrip() + "."
+
+    def _machine(self, sizing: Sizing) -> Fit | None:
+        """The hardware that is named, by a name or by its memory."""
+        memory = self._asked.workload.accelerator_memory_gb
+        if sizing.named or not memory:
+            return sizing.named
+        count = self._asked.workload.accelerators or 1
+        machine = Hardware(count, memory * 1e9 / GIB, None, "GPU")
+        placed = place(sizing.memory, sizing.model, sizing.workload, machine, instances=1, every_accelerator=True)
+        return Fit(None, None, *placed, machine.usable_bytes, "yes", ())
+
+    def _wants_any_count(self) -> bool:
+        """ "The smallest Inferentia2 instance" may have more than one of them."""
+        work, choices = self._asked.workload, (Goal.SMALLEST, Goal.CHEAPEST, Goal.CHOICE)
+        return bool(work.accelerator) and not work.accelerators and self._asked.goal in choices
+
+    def _counted(self, sizing: Sizing) -> str:
+        """How many accelerators, or instances, of the kind that is named."""
+        named = sizing.named
+        assert named
+        if named.instance or not named.accelerator:
+            fit = next((f for f in sizing.fits if f.name == named.name), named)
+            what = self._machine_name(fit) if fit.instances > 1 else f"1 × {fit.name}"
+        else:
+            most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
+            each = named.usable_bytes / USABLE / GIB
+            machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in range(1, most + 1))
+            placed = ((m, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
+            found = next(((m.devices, p) for m, p in placed if p[3] <= named.usable_bytes), None)
+            name = _short(named.accelerator.name)
+            if found:
+                devices, (_, _, sharding, needed) = found
+                fit = replace(named, accelerators=devices, sharding=sharding, needed_bytes=needed)
+                what = f"{devices} × {name}"
+            else:
+                fit = sizing.named_cheapest or named
+                what = f"{fit.instances * fit.devices} × {name} ({fit.instances} × {fit.name})"
+        self._said.append(what)
+        if "state" in self._question and sizing.workload.task in TRAINING and fit.instance:
+            return self._state_count(sizing, fit)
+        if not fit.fits:
+            return f"No number of {fit.name} that was considered holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        return f"At least {what}: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+
+    def _state_count(self, sizing: Sizing, fit: Fit) -> str:
+        """How many instances hold the weights, gradients and optimizer states, before activations and a reserve."""
+        states = [t for t in sizing.memory.terms if t.name != "activations"]
+        held = fit.usable_bytes / USABLE * fit.devices
+        total = sum(t.bytes for t in states)
+        count = math.ceil(total / held)
+        size_of, each = self._bytes(total, " + ".join(f"({t.formula})" for t in states)), self._bytes(held, f"{held:.0f} bytes", held)
+        self._said.append(f"{count} {fit.instances}")
+        words = _WORDS[count] if count < len(_WORDS) else str(count)
+        return (
+            f"At least {words} {fit.name} for the model state alone: {size_of}, and each has {each} {self._cite(*self._rows_of(fit))}; "
+            f"with activations and a tenth kept free it takes {fit.instances}."
+        )
+
+    def _verdict(self, sizing: Sizing, fit: Fit) -> str:
+        wanted = self._asked.workload.instances or 1
+        answer = {True: "Yes", False: "No"}[fit.fits and fit.instances <= wanted and fit.runs != "no"]
+        if fit.verdict == "tight" and fit.runs != "no":
+            answer = "Only just" if fit.fits else "Not quite"
+        if fit.runs == "unknown" and answer == "Yes":
+            answer = "By its memory, yes"
+        caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
+        count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
+        if count:
+            self._said.append(f"{fit.instances} of them")
+        return f"{answer}: {_lower(self._need(sizing, fit))}; {self._has(fit)}{count}{caveat}."
+
+    def _need(self, sizing: Sizing, fit: Fit | None = None) -> str:
+        """What a workload needs, and of it each accelerator that it is divided over."""
+        total = self._bytes(sizing.memory.bytes, " + ".join(f"({t.formula})" for t in sizing.memory.terms))
+        need = _sentence(f"{self._subject(sizing)} needs {total}")
+        states = [t for t in sizing.memory.terms if t.name in ("weights", "gradients", "optimizer states", "adapter")]
+        if len(states) < len(sizing.memory.terms):
+            part = self._bytes(sum(t.bytes for t in states), " + ".join(f"({t.formula})" for t in states))
+            name = "weights" if len(states) == 1 else "model state"
+            need += f", {part} of it {'for the ' if name == 'weights' else ''}{name}" if part != total else ""
+        if fit and fit.accelerators > 1:
+            each = " + ".join(f"({t.formula}) / {fit.sharding.divisor(t.name)}" for t in sizing.memory.terms)
+            divisors = [fit.sharding.divisor(t.name) for t in sizing.memory.terms]
+            need += f", {self._bytes(fit.needed_bytes, each, *divisors)} on each of {self._number(fit.accelerators)}"
+        return f"{need} {self._cite(*sizing.model.rows)}".rstrip()
+
+    def _has(self, fit: Fit) -> str:
+        held = fit.usable_bytes / USABLE
+        has, usable = self._bytes(held, f"{held:.0f} bytes", held), self._bytes(fit.usable_bytes, f"{held:.0f} bytes × {USABLE}", held)
+        rows = self._rows_of(fit)
+        if fit.instance:
+            count = f"{self._number(fit.devices)} × " if fit.devices > 1 else ""
+            return f"{_article(fit.name)} {fit.name} has {count}{has}, {usable} usable {self._cite(*rows)}".rstrip()
+        name = f"{_short(fit.accelerator.name)}" if fit.accelerator else "GPU"
+        one = f"{self._number(fit.accelerators)} × {name} have {has} each" if fit.accelerators > 1 else f"{_article(name)} {name} has {has}"
+        return f"{one}, {usable} usable {self._cite(*rows)}".rstrip()
+
+    def _choice(self, sizing: Sizing) -> str:
+        fit = self._chosen(sizing)
+        if fit is None:
+            return f"{self._need(sizing)}: no single kind of instance that was considered holds it and is known to run it."
+        smallest = self._asked.goal is Goal.SMALLEST
+        opening = "The smallest that holds it is" if smallest else "The cheapest that holds it is" if self._asked.goal is Goal.CHEAPEST else "Use"
+        if fit.within_budget is False:
+            opening = "Nothing that holds it is within the budget; the nearest is"
+        tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)
+        just = f"; {self._described(tight)} only just holds it" if tight and fit.within_budget is not False else ""
+        return f"{opening} {self._described(fit)}: {_lower(self._need(sizing, fit))}{just}."
+
+    def _side(self, sizing: Sizing, workload: Workload) -> str:
+        fit = sizing.named or self._chosen(sizing)
+        if fit is None:
+            return f"{self._need(sizing)}: nothing that was considered holds it."
+        goal = self._asked.goal
+        told = fit if fit.instance else self._chosen(sizing)
+        if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
+            return self._emission(sizing, told)
+        if not sizing.named:
+            return f"{self._need(sizing)}: {self._described(fit)}."
+        holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
+        price = f"; {self._price_of(told)}" if told and told.fits and fit.fits else ""
+        return f"{self._machine_name(fit)}: {holds}, {_lower(self._need(sizing, fit))}; {self._has(fit)}{price}."
+
+    # figures of a deployment
+
+    def _cost(self, sizing: Sizing, fit: Fit) -> str:
+        assert fit.impact
+        price, work = fit.impact.price, sizing.workload
+        hour = self._figure(fit, "usd_per_hour", "${}")
+        spans = [f"{hour} an hour"]
+        if "million tokens" in self._question and fit.impact.usd_per_million_tokens:
+            spans = [f"At least {self._figure(fit, 'usd_per_million_tokens', '${}')} for a million tokens", *spans]
+        elif work.hours and work.hours != 730:
+            self._said.append(f"{work.hours:g} hours")
+            spans = [f"{self._figure(fit, 'usd_per_run', '${}')} for {work.hours:g} hours", *spans]
+        elif work.tokens and fit.impact.usd_per_run:
+            spans = [f"At least {self._figure(fit, 'usd_per_run', '${}')}", *spans]
+        day = _A_DAY.search(self._question)
+        spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
+        assert price
+        where = self._where(price)
+        fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
+        per_token = fit.impact.figure("usd_per_million_tokens") if "million tokens" in spans[0] else None
+        rows = per_token.inputs if per_token else (price.row,)
+        return f"{', '.join(spans)} on {self._machine_name(fit)} {where} {self._cite(*rows)}{fits}."
+
+    def _emission(self, sizing: Sizing, fit: Fit) -> str:
+        impact, region = fit.impact, sizing.workload.region or ""
+        carbon = self._asked.goal is Goal.CARBON
+        wanted = "kg_co2_per_run" if carbon else "kwh_per_run"
+        monthly = "kg_co2_per_month" if carbon else "kwh_per_month"
+        unit = "kg of CO2e" if carbon else "kWh"
+        name = self._machine_name(fit)
+        day = bool(_A_DAY.search(self._question))
+        if not impact or getattr(impact, monthly) is None:
+            reasons = [m for m in (impact.notes if impact else ()) if "no published" in m] or ["no published figure of its power"]
+            return f"There is {reasons[0]}, so the {'carbon' if carbon else 'energy'} of {name} cannot be computed {self._cite(*self._rows_of(fit))}."
+        month = impact.figure(monthly)
+        assert month
+        self._said.append(f"{sizing.workload.hours:g} hours" if sizing.workload.hours else "")
+        run = f"{self._figure(fit, wanted, '{} ' + unit)} for {'the run' if sizing.workload.tokens and not sizing.workload.hours else f'{sizing.workload.hours:g} hours'}, " if getattr(impact, wanted) and sizing.workload.hours != 730 else ""
+        load = f"{sizing.workload.load or 0.5:.0%}".replace("%", " %")
+        self._said.append(f"{load} CO2e")
+        drawn = f"{self._figure(fit, 'watts', '{} W')} at {load} load"
+        length = impact.figure("training_hours_low")
+        rows = (*month.inputs, *(length.inputs if length and run else ()))
+        shape = "" if fit.fits else f", which does not hold it ({_lower(self._need(sizing, fit))})"
+        span = f"{self._daily(fit, month, unit)} a day" if day else f"{self._figure(fit, monthly, '{} ' + unit)} a month"
+        return f"About {run}{span} on {name} in {region}, {drawn} {self._cite(*rows)}{shape}."
+
+    def _daily(self, fit: Fit, month: Figure, unit: str) -> str:
+        self._figure(fit, month.name, "{}")
+        text = f"{_rounded(month.value * 24 / 730)} {unit}"
+        self._note(Computed(text, f"({month.formula}) × 24 / 730", 1.0, (*_CONSTANTS, *self._given(fit))))
+        return text
+
+    def _time(self, sizing: Sizing, fit: Fit) -> str:
+        low, high = self._figure(fit, "training_hours_low", "{}"), self._figure(fit, "training_hours_high", "{}")
+        figure = fit.impact.figure("training_hours_low") if fit.impact else None
+        self._said.append("50 % 30 %")
+        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}."
+        return f"{low} to {high} hours on {self._machine_name(fit)}, at 50 % to 30 % of its peak {self._cite(*(figure.inputs if figure else ()))}.{holds}"
+
+    def _speed(self, sizing: Sizing, fit: Fit) -> str:
+        figure = fit.impact.figure("decode_tokens_per_second") if fit.impact else None
+        speed = self._figure(fit, "decode_tokens_per_second", "{}")
+        return f"At most {speed} tokens a second on {self._machine_name(fit)}, a bound and no measurement {self._cite(*(figure.inputs if figure else ()))}."
+
+    def _figure(self, fit: Fit, name: str, written: str) -> str:
+        """A figure of a fit as it is written, with all that it is computed from."""
+        assert fit.impact
+        for figure in fit.impact.figures:
+            self._note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
+        wanted = fit.impact.figure(name)
+        assert wanted
+        text = written.format(_rounded(wanted.value, money="$" in written))
+        self._note(Computed(text, wanted.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
+        return text
+
+    def _given(self, fit: Fit) -> tuple[float, ...]:
+        """Numbers of an impact's formulas that a sizing sets: how many machines, at which load, for how long."""
+        sizing = self._sizings[0]
+        work, memory = sizing.workload, sizing.memory
+        flops = [fit.accelerators * speed * 1e12 for speed in fit.accelerator.tflops.values()] if fit.accelerator else []
+        present = fit.instance.accelerators * fit.instances if fit.instance else 0
+        active = memory.terms[0].bytes * sizing.model.active_parameters / sizing.model.parameters
+        numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences)
+        return tuple(float(n) for n in (*numbers, *flops, active, *(t.bytes for t in memory.terms), sizing.model.active_parameters) if n)
+
+    # the other lines
+
+    def _arithmetic(self, sizing: Sizing) -> str:
+        parts = [f"{_capital(t.name)}: {t.formula} = {self._bytes(t.bytes, t.formula)}" for t in sizing.memory.terms if t.bytes]
+        self._said += [t.formula for t in sizing.memory.terms]
+        names = [*(t.name for t in sizing.memory.terms), str(sizing.workload.task)]
+        explained = [e for name in names if (e := self._tables.explained(name, self._index))]
+        marks = "".join(dict.fromkeys(self._mark(e) for e in explained))
+        return f"{'; '.join(parts)} {marks}{self._cite(*sizing.model.rows)}".rstrip() + "."
+
+    def _launch(self, sizing: Sizing) -> str:
+        """What to launch; nothing where the first line says it already."""
+        told = self._chosen(sizing)
+        named = self._machine(sizing)
+        goal = self._asked.goal
+        if goal is Goal.COUNT:
+            told = sizing.named_cheapest or told
+        first = (named is None or self._wants_any_count()) and told is not None and goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE)
+        wants = self._asked.workload.vendors or self._asked.workload.families or self._asked.workload.without
+        picks: list[str] = []
+        told_already = goal is Goal.COST or (goal in _OF_DEPLOYMENT and told == sizing.named)
+        if told and told.fits and not first and not told_already:
+            costs = told == sizing.named and told.impact and told.impact.usd_per_month is not None
+            picks.append(self._cost(sizing, told).rstrip(".") if costs and goal not in _OF_DEPLOYMENT else f"Use {self._described(told)}")
+        for fit in sizing.alternatives[:1]:
+            if told and fit.name != told.name and fit.runs == "yes" and not wants and _price(fit) < _price(told):
+                picks.append(f"on AWS's own chips: {self._described(fit)}")
+        return _capital("; ".join(picks)) + "." if picks else ""
+
+    def _change(self, sizing: Sizing) -> str:
+        """The next smaller format that turns a no into a yes, or makes it cheaper."""
+        work, named = sizing.workload, self._machine(sizing)
+        if self._asked.goal in (Goal.COUNT, *_OF_DEPLOYMENT) or self._wants_any_count():
+            return ""
+        if work.task in TRAINING and work.task is not Task.QLORA and named and not named.fits:
+            steps = [replace(self._asked.workload, task=task, weights=None) for task in (Task.LORA, Task.QLORA) if task is not work.task]
+        elif work.task is Task.SERVE and work.weights:
+            steps = [replace(self._asked.workload, weights=form) for form in _SMALLER if BITS[form] < BITS[work.weights] - 1]
+        else:
+            steps = []
+        for step in steps:
+            try:
+                smaller = size(_as_sold(step, self._tables.facts), self._tables.facts)
+            except ReaderError:
+                continue
+            fit, before, after = self._machine(smaller), sizing.cheapest, smaller.cheapest
+            what = f"With {smaller.workload.task}" if work.task in TRAINING else f"In {smaller.workload.weights}"
+            if named and not named.fits and fit and fit.fits and fit.runs != "no" and fit.instances == 1:
+                self._assume(smaller)
+                total = self._bytes(smaller.memory.bytes, " + ".join(f"({t.formula})" for t in smaller.memory.terms))
+                return f"{what} it fits, with {total} {self._cite(*smaller.model.rows)}".rstrip() + "."
+            if (not named or named.fits) and before and after and _price(after) < 0.8 * _price(before):
+                self._assume(smaller)
+                return f"{what} {self._described(after)} is enough."
+        return ""
+
+    # words
+
+    def _chosen(self, sizing: Sizing) -> Fit | None:
+        """The instance type that an answer speaks of: the one that is named, or the best by what is asked."""
+        if sizing.named and sizing.named.instance and (sizing.named.fits or self._asked.goal in (Goal.COST, Goal.CARBON, Goal.ENERGY)):
+            return sizing.named
+        if self._wants_any_count() and sizing.named_cheapest:
+            return sizing.named_cheapest
+        best = {Goal.SMALLEST: sizing.smallest, Goal.CARBON: sizing.least_carbon, Goal.ENERGY: sizing.least_energy}
+        fit = best.get(self._asked.goal) or sizing.cheapest or sizing.smallest
+        wishes = self._asked.workload.families or self._asked.workload.vendors or self._asked.workload.instance_type
+        if fit and fit.runs != "yes" and not wishes:
+            return next((f for f in sizing.fits if f.fits and f.runs == "yes"), fit)
+        return fit
+
+    def _described(self, fit: Fit) -> str:
+        """An instance type with its accelerators and its price."""
+        name = self._machine_name(fit)
+        accelerators = f" ({self._accelerators(fit)})" if fit.accelerator else ""
+        if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
+            return f"{name}{accelerators}, no on-demand price published {self._cite(*self._rows_of(fit))}"
+        price = fit.impact.price
+        where = self._where(price)
+        return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour', '${}')} an hour {where} {self._cite(*self._rows_of(fit), price.row)}"
+
+    def _accelerators(self, fit: Fit) -> str:
+        """How many of which one machine has; of some it has a part of one."""
+        assert fit.accelerator
+        part = fit.instance.accelerators if fit.instance else 1.0
+        self._said.append(f"{part:g} {fit.devices}")
+        name = _short(fit.accelerator.name)
+        return f"{part:g} of {_article(name)} {name}" if part < 1 else f"{fit.devices} × {name}"
+
+    def _price_of(self, fit: Fit) -> str:
+        if not fit.impact or not fit.impact.price:
+            return f"no on-demand price of {fit.name} published {self._cite(*self._rows_of(fit))}"
+        return f"{self._figure(fit, 'usd_per_hour', '${}')} an hour on {self._machine_name(fit)} {self._where(fit.impact.price)} {self._cite(fit.impact.price.row)}"
+
+    def _where(self, price: Price) -> str:
+        """How, where and when a price holds; that of another region where the one asked for has none."""
+        asked = self._asked.workload.region
+        other = f"; none known for {asked}" if asked and asked != price.region else ""
+        self._said.append(asked or "")
+        return f"({price.purchase}, {price.region}, {price.date}{other})"
+
+    def _machine_name(self, fit: Fit) -> str:
+        if not fit.instance:
+            name = _short(fit.accelerator.name) if fit.accelerator else "GPU"
+            return f"{fit.accelerators} × {name}" if fit.accelerators > 1 else f"one {name}"
+        if fit.instances > 1:
+            self._said.append(f"{fit.instances} × {fit.name}")
+        return f"{fit.instances} × {fit.name}" if fit.instances > 1 else fit.name
+
+    def _rows_of(self, fit: Fit) -> list[Row]:
+        """Where the memory of a machine stands: its own row, and its accelerator's where that says something else."""
+        if fit.instance:
+            rows = [fit.instance.row]
+            each = (fit.instance.accelerator_memory_gib_each or 0.0) * GIB
+            if fit.accelerator and abs(each * USABLE - fit.usable_bytes) > 0.005 * fit.usable_bytes:
+                rows.append(fit.accelerator.row)
+            return rows
+        if not fit.accelerator:
+            return []
+        like = (i for i in self._tables.facts.instances.values() if self._tables.facts.accelerator(i) == fit.accelerator)
+        same = [i for i in like if abs((i.accelerator_memory_gib_each or 0.0) * GIB * USABLE - fit.usable_bytes) < 0.005 * fit.usable_bytes]
+        return [same[0].row] if same else [fit.accelerator.row]
+
+    def _subject(self, sizing: Sizing) -> str:
+        work = sizing.workload
+        size = _count(sizing.model.parameters)
+        name = _model_name(work.model) if work.model else f"{'an' if size[0] == '8' else 'a'} {size} model"
+        form = f" in {work.weights}" if work.weights else ""
+        self._said.append(f"{size} {name}{form}")
+        return f"{_WORK[work.task or Task.SERVE]}{name}{form}"
+
+    # evidence and arithmetic
+
+    def _assume(self, sizing: Sizing) -> None:
+        """What was assumed is said, and may be computed with."""
+        model, work = sizing.model, sizing.workload
+        shape = [f.name for f in fields(model) if isinstance(getattr(model, f.name), int | float)] if not model.rows else []
+        self._said += [", ".join(sizing.assumptions), *(f"{getattr(model, name):g}" for name in shape)]
+        self._said += [f"{work.context:,} tokens" if work.context else "", f"{work.sequences:,} sequences" if work.sequences else ""]
+        self._said.append(" ".join(str(f) for f in (work.weights, work.cache) if f))
+
+    def _assumed(self, sizing: Sizing) -> str:
+        """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
+        draws = self._asked.goal in (Goal.CARBON, Goal.ENERGY)
+        told = [a for a in sizing.assumptions if draws or not re.fullmatch(r"in [a-z]+-[a-z-]+-\d|\d+% load|serving|one sequence at a time", a)]
+        return f"Assumed: {', '.join(told)}." if told else ""
+
+    def _bytes(self, value: float, formula: str, *given: float) -> str:
+        """A size as it is written, with its arithmetic."""
+        text = f"{_rounded(value / _GB)} GB"
+        self._note(Computed(text, formula, _GB, (*_CONSTANTS, *given, *self._derived())))
+        return text
+
+    def _derived(self) -> tuple[float, ...]:
+        """Sizes that follow from a configuration: they stand in no row, and their rows are cited."""
+        found: list[float] = []
+        for sizing in self._sizings:
+            model, work = sizing.model, sizing.workload
+            found += [model.parameters, model.embedding_parameters, model.expert_parameters, model.full_layers, model.sliding_layers]
+            found += [model.parameters - model.embedding_parameters, model.parameters - model.expert_parameters]
+            if work.lora_rank:
+                found += [adapter_parameters(model, work.lora_rank), work.lora_rank]
+        return tuple(n for n in found if n)
+
+    def _number(self, number: int) -> str:
+        self._said.append(str(number))
+        return str(number)
+
+    def _note(self, computed: Computed) -> None:
+        self._computed.setdefault(computed)
+
+    def _cite(self, *rows: Row) -> str:
+        return "".join(dict.fromkeys(self._mark(e) for row in rows if (e := self._tables.evidence(row, self._index))))
+
+    def _mark(self, evidence: Evidence) -> str:
+        if evidence not in self._evidence:
+            self._evidence.append(evidence)
+        return f"[{self._evidence.index(evidence) + 1}]"
+
+
+def _rounded(value: float, *, money: bool = False) -> str:
+    """Three significant digits; money to the cent below a hundred dollars."""
+    if money and 1 <= value < 100:
+        return f"{value:.2f}"
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
+
+
+def _count(parameters: float) -> str:
+    return f"{parameters / 1e9:.3g}B" if parameters >= 1e9 else f"{parameters / 1e6:.3g}M"
+
+
+def _model_name(name: str) -> str:
+    return re.sub(r"^Meta-(?=Llama)|-(?:hf|Instruct)$|-v0\.1$", "", name.rpartition("/")[2])
+
+
+def _short(accelerator: str) -> str:
+    return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", accelerator)
+
+
+def _article(name: str) -> str:
+    return "an" if re.match(r"[AEFHILMNORSXaefhilmnorsx]\d|[AaIi][a-z]", name) else "a"
+
+
+def _price(fit: Fit) -> float:
+    return fit.impact.usd_per_hour if fit.impact and fit.impact.usd_per_hour is not None else float("inf")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _sentence(text: str) -> str:
+    """The text as a sentence begins; a name keeps its small letters."""
+    return _capital(text) if re.match(r"an? ", text) else text
+
+
+def _lower(text: str) -> str:
+    """A sentence in the middle of one; names keep their capitals."""
+    return text[:1].lower() + text[1:] if re.match(r"Full|Pre-t|An? ", text) else text

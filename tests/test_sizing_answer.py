@@ -1,0 +1,114 @@
+"""Sizing questions answered in the chat: the verdict first, every figure computed again, every row cited exactly."""
+
+import re
+
+import pytest
+
+from chatbot import Answer, Chatbot, Turn
+from chatbot.llm.scripted import ScriptedChatModel
+from chatbot.query import understand
+from chatbot.render import as_json
+from chatbot.sizing_answer import answer_by_sizing
+
+
+def ask(bot: Chatbot, *turns: str) -> Answer:
+    history: list[Turn] = []
+    for question in turns:
+        answer = bot.ask(question, history)
+        history.append(Turn(question, answer.text))
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("question", "opening"),
+    [
+        ("Will a 34B model in bf16 fit on one L40S?", r"No: a 34B model in bf16 needs 69\.9 GB, 68 GB of it for the weights; an L40S has 48 GB, 43\.2 GB usable \[1\]\."),
+        ("Does Llama 3.1 8B fit on an A10G in fp16?", r"Yes: Llama-3\.1-8B in fp16 needs 17\.1 GB, 16\.1 GB of it for the weights \[1\]; an A10G has 24 GB"),
+        ("and on two A100 80GB, llama 3.1 70b in fp16, does it fit?", r"Only just: Llama-3\.1-70B in fp16 needs 144 GB, .* 71\.9 GB on each of 2"),
+        ("smallest instance for Llama 3 70B in 8 bits with 16k of context", r"The smallest that holds it is [\w.-]+ \(.*\$\d"),
+        ("cheapest way to serve mixtral 8x7b in int8", r"The cheapest that holds it is [\w.-]+ \(.*\$\d"),
+        ("How many H100s to serve DeepSeek R1 in fp8 with 32k context and batch of 32?", r"At least 24 × H100 \(3 × p5\.48xlarge\)"),
+        ("What does it cost to run Llama 3.1 8B on g6.xlarge?", r"\$0\.805 an hour, \$588 a month on g6\.xlarge \(on demand, us-east-1, \d{4}-\d\d-\d\d\) \[1\]\."),
+        ("How much CO2 does serving Llama 70B on p4d.24xlarge for a week emit in Frankfurt?", r"About \d+ kg of CO2e for 168 hours, \d+ kg of CO2e a month on p4d\.24xlarge in eu-central-1"),
+        ("How long to train 7B on 1T tokens on 16 p5.48xlarge?", r"184 to 307 hours on 16 × p5\.48xlarge, at 50 % to 30 % of its peak"),
+        ("cost per million tokens for llama 3.1 70b on p5.48xlarge", r"At least \$\d+ for a million tokens"),
+        ("how much energy for llama 3.1 8b in bf16 on inf2.xlarge?", r"There is no published power figure for .*Inferentia2"),
+        ("how many GB do the weights of a 70B model take in int8?", r"The weights of a 70B model in int8 take 70 GB"),
+        ("How much energy does serving Llama 3.1 8B on a g6.xlarge use per day?", r"About 1\.22 kWh a day on g6\.xlarge in us-east-1, 44\.2 W at 50 % load"),
+        ("Smallest Inferentia2 instance for Llama 3.1 8B with 32k context and 8 users?", r"The smallest that holds it is inf2\.24xlarge \(6 × Inferentia2\)"),
+        ("how many L4s for a 34b model in int8?", r"At least 2 × L4: "),
+        ("which instance for gpt-oss 120b on 64 users?", r"Use [\w.-]+ \("),
+        ("will my model fit on an L4?", r"The sources do not say\. The size of my model is not in the data: give its number of parameters"),
+        ("Can I full fine-tune Llama 3.1 8B in int4 on an H100?", r"int4 weights cannot be trained in full: use QLoRA"),
+    ],
+)  # fmt: skip
+def test_the_verdict_and_its_figure_come_first(bot: Chatbot, question: str, opening: str) -> None:
+    answer = bot.ask(question)
+    assert re.match(opening, answer.text), answer.text
+    assert answer.dropped == 0
+    assert len(answer.text.splitlines()) <= 4
+
+
+def test_every_line_of_an_answer_is_shown_with_its_arithmetic_and_its_price(bot: Chatbot) -> None:
+    verdict, arithmetic, launch, change = bot.ask("Will a 34B model in bf16 fit on one L40S?").text.splitlines()
+    assert verdict.startswith("No: ")
+    assert arithmetic.startswith("Weights: 34e9 parameters × 2 bytes = 68 GB; KV cache: 2 × 8 key/value heads × ")
+    assert re.match(r"Use [\w.-]+ \(\d+ × .*\), \$\d+\.\d\d an hour \(on demand, us-east-1, \d{4}-\d\d-\d\d\) \[", launch)
+    assert change.startswith("In int8 it fits, with 35.9 GB. Assumed: ")
+
+
+def test_quotes_are_exact_and_each_number_of_the_json_leads_to_one(bot: Chatbot) -> None:
+    answer = bot.ask("Does Llama 3.1 8B fit on an A10G in fp16?")
+    for citation in answer.citations:
+        assert citation.passage.chunk.document.text[citation.start : citation.end] == citation.quote
+    marks = {int(n) for n in re.findall(r"\[(\d+)\]", answer.text)}
+    assert {c["number"] for c in as_json(answer)["citations"]} == marks == set(range(1, len(marks) + 1))
+
+
+def test_a_follow_up_keeps_what_it_does_not_name(bot: Chatbot) -> None:
+    turns = ["Will Llama 3.1 8B in bf16 fit on an L4 with 8k context?"]
+    assert ask(bot, *turns).text.startswith("Yes: Llama-3.1-8B in bf16 needs 17.1 GB")
+    turns.append("for 20 users?")
+    assert ask(bot, *turns).text.startswith("No: Llama-3.1-8B in bf16 needs 37.5 GB")
+    turns.append("and in 4 bit on an L40S?")
+    assert ask(bot, *turns).text.startswith("Yes: Llama-3.1-8B in int4 needs 25.6 GB")
+    turns.append("what about the 70B?")
+    assert ask(bot, *turns).text.startswith("No: Llama-3.1-70B in int4 needs ")
+    turns.append("how much is that per month?")
+    assert re.match(r"\$[\d.]+ an hour, \$[\d,]+ a month on ", ask(bot, *turns).text)
+
+
+def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
+    first, second, _ = bot.ask("Which is greener for serving llama 3.1 8B in bf16, Stockholm or Virginia?").text.splitlines()
+    assert re.match(r"- About 2\.56 kg of CO2e a month on g6\.xlarge in eu-north-1", first)
+    assert re.match(r"- About 15\.6 kg of CO2e a month on g6\.xlarge in us-east-1", second)
+
+
+def test_only_what_holds_it_is_advised(bot: Chatbot) -> None:
+    answer = bot.ask("What instance do I need to serve llama 3.1 70b in bf16 for 20 users with 16k context under $1/h?")
+    assert answer.text.startswith("Nothing that holds it is within the budget; the nearest is ")
+
+
+def test_exam_questions_and_documents_are_left_to_others(bot: Chatbot) -> None:
+    for question in (
+        "Will a 34B model in bf16 fit on one L40S?\nA. Yes\nB. No",
+        "Which hardware for pre-training a 70B model on AWS?",
+        "How many GPUs does p5.48xlarge have?",
+    ):
+        assert answer_by_sizing(understand(question, (), bot.index), bot.index) is None
+
+
+def test_with_a_language_model_the_figures_are_still_computed(bot: Chatbot) -> None:
+    with_model = Chatbot(bot.index, ScriptedChatModel(replies=["It certainly fits [1]."]))
+    answer = with_model.ask("Will a 34B model in bf16 fit on one L40S?")
+    assert (answer.text, answer.model) == (bot.ask("Will a 34B model in bf16 fit on one L40S?").text, "offline")
+
+
+def test_an_index_without_facts_answers_from_its_documents(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from ingest import Index, sync
+
+    folder = tmp_path_factory.mktemp("documents")
+    (folder / "notes.md").write_text("# Memory\n\nA 34B model needs 68 GB in bf16.\n", encoding="utf-8")
+    sync([folder], folder / "index", encoder="none")
+    index = Index.open(folder / "index")
+    assert answer_by_sizing(understand("Will a 34B model in bf16 fit on one L40S?", (), index), index) is None

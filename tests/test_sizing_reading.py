@@ -1,0 +1,246 @@
+"""Workloads read from plain words, alone and through the turns of a conversation."""
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from chatbot.answer import Turn
+from chatbot.sizing.reading import MONTH_HOURS, Asked, Goal, Known, read_workload
+from chatbot.sizing.workload import Format, Optimizer, Task, Workload
+
+LLAMA_8B, LLAMA_70B, LLAMA_405B = (f"meta-llama/Meta-Llama-3.1-{size}" for size in ("8B", "70B", "405B"))
+MIXTRAL, SCOUT, QWEN = "mistralai/Mixtral-8x7B-v0.1", "meta-llama/Llama-4-Scout-17B-16E-Instruct", "Qwen/Qwen3-30B-A3B"
+KNOWN = Known(
+    models=(
+        LLAMA_8B, LLAMA_70B, LLAMA_405B, MIXTRAL, "mistralai/Mixtral-8x22B-v0.1", SCOUT, QWEN, "Qwen/Qwen3-8B",
+        "Qwen/Qwen3-VL-30B-A3B-Instruct", "deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V3.2", "deepseek-ai/DeepSeek-R1",
+        "openai/gpt-oss-120b", "openai/gpt-oss-20b", "stepfun-ai/Step-3.7-Flash", "nvidia/Llama-3_3-Nemotron-Super-49B-v1",
+    ),
+    accelerators=(
+        "NVIDIA L40S GPU", "NVIDIA L4 GPU", "NVIDIA H100 GPU", "NVIDIA H200 GPU", "NVIDIA A100 GPU", "NVIDIA A10G GPU", "NVIDIA T4 GPU",
+        "AWS Trainium2 chip", "AWS Trainium chip", "AWS Inferentia2 chip", "NVIDIA RTX PRO Server 6000 GPU",
+    ),
+    types=frozenset({
+        "g5.xlarge", "g5.12xlarge", "g6.xlarge", "g6e.xlarge", "p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "inf1.xlarge",
+        "inf2.24xlarge", "inf2.48xlarge", "trn1.32xlarge", "trn2.48xlarge",
+    }),
+    regions=frozenset({"us-east-1", "us-west-2", "eu-north-1", "eu-west-1", "eu-central-1", "ap-south-1"}),
+)  # fmt: skip
+
+
+def read(*turns: str) -> Asked | None:
+    return read_workload(turns[-1], [Turn(question, "") for question in turns[:-1]], KNOWN)
+
+
+def workload(*turns: str) -> Workload:
+    asked = read(*turns)
+    assert asked is not None
+    return asked.workload
+
+
+@pytest.mark.parametrize(
+    ("question", "goal", "expected"),
+    [
+        ("Will a 34B model in bf16 fit on one L40S?", Goal.FITS, Workload(parameters=34e9, weights=Format.BF16, accelerator="L40S", accelerators=1)),
+        ("will 34b fit l40s", Goal.FITS, Workload(parameters=34e9, accelerator="L40S")),
+        ("smallest instance for Llama 3 70B in 8 bits with 16k of context", Goal.SMALLEST, Workload(model=LLAMA_70B, weights=Format.INT8, context=16_384)),
+        ("passt llama 70b auf eine H100?", Goal.FITS, Workload(model=LLAMA_70B, accelerator="H100")),
+        ("¿Cabe llama 3.1 8B en una T4?", Goal.FITS, Workload(model=LLAMA_8B, accelerator="T4")),
+        ("est-ce que llama 70b tient sur une A100 80GB?", Goal.FITS, Workload(model=LLAMA_70B, accelerator="A100", accelerator_memory_gb=80)),
+        ("70b int4 2xl40s ok?", Goal.FITS, Workload(parameters=70e9, weights=Format.INT4, accelerator="L40S", accelerators=2)),
+        ("Can it hold a 13 billion parameter model? I mean one g5.12xlarge, AWQ 4-bit", Goal.FITS, Workload(parameters=13e9, weights=Format.AWQ, instance_type="g5.12xlarge", instances=1)),
+        ("does qwen3 30b fit a single 24 GB GPU in half precision?", Goal.FITS, Workload(model=QWEN, weights=Format.FP16, accelerators=1, accelerator_memory_gb=24)),
+        ("Does an 80 GB card suffice for 34 billion params?", Goal.FITS, Workload(parameters=34e9, accelerator_memory_gb=80)),
+        ("8B in fp16 on 2x24GB?", Goal.FITS, Workload(parameters=8e9, weights=Format.FP16, accelerators=2, accelerator_memory_gb=24)),
+        ("Llama-3.1-405B in fp8 on one p5.48xlarge ok?", Goal.FITS, Workload(model=LLAMA_405B, weights=Format.FP8, instance_type="p5.48xlarge", instances=1)),
+        (
+            "What instance do I need to serve llama3.1-70b-instruct in 4-bit for 20 users with 16k context under $5/h?",
+            Goal.CHOICE,
+            Workload(model=LLAMA_70B, task=Task.SERVE, weights=Format.INT4, context=16_384, sequences=20, budget_per_hour=5),
+        ),
+        ("max 3k a month, serve qwen 3 30b for 10 users", Goal.CHOICE, Workload(model=QWEN, task=Task.SERVE, sequences=10, budget_per_month=3_000)),
+        (
+            "I want to fine-tune llama 3 8B with LoRA, budget is less than 2 dollars an hour. What should I launch?",
+            Goal.CHOICE,
+            Workload(model=LLAMA_8B, task=Task.LORA, budget_per_hour=2),
+        ),
+        ("cheapest way to host mixtral in int8 in Stockholm", Goal.CHEAPEST, Workload(model=MIXTRAL, task=Task.SERVE, weights=Format.INT8, region="eu-north-1")),
+        ("cheapest instance for 8x7b, only Inferentia", Goal.CHEAPEST, Workload(model=MIXTRAL, families=frozenset({"inf1", "inf2"}))),
+        ("which instance for gpt-oss 120b only on NVIDIA, no p5?", Goal.CHOICE, Workload(model="openai/gpt-oss-120b", vendors=frozenset({"NVIDIA"}), without=frozenset({"p5"}))),
+        ("Which instance without NVIDIA for serving llama 3.1 8b at 128k?", Goal.CHOICE, Workload(model=LLAMA_8B, task=Task.SERVE, context=131_072, without=frozenset({"NVIDIA"}))),
+        ("Which instance without GPUs serves llama 3.1 8b in bf16?", Goal.CHOICE, Workload(model=LLAMA_8B, task=Task.SERVE, weights=Format.BF16, without=frozenset({"NVIDIA", "AMD"}))),
+        ("llama 3.1 8B, batch size 8, long context of 32k on trainium?", Goal.CHOICE, Workload(model=LLAMA_8B, context=32_768, sequences=8, families=frozenset({"trn1", "trn1n", "trn2"}))),
+        ("What does it cost to run Llama 3.1 8B 24/7 on g6.xlarge?", Goal.COST, Workload(model=LLAMA_8B, task=Task.SERVE, hours=MONTH_HOURS, instance_type="g6.xlarge")),
+        ("How much CO2 does serving Llama 70B on p4d.24xlarge for a week emit in Frankfurt?", Goal.CARBON, Workload(model=LLAMA_70B, task=Task.SERVE, hours=168, region="eu-central-1", instance_type="p4d.24xlarge")),
+        (
+            "how much energy to pre-train a 1.5 billion parameter model on 2 trillion tokens with 64 H100 in eu-west-1?",
+            Goal.ENERGY,
+            Workload(parameters=1.5e9, task=Task.PRETRAIN, tokens=2e12, region="eu-west-1", accelerator="H100", accelerators=64),
+        ),
+        ("How long to train 7B on 1T tokens on 16 p5.48xlarge?", Goal.TIME, Workload(parameters=7e9, task=Task.FULL, tokens=1e12, instance_type="p5.48xlarge", instances=16)),
+        ("How much memory does QLoRA of a 65B model need?", Goal.MEMORY, Workload(parameters=65e9, task=Task.QLORA)),
+        ("how much vram for a 175B parameters model in half precision", Goal.MEMORY, Workload(parameters=175e9, weights=Format.FP16)),
+        ("memory for the KV cache of llama 3.1 70B at 32k with 16 users in fp8 cache", Goal.MEMORY, Workload(model=LLAMA_70B, cache=Format.FP8, context=32_768, sequences=16)),
+        ("Will Llama 2 7B with LoRA rank 16 fit on a T4?", Goal.FITS, Workload(parameters=7e9, task=Task.LORA, lora_rank=16, accelerator="T4")),
+        (
+            "Can I full fine-tune a 7B on 8xH100 with ZeRO-3, gradient checkpointing and 8-bit Adam?",
+            Goal.FITS,
+            Workload(parameters=7e9, task=Task.FULL, optimizer=Optimizer.ADAM_8BIT, zero_stage=3, recompute=True, accelerator="H100", accelerators=8),
+        ),
+        ("How many H100s to serve DeepSeek R1 in fp8 with batch of 32?", Goal.COUNT, Workload(model="deepseek-ai/DeepSeek-R1", task=Task.SERVE, weights=Format.FP8, sequences=32, accelerator="H100")),
+        ("llama 4 scout int4 on 1 H100?", Goal.FITS, Workload(model=SCOUT, weights=Format.INT4, accelerator="H100", accelerators=1)),
+        ("deepseek v3 fp8 on p5en?", Goal.CHOICE, Workload(model="deepseek-ai/DeepSeek-V3", weights=Format.FP8, families=frozenset({"p5en"}))),
+    ],
+)  # fmt: skip
+def test_a_question_in_plain_words_is_a_workload(question: str, goal: Goal, expected: Workload) -> None:
+    asked = read(question)
+    assert asked is not None
+    assert (asked.goal, asked.workload) == (goal, expected)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many GPUs does p5.48xlarge have?",
+        "Which hardware for pre-training a 70B model on AWS?",
+        "How much accelerator memory does a trn1.32xlarge have?",
+        "How long does it take to train a 7B model, and on how many GPUs?",
+        "how many H100s do I need to train a 70B model",
+        "6B model, single card please",
+        "400 billion parameters, our own data centre, NVIDIA only. What do we order?",
+        "According to the notes, will a 34B model in bf16 fit on one L40S?",
+        "Roughly how large was the cluster that GPT-3 needed?",
+        "How many tokens per second does Llama 3 70B reach on trn2.48xlarge?",
+        "Which step is missing when a server runs for four hours?",
+        "What is Trainium?",
+        "The model is larger than the memory of one GPU. What helps?",
+        "",
+    ],
+)
+def test_a_question_for_tables_or_documents_is_no_sizing(question: str) -> None:
+    assert read(question) is None
+
+
+def test_a_follow_up_changes_the_slot_that_it_names_and_keeps_the_others() -> None:
+    turns = ["cheapest way to serve mixtral 8x7b in int8 in Stockholm"]
+    expected = Workload(model=MIXTRAL, task=Task.SERVE, weights=Format.INT8, region="eu-north-1")
+    assert workload(*turns) == expected
+    for turn, changes in [
+        ("and in 4 bit?", {"weights": Format.INT4}),
+        ("with 128k context?", {"context": 131_072}),
+        ("for 50 users", {"sequences": 50}),
+        ("thanks!", None),
+        ("on Inferentia?", {"families": frozenset({"inf1", "inf2"})}),
+        ("what about g6e?", {"families": frozenset({"g6e"})}),
+        ("in Ireland?", {"region": "eu-west-1"}),
+        ("on two H100", {"accelerator": "H100", "accelerators": 2, "families": frozenset()}),
+        ("and full fine-tuning instead?", {"task": Task.FULL, "weights": None}),
+    ]:
+        turns.append(turn)
+        if changes is None:
+            assert read(*turns) is None
+        else:
+            values = {name: getattr(expected, name) for name in Workload.__slots__} | changes
+            expected = Workload(**values)
+            assert workload(*turns) == expected, turn
+
+
+def test_a_follow_up_may_name_another_size_of_the_model() -> None:
+    asked = read("Does Llama 3.1 8B fit on an A10G in fp16?", "what about the 70B?")
+    assert asked == Asked(
+        Workload(model=LLAMA_70B, weights=Format.FP16, accelerator="A10G"),
+        (Goal.FITS,),
+        frozenset({"model", "weights", "accelerator"}),
+    )
+
+
+def test_a_follow_up_may_ask_for_another_figure_of_the_same_workload() -> None:
+    asked = read("Will 8b in bf16 fit on an L4?", "how much is that per month?")
+    assert asked is not None
+    assert (asked.goal, asked.workload) == (Goal.COST, Workload(parameters=8e9, weights=Format.BF16, accelerator="L4"))
+
+
+@pytest.mark.parametrize("between", ["What is Trainium?", "How many GPUs does p5.48xlarge have?"])
+def test_a_change_of_topic_drops_the_workload(between: str) -> None:
+    assert read("Will 8b in bf16 fit on an L4?", between) is None
+    assert read("Will 8b in bf16 fit on an L4?", between, "and in 4 bit?") is None
+
+
+def test_a_whole_question_begins_anew() -> None:
+    turns = ("cheapest way to serve mixtral in int8 in Stockholm", "Will Llama 3.1 8B in bf16 fit on one L4?")
+    assert workload(*turns) == Workload(model=LLAMA_8B, weights=Format.BF16, accelerator="L4", accelerators=1)
+
+
+def test_two_values_of_a_slot_are_compared() -> None:
+    asked = read("Which fits Llama 3.1 70B in fp8 better, one H200 or two H100?")
+    assert asked is not None
+    assert (asked.workload.accelerator, asked.workload.accelerators) == ("H200", 1)
+    assert [(other.accelerator, other.accelerators) for other in asked.others] == [("H100", 2)]
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("will my model fit on an L4?", "my model"),
+        ("does gpt-4 fit on an h100?", "gpt-4"),
+        ("How much memory does Llama 3.1 need?", "llama 3.1"),
+    ],
+)
+def test_a_model_that_is_not_known_or_could_be_several_is_named(question: str, unknown: str) -> None:
+    asked = read(question)
+    assert asked is not None
+    assert (asked.unknown, asked.workload.model, asked.workload.parameters) == (unknown, None, None)
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=80), max_size=3))
+@example("1b" * 150, ["70b " * 20, "will 7b fit on l4"])
+def test_reading_never_fails(question: str, earlier: list[str]) -> None:
+    read(*earlier, question)
+
+
+@pytest.mark.parametrize("piece", ["a", "7", "1,", "70b ", "4x ", "h100 ", "- ", "no ", "llama ", "$5 ", "24 gb ", "per ", "g5.", "| "])
+def test_reading_is_linear_in_the_length(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = (piece * length)[:length]
+        began = time.process_time()
+        for turn in range(3):
+            read(f"{turn} {text}")
+        return time.process_time() - began
+
+    seconds(100)
+    assert seconds(1_900) < 60 * max(seconds(190), 0.002)
+
+
+WEIGHTS = {Format.BF16: "in bf16", Format.INT8: "in 8 bits", Format.INT4: "quantized to 4 bits", Format.FP8: "in fp8", Format.AWQ: "with AWQ"}
+REGIONS = {"eu-north-1": "in Stockholm", "eu-west-1": "in Ireland", "us-west-2": "in us-west-2"}
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([LLAMA_8B, LLAMA_70B, MIXTRAL, QWEN, 7e9, 13e9, 1.5e9]),
+    st.none() | st.sampled_from(sorted(WEIGHTS)),
+    st.none() | st.sampled_from([2_048, 4_096, 16_384, 131_072]),
+    st.none() | st.integers(2, 500),
+    st.none() | st.integers(1, 99),
+    st.none() | st.sampled_from(sorted(REGIONS)),
+)
+def test_a_workload_that_is_written_out_is_read_back(
+    model: str | float, weights: Format | None, context: int | None, users: int | None, budget: int | None, region: str | None
+) -> None:  # fmt: skip
+    named = model.split("/")[1] if isinstance(model, str) else f"a {model / 1e9:g}B model"
+    parts = [
+        f"Which is the cheapest instance to serve {named}",
+        WEIGHTS[weights] if weights else "",
+        f"with {context} tokens of context" if context else "",
+        f"for {users} users" if users else "",
+        f"under ${budget} an hour" if budget else "",
+        REGIONS[region] if region else "",
+    ]
+    expected = Workload(
+        model=model if isinstance(model, str) else None,
+        parameters=None if isinstance(model, str) else model,
+        task=Task.SERVE, weights=weights, context=context, sequences=users, budget_per_hour=budget, region=region,
+    )  # fmt: skip
+    assert workload(" ".join(part for part in parts if part) + "?") == expected
