@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INDEX ?= index
 
-.PHONY: run test install index benchmarks evaluation clean
+.PHONY: run test install index benchmarks campaign evaluation clean
 
 run: index
 	$(BIN)/wattwise app --index $(INDEX)
@@ -38,8 +38,19 @@ benchmarks: install
 	$(BIN)/python benchmarks/slack.py
 	$(BIN)/python benchmarks/retrieval.py || test $$? -eq 2  # 2: the AWS pages are not on this machine
 
-# The whole report of the exam bank and of the golden questions, with every wrong answer and its evidence.
+# Faults, forged requests and hostile input by the thousand; hours on two cores. Each prints its seed and exits 1 on a breach.
+campaign: index
+	$(BIN)/python -m benchmarks.campaign.kill --count 300
+	$(BIN)/python -m benchmarks.campaign.damage --count 20
+	$(BIN)/python benchmarks/campaign/documents.py --count 100
+	$(BIN)/python benchmarks/campaign/fuzz.py
+	$(BIN)/python benchmarks/campaign/cold.py
+	$(BIN)/python benchmarks/campaign/growth.py
+	$(BIN)/python benchmarks/campaign/forged.py --count 1000
+
+# What is slow and rarely tells, then the whole report of the exam bank and of the golden questions, with every wrong answer and its evidence.
 evaluation: index
+	$(BIN)/python -m pytest -m evaluation --timeout 1800
 	$(BIN)/wattwise exam corpus/exam --index $(INDEX) --report report/bank
 	$(BIN)/wattwise exam tests/golden --index $(INDEX) --report report/golden
 

@@ -60,13 +60,19 @@ BOUNDS = {
     },
     "shipped": {
         "kept": Bounds(0.82, 0.16),
-        "fresh-kept": Bounds(0.81, 0.28),
+        "fresh-kept": Bounds(0.81, 0.31),  # 3 of the 10 that no table answers
         "reference-tuned": Bounds(0.82, 0.17),
         "reference-kept": Bounds(0.78, 0.10),
     },
 }
 GROUPS = ("tuned", "kept", "fresh-tuned", "fresh-kept", "reference-tuned", "reference-kept")
-RUNS = [(folder, group) for folder, groups in BOUNDS.items() for group in groups]
+# The kept questions over the corpus guard each change; the others, which were looked at, and the originals take minutes.
+GUARDS = {(folder, group) for folder in ("sources", "shipped") for group in BOUNDS[folder] if group.endswith("kept")}
+RUNS = [
+    pytest.param((folder, group), marks=() if (folder, group) in GUARDS else pytest.mark.evaluation)
+    for folder, groups in BOUNDS.items()
+    for group in groups
+]
 LEAD = re.compile(r"^\\A\(\?s:\.\{0,\d+\}\?\)")
 
 # The first test waits for all the questions to be asked.
@@ -130,11 +136,13 @@ def answers(index: Path, groups: Sequence[str]) -> dict[str, list[Asked]]:
 
 
 @pytest.fixture(scope="session")
-def runs(indexes: dict[str, Path]) -> dict[tuple[str, str], list[Asked]]:
-    """Each file answered from each index that it is asked of, as many indexes at a time as there are processors."""
+def runs(request: pytest.FixtureRequest, indexes: dict[str, Path]) -> dict[tuple[str, str], list[Asked]]:
+    """Each selected file answered from each index that it is asked of, as many indexes at a time as there are processors."""
+    selected = {item.callspec.params.get("run") for item in request.session.items if hasattr(item, "callspec")}
+    groups = {name: [group for group in BOUNDS[name] if (name, group) in selected] for name in indexes}
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         longest_first = sorted(indexes, key=lambda name: name != "shipped")
-        running = {name: pool.submit(answers, indexes[name], list(BOUNDS[name])) for name in longest_first}
+        running = {name: pool.submit(answers, indexes[name], groups[name]) for name in longest_first if groups[name]}
         return {(name, group): asked for name, task in running.items() for group, asked in task.result().items()}
 
 
@@ -218,7 +226,7 @@ def test_questions_are_sound() -> None:
     assert {file.stem for file in GOLDEN.glob("*.jsonl")} == set(GROUPS)
     assert total >= 1200
     assert ids == total
-    assert set(kinds) == set(KINDS)
+    assert set(kinds) == set(KINDS) - {"sizing"}
     unsound = [
         question.id
         for question in questions

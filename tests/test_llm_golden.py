@@ -11,6 +11,7 @@ from chatbot.exam.golden import load_questions
 from chatbot.exam.golden_report import exactness
 from chatbot.exam.golden_scoring import Asked, failure, false_answers
 
+pytestmark = pytest.mark.evaluation
 GOLDEN = Path(__file__).resolve().parent / "golden" / "tuned.jsonl"
 
 

@@ -43,7 +43,8 @@ def test_only_its_owner_may_read_a_store_whatever_the_umask(tmp_path: Path) -> N
 
 def test_wider_permissions_are_narrowed_and_a_folder_that_exists_is_left_as_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "index"
-    folder.mkdir(mode=0o755)
+    folder.mkdir()
+    folder.chmod(0o755)
     for name in ("feedback.sqlite", "feedback.sqlite-journal"):
         (folder / name).touch(mode=0o666)
         (folder / name).chmod(0o666)

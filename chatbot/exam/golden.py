@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-KINDS = ("fact", "comparison", "decision", "exam", "follow-up", "disagreement", "false-premise", "refusal")
+KINDS = ("fact", "comparison", "decision", "exam", "follow-up", "disagreement", "false-premise", "refusal", "sizing")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ def failure(question: GoldenQuestion, answer: JsonAnswer) -> str | None:
     """Why the answer fails, or None when it passes."""
     if question.refused:
         return _failed_refusal(answer)
+    if question.kind == "sizing":  # what cannot be computed is answered by a remedy, which cites nothing
+        return _failed_patterns(question, answer)
     if answer["refused"]:
         return "refused, but the sources have the answer"
     checks = (_failed_choices, _failed_patterns, _failed_sources)

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -15,6 +16,7 @@ EXAM = "Which chip is built for serving predictions?\nA. Trainium\nB. Inferentia
 NOTE = "# Bilby notes\n\nThe Bilby-2 chip has 99 GB of memory.\n"
 
 
+@pytest.mark.evaluation
 def test_the_first_page_is_painted_within_two_seconds(page: Page) -> None:
     page.driver.get("about:blank")
     began = time.perf_counter()
@@ -158,6 +160,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     assert page.wait_for(".ww-card[open] mark").is_displayed()
 
 
+@pytest.mark.evaluation
 def test_a_phone_needs_no_sideways_scrolling(page: Page) -> None:
     metrics = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -178,6 +181,7 @@ def fits(page: Page) -> bool:
     return bool(page.driver.execute_script(script))
 
 
+@pytest.mark.evaluation
 def test_the_theme_follows_the_visitor(page: Page) -> None:
     found = {}
     for theme in ("light", "dark"):
@@ -198,6 +202,7 @@ def test_an_answer_is_read_from_its_beginning(page: Page) -> None:
     assert 0 <= top < 200
 
 
+@pytest.mark.evaluation
 def test_no_page_asks_another_machine_for_anything(page: Page) -> None:
     script = "return performance.getEntriesByType('resource').map(entry => entry.name)"
     for path in (f"?q={quote(QUESTION)}", "sources", "exam"):
@@ -207,6 +212,7 @@ def test_no_page_asks_another_machine_for_anything(page: Page) -> None:
         assert [n for n in names if not n.startswith(page.app.address)] == []
 
 
+@pytest.mark.evaluation
 def test_every_page_opens_without_an_error(page: Page) -> None:
     for path in ("", "sources", "exam"):
         page.open(path)
