@@ -1,4 +1,4 @@
-"""The command line: `wattwise ask`, `chat`, `status`; `ingest`, `exam`, `app` and `slack` have their own modules."""
+"""The command line: `wattwise ask`, `chat`, `status`; `ingest`, `exam`, `size`, `app` and `slack` have their own modules."""
 
 import argparse
 import json
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ELSEWHERE = {
     "ingest": ("ingest.__main__", "read documents into the index"),
     "exam": ("chatbot.exam.__main__", "score a model on exam files or golden questions"),
+    "size": ("chatbot.sizing.__main__", "whether a model fits, what to launch, what it costs and emits"),
     "app": ("chatbot.app", "start the chat in the browser"),
     "slack": ("chatbot.slack.__main__", "answer in Slack"),
 }

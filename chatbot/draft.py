@@ -1,5 +1,6 @@
 """A draft: sentences with marks, and the evidence that the marks stand for."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,14 @@ class Draft:
     evidence: tuple[Evidence, ...]
     choices: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+
+    def then(self, other: "Draft") -> "Draft":
+        """This draft and below it another, whose marks count on."""
+        text = re.sub(r"\[(\d+)\]", lambda mark: f"[{int(mark[1]) + len(self.evidence)}]", other.text)
+        lines = [part for part in (self.text, text) if part]
+        return Draft(
+            "\n".join(lines), (*self.evidence, *other.evidence), self.choices or other.choices, self.given + other.given
+        )
 
 
 @dataclass

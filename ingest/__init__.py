@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
     from ingest.minilm import Sentence, known_words, load_exam_encoder, load_sentence_encoder
+    from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
 # `sync` stands in a module of another name: one of its own name would take its place once it is imported.
@@ -18,6 +19,7 @@ __all__ = [
     "Encoder",
     "Index",
     "Remembered",
+    "Row",
     "Sentence",
     "Source",
     "SyncReport",
@@ -25,6 +27,8 @@ __all__ = [
     "load_encoder",
     "load_exam_encoder",
     "load_sentence_encoder",
+    "load_tables",
+    "read_rows",
     "sync",
 ]
 
@@ -35,6 +39,7 @@ _HOMES = {
     "Encoder": "ingest.encoder",
     "Index": "ingest.index",
     "Remembered": "ingest.encoder",
+    "Row": "ingest.rows",
     "Sentence": "ingest.minilm",
     "Source": "ingest.document",
     "SyncReport": "ingest.syncing",
@@ -42,6 +47,8 @@ _HOMES = {
     "load_encoder": "ingest.encoder",
     "load_exam_encoder": "ingest.minilm",
     "load_sentence_encoder": "ingest.minilm",
+    "load_tables": "ingest.rows",
+    "read_rows": "ingest.rows",
     "sync": "ingest.syncing",
 }
 

@@ -34,8 +34,6 @@ COLUMNS = (
     "Accelerator",
     "Architecture",
 )
-_REQUIRED = ("Instance type", "Family", "vCPUs", "Memory", "Accelerators", "Accelerator")
-_TABLE_LINES = 0.9
 SOURCE = "EC2 DescribeInstanceTypes"
 
 # EC2 user guide, "Amazon EC2 instance type naming conventions": the letters before the generation.
@@ -87,18 +85,6 @@ def instance_rows(descriptions: Iterable[Description]) -> list[dict[str, str]]:
     found = sorted(descriptions, key=_order)
     sizes = Counter(_family(description) for description in found)
     return [_row(description, sizes[_family(description)]) for description in found]
-
-
-def is_instance_table(text: str) -> bool:
-    """Whether a document is such a table and little else, as the loader of .csv files writes it.
-
-    Its rows are looked up by what a question names. To search them would find a thousand near-copies of one line, and
-    words that are rare in prose would count as common.
-    """
-    header = re.search(r"^\|\s*Instance type\s*\|[^\n]*", text, re.MULTILINE)
-    if not header or not set(_REQUIRED) <= {cell.strip() for cell in header.group().split("|")}:
-        return False
-    return sum(len(line) for line in text.splitlines() if line.startswith("|")) >= _TABLE_LINES * len(text)
 
 
 def as_csv(rows: Iterable[Mapping[str, str]], columns: Sequence[str] = COLUMNS) -> bytes:

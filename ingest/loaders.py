@@ -56,7 +56,7 @@ def load(item: Item, data: bytes) -> Document:
         raise CorpusError(UNSUPPORTED)
     if len(data) > MAX_BYTES:
         raise CorpusError(TOO_LARGE)
-    extracted = _extracted(suffix, data, item.content_type)
+    extracted = _extracted(suffix, data, item)
     text = extracted.text if suffix in _QUOTED_AS_THEY_STAND else _cleaned(extracted.text, paged=suffix in _PAGED)
     if not text.strip():
         raise CorpusError("it is empty: write something in it or take it out")
@@ -64,9 +64,11 @@ def load(item: Item, data: bytes) -> Document:
     return Document(item.id, source, source.title, text)
 
 
-def _extracted(suffix: str, data: bytes, content_type: str | None) -> Extracted:
+def _extracted(suffix: str, data: bytes, item: Item) -> Extracted:
     try:
-        return load_html(data, content_type) if suffix in (".html", ".htm") else LOADERS[suffix](data)
+        if suffix in (".html", ".htm"):
+            return load_html(data, item.content_type)
+        return load_json(data, item.id) if suffix == ".json" else LOADERS[suffix](data)
     except (CorpusError, MemoryError):
         raise
     except Exception as error:

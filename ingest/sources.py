@@ -15,6 +15,7 @@ __all__ = ["Failure", "Item", "find_items"]
 
 # Question banks, which must not answer the questions they ask.
 _EXAM_FOLDER = "exam"
+_CONFIG = "config.json"
 
 
 def find_items(source: str | Path) -> Iterator[Item | Failure]:
@@ -27,9 +28,9 @@ def find_items(source: str | Path) -> Iterator[Item | Failure]:
     if address.startswith("s3://"):
         yield from find_objects(address)
     elif address.startswith("aws://"):
-        from ingest.instance_types import find_instance_types
+        from ingest.aws import find_tables
 
-        yield from find_instance_types(address)
+        yield from find_tables(address)
     elif "://" in address:
         from ingest.web import find_page
 
@@ -46,7 +47,9 @@ def _find_files(path: Path) -> Iterator[Item | Failure]:
     elif path.suffix.lower() not in SUFFIXES:
         yield Failure(_text(path.name), UNSUPPORTED)
     else:
-        yield Item(_text(path.name), path.name, None, partial(_read, path))
+        # A model is named by the folder that its configuration lies in.
+        name = f"{path.resolve().parent.name}/{path.name}" if path.name == _CONFIG else path.name
+        yield Item(_text(name), path.name, None, partial(_read, path))
 
 
 def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:

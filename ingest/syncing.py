@@ -13,10 +13,10 @@ from ingest.chunking import chunk, context
 from ingest.derived import build_derived, is_whole, place_of, remove_others
 from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, load_encoder
-from ingest.instance_rows import is_instance_table
 from ingest.items import Failure, Item
 from ingest.loaders import load
 from ingest.opening import explained, open_store, writing
+from ingest.rows import is_fact_table
 from ingest.sources import find_items
 from ingest.store import Entry, Known, State, Store
 from ingest.vectors import encoded_text
@@ -160,7 +160,7 @@ def _stored(findings: Iterable[_Finding], store: Store) -> Iterator[_Finding]:
     """Write each finding down as it comes and let go of its document."""
     for finding in findings:
         if finding.document and finding.known:
-            searched = not is_instance_table(finding.document.text)
+            searched = not is_fact_table(finding.document.text)
             store.replace(finding.document, (_entry(c, searched) for c in finding.chunks), finding.known)
         elif finding.kind == "removed":
             store.remove([finding.id])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ingest.document import CorpusError
 from ingest.items import Extracted
+from ingest.model_config import COLUMNS, is_model_config, model_name, model_row
 from ingest.plain import decode
 
 _SAMPLE = 64 * 1024
@@ -52,9 +53,16 @@ def _dialect(sample: str) -> type[csv.Dialect]:
     return Dialect
 
 
-def load_json(data: bytes) -> Extracted:
+def load_json(data: bytes, place: str = "") -> Extracted:
+    """A JSON file; the configuration of a model, wherever it lies, becomes the row of a table of models, named after it or its `place`."""
     try:
-        value = _parse(decode(data))
+        text = decode(data)
+        if is_model_config(config := json.loads(text)):
+            row = model_row(config, model_name(config, place))
+            return Extracted(
+                markdown_table([COLUMNS, [row[header] for header in COLUMNS]]), f"Architecture of {row['Model']}"
+            )
+        value = _parse(text)
         return Extracted("\n\n".join(_blocks(value, level=2)), _own_title(value))
     except json.JSONDecodeError as error:
         raise CorpusError(f"it is not valid JSON (line {error.lineno}: {error.msg}): mend that line") from error

@@ -17,7 +17,7 @@ from zipfile import ZipFile, ZipInfo
 
 import pytest
 
-from ingest import instance_types, sync
+from ingest import aws, sync
 from ingest.document import CorpusError
 from ingest.instance_rows import COLUMNS, as_csv, instance_rows
 from ingest.items import Item
@@ -267,7 +267,7 @@ def test_the_region_may_come_from_the_settings(settings: None, monkeypatch: pyte
     "address",
     [
         "aws://",
-        "aws://prices",
+        "aws://price",
         "aws://instance-types/eu-west-1",
         "aws://instance-types?zone=a",
         "aws://instance-types?region",
@@ -339,8 +339,8 @@ def test_an_unchanged_region_is_not_encoded_again(
     assert sync([ADDRESS], index, encoder="none").unchanged == (ADDRESS,)
 
     # On another day only the date of the document is new: its rows, and with them its vectors, stay.
-    source = instance_types._source
-    monkeypatch.setattr(instance_types, "_source", lambda region, _: source(region, date(2031, 5, 4)))
+    source = aws._source
+    monkeypatch.setattr(aws, "_source", lambda table, region, _: source(table, region, date(2031, 5, 4)))
     report = sync([ADDRESS], index, encoder="none")
     assert (report.changed, report.encoded) == ((ADDRESS,), 0)
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from chatbot.answer import Passage
+from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.searching import is_background
-from chatbot.table.columns import FAMILY, SIZES, Column
+from chatbot.table.columns import FAMILY, OTHER_TABLES, SIZES, Column
 from chatbot.table.filters import Request, columns_in, read_request
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import NOUNS, describe, subject
@@ -38,10 +38,18 @@ def answer_from_table(
         return None
     known = load_instances(index)
     request = read_request(text, known.rows, known.families, known.accelerators) if known.rows else None
-    request = measured(request, known.rows) if request else None
+    if request is None:
+        return None
+    apart = ""
+    if OTHER_TABLES & {*columns_of(request), *(request.compared.columns if request.compared else ())}:
+        there = known.at(request.region, request.purchase)
+        if request.region and not any(row.says("price") for row in there.newest):
+            apart, there = request.region, known.at(purchase=request.purchase)
+        known = there
+    request = measured(request, known.rows)
     if request is None or _documents_answer(request, query, scored, known):
         return None
-    return _compose(request, query, known, passages)
+    return _compose(request, query, known, passages, apart)
 
 
 def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], known: Instances) -> bool:
@@ -55,11 +63,16 @@ def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], 
         return all(wanted <= {c for names, said in told if name in names for c in said} for name in request.types)
     if request.bounds or request.order or request.counts or (request.seeks and request.families):
         return False
+    if OTHER_TABLES & {*request.asked}:
+        return False
     named = {*request.families, *request.accelerators}
     return bool(named) and named <= {name for s in eligible(query, prose) for name in mentioned(s.unit.meant_in_place)}
 
 
-def _compose(request: Request, query: Query, known: Instances, passages: Sequence[Passage]) -> Draft | None:
+def _compose(
+    request: Request, query: Query, known: Instances, passages: Sequence[Passage], unpriced: str
+) -> Draft | None:
+    """The rows in words; `unpriced` is a region that prices are asked of and no table has."""
     writing = Writing(passages)
     if request.types:
         _look_up(request, query, known, writing)
@@ -71,7 +84,13 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
         _look_up_families(request, select(request, known.newest), writing)
     if request.compared and writing.lines:
         other = known.rows[request.compared.other][0]
-        writing.line(f"For comparison, {subject(other)}{describe(other, columns_of(request))}", other)
+        writing.line(
+            f"For comparison, {subject(other)}{describe(other, columns_of(request))}",
+            other,
+            columns=columns_of(request),
+        )
+    if unpriced and writing.lines:
+        writing.lines.insert(0, f"Prices in {unpriced}: {REFUSAL}")
     return writing.draft() if writing.lines else None
 
 
@@ -86,7 +105,12 @@ def _look_up(request: Request, query: Query, known: Instances, writing: Writing)
         said = describe(newest, columns)
         if said:
             verdict = "" if opening else _verdict(request, query, newest)
-            writing.line(f"{verdict}{subject(newest, with_date=True)}{said}", newest, opening=opening)
+            writing.line(
+                f"{verdict}{subject(newest, with_date=newest in newest.borne_out(columns))}{said}",
+                newest,
+                opening=opening,
+                columns=columns,
+            )
         for row in older:
             if (before := describe(row, columns)) not in ("", said):
                 writing.line(f"As of {row.as_of}: {subject(row)}{before}", row, opening=opening)
@@ -120,10 +144,16 @@ def _rank(request: Request, most: bool, rows: Sequence[Row], writing: Writing) -
     columns = columns_of(request)
     tied = sum(1 for row in rows if _place(request, row) == _place(request, rows[0]))
     for place, row in enumerate(rows[: max(1 + _FOLLOWERS, min(tied, SHOWN))]):
-        said = describe(row, _with_summary(columns, row) if request.order and request.order[0] == "size" else columns)
+        told = _with_summary(columns, row) if request.order and request.order[0] == "size" else columns
+        said = describe(row, told)
         lead = "" if place else f"{_superlative(request, most)}: "
         first = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
-        writing.line(f"{lead}{subject(row, with_date=not place)}{said}", row, opening="- " if place else first)
+        writing.line(
+            f"{lead}{subject(row, with_date=not place and row in row.borne_out(told))}{said}",
+            row,
+            opening="- " if place else first,
+            columns=told,
+        )
 
 
 def _place(request: Request, row: Row) -> tuple[object, ...]:
@@ -136,6 +166,8 @@ def _superlative(request: Request, most: bool) -> str:
     column = request.order[0] if request.order else "size"
     if column == "size":
         return "Largest" if most else "Smallest"
+    if column == "price":
+        return "Most expensive" if most else "Cheapest"
     return f"{'Most' if most else 'Least'} {NOUNS.get(column, column)}"
 
 
@@ -145,8 +177,9 @@ def _enumerate(request: Request, rows: Sequence[Row], writing: Writing) -> None:
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
     columns = columns_of(request)
     for number, row in enumerate(rows[:SHOWN], start=1):
-        said = describe(row, columns if request.asked else _with_summary(columns, row))
-        writing.line(f"{subject(row)}{said}", row, opening=_opening(number, len(rows), writing))
+        told = columns if request.asked else _with_summary(columns, row)
+        opening = _opening(number, len(rows), writing)
+        writing.line(f"{subject(row)}{describe(row, told)}", row, opening=opening, columns=told)
 
 
 def _opening(number: int, matching: int, writing: Writing) -> str:
@@ -168,7 +201,7 @@ def _look_up_families(request: Request, rows: Sequence[Row], writing: Writing) -
         elif said:
             for number, row in enumerate(own[:SHOWN], start=1):
                 opening = _opening(number, len(own), writing) if len(own) > SHOWN else "- "
-                writing.line(f"{subject(row)}{describe(row, columns)}", row, opening=opening)
+                writing.line(f"{subject(row)}{describe(row, columns)}", row, opening=opening, columns=columns)
 
 
 def _date(row: Row) -> str:

@@ -17,7 +17,7 @@ _MORE = r"more than|over|greater than|larger than|bigger than|above|exceeding|>"
 _LESS = r"less than|fewer than|smaller than|under|below|<"
 _BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})|exactly|=)\s*)?"
 _AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
-_UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps)(?![\w/]))?"
+_UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|usd)(?![\w/]))?"
 _AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{_NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
 _RANGE = rf"between\s(?P<low>{_NUMBER})(?:\s?[gt]i?b(?:ps)?)?\sand\s(?P<high>{_NUMBER}){_UNIT}"
 _IS = r"(?: (?:of|is|are|being|that is))?:?\s?"
@@ -64,14 +64,19 @@ def take_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[tuple[
     bounds += _column_bounds(reading)
     for pattern in (_RANGE, rf"{_AMOUNT}(?!\w)"):
         for match in reading.take(pattern) if _have_units(pattern, reading.text) else ():
-            bounds.append(_bound("network" if _rate(match["unit"] or "") else "memory", match))
+            bounds.append(_bound(_of_unit(match["unit"] or ""), match))
     return tuple(bounds), names
 
 
 def take_amounts(reading: Reading) -> tuple[Bound, ...]:
     """The amounts that stand beside no word for a column: of memory, or of network where the unit is a rate."""
     amount = rf"{_AMOUNT}(?!\w)".replace(_UNIT, _UNIT.removesuffix("?"))
-    return tuple(_bound("network" if _rate(match["unit"]) else "memory", match) for match in reading.take(amount))
+    return tuple(_bound(_of_unit(match["unit"]), match) for match in reading.take(amount))
+
+
+def in_dollars(text: str) -> str:
+    """The text with sums of money as amounts are written: "$1.50" as "1.50 dollars"."""
+    return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)", r"\1 dollars", text)
 
 
 def _have_units(pattern: str, text: str) -> bool:
@@ -130,6 +135,10 @@ def _factor(column: Column, unit: str) -> float:
     if unit == "tbps":
         return 1000.0
     return (1000.0 if column == "storage" else 1024.0) if unit.startswith("t") else 1.0
+
+
+def _of_unit(unit: str) -> Column:
+    return "network" if _rate(unit) else "price" if unit in ("dollar", "dollars", "usd") else "memory"
 
 
 def _rate(unit: str) -> bool:

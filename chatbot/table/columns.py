@@ -4,9 +4,10 @@ from typing import Literal
 
 Column = Literal[
     "accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "efa", "storage", "processor", "architecture",
-    "burstable", "metal",
+    "burstable", "metal", "price", "host", "embodied",
 ]  # fmt: skip
-"""What can be asked of a row; "accelerators" is how many and which, "ratio" memory per vCPU."""
+"""What can be asked of a row; "accelerators" is how many and which, "ratio" memory per vCPU, "host" the power of the server
+without its accelerators. The last three stand in other tables of instance types."""
 
 TYPE, FAMILY, ACCELERATOR, SIZES, AS_OF = "Instance type", "Family", "Accelerator", "Sizes in family", "As of"
 HEADERS: dict[Column, str] = {
@@ -23,12 +24,16 @@ HEADERS: dict[Column, str] = {
     "architecture": "Architecture",
     "burstable": "Burstable",
     "metal": "Bare metal",
+    "price": "Price per hour",
+    "host": "Host power",
+    "embodied": "Embodied carbon",
 }
 # What a row has as a number.
 NUMBERED: frozenset[Column] = frozenset(
-    {"accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "storage"}
+    {"accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "storage", "price", "host", "embodied"}
 )
-# A table with these is a table of instance types.
+OTHER_TABLES: frozenset[Column] = frozenset({"price", "host", "embodied"})
+# The rows of a table with these are instance types; other tables of instance types add to them.
 REQUIRED = frozenset({TYPE, FAMILY, ACCELERATOR, HEADERS["accelerators"], HEADERS["vcpus"], HEADERS["memory"]})
 
 _DEVICE = r"(?:gpu|accelerator|chip|card|device|fpga)"
@@ -36,9 +41,13 @@ _DISK = (
     r"(?:local |ephemeral )?instance[- ]stor(?:e|age)(?: volumes?)?|(?:local |ephemeral )?nvme(?: ssds?)?(?: storage| disks?| drives?)?"
     r"|local (?:nvme |ssd |hdd )?(?:storage|disks?|drives?|ssds?)"
 )
+HOURLY = r"(?:(?:per|an?|each|every|/) ?(?:hour|hr)|hourly)"
 _CPU = r"(?:[- ]based)?(?: processors?| cpus?)?"
 # Tried in order, so that "GPU memory" is not taken for memory.
 WORDS: tuple[tuple[Column, str], ...] = (
+    ("price", rf"(?:(?:hourly|on[- ]demand|spot|list|current) )*(?:prices?|pricing|priced|costs?)(?: {HOURLY})?|how (?:much (?:is|are|for)|expensive (?:is|are))(?=\s+(?:(?:an?|the)\s+)?(?:\||[\w-]+\.))"),
+    ("host", r"(?:host|server)(?:['’]s)? power(?: draw| consumption| use)?|power(?: draw| consumption| use)? of (?:the |its |a )?(?:host|server)"),
+    ("embodied", r"embodied (?:carbon|emissions?)"),
     ("each", rf"(?:(?:{_DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {_DEVICE}|per[- ]{_DEVICE} (?:memory|vram)|(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{_DEVICE}s?"),
     ("total", rf"(?:total |combined )?(?:{_DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{_DEVICE}s"),
     ("ratio", r"(?:memory|ram)(?: per |[- ]to[- ]|/)v?cpus?(?: ratio)?|gi?b (?:of (?:memory|ram) )?per v?cpu"),

@@ -5,9 +5,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from chatbot.table.bounds import Bound, Reading, take_amounts, take_bounds, take_columns
-from chatbot.table.columns import ACCELERATOR, NUMBERED, TRAITS, WORDS, Column
+from chatbot.table.bounds import Bound, Reading, in_dollars, take_amounts, take_bounds, take_columns
+from chatbot.table.columns import ACCELERATOR, HOURLY, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
+from chatbot.table.entities import take_regions
+from chatbot.table.instances import PURCHASE
 from chatbot.words import STOP_WORDS, WORD
 
 Order = tuple[Column | Literal["size"], bool]
@@ -28,7 +30,7 @@ class Request:
     """A question that is made of nothing but rows, columns and conditions on them.
 
     `types` and `families` stand in the order of the question; a row must have one of the `accelerators`. `asked` are the
-    columns to tell. `seeks` says that instance types are asked for, not something about them; `counts`, how many;
+    columns to tell, prices in `region` ("" for none named). `seeks` says that instance types are asked for, not something about them; `counts`, how many;
     `compared`, that they are measured by the row of another type.
     """
 
@@ -42,8 +44,15 @@ class Request:
     seeks: bool = False
     counts: bool = False
     compared: Comparison | None = None
+    region: str = ""
+    purchase: str = PURCHASE
 
 
+# Words that order by price without naming it.
+_BY_PRICE = {
+    True: r"most expensive|priciest|dearest",
+    False: r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced",
+}
 _DIRECTIONS = {
     True: r"most|highest|largest|biggest|greatest|maximum|max|fastest|more|higher|larger|bigger|greater|faster",
     False: r"least|lowest|smallest|fewest|minimum|min|slowest|less|lower|smaller|fewer|slower",
@@ -55,7 +64,7 @@ _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|d
 _ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?)"
 _SEEKS = re.compile(
     rf"\b(?:which|what|list|show|find|name|any|all|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
-    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|that|having)\b|\b(?:largest|biggest|smallest)\b|^\W*(?:which|what) (?:of|has|have)\b"
+    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|that|having|under|below|over|costing|cheaper than)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b"
 )
 _COUNTS = re.compile(rf"\b(?:how many|number of|count of)\b(?: [\w.-]+){{0,4}}? {_ROWS}\b")
 _SPECIFIED = re.compile(
@@ -79,7 +88,7 @@ _FRAME = frozenset(
         "ec2 aws amazon instance instances type types size sizes family families series machine machines vm vms virtual member members",
         "support supports supported offer offers offered equipped feature features featured contain contains carry carries exist exists",
         "available number total amount count spec specs specification specifications details configuration capacity table provide provides",
-        "gb gib gigabytes tb tib terabytes compare include includes use uses used inside built among between across compared overall installed attached each different show find describe",
+        "watts gb gib gigabytes tb tib terabytes compare include includes use uses used inside built among between across compared overall installed attached each different show find describe",
     )
     for words in line.split(" ")
 )
@@ -95,7 +104,9 @@ def read_request(
     A word is understood when it belongs to a name, a column, a condition or the frame of a question.
     """
     text = re.sub(r"\s+", " ", question.lower())
-    reading = Reading(text)
+    reading = Reading(in_dollars(text))
+    regions = take_regions(reading)
+    purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
     comparison = _take_comparison(reading, types)
     named = _take_types(reading, types)
     if named is None:
@@ -112,10 +123,18 @@ def read_request(
         asked = ("accelerators", *asked)
     if not asked and not bounds and not order and _SPECIFIED.search(text):
         asked = _SPECIFICATION
-    if not _is_understood(reading.text) or _is_ambiguous(text, asked):
+    # A region says something of prices alone.
+    priced = {*asked, *(bound.column for bound in bounds), *(order or ())[:1]}
+    if len(regions) > 1 or (regions and "price" not in priced):
+        return None
+    if "price" in priced:
+        reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
+    if not is_understood(reading.text) or _is_ambiguous(text, asked):
         return None
     counts = seeks and bool(_COUNTS.search(text))
-    return Request(named, groups, cards, bounds, traits, asked, order, seeks, counts, comparison)
+    return Request(
+        named, groups, cards, bounds, traits, asked, order, seeks, counts, comparison, "".join(regions), purchase
+    )
 
 
 def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | None:
@@ -198,6 +217,9 @@ def _take_order(reading: Reading) -> Order | None:
         ):
             if reading.take(rf"\b(?:{words})(?: total| combined| number of| amount of)? (?:{pattern})(?!\w)"):
                 return column, most
+    for most, words in _BY_PRICE.items():
+        if reading.take(rf"\b(?:{words})\b"):
+            return "price", most
     for most, words in _SIZES.items():
         if reading.take(rf"\b(?:{words})\b"):
             return "size", most
@@ -222,7 +244,7 @@ def _is_ambiguous(text: str, asked: Collection[Column]) -> bool:
     return {"memory", "accelerators"} <= set(asked) and not re.search(r"\band\b|,|&|\bplus\b|\+", text)
 
 
-def _is_understood(rest: str) -> bool:
+def is_understood(rest: str) -> bool:
     """Whether what is left of a question asks and claims nothing."""
     left = (match.group() for match in WORD.finditer(rest) if len(match.group()) > 1 or match.group().isdigit())
     return all(word in _FRAME or (word in STOP_WORDS and word not in _MATTERS) for word in left)

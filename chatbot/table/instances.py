@@ -1,34 +1,38 @@
-"""The rows of an index's tables of instance types, read once a generation."""
+"""The rows of an index's fact tables, read once a generation, and those of instance types put together."""
 
 import re
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from chatbot.table.columns import ACCELERATOR, AS_OF, FAMILY, HEADERS, REQUIRED, TYPE, Column
-from ingest import Chunk, Document, Index
+from ingest import Chunk, Document, Index, read_rows
 
 _KEPT = 4
-_TABLE = re.compile(rf"^(?P<header>\|\s*{TYPE}\s*\|[^\n]*)\n\|[ :|-]+\n(?P<rows>(?:\|[^\n]*(?:\n|\Z))+)", re.MULTILINE)
-_CELL = re.compile(r"(?<!\\)\|")
 _FIRST_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _MAKER = re.compile(r"^(?:nvidia|aws|amd|habana|intel|xilinx|qualcomm) | (?:gpu|chip|fpga|(?:media )?accelerator)$")
+# What a price is asked for where nothing is said; the prices of the corpus are of this region.
+REGION, PURCHASE = "us-east-1", "on demand"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One instance type as one table has it; `chunk` holds the words `[start:end)` of its document."""
+    """One thing as one table has it; `chunk` holds the words `[start:end)` of its document.
+
+    `beside` are rows of other tables on the same thing, by the headers that only they have.
+    """
 
     cells: Mapping[str, str]
     chunk: Chunk
     start: int
     end: int
+    beside: Mapping[str, "Row"] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        return self.cells[TYPE].lower()
+        return next(iter(self.cells.values())).lower()
 
     @property
     def family(self) -> str:
@@ -50,8 +54,17 @@ class Row:
         return "absent" not in self.cells.get("Generation", "")
 
     def says(self, column: Column) -> str:
-        """The cell of a column, "" where it is empty or the table does not have the column."""
-        return self.cells.get(HEADERS[column], "")
+        """The cell of a column, "" where it is empty or no table has the column."""
+        return self.source(column).cells.get(HEADERS[column], "")
+
+    def source(self, column: Column) -> "Row":
+        """The row that has a column: this one, or one beside it."""
+        return self.beside.get(HEADERS[column], self)
+
+    def borne_out(self, columns: Sequence[Column]) -> tuple["Row", ...]:
+        """The rows that bear out what is said in the columns: this one unless other tables say it all, and those."""
+        told = dict.fromkeys(self.source(column) for column in columns if self.says(column))
+        return tuple(dict.fromkeys((self, *told) if self in told or not told else told))
 
     def number(self, column: Column) -> float | None:
         """The number in the cell of a column: 0 for "none", the first of several, None where there is none."""
@@ -62,14 +75,18 @@ class Row:
     @property
     def accelerator_names(self) -> frozenset[str]:
         """What its accelerator is called, in lower case without maker and kind: "h100"; "gaudi hl-205" and "gaudi"."""
-        return _accelerator_names(self.cells[ACCELERATOR])
+        return accelerator_names(self.cells[ACCELERATOR])
 
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """All tables of an index as one: for each instance type its rows, the newest first."""
+    """All tables of instance types of an index as one: for each instance type its rows, the newest first.
+
+    `others` are the rows of tables that have something else of instance types: prices, power.
+    """
 
     rows: Mapping[str, tuple[Row, ...]]
+    others: Mapping[str, tuple[Row, ...]]
     families: frozenset[str]
     accelerators: frozenset[str]
     documents: frozenset[str]
@@ -79,62 +96,94 @@ class Instances:
         """The newest row of every instance type, in the order of the tables."""
         return [rows[0] for rows in self.rows.values()]
 
+    def at(self, region: str = "", purchase: str = PURCHASE) -> "Instances":
+        """The same with what other tables have of each type beside it: of prices those of a region and a way to buy.
 
-_cache: OrderedDict[tuple[str, int, str], Instances] = OrderedDict()
+        Where no region is named it is us-east-1 or, where no price of that is known, the first that one is known of.
+        """
+        known = {row.cells["Region"] for rows in self.others.values() for row in rows if "Region" in row.cells}
+        region = region or (REGION if REGION in known or not known else min(known))
+        return replace(self, rows={name: self._joined(rows, region, purchase) for name, rows in self.rows.items()})
+
+    def _joined(self, rows: tuple[Row, ...], region: str, purchase: str) -> tuple[Row, ...]:
+        newest, *older = rows
+        wanted = {"Region": region, "Purchase": purchase}
+        beside: dict[str, Row] = {}
+        for other in self.others.get(newest.name, ()):
+            if all(other.cells.get(header, value) == value for header, value in wanted.items()):
+                beside |= {
+                    header: other for header in other.cells if header not in newest.cells and header not in beside
+                }
+        return (replace(newest, beside=beside), *older)
+
+
+Tables = Mapping[str, tuple[Row, ...]]
+"""The rows of all fact tables by the header of their first column, those of the newest table first."""
+
+_cache: OrderedDict[tuple[str, int, str], tuple[Tables, Instances]] = OrderedDict()
 _lock = Lock()
 
 
 def load_instances(index: Index) -> Instances:
     """The instance types of an index; they are kept until the index is synced again."""
+    return _load(index)[1]
+
+
+def load_tables(index: Index) -> Tables:
+    """The rows of every fact table of an index; they are kept until the index is synced again."""
+    return _load(index)[0]
+
+
+def _load(index: Index) -> tuple[Tables, Instances]:
     key = (str(index.path), index.generation, index.updated)
     with _lock:
         if key not in _cache:
-            _cache[key] = _read(index)
+            tables = _read(index)
+            _cache[key] = tables, _instances(tables.get(TYPE, ()))
             while len(_cache) > _KEPT:
                 _cache.popitem(last=False)
         _cache.move_to_end(key)
         return _cache[key]
 
 
-def _read(index: Index) -> Instances:
+def _read(index: Index) -> Tables:
     found: dict[str, list[Row]] = {}
-    documents = list(_tables(index))
-    for document in documents:
+    for document in index.tables():
         for row in _rows(document, index.document_chunks(document.id)):
-            found.setdefault(row.name, []).append(row)
-    rows = {name: tuple(sorted(rows, key=lambda row: row.as_of, reverse=True)) for name, rows in found.items()}
+            found.setdefault(next(iter(row.cells)), []).append(row)
+    return {key: tuple(sorted(rows, key=lambda row: row.as_of, reverse=True)) for key, rows in found.items()}
+
+
+def _instances(rows: Sequence[Row]) -> Instances:
+    described, others = (
+        _by_name(r for r in rows if r.cells.keys() >= REQUIRED),
+        _by_name(r for r in rows if not r.cells.keys() >= REQUIRED),
+    )
     return Instances(
-        rows=rows,
-        families=frozenset(of_type[0].family for of_type in rows.values()),
-        accelerators=frozenset(name for of_type in rows.values() for name in of_type[0].accelerator_names),
-        documents=frozenset(document.id for document in documents),
+        rows=described,
+        others=others,
+        families=frozenset(of_type[0].family for of_type in described.values()),
+        accelerators=frozenset(name for of_type in described.values() for name in of_type[0].accelerator_names),
+        documents=frozenset(row.chunk.document.id for row in rows),
     )
 
 
-def _tables(index: Index) -> Iterator[Document]:
-    """The documents with a table of instance types, by id."""
-    for document in index.tables():
-        if any(set(_cells(table["header"])) >= REQUIRED for table in _TABLE.finditer(document.text)):
-            yield document
+def _by_name(rows: Iterator[Row]) -> dict[str, tuple[Row, ...]]:
+    found: dict[str, tuple[Row, ...]] = {}
+    for row in rows:
+        found[row.name] = (*found.get(row.name, ()), row)
+    return found
 
 
 def _rows(document: Document, chunks: Sequence[Chunk]) -> Iterator[Row]:
     starts = [chunk.start for chunk in chunks]
-    for table in _TABLE.finditer(document.text):
-        header = _cells(table["header"])
-        start = table.start("rows")
-        for line in table["rows"].splitlines() if set(header) >= REQUIRED else ():
-            chunk = chunks[max(0, bisect_right(starts, start) - 1)]
-            if chunk.start <= start and start + len(line) <= chunk.end:
-                yield Row(dict(zip(header, _cells(line), strict=False)), chunk, start, start + len(line))
-            start += len(line) + 1
+    for row in read_rows(document):
+        chunk = chunks[max(0, bisect_right(starts, row.start) - 1)]
+        if chunk.start <= row.start and row.end <= chunk.end:
+            yield Row(row.cells, chunk, row.start, row.end)
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip().replace("\\|", "|") for cell in _CELL.split(line.strip().strip("|"))]
-
-
-def _accelerator_names(cell: str) -> frozenset[str]:
+def accelerator_names(cell: str) -> frozenset[str]:
     if cell.lower() in ("", "none"):
         return frozenset()
     name = _MAKER.sub("", _MAKER.sub("", cell.lower()))

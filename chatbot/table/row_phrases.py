@@ -14,6 +14,9 @@ NOUNS: dict[Column, str] = {
     "ratio": "memory per vCPU",
     "network": "network bandwidth",
     "storage": "local storage",
+    "price": "price per hour",
+    "host": "host power",
+    "embodied": "embodied carbon",
 }
 
 
@@ -24,9 +27,10 @@ def describe(row: Row, columns: Sequence[Column]) -> str:
     """
     has = [phrase for column in columns if (phrase := _phrase(row, column, columns))]
     traits = [f"is {HEADERS[c].lower()}" for c in columns if c in ("burstable", "metal") and row.says(c) == "yes"]
+    costs = [cost] if "price" in columns and (cost := _cost(row)) else []
     labelled = [f"{_label(c)}: {row.says(c)}" for c in columns if _is_labelled(row, c)]
-    said = [*([f"has {_joined(has)}"] if has else []), *traits, *labelled]
-    return f"{' ' if has or traits else ', '}{'; '.join(said)}" if said else ""
+    said = [*costs, *([f"has {_joined(has)}"] if has else []), *traits, *labelled]
+    return f"{' ' if costs or has or traits else ', '}{'; '.join(said)}" if said else ""
 
 
 def subject(row: Row, *, with_date: bool = False) -> str:
@@ -73,8 +77,23 @@ def _phrase(row: Row, column: Column, columns: Sequence[Column]) -> str:
             return f"{cell.replace(', ', ' at ', 1)} as its processor"
         case "efa":
             return "EFA"
+        case "host":
+            return f"a host power of {cell} at {row.source(column).cells.get('Load', '')}".removesuffix(" at ")
+        case "embodied":
+            return f"embodied carbon of {cell}"
         case _:
             return ""
+
+
+def _cost(row: Row) -> str:
+    """ "costs $1.861 per hour on demand in us-east-1 (Linux, as of 2026-07-20)"; the cell's own words where no price is published."""
+    price = row.source("price")
+    cell, where = row.says("price"), price.cells
+    bought = " ".join(filter(None, (where.get("Purchase", ""), f"in {where['Region']}" if "Region" in where else "")))
+    if not cell or row.number("price") is None:
+        return f"{bought}, price per hour: {cell}" if cell else ""
+    about = ", ".join(filter(None, (where.get("Operating system", ""), price.as_of and f"as of {price.as_of}")))
+    return f"costs {cell} per hour {bought}{f' ({about})' if about else ''}"
 
 
 def _accelerators(row: Row) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from chatbot.answer import Passage
 from chatbot.citations import Evidence
 from chatbot.draft import Draft
+from chatbot.table.columns import Column
 from chatbot.table.instances import Row
 
 
@@ -17,8 +18,9 @@ class Writing:
         self._counts: list[str] = []
         self._passages = {passage.chunk.id: passage for passage in passages}
 
-    def line(self, text: str, *rows: Row, opening: str = "") -> None:
-        """Add a sentence that the rows bear out; `opening` is a list mark."""
+    def line(self, text: str, *rows: Row, opening: str = "", columns: Sequence[Column] = ()) -> None:
+        """Add a sentence that the rows bear out, or those beside them that have the columns; `opening` is a list mark."""
+        rows = tuple(dict.fromkeys(other for row in rows for other in row.borne_out(columns)))
         self.lines.append(f"{opening}{text} {''.join(f'[{self._number(row)}]' for row in rows)}.")
 
     def count(self, text: str) -> str:

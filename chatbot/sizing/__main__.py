@@ -1,0 +1,168 @@
+"""`wattwise size`: whether a model fits, what to launch, what it costs and what it emits."""
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from chatbot.answer import ReaderError
+from chatbot.sizing.facts import Facts
+from chatbot.sizing.render import as_json, as_text
+from chatbot.sizing.sizing import size
+from chatbot.sizing.workload import Format, Optimizer, Task, Workload
+from ingest import CorpusError, Index
+
+_E = TypeVar("_E", bound=StrEnum)
+
+_SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmbt]?)", re.IGNORECASE)
+_TASKS = {
+    "serve": Task.SERVE, "serving": Task.SERVE, "inference": Task.SERVE, "full": Task.FULL, "finetune": Task.FULL,
+    "lora": Task.LORA, "qlora": Task.QLORA, "pretrain": Task.PRETRAIN, "pretraining": Task.PRETRAIN,
+}  # fmt: skip
+_FORMATS = {form.value: form for form in Format} | {
+    "fp4": Format.MXFP4, "8bit": Format.INT8, "4bit": Format.INT4, "16bit": Format.BF16, "32bit": Format.FP32,
+    "float16": Format.FP16, "half": Format.FP16, "bfloat16": Format.BF16, "float32": Format.FP32, "float8": Format.FP8,
+}  # fmt: skip
+_OPTIMIZERS = {"adam": Optimizer.ADAM, "adamw": Optimizer.ADAM, "adam8bit": Optimizer.ADAM_8BIT} | {
+    "adafactor": Optimizer.ADAFACTOR, "sgd": Optimizer.SGD,
+}  # fmt: skip
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Size one workload; 0, or 1 with one sentence where it is impossible or names what is not known."""
+    options = _parser().parse_args(arguments)
+    workload = Workload(
+        model=options.model,
+        parameters=options.parameters,
+        task=options.task,
+        weights=options.format,
+        cache=options.cache,
+        context=options.context,
+        sequences=options.users,
+        optimizer=options.optimizer,
+        zero_stage=options.zero,
+        recompute=options.recompute,
+        lora_rank=options.lora_rank,
+        tokens=options.tokens,
+        hours=options.hours,
+        budget_per_hour=options.budget,
+        budget_per_month=options.budget_month,
+        region=options.region,
+        vendors=frozenset(options.vendor),
+        families=frozenset(options.family),
+        without=frozenset(options.without),
+        accelerator=options.accelerator,
+        accelerators=options.count,
+        instance_type=options.instance_type,
+        instances=options.instances,
+        load=options.load,
+    )
+    sizing = size(workload, _facts(options.index))
+    print(json.dumps(as_json(sizing), ensure_ascii=False) if options.json else as_text(sizing, rows=options.rows))
+    return 0
+
+
+def _facts(index: Path) -> Facts | None:
+    """Those of the index, where a model's own config.json and another region's prices are; without one, the corpus's."""
+    if not index.exists():
+        return None
+    try:
+        facts = Facts.load(Index.open(index))
+    except CorpusError as error:
+        print(f"{error} The figures are those of corpus/.", file=sys.stderr)
+        return None
+    return facts if facts.models and facts.instances else None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="wattwise size",
+        description="Does a model fit, what do I launch, what does it cost and emit? Computed, with the arithmetic shown.",
+    )
+    add = parser.add_argument
+    what = parser.add_argument_group("what is run").add_argument
+    what("--model", metavar="M", help="a model of the table, such as Llama-3.1-70B")
+    what("--parameters", type=_amount, metavar="N", help="its size where no model is named: 70b")
+    what("--task", type=_one_of(_TASKS, "task"), metavar="T", help="serve (default), full, lora, qlora, pretrain")
+    what("--format", type=_one_of(_FORMATS, "format"), metavar="F", help=f"of the weights: {', '.join(Format)}")
+    what(
+        "--cache",
+        type=_one_of(_FORMATS, "format"),
+        metavar="F",
+        help="of the KV cache: bf16 (default), fp8, int8, int4",
+    )
+    what("--context", type=_tokens, metavar="N", help="tokens of a sequence: 16k is 16,384")
+    what("--users", type=_whole, metavar="N", help="sequences at once; in training the batch of one accelerator")
+    what("--optimizer", type=_one_of(_OPTIMIZERS, "optimizer"), metavar="O", help="adam, adam8bit, adafactor, sgd")
+    what("--zero", type=_whole, metavar="STAGE", help="what training shards: 0 to 3")
+    what(
+        "--no-recompute",
+        dest="recompute",
+        action="store_false",
+        default=None,
+        help="keep the activations of every layer",
+    )
+    what("--lora-rank", type=_whole, metavar="N")
+    what("--tokens", type=_amount, metavar="N", help="that a training sees in all: 2b")
+    what("--hours", type=float, metavar="N", help="how long it runs")
+    where = parser.add_argument_group("where it may run").add_argument
+    where("--region", metavar="R", help="an AWS region (default us-east-1)")
+    where("--budget", type=float, metavar="USD", help="the most an hour")
+    where("--budget-month", type=float, metavar="USD", help="the most a month of 730 hours")
+    where("--vendor", action="append", default=[], metavar="V", help="NVIDIA, AWS, AMD, Intel; may be repeated")
+    where("--family", action="append", default=[], metavar="F", help="an instance family such as g6e; may be repeated")
+    where("--without", action="append", default=[], metavar="X", help="a maker or a family that is not wanted")
+    where("--instance-type", metavar="T", help="says whether this one holds it")
+    where("--instances", type=_whole, metavar="N", help="how many of them")
+    where("--accelerator", metavar="A", help="says whether it holds it: L40S, A100 80GB")
+    where("--count", type=_whole, metavar="N", help="how many accelerators")
+    where("--load", type=float, metavar="SHARE", help="of its time that the hardware is busy (default 0.5)")
+    add("--rows", type=_whole, default=10, metavar="N", help="of the table (default 10)")
+    add("--json", action="store_true", help="print every figure as JSON")
+    add("--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR")
+    return parser
+
+
+def _one_of(names: dict[str, _E], kind: str) -> Callable[[str], _E]:
+    def read(text: str) -> _E:
+        found = names.get(re.sub(r"[\s_-]", "", text.lower()))
+        if found is None:
+            known = ", ".join(dict.fromkeys(names))
+            raise argparse.ArgumentTypeError(f"{text!r} is no {kind}: write one of {known}")
+        return found
+
+    return read
+
+
+def _amount(text: str) -> float:
+    found = _AMOUNT.fullmatch(text.replace(",", "").strip())
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number: write 70b or 7e9")
+    return float(found[1]) * _SCALES[found[2].lower()]
+
+
+def _tokens(text: str) -> int:
+    """16k is 16 x 1,024 tokens, as the models' context windows are counted."""
+    amount = _amount(text)
+    return round(amount * 1.024) if text.strip().lower().endswith("k") else round(amount)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text.replace(",", ""))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (ReaderError, CorpusError) as failure:
+        print(failure, file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,126 @@
+"""What of a model decides its memory and its speed: read from its row, or assumed from a number of parameters."""
+
+from dataclasses import dataclass
+
+from chatbot.sizing.facts import Model
+from ingest import Row
+
+_HEAD_DIM = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """A model with every figure that the formulas need; counts are of the whole model.
+
+    `full_layers` and `sliding_layers` are the layers that keep keys and values, of all tokens and of the last
+    `sliding_window`. `latent` is (rank, RoPE dimension) of multi-head latent attention, None without it.
+    `embedding_parameters` are those of the embeddings and of the output layer; `expert_parameters`, of all routed experts.
+    """
+
+    parameters: float
+    active_parameters: float
+    layers: int
+    hidden_size: int
+    attention_heads: int
+    key_value_heads: int
+    head_dim: int
+    full_layers: int
+    sliding_layers: int = 0
+    sliding_window: int = 0
+    latent: tuple[int, int] | None = None
+    embedding_parameters: float = 0.0
+    expert_parameters: float = 0.0
+    intermediate_size: int | None = None
+    rows: tuple[Row, ...] = ()
+
+
+def architecture(model: Model) -> Architecture | None:
+    """What the row of a model says; None where its size is not known, or no layers can be.
+
+    A row of nothing but a size, as that of a diffusion model, has no layers: its weights are all that can be computed.
+    """
+    parameters, active = model.parameters or count_parameters(model), model.active_parameters
+    if parameters and not model.layers:
+        return Architecture(parameters, active or parameters, 0, 0, 1, 1, 0, 0, rows=(model.row,))
+    if not (parameters and model.layers and model.hidden_size and model.attention_heads):
+        return None
+    caching = model.layers if model.attention_layers is None else model.attention_layers
+    sliding = (model.sliding_layers or 0) if model.sliding_window else 0
+    return Architecture(
+        parameters=parameters,
+        active_parameters=active or count_parameters(model, active=True) or parameters,
+        layers=model.layers,
+        hidden_size=model.hidden_size,
+        attention_heads=model.attention_heads,
+        key_value_heads=model.key_value_heads or model.attention_heads,
+        head_dim=model.head_dim or model.hidden_size // model.attention_heads,
+        full_layers=caching - sliding,
+        sliding_layers=sliding,
+        sliding_window=model.sliding_window or 0,
+        latent=(model.kv_lora_rank, model.rope_head_dim or 0) if model.kv_lora_rank else None,
+        embedding_parameters=_embeddings(model),
+        expert_parameters=_experts(model, model.experts or 0),
+        intermediate_size=model.intermediate_size,
+        rows=(model.row,),
+    )
+
+
+def count_parameters(model: Model, *, active: bool = False) -> int | None:
+    """The parameters that a configuration implies: embeddings (once if tied), attention, gated MLPs or experts, norms.
+
+    All experts count, or with `active` only those that a token uses. None where a size is missing or the attention is
+    latent, whose projections a row does not hold. The count of the architecture: Llama's `modeling_llama.py`.
+    """
+    hidden, layers, heads = model.hidden_size, model.layers, model.attention_heads
+    if not (hidden and layers and heads and model.vocabulary) or model.kv_lora_rank:
+        return None
+    width = model.head_dim or hidden // heads
+    attention = 2 * hidden * width * (heads + (model.key_value_heads or heads))
+    if model.experts:
+        if not _expert_width(model):
+            return None
+        mlp = hidden * model.experts
+        experts = _experts(model, (model.experts_per_token or 0) if active else model.experts)
+        experts += layers * 3 * hidden * (_expert_width(model) or 0) * (model.shared_experts or 0)
+    elif model.intermediate_size:
+        mlp, experts = 3 * hidden * model.intermediate_size, 0.0
+    else:
+        return None
+    return round(_embeddings(model) + layers * (attention + mlp + 2 * hidden) + experts + hidden)
+
+
+def assumed(parameters: float) -> tuple[Architecture, str]:
+    """The layers and heads of a model of which only the size is known, and the assumption in a few words.
+
+    A decoder whose width is 128 a layer has 12 x layers x width^2 parameters (Kaplan et al. 2020, table 1): 33 layers for 7B,
+    71 for 70B, 96 for 175B. More parameters never make a smaller cache, as they would if the nearest model lent its layers.
+    """
+    layers = (parameters / (12 * _HEAD_DIM**2)) ** (1 / 3)
+    heads = 8 * round(layers / 8) if layers > 8 else max(1, round(layers))
+    guess = Architecture(
+        parameters=parameters,
+        active_parameters=parameters,
+        layers=max(1, round(layers)),
+        hidden_size=heads * _HEAD_DIM,
+        attention_heads=heads,
+        key_value_heads=min(8, heads),
+        head_dim=_HEAD_DIM,
+        full_layers=max(1, round(layers)),
+    )
+    return (
+        guess,
+        f"{guess.layers} layers and {guess.key_value_heads} key/value heads of {_HEAD_DIM}, usual for the size",
+    )
+
+
+def _embeddings(model: Model) -> float:
+    return float((model.vocabulary or 0) * (model.hidden_size or 0) * (1 if model.tied_embeddings else 2))
+
+
+def _expert_width(model: Model) -> int | None:
+    return model.expert_intermediate_size or model.intermediate_size
+
+
+def _experts(model: Model, count: int) -> float:
+    """The parameters of so many routed experts in every layer: three matrices each, as the gated MLP has."""
+    return 3.0 * (model.hidden_size or 0) * (_expert_width(model) or 0) * (model.layers or 0) * count

@@ -1,0 +1,30 @@
+"""The arithmetic of a formula, computed again from its text: what is shown can be checked."""
+
+import ast
+import operator
+import re
+
+# A word, in which a slash or a digit may stand: "key/value", "bf16"; the e of 70.6e9 follows a digit.
+_WORDS = re.compile(r"(?<![\w.])[^\W\d_][\w/]*")
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+
+def evaluate(formula: str) -> float:
+    """The value of a `formula` of a `Term` or a `Figure`: "70.6e9 parameters × 2 bytes" is 141.2e9. Words are units.
+
+    ValueError where what is left without the words is no sum or product of numbers.
+    """
+    bare = _WORDS.sub(" ", formula).replace("×", "*").replace(",", "").strip()
+    try:
+        return _value(ast.parse(bare, mode="eval").body)
+    except (SyntaxError, ZeroDivisionError) as error:
+        raise ValueError(f"no arithmetic: {formula!r}") from error
+
+
+def _value(node: ast.expr) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        value: float = _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+        return value
+    raise ValueError(f"no arithmetic: {ast.unparse(node)!r}")

@@ -1,0 +1,335 @@
+"""The facts that sizing computes with, out of the rows of the corpus's tables; each value keeps the row that it is read from."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from ingest import Index, Row, load_tables, read_rows
+
+Purchase = Literal["on demand", "spot"]
+Format = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
+NOT_PUBLISHED = "not published"
+
+_FORMATS: tuple[Format, ...] = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_FACTORS = {"T": 1e12, "B": 1e9, "M": 1e6, "TB/s": 1e3, "GiB/s": 1.073741824}
+_GIB_PER_GB = 1e9 / 2**30
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The architecture of a model, as its config.json has it; None for what it does not say or the model does not have.
+
+    `parameters` and `active_parameters` are those that its makers publish. `attention_layers` counts the layers that keep
+    keys and values, where others do not (hybrids); `sliding_layers`, those of them that keep `sliding_window` tokens at
+    most. `kv_lora_rank` and `rope_head_dim` are those of multi-head latent attention, which caches their sum a token and
+    layer; `dense_layers` are those of a mixture of experts that have none. A `note` says what of the layout is not known, so that a figure computed from it is an upper bound.
+    """
+
+    name: str
+    parameters: int | None
+    active_parameters: int | None
+    layers: int | None
+    hidden_size: int | None
+    intermediate_size: int | None
+    attention_heads: int | None
+    key_value_heads: int | None
+    head_dim: int | None
+    vocabulary: int | None
+    max_position: int | None
+    experts: int | None
+    experts_per_token: int | None
+    expert_intermediate_size: int | None
+    shared_experts: int | None
+    kv_lora_rank: int | None
+    rope_head_dim: int | None
+    sliding_window: int | None
+    sliding_layers: int | None
+    attention_layers: int | None
+    dense_layers: int | None
+    query_lora_rank: int | None
+    nope_head_dim: int | None
+    value_head_dim: int | None
+    tied_embeddings: bool | None
+    note: str
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One accelerator by its data sheet; None and absent formats: not published.
+
+    `memory_gib` takes a data sheet's GB for 10^9 bytes; what an instance offers of it stands in its `Instance`. `tflops`
+    are dense, by number format (int8: TOPS). `ccf_max_w` is what Cloud Carbon Footprint takes for the maximum, where it
+    differs from the data sheet: the A10G is allowed 300 W there and counted with 153 W here.
+    """
+
+    name: str
+    vendor: str
+    memory_gib: float | None
+    bandwidth_gbps: float | None
+    tflops: Mapping[str, float] = field(hash=False)
+    idle_w: float | None
+    max_w: float | None
+    ccf_max_w: float | None
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance type as EC2 describes it; a part of a GPU counts as that part. `accelerator` is "" where it has none."""
+
+    name: str
+    family: str
+    vcpus: int
+    memory_gib: float
+    accelerators: float
+    accelerator: str
+    accelerator_memory_gib_each: float | None
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What an instance type costs an hour in a region, Linux; `date` is the day of the price (ISO)."""
+
+    instance_type: str
+    region: str
+    usd_per_hour: float
+    purchase: Purchase
+    date: str
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What an instance type draws at half load without its accelerators, and its share of the server's making."""
+
+    instance_type: str
+    watts: float
+    embodied_g_per_hour: float
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The yearly average carbon of a kWh from the grid of an AWS region."""
+
+    region: str
+    place: str
+    g_co2_per_kwh: float
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Pue:
+    """Power usage effectiveness and litres of water a kWh of an AWS region; `region` may be a pattern ("eu-*")."""
+
+    region: str
+    place: str
+    pue: float | None
+    litres_per_kwh: float | None
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All facts of an index, or of a folder, by what they are about; of several rows for one thing the newest.
+
+    Prices are by instance type, those of every region and purchase, accelerators by name: the A100 has a row for each of
+    its memories.
+    """
+
+    models: Mapping[str, Model]
+    prices: Mapping[str, tuple[Price, ...]]
+    accelerators: Mapping[str, tuple[Accelerator, ...]]
+    instances: Mapping[str, Instance]
+    hosts: Mapping[str, Host]
+    grids: Mapping[str, Grid]
+    pues: Mapping[str, Pue]
+
+    @classmethod
+    def load(cls, index: Index) -> "Facts":
+        """The facts of an index."""
+        return cls.from_rows((row, t.source.published or "") for t in index.tables() for row in read_rows(t))
+
+    @classmethod
+    def load_folder(cls, corpus: Path) -> "Facts":
+        """The facts of a corpus folder, without an index; kept for the life of the process."""
+        return _of_folder(corpus.resolve())
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[Row, str]]) -> "Facts":
+        """Facts out of rows, each with the date of its document."""
+        newest = sorted(rows, key=lambda dated: dated[0].cells.get("As of") or dated[1])
+        return cls(
+            models=_by_name(newest, {"Model", "Layers"}, _model, lambda m: m.name),
+            prices=_grouped(newest, {"Instance type", "Price per hour"}, _price, _price_key, lambda p: p.instance_type),
+            accelerators=_grouped(
+                newest, {"Accelerator", "Memory bandwidth"}, _accelerator, lambda a: (a.name, a.memory_gib), lambda a: a.name
+            ),
+            instances=_by_name(newest, {"Instance type", "Family", "vCPUs"}, _instance, lambda i: i.name),
+            hosts=_by_name(newest, {"Instance type", "Host power"}, _host, lambda h: h.instance_type),
+            grids=_by_name(newest, {"Region", "Grid carbon intensity"}, _grid, lambda g: g.region),
+            pues=_by_name(newest, {"Region", "PUE"}, _pue, lambda p: p.region),
+        )  # fmt: skip
+
+    def price(self, instance_type: str, region: str = "us-east-1", purchase: Purchase = "on demand") -> Price | None:
+        """The price of an instance type, None where none is known: Trainium2 has none on demand, it is sold by Capacity Blocks."""
+        found = self.prices.get(instance_type, ())
+        return next((p for p in found if (p.region, p.purchase) == (region, purchase)), None)
+
+    def accelerator(self, instance: Instance) -> Accelerator | None:
+        """The data sheet of an instance's accelerator: of several memories, the nearest to what the instance has."""
+        found = self.accelerators.get(instance.accelerator, ())
+        memory = instance.accelerator_memory_gib_each or 0.0
+        return min(found, key=lambda a: abs((a.memory_gib or 0.0) - memory), default=None)
+
+    def pue(self, region: str) -> Pue | None:
+        """The PUE of a region: its own where one is published, else that of its part of the world."""
+        own = self.pues.get(region)
+        if own and own.pue is not None:
+            return own
+        return next((p for p in self.pues.values() if "*" in p.region and fnmatchcase(region, p.region)), own)
+
+
+@cache
+def _of_folder(corpus: Path) -> Facts:
+    return Facts.from_rows((row, t.source.published or "") for t in load_tables(corpus) for row in read_rows(t))
+
+
+def _by_name(
+    rows: Iterable[tuple[Row, str]], headers: set[str], read: Callable[[Row, str], _T | None], name: Callable[[_T], str]
+) -> dict[str, _T]:
+    """The values of the rows that have these columns, the last of each name."""
+    found = (read(row, date) for row, date in rows if headers <= row.cells.keys())
+    return {name(value): value for value in found if value is not None}
+
+
+def _grouped(
+    rows: Iterable[tuple[Row, str]],
+    headers: set[str],
+    read: Callable[[Row, str], _T | None],
+    key: Callable[[_T], object],
+    name: Callable[[_T], str],
+) -> dict[str, tuple[_T, ...]]:
+    """The values of the rows that have these columns, the last of each key, put together by name."""
+    found = (read(row, date) for row, date in rows if headers <= row.cells.keys())
+    last = {key(value): value for value in found if value is not None}
+    grouped: dict[str, list[_T]] = {}
+    for value in last.values():
+        grouped.setdefault(name(value), []).append(value)
+    return {name: tuple(values) for name, values in grouped.items()}
+
+
+def _model(row: Row, _: str) -> Model:
+    def whole(header: str) -> int | None:
+        value = number(row, header)
+        return None if value is None else round(value)
+
+    tied = row.cells.get("Tied embeddings")
+    return Model(
+        name=row.cells["Model"],
+        parameters=whole("Parameters"),
+        active_parameters=whole("Active parameters"),
+        layers=whole("Layers"),
+        hidden_size=whole("Hidden size"),
+        intermediate_size=whole("Intermediate size"),
+        attention_heads=whole("Attention heads"),
+        key_value_heads=whole("Key/value heads"),
+        head_dim=whole("Head dimension"),
+        vocabulary=whole("Vocabulary"),
+        max_position=whole("Longest context"),
+        experts=whole("Experts"),
+        experts_per_token=whole("Experts per token"),
+        expert_intermediate_size=whole("Expert intermediate size"),
+        shared_experts=whole("Shared experts"),
+        kv_lora_rank=whole("KV LoRA rank"),
+        rope_head_dim=whole("RoPE head dimension"),
+        sliding_window=whole("Sliding window"),
+        sliding_layers=whole("Sliding window layers"),
+        attention_layers=whole("Attention layers"),
+        dense_layers=whole("Dense layers"),
+        query_lora_rank=whole("Query LoRA rank"),
+        nope_head_dim=whole("NoPE head dimension"),
+        value_head_dim=whole("Value head dimension"),
+        tied_embeddings={"yes": True, "no": False}.get(tied or ""),
+        note=row.cells.get("Note", ""),
+        row=row,
+    )
+
+
+def _accelerator(row: Row, _: str) -> Accelerator:
+    speeds = {form: number(row, form.upper()) for form in _FORMATS}
+    return Accelerator(
+        name=row.cells["Accelerator"],
+        vendor=row.cells.get("Vendor", ""),
+        memory_gib=_gib(row, "Memory"),
+        bandwidth_gbps=number(row, "Memory bandwidth"),
+        tflops={form: speed for form, speed in speeds.items() if speed is not None},
+        idle_w=number(row, "Idle power"),
+        max_w=number(row, "Maximum power"),
+        ccf_max_w=number(row, "Maximum power by Cloud Carbon Footprint"),
+        row=row,
+    )
+
+
+def _instance(row: Row, _: str) -> Instance:
+    accelerator = row.cells.get("Accelerator", "")
+    return Instance(
+        name=row.cells["Instance type"],
+        family=row.cells["Family"],
+        vcpus=round(number(row, "vCPUs") or 0),
+        memory_gib=number(row, "Memory") or 0.0,
+        accelerators=number(row, "Accelerators") or 0.0,
+        accelerator="" if accelerator == "none" else accelerator,
+        accelerator_memory_gib_each=number(row, "Accelerator memory each"),
+        row=row,
+    )
+
+
+def _price(row: Row, date: str) -> Price | None:
+    amount = number(row, "Price per hour")
+    if amount is None:
+        return None
+    purchase: Purchase = "spot" if row.cells.get("Purchase") == "spot" else "on demand"
+    dated = row.cells.get("As of") or date
+    return Price(row.cells["Instance type"], row.cells.get("Region", ""), amount, purchase, dated, row)
+
+
+def _price_key(price: Price) -> tuple[str, str, str]:
+    return price.instance_type, price.region, price.purchase
+
+
+def _host(row: Row, _: str) -> Host | None:
+    energy, embodied = number(row, "Host power"), number(row, "Embodied carbon")
+    return None if energy is None else Host(row.cells["Instance type"], energy, embodied or 0.0, row)
+
+
+def _grid(row: Row, _: str) -> Grid | None:
+    grams = number(row, "Grid carbon intensity")
+    return None if grams is None else Grid(row.cells["Region"], row.cells.get("Place", ""), grams, row)
+
+
+def _pue(row: Row, _: str) -> Pue:
+    return Pue(row.cells["Region"], row.cells.get("Place", ""), number(row, "PUE"), number(row, "WUE"), row)
+
+
+def number(row: Row, header: str) -> float | None:
+    """The number in a cell, in the unit of the column: 70.6B is 70.6e9, 3.35 TB/s is 3350 GB/s; None for none."""
+    cell = row.cells.get(header, "")
+    match = _NUMBER.search(cell)
+    if not match:
+        return None
+    unit = cell[match.end() :].strip().split(" ")[0]
+    return float(match.group().replace(",", "")) * _FACTORS.get(unit, 1.0)
+
+
+def _gib(row: Row, header: str) -> float | None:
+    value = number(row, header)
+    return value * _GIB_PER_GB if value is not None and re.search(r"\bGB\b", row.cells[header]) else value

@@ -1,0 +1,317 @@
+"""A workload -> the memory it needs, the hardware that holds it, what to launch, and what that costs and emits."""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from chatbot.answer import ReaderError
+from chatbot.sizing.architecture import Architecture
+from chatbot.sizing.completion import complete
+from chatbot.sizing.facts import Accelerator, Facts, Instance
+from chatbot.sizing.fit import Fit, Hardware, Verdict, hardware, place, runs_on
+from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact
+from chatbot.sizing.memory import (
+    Memory,
+    Term,
+    activations,
+    adapter,
+    gradients,
+    kv_cache,
+    optimizer_states,
+    training_weights,
+    weights,
+)
+from chatbot.sizing.workload import Task, Workload
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+
+_VENDORS = ("NVIDIA", "AWS", "AMD", "Intel")
+_WORD = re.compile(r"[a-z0-9]+")
+_MEMORY = re.compile(r"\b(\d+) ?G(?:i?B)?\b", re.IGNORECASE)
+# Between a size in GB and the same in GiB there are 7 %.
+_SAME_MEMORY = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """What a workload needs and what holds it.
+
+    `workload` has every slot filled, `assumptions` say what was not said, in a few words each. `fits` is every instance type
+    with accelerators that is not ruled out (others only if they are asked for), those that hold the workload first, then by price.
+    `named` is the hardware that the workload names, `verdict` what is said of it, and `named_cheapest` the cheapest that holds the
+    workload with accelerators of that name, however many. `smallest`, `cheapest`, `least_energy` and
+    `least_carbon` are of what holds the workload and whose software runs it: on one machine, of the named kind, within the
+    budget and with room, each as far as there is any such, and of a whole run where its time is known, else of an hour. They
+    are None where nothing holds it, or has a figure. `alternatives`
+    are the cheapest on each kind of AWS's own chips that may run it. `notes` are what else must be known.
+    """
+
+    workload: Workload
+    assumptions: tuple[str, ...]
+    model: Architecture
+    memory: Memory
+    fits: tuple[Fit, ...]
+    named: Fit | None
+    named_cheapest: Fit | None
+    smallest: Fit | None
+    cheapest: Fit | None
+    least_energy: Fit | None
+    least_carbon: Fit | None
+    alternatives: tuple[Fit, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Verdict | None:
+        return self.named.verdict if self.named else None
+
+
+def size(workload: Workload, facts: Facts | None = None) -> Sizing:
+    """Size a workload, with the facts of the corpus unless others are given.
+
+    ReaderError, one sentence with the remedy, for a workload that is impossible or that names what the facts do not know.
+    """
+    facts = facts or _shipped()
+    workload, model, assumptions = complete(workload, facts)
+    memory = Memory(tuple(_terms(workload, model)))
+    machines = [(i, hardware(i, facts)) for i in _candidates(workload, facts)]
+    fits = sorted((_fit(i, h, memory, model, workload, facts, workload.instances) for i, h in machines), key=_order)
+    sheets = _sheets(workload, facts)
+    named = _named(sheets, memory, model, workload, facts)
+    of_that_name = [fit for fit in fits if _is_named(fit, sheets, workload)]
+    # Hardware that does not hold the workload is not what to launch: then all others are open.
+    chosen = _choosable(of_that_name if named and named.fits else fits, workload) or _choosable(fits, workload)
+    return Sizing(
+        workload=workload,
+        assumptions=assumptions,
+        model=model,
+        memory=memory,
+        fits=tuple(fits),
+        named=named,
+        named_cheapest=next((fit for fit in of_that_name if fit.fits and fit.runs != "no"), None),
+        smallest=min(chosen, key=_smallness, default=None),
+        cheapest=_least(chosen, "usd_per_run", "usd_per_hour"),
+        least_energy=_least(chosen, "kwh_per_run", "kwh_per_hour"),
+        least_carbon=_least(chosen, "kg_co2_per_run", "kg_co2_per_month"),
+        alternatives=_alternatives(fits),
+        notes=tuple(_notes(fits, chosen, sheets, workload, facts)),
+    )
+
+
+def _shipped() -> Facts:
+    if not (CORPUS / "facts").is_dir():
+        raise ReaderError(
+            "There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first."
+        )
+    return Facts.load_folder(CORPUS)
+
+
+def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
+    form, tokens, sequences = workload.weights, workload.context, workload.sequences
+    assert form is not None
+    assert tokens is not None
+    assert sequences is not None
+    if workload.task is Task.SERVE:
+        assert workload.cache
+        held = kv_cache(model, workload.cache, tokens, sequences)
+        # Encoders and diffusion models keep no keys and values.
+        return (weights(model, form), held) if held.bytes else (weights(model, form),)
+    optimizer, recompute = workload.optimizer, workload.recompute
+    assert optimizer is not None
+    assert recompute is not None
+    kept = activations(model, tokens, sequences, recompute=recompute)
+    if workload.task in (Task.LORA, Task.QLORA):
+        assert workload.lora_rank
+        return (weights(model, form), adapter(model, workload.lora_rank, optimizer), kept)
+    states = optimizer_states(model, optimizer, form)
+    return (training_weights(model, form), gradients(model, form), states, kept)
+
+
+def _candidates(workload: Workload, facts: Facts) -> list[Instance]:
+    """The instance types that may be used: those with accelerators, and others that are asked for by name or family."""
+    _check_names(workload, facts)
+    return [i for i in facts.instances.values() if i.name == workload.instance_type or _wanted(i, workload, facts)]
+
+
+def _wanted(instance: Instance, workload: Workload, facts: Facts) -> bool:
+    if instance.family in workload.families:
+        return True
+    if not instance.accelerators or workload.families:
+        return False
+    accelerator = facts.accelerator(instance)
+    vendor = accelerator.vendor if accelerator else instance.accelerator.partition(" ")[0]
+    if {vendor, instance.family} & workload.without:
+        return False
+    return not workload.vendors or vendor in workload.vendors
+
+
+def _check_names(workload: Workload, facts: Facts) -> None:
+    families = {i.family for i in facts.instances.values()}
+    names: list[tuple[str, str, Iterable[str]]] = []
+    if workload.instance_type:
+        names.append(("instance type", workload.instance_type, facts.instances))
+    names += [("instance family", family, families) for family in workload.families]
+    names += [("maker", vendor, _VENDORS) for vendor in workload.vendors]
+    names += [("maker or family", name, [*families, *_VENDORS]) for name in workload.without]
+    for kind, name, known in names:
+        if name not in set(known):
+            near = get_close_matches(name, sorted(known), 3, 0.5)
+            hint = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else f"there are {', '.join(sorted(known)[:5])} and others."
+            )
+            raise ReaderError(f"There is no {kind} {name!r} in the data: {hint}")
+
+
+def _sheets(workload: Workload, facts: Facts) -> list[Accelerator]:
+    """The accelerators whose name has every word of the one that is named: "A100", "NVIDIA L40S"; "80GB" is its memory."""
+    if not workload.accelerator:
+        return []
+    memory = _MEMORY.search(workload.accelerator)
+    words = set(_WORD.findall(_MEMORY.sub("", workload.accelerator).lower()))
+    found = [
+        s for name, sheets in facts.accelerators.items() if words <= set(_WORD.findall(name.lower())) for s in sheets
+    ]
+    found = [s for s in found if not memory or abs((s.memory_gib or 0) / int(memory[1]) - 1) < _SAME_MEMORY]
+    if not words or not found:
+        raise ReaderError(
+            f"There is no accelerator {workload.accelerator!r} in the data: name one that EC2 has, as L40S, H100 or Trainium2."
+        )
+    return found
+
+
+def _fit(
+    instance: Instance | None,
+    machine: Hardware,
+    memory: Memory,
+    model: Architecture,
+    workload: Workload,
+    facts: Facts,
+    instances: int | None = None,
+) -> Fit:
+    # Of accelerators that are counted all are used, of a machine's as few as it takes.
+    placed = place(memory, model, workload, machine, instances=instances, every_accelerator=instance is None)
+    runs, caveats = runs_on(machine, workload)
+    fit = Fit(
+        instance=instance,
+        accelerator=machine.accelerator,
+        instances=placed.instances,
+        accelerators=placed.accelerators,
+        sharding=placed.sharding,
+        needed_bytes=placed.needed_bytes,
+        usable_bytes=machine.usable_bytes,
+        runs=runs,
+        caveats=caveats,
+    )
+    figures = impact(fit, memory, model, workload, facts)
+    budget = _budget(workload)
+    within = figures.usd_per_hour <= budget if budget and figures.usd_per_hour is not None else None
+    return replace(fit, impact=figures, within_budget=within)
+
+
+def _budget(workload: Workload) -> float | None:
+    month = workload.budget_per_month
+    limits = [limit for limit in (workload.budget_per_hour, month and month / HOURS_A_MONTH) if limit]
+    return min(limits, default=None)
+
+
+def _named(
+    sheets: list[Accelerator], memory: Memory, model: Architecture, workload: Workload, facts: Facts
+) -> Fit | None:
+    """The hardware that is named: so many of an instance type or of an accelerator, of the most memory; one unless said."""
+    if workload.instance_type:
+        instance = facts.instances[workload.instance_type]
+        machine = hardware(instance, facts)
+        return _fit(instance, machine, memory, model, workload, facts, workload.instances or 1)
+    if not sheets:
+        return None
+    sheet = max(sheets, key=lambda s: s.memory_gib or 0.0)
+    like = (i for i in facts.instances.values() if i.accelerators >= 1 and facts.accelerator(i) == sheet)
+    seen = max((hardware(i, facts).memory_gib for i in like), default=sheet.memory_gib or 0.0)
+    machine = Hardware(workload.accelerators or 1, seen, sheet, sheet.name)
+    return _fit(None, machine, memory, model, workload, facts, workload.instances or 1)
+
+
+def _is_named(fit: Fit, sheets: list[Accelerator], workload: Workload) -> bool:
+    return fit.name == workload.instance_type or fit.accelerator in sheets
+
+
+def _order(fit: Fit) -> tuple[object, ...]:
+    cost = fit.impact.usd_per_hour if fit.impact else None
+    return not fit.fits, fit.runs != "yes", fit.instances, cost is None, cost or 0.0, fit.name
+
+
+def _choosable(fits: Iterable[Fit], workload: Workload) -> list[Fit]:
+    """What may be advised. Each wish gives way where nothing would be left; what does not fit or run is never advised."""
+    asked = workload.vendors or workload.families or workload.instance_type or workload.accelerator
+    holds = [f for f in fits if f.fits and (f.runs == "yes" or (asked and f.runs == "unknown"))]
+
+    def has_the_count(fit: Fit) -> bool:
+        return workload.accelerators is None or fit.devices == workload.accelerators
+
+    def is_affordable(fit: Fit) -> bool:
+        return not _budget(workload) or bool(fit.within_budget)
+
+    for wish in (_is_one, has_the_count, is_affordable, _has_room):
+        holds = [f for f in holds if wish(f)] or holds
+    return holds
+
+
+def _is_one(fit: Fit) -> bool:
+    return fit.instances == 1
+
+
+def _has_room(fit: Fit) -> bool:
+    return fit.verdict == "fits"
+
+
+def _smallness(fit: Fit) -> tuple[float, ...]:
+    count, cost = fit.instances * fit.devices, fit.impact.usd_per_hour if fit.impact else None
+    return count, count * fit.usable_bytes, fit.instance.memory_gib if fit.instance else 0.0, cost or math.inf
+
+
+def _least(fits: list[Fit], *names: str) -> Fit | None:
+    """The fit with the least of the first of these figures that any has."""
+    for name in names:
+        known = [(value, fit.name, fit) for fit in fits if (value := getattr(fit.impact, name)) is not None]
+        if known:
+            return min(known, key=lambda item: item[:2])[2]
+    return None
+
+
+def _alternatives(fits: Iterable[Fit]) -> tuple[Fit, ...]:
+    """The first, which is the cheapest, on each kind of AWS's own chips that holds the workload and may run it."""
+    found: dict[str, Fit] = {}
+    for fit in fits:
+        if fit.fits and fit.runs != "no" and fit.accelerator and fit.accelerator.vendor == "AWS":
+            found.setdefault(fit.accelerator.name, fit)
+    return tuple(found.values())
+
+
+def _notes(
+    fits: list[Fit], chosen: list[Fit], sheets: list[Accelerator], workload: Workload, facts: Facts
+) -> Iterable[str]:
+    if workload.model and (note := facts.models[workload.model].note):
+        yield note
+    memories = sorted({sheet.row.cells["Memory"] for sheet in sheets})
+    if len(memories) > 1:
+        yield f"the {sheets[0].name} is made with {' and '.join(memories)}: the verdict is that of the largest"
+    budget = _budget(workload)
+    if not any(fit.fits for fit in fits):
+        yield "nothing that was considered holds it"
+    elif not chosen:
+        reasons = dict.fromkeys(reason for fit in fits if fit.fits for reason in fit.caveats)
+        yield f"what would hold it is not known to run it: {'; '.join(reasons)}"
+    elif budget and not any(fit.within_budget for fit in chosen):
+        yield f"nothing that holds it is known to cost at most ${budget:.4g} an hour"
+    if chosen and all(fit.instances > 1 for fit in chosen):
+        yield "it takes several instances: serving divides the layers over them, training what ZeRO shards"
+    if workload.region != DEFAULT_REGION:
+        yield f"whether {workload.region} offers an instance type is not in the data"
+    silent = [fit.name for fit in chosen if fit.impact and fit.impact.kg_co2_per_month is None]
+    if silent:
+        more = f" and {len(silent) - 5} more" if len(silent) > 5 else ""
+        yield f"not compared for energy and carbon, for want of a published figure: {', '.join(silent[:5])}{more}"

@@ -1,0 +1,86 @@
+"""The things that fact tables are about, as questions name them: regions, models, accelerators."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
+
+from chatbot.table.bounds import Reading
+
+_CODE = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?(?:east|west)?)-\d"
+_KINDS = r"(?:['’]s)?(?: (?:tensor core )?(?:gpu|accelerator|chip|card)s?)?"
+_MAKERS = r"(?:nvidia |amd |aws |habana |intel |qualcomm )?"
+# What may be left out at the end of a model's name, and what may be added to it: other weights of the same architecture.
+_VARIANT = re.compile(
+    r"^(?:instruct|it|chat|hf|base|v|0\.\d|\d+e|a\d+b|17b|bf16|uncased|preview|patch\d*|224|16|1\.0)$"
+)
+_ADDED = r"(?:[ _-](?:instruct|it|chat|hf|base))*"
+_TOKEN = re.compile(r"\d+(?:\.\d+)*[a-z]?\d*[a-z]?(?![a-z])|[a-z]+|\d+")
+
+
+@cache
+def vocabulary() -> dict[str, Any]:
+    """What questions call the columns, and some of the things, of fact tables: facts.toml."""
+    return tomllib.loads(resources.files("chatbot.table").joinpath("facts.toml").read_text(encoding="utf-8"))
+
+
+def take_regions(reading: Reading) -> tuple[str, ...]:
+    """The AWS Regions that a text names, by code or place, taken out of it; in lower case."""
+    found = [(match.start(), match.group()) for match in reading.take(rf"(?<![\w-]){_CODE}(?![\w-])")]
+    for region, places in vocabulary()["places"].items():
+        written = "|".join(map(re.escape, places))
+        found += [(match.start(), region) for match in reading.take(rf"(?<!\w)(?:{written})(?!\w)")]
+    return tuple(dict.fromkeys(region for _, region in sorted(found)))
+
+
+def take_names(reading: Reading, key: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The things of one kind that a text names, of those that the tables have, taken out of it; as the tables write them."""
+    known = tuple(names)
+    if key == "Region":
+        there = {name.lower(): name for name in known}
+        return tuple(there.get(region, region) for region in take_regions(reading))
+    found: list[tuple[int, str]] = []
+    for pattern, meant in _patterns(key, known):
+        found += [(match.start(), name) for match in reading.take(pattern) for name in meant]
+    return tuple(dict.fromkeys(name for _, name in sorted(found)))
+
+
+@lru_cache(maxsize=8)
+def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """How each thing is written, the longest first, and which things that means: "mistral 7b" is several."""
+    written: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        for alias in (
+            *(_model_aliases(name) if key == "Model" else _aliases(name)),
+            *vocabulary()["aliases"].get(name, ()),
+        ):
+            written.setdefault(alias, []).append(name)
+    ordered = sorted(written, key=len, reverse=True)
+    return tuple((_pattern(key, alias), tuple(dict.fromkeys(written[alias]))) for alias in ordered)
+
+
+def _pattern(key: str, alias: str) -> str:
+    if key == "Model":
+        joined = r"[\s_-]*".join(re.escape(token) for token in alias.split(" "))
+        return rf"(?<![\w.])(?:[\w-]+/)?(?:meta[ -])?{joined}{_ADDED}(?!\w|\.\d)"
+    if key == "Accelerator":
+        return rf"(?<![\w.-]){_MAKERS}{re.escape(alias)}{_KINDS}(?![\w-])|(?<![\w.-]){re.escape(alias)}s(?![\w-])"
+    return rf"(?<![\w.-]){re.escape(alias)}(?![\w-])"
+
+
+def _aliases(name: str) -> list[str]:
+    from chatbot.table.instances import accelerator_names
+
+    return sorted(accelerator_names(name))
+
+
+def _model_aliases(name: str) -> list[str]:
+    """ "meta-llama/Meta-Llama-3.1-70B-Instruct" -> "llama 3.1 70b instruct", "llama 3.1 70b"."""
+    tokens = _TOKEN.findall(name.lower().rsplit("/", 1)[-1].removeprefix("meta-"))
+    found = [" ".join(tokens)]
+    while len(tokens) > 2 and _VARIANT.match(tokens[-1]):
+        tokens = tokens[:-1]
+        found.append(" ".join(tokens))
+    return found

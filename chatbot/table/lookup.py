@@ -1,0 +1,162 @@
+"""Questions on one column of a fact table: how many layers a model has, which region has the cleanest grid."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from chatbot.answer import Passage
+from chatbot.draft import Draft
+from chatbot.query import Query
+from chatbot.table.bounds import Reading
+from chatbot.table.columns import TYPE
+from chatbot.table.entities import take_names, vocabulary
+from chatbot.table.filters import is_understood
+from chatbot.table.instances import Row, load_tables
+from chatbot.table.writing import Writing
+from ingest import Index
+
+_SHOWN = 8
+_LONGEST = 200
+# Columns that say of a row where it is from, or are its name.
+_APART = frozenset({"Source", "As of", "Note", "Place", "Vendor", "Load"})
+_MOST = {
+    True: r"(?:most|highest|largest|biggest|greatest|max(?:imum)?)",
+    False: r"(?:least|lowest|smallest|fewest|min(?:imum)?|best)",
+}
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_NOT_SAID = ("", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of the things of one kind: which columns of which things, or which thing comes first by a column."""
+
+    key: str
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    most: bool | None = None
+
+
+def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
+    """The cells that a question asks for, each from its row; None for a question that asks more than that, or that no row tells."""
+    if len(query.standalone) > _LONGEST or query.yes_no:
+        return None
+    tables = load_tables(index)
+    # As it was asked too: spelling is put right by the words of prose, which has no "instruct".
+    for text in dict.fromkeys((query.standalone, query.question)):
+        for key in tables.keys() - {TYPE}:
+            if asked := _read(text, key, tables[key]):
+                writing = Writing(passages)
+                _tell(asked, tables[key], writing)
+                if writing.lines:
+                    return writing.draft()
+    return None
+
+
+def speaks_of_it(query: Query, said: str, index: Index) -> bool:
+    """Whether a text names a thing that a question looks up, and the column: then it may say more than the row."""
+    tables = load_tables(index)
+    for key in tables.keys() - {TYPE}:
+        if asked := _read(query.standalone, key, tables[key]):
+            reading = Reading(said.lower())
+            named = set(take_names(reading, key, _names(tables[key])))
+            return bool(named & set(asked.names)) and bool(
+                set(asked.columns) & set(_take_columns(reading, key, tables[key]))
+            )
+    return False
+
+
+def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
+    reading = Reading(re.sub(r"\s+", " ", text.lower()))
+    names = take_names(reading, key, _names(rows))
+    first = _take_first(reading, key, rows) if not names else None
+    columns = (first[0],) if first else _take_columns(reading, key, rows)
+    ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", reading.text))
+    reading.take(rf"\b{key.lower()}s?\b")
+    if not columns or not (names or ranked) or not is_understood(reading.text):
+        return None
+    return _Asked(key, names, columns, first[1] if first else None)
+
+
+def _names(rows: Iterable[Row]) -> list[str]:
+    return [next(iter(row.cells.values())) for row in rows]
+
+
+def _take_columns(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
+    """The columns that a text speaks of, the longest words for one first."""
+    return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?<![\w-])(?:{words})(?![\w-])"))
+
+
+def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, bool] | None:
+    for header, words in _words(key, rows):
+        own = vocabulary().get(key, {}).get(header, {})
+        for most, direction in _MOST.items():
+            named = own.get("high" if most else "low", r"(?!)")
+            if reading.take(
+                rf"\b{direction} (?:{words})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"
+            ):
+                return header, most
+    return None
+
+
+def _words(key: str, rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """The columns of a kind of thing with the words for each: the table's in its order, then those known by their headers alone."""
+    known: Mapping[str, Mapping[str, str]] = vocabulary().get(key, {})
+    there = dict.fromkeys(h for row in rows for h in row.cells if h not in _APART and h != key)
+    named = [(header, column["words"]) for header, column in known.items() if header in there]
+    return [*named, *((header, re.escape(header.lower())) for header in there if header not in known)]
+
+
+def _tell(asked: _Asked, rows: Sequence[Row], writing: Writing) -> None:
+    if asked.most is not None:
+        _rank(asked, rows, writing)
+        return
+    lines = [line for name in asked.names for column in asked.columns for line in _cells(asked.key, name, column, rows)]
+    for text, row in lines[:_SHOWN]:
+        writing.line(text, row, opening="- " if len(lines) > 1 else "")
+
+
+def _rank(asked: _Asked, rows: Sequence[Row], writing: Writing) -> None:
+    """The first thing by a column, and the next ones to compare."""
+    newest = {
+        row.name: row for row in reversed(rows) if _value(row, asked.columns[0]) is not None and "*" not in row.name
+    }
+    found = sorted(
+        newest.values(), key=lambda row: (_value(row, asked.columns[0]) or 0.0, row.name), reverse=bool(asked.most)
+    )
+    for place, row in enumerate(found[:4]):
+        writing.line(_said(asked.key, asked.columns[0], row), row, opening="- " if place else "")
+
+
+def _cells(key: str, name: str, column: str, rows: Sequence[Row]) -> list[tuple[str, Row]]:
+    """What the newest rows of a thing say in a column, each once; of a region without a figure what holds for its part of the world."""
+    own = [row for row in rows if row.name == name.lower() and row.cells.get(column, "")]
+    if key == "Region" and not any(_value(row, column) is not None for row in own):
+        own = [
+            row for row in rows if "*" in row.name and name.startswith(row.name.rstrip("*")) and row.cells.get(column)
+        ] or own
+    dated = [row for row in own if row.as_of == own[0].as_of]
+    return list({_said(key, column, row): row for row in dated}.items())
+
+
+def _said(key: str, column: str, row: Row) -> str:
+    cell = row.cells[column]
+    says = vocabulary().get(key, {}).get(column, {}).get("says")
+    name = _subject(key, column, row)
+    if says is None or not any(c.isdigit() for c in cell):
+        return f"{name}, {column if column[:2].isupper() else column[0].lower() + column[1:]}: {cell}"
+    return f"{name} {says.replace('{}', cell)}"
+
+
+def _subject(key: str, column: str, row: Row) -> str:
+    """The thing, with what tells it from others of its name: the place of a region, the memory of an A100."""
+    name = next(iter(row.cells.values()))
+    told = row.cells.get(
+        "Place" if key == "Region" else "Memory" if key == "Accelerator" and column != "Memory" else "", ""
+    )
+    return f"{name} ({told})" if told else name
+
+
+def _value(row: Row, column: str) -> float | None:
+    match = _NUMBER.search(row.cells.get(column, ""))
+    return float(match.group()) if match else None
