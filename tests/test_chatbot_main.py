@@ -11,7 +11,7 @@ import pytest
 from chatbot.__main__ import main
 from chatbot.answer import REFUSAL
 
-KEYS = ["question", "text", "refused", "choices", "citations", "model", "seconds"]
+KEYS = ["question", "text", "refused", "choices", "citations", "model", "seconds", "footprint"]
 CITATION_KEYS = [
     "number", "claim", "source", "original", "title", "url", "headings", "page", "quote", "start", "end", "support",
 ]  # fmt: skip
