@@ -12,7 +12,7 @@ def read_amount(text: str) -> float:
     """A count: "70b", "7e9", "1,500". ReaderError for anything else."""
     found = _AMOUNT.fullmatch(text.replace(",", "").strip())
     if not found:
-        raise ReaderError(f"{text!r} is not a number: write 70b or 7e9")
+        raise ReaderError(f"{text!r} is not a number: write 70b or 7e9.")
     return float(found[1]) * _SCALES[found[2].lower()]
 
 
