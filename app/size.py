@@ -1,6 +1,8 @@
 """The Size page: a workload put in, and beside it what it needs, what holds it, what that costs and emits."""
 
+import re
 from collections.abc import Iterator, Sequence
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -15,6 +17,8 @@ from chatbot.sizing import Facts, Fit, Impact, Sizing, Task, Workload, size
 from ingest import Row
 
 _GIB = 2**30
+# In a text that is escaped already.
+_ADDRESS = re.compile(r"https?://[^\s<>\"'()]+")
 _EXAMPLES = {
     "Serve Llama 3.1 70B": {"model": "meta-llama/Meta-Llama-3.1-70B"},
     "QLoRA of a 34B": {"parameters": "34b", "task": Task.QLORA},
@@ -278,7 +282,7 @@ def _arithmetic(sizing: Sizing, fit: Fit | None) -> str:
     return (
         f"<p>Assumed: {as_html(', '.join(sizing.assumptions))}.</p>{on}"
         f'<ul class="ww-arithmetic">{"".join(lines)}{notes}</ul>'
-        f'<h4>Rows</h4><ul class="ww-arithmetic">{"".join(_source_row(row) for row in dict.fromkeys(rows))}</ul>'
+        f'<h4>Inputs</h4><ul class="ww-arithmetic">{"".join(_source_row(row) for row in dict.fromkeys(rows))}</ul>'
     )
 
 
@@ -290,9 +294,13 @@ def _computed(name: str, formula: str, value: str, title: str, url: str) -> str:
 
 
 def _source_row(row: Row) -> str:
+    """A row of a table, with its own source and the way to the table."""
     said = " · ".join(f"{header} {cell}" for header, cell in row.cells.items() if cell and header != "Source")
-    source = row.cells.get("Source", "")
-    return f"<li>{as_html(said)}{' · ' + as_html(source) if source else ''} · {as_html(row.document)}</li>"
+    source = _ADDRESS.sub(
+        r'<a href="\g<0>" target="_blank" rel="noopener noreferrer">\g<0></a>', as_html(row.cells.get("Source", ""))
+    )
+    table = f'<a href="sources?doc={as_html(quote(row.document, safe=""))}" target="_blank">{as_html(row.document)}</a>'
+    return f"<li>{' · '.join(part for part in (as_html(said), source, table) if part)}</li>"
 
 
 def _speed(impact: Impact) -> float | None:

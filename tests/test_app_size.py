@@ -96,6 +96,8 @@ def test_each_figure_stands_there_with_its_arithmetic_its_source_and_its_row() -
     assert "<b>$ per hour</b> 1 × 30.1312 = 30.1" in shown
     assert f"Model {MODEL} · Parameters 70.6B" in shown
     assert "Instance type g6e.48xlarge · Price per hour $30.13118" in shown
+    assert 'href="https://huggingface.co/meta-llama/Meta-Llama-3.1-70B/blob/main/config.json"' in shown
+    assert 'href="sources?doc=corpus%2Ffacts%2Fprices.csv"' in shown
 
 
 def test_the_table_shows_what_does_not_hold_it_when_asked() -> None:
