@@ -3,7 +3,6 @@
 from app.escaping import as_html
 from chatbot.sizing import Fit, Sizing
 
-_GIB = 2**30
 _MAKERS_AND_KINDS = frozenset({"NVIDIA", "AMD", "AWS", "Qualcomm", "Habana", "GPU", "chip", "accelerator"})
 
 
@@ -14,16 +13,16 @@ def memory_bar_html(sizing: Sizing) -> str:
     there is neither, all of the memory together.
     """
     fit = shown_fit(sizing)
-    terms = [(t.name, t.bytes / (fit.sharding.divisor(t.name) if fit else 1) / _GIB) for t in sizing.memory.terms]
+    terms = [(t.name, t.bytes / (fit.sharding.divisor(t.name) if fit else 1)) for t in sizing.memory.terms]
     needed = sum(size for _, size in terms)
-    usable = fit.usable_bytes / _GIB if fit else None
+    usable = fit.usable_bytes if fit else None
     scale = max(needed, usable or 0.0) * 1.02 or 1.0
     parts = "".join(
         f'<span class="{_kind(name)}" style="width:{100 * size / scale:.2f}%"></span>' for name, size in terms
     )
     line = f'<span class="ww-usable" style="left:{100 * usable / scale:.2f}%"></span>' if usable else ""
     legend = "".join(
-        f'<li><span class="ww-swatch {_kind(name)}"></span>{as_html(name)} <b>{gib(size)}</b></li>'
+        f'<li><span class="ww-swatch {_kind(name)}"></span>{as_html(name)} <b>{gb(size)}</b></li>'
         for name, size in terms
     )
     return (
@@ -55,17 +54,19 @@ def short_name(accelerator: str) -> str:
     return " ".join(word for word in accelerator.split() if word not in _MAKERS_AND_KINDS)
 
 
-def gib(size: float) -> str:
-    """GiB with three significant digits, and all of those before the point."""
-    return f"{size:,.0f} GiB" if size >= 100 else f"{size:.3g} GiB"
+def gb(size: float) -> str:
+    """Bytes in GB with three significant digits, and all of those before the point."""
+    return f"{size / 1e9:,.0f} GB" if size >= 1e11 else f"{size / 1e9:.3g} GB"
 
 
 def _caption(fit: Fit | None, needed: float, usable: float | None) -> str:
     if fit is None or usable is None:
-        return f"{gib(needed)} in all"
-    words = hardware_words(fit)
-    each = f"each of {words}" if fit.accelerators > 1 else words.replace("1 × ", "one ", 1)
-    return f"On {each}: {gib(needed)} needed, {gib(usable)} usable"
+        return f"{gb(needed)} in all"
+    used, within, machine = hardware_words(fit).partition(" in ")
+    if fit.accelerator:
+        name = short_name(fit.accelerator.name)
+        used = f"each of {fit.accelerators} {name}" if fit.accelerators > 1 else f"one {name}"
+    return f"On {used}{within}{machine}: {gb(needed)} needed, {gb(usable)} usable"
 
 
 def _kind(name: str) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.boundary import told
 from app.escaping import as_html, as_label
-from app.memory_bar import gib, hardware_words, memory_bar_html, short_name, shown_fit
+from app.memory_bar import gb, hardware_words, memory_bar_html, short_name, shown_fit
 from app.resources import Operator, bot_of, facts_of
 from app.size_inputs import ask_workload
 from chatbot import ReaderError
@@ -16,7 +16,6 @@ from chatbot.llm.models import OFFLINE
 from chatbot.sizing import Facts, Fit, Impact, Sizing, Task, Workload, size
 from ingest import Row
 
-_GIB = 2**30
 # In a text that is escaped already.
 _ADDRESS = re.compile(r"https?://[^\s<>\"'()]+")
 _EXAMPLES = {
@@ -111,10 +110,10 @@ def verdict(sizing: Sizing) -> str:
         )
         each = " on each accelerator" if named.accelerators * named.instances > 1 else ""
         return (
-            f"{said}{just}: {needs} {gib(named.needed_bytes / _GIB)}{each}, and {_each_of(named)} has "
-            f"{gib(named.usable_bytes / _GIB)} usable."
+            f"{said}{just}: {needs} {gb(named.needed_bytes)}{each}, and {_each_of(named)} has "
+            f"{gb(named.usable_bytes)} usable."
         )
-    total = f"{needs if work.model else _capital(needs)} {_three(sizing.memory.gb)} GB ({gib(sizing.memory.gib)})"
+    total = f"{needs if work.model else _capital(needs)} {gb(sizing.memory.bytes)} ({_three(sizing.memory.gib)} GiB)"
     best = sizing.cheapest or sizing.smallest
     if best is None:
         return f"{total}; nothing that was considered holds it."
@@ -266,10 +265,7 @@ def _show_chart(sizing: Sizing) -> None:
 
 def _arithmetic(sizing: Sizing, fit: Fit | None) -> str:
     """Each figure with its formula and source, then the rows that the inputs are from."""
-    lines = [
-        _computed(t.name, t.formula, f"{_three(t.bytes / 1e9)} GB", t.source.title, t.source.url)
-        for t in sizing.memory.terms
-    ]
+    lines = [_computed(t.name, t.formula, gb(t.bytes), t.source.title, t.source.url) for t in sizing.memory.terms]
     rows: list[Row] = [row for term in sizing.memory.terms for row in term.inputs]
     figures = fit.impact.figures if fit and fit.impact else ()
     for figure in figures:

@@ -160,7 +160,7 @@ def test_whatever_the_address_names_stays_text(value: str) -> None:
 
 def test_the_verdict_on_named_hardware_says_both_figures(facts: Facts) -> None:
     assert verdict(sized(facts, parameters=34e9, accelerator="L40S")) == (
-        "No: a model of 34B parameters in bf16 needs 65.1 GiB, and an L40S has 40.2 GiB usable."
+        "No: a model of 34B parameters in bf16 needs 69.9 GB, and an L40S has 43.2 GB usable."
     )
     assert verdict(sized(facts, parameters=7e9, accelerator="A100", accelerators=8)).startswith(
         "Yes: a model of 7B parameters in bf16 needs "
@@ -173,9 +173,9 @@ def test_the_bar_shows_what_one_accelerator_holds(facts: Facts) -> None:
     assert named is not None
     assert hardware_words(named) == "4 of 8 L40S in g6e.48xlarge"
     shown = memory_bar_html(sizing)
-    assert "On each of 4 of 8 L40S in g6e.48xlarge: 33.5 GiB needed, 40.2 GiB usable" in shown
-    # 141.2e9 bytes of weights and 2.684e9 of cache over four, in GiB.
-    assert re.findall(r"</span>([\w ]+) <b>([\d.]+) GiB</b>", shown) == [("weights", "32.9"), ("KV cache", "0.625")]
+    assert "On each of 4 L40S in g6e.48xlarge: 36 GB needed, 43.2 GB usable" in shown
+    # 141.2e9 bytes of weights and 2.684e9 of cache over four.
+    assert re.findall(r"</span>([\w ]+) <b>([\d.]+) GB</b>", shown) == [("weights", "35.3"), ("KV cache", "0.671")]
     # The scale ends 2 % after the usable memory.
     assert 'class="ww-usable" style="left:98.04%"' in shown
 
@@ -190,10 +190,10 @@ def test_what_does_not_fit_goes_beyond_the_line(facts: Facts) -> None:
 
 def test_without_hardware_the_bar_shows_all_of_the_memory(facts: Facts) -> None:
     sizing = sized(facts, parameters=7e9)
-    term = Term("weights", 2**34, "2 × 8", Reference("T", "https://example.org"))
+    term = Term("weights", 16e9, "2 × 8", Reference("T", "https://example.org"))
     nowhere = replace(sizing, named=None, cheapest=None, smallest=None, memory=Memory((term,)))
     shown = memory_bar_html(nowhere)
-    assert "<figcaption>16 GiB in all</figcaption>" in shown
+    assert "<figcaption>16 GB in all</figcaption>" in shown
     assert "ww-usable" not in shown
 
 
@@ -206,7 +206,7 @@ def test_a_sizing_answer_in_the_chat_has_its_bar_and_the_way_to_its_page() -> No
     ]
     page.session_state["linked"] = True
     shown = html(page.run())
-    assert "On one L40S: 65.1 GiB needed, 40.2 GiB usable" in shown
+    assert "On one L40S: 69.9 GB needed, 43.2 GB usable" in shown
     assert 'href="size?parameters=34b&amp;accelerator=L40S"' in shown
     assert not page.exception
 
