@@ -156,7 +156,7 @@ def _pick(fit: Fit, titles: Sequence[str]) -> str:
         _uses(fit),
         f"${impact.usd_per_hour:,.2f} an hour" if impact.usd_per_hour is not None else "no price known",
         f"{_three(impact.watts)} W" if impact.watts is not None else "",
-        f"{_three(impact.g_co2_per_hour)} g CO2e an hour" if impact.g_co2_per_hour is not None else "",
+        f"{_three(impact.kg_co2_per_month)} kg CO2e a month" if impact.kg_co2_per_month is not None else "",
         f"≤ {_three(_speed(impact))} tokens/s" if _speed(impact) else "",
     ]
     words = " · ".join(
@@ -187,8 +187,8 @@ def _show_table(sizing: Sizing) -> None:
         column_config={
             "Headroom": number(format="%.0f %%", help="Of the usable memory of each accelerator"),
             "$/hour": number(format="%.2f"),
-            "g CO2e/hour": number(
-                format="%,.0f", help="Of the electricity, by the yearly average of the region's grid"
+            "kg CO2e/month": number(
+                format="%,.0f", help="Electricity by the grid of the region, and the share of making the host"
             ),
             "$/month": number(format="%,.0f", help="730 hours"),
             "Watts": number(format="%,.0f", help="At the assumed load, without the data centre's share"),
@@ -205,7 +205,7 @@ def _row(fit: Fit) -> dict[str, object]:
         "Uses": _uses(fit),
         "Headroom": 100 * fit.headroom,
         "$/hour": impact.usd_per_hour,
-        "g CO2e/hour": impact.g_co2_per_hour,
+        "kg CO2e/month": impact.kg_co2_per_month,
         "$/month": impact.usd_per_month,
         "Watts": impact.watts,
         "Tokens/s ≤": _speed(impact),
@@ -228,10 +228,10 @@ def _show_chart(sizing: Sizing) -> None:
             "type": _named(fit),
             "accelerator": short_name(fit.accelerator.name) if fit.accelerator else "CPU",
             "price": fit.impact.usd_per_hour,
-            "carbon": fit.impact.g_co2_per_hour,
+            "carbon": fit.impact.kg_co2_per_month,
         }
         for fit in sizing.fits
-        if fit.fits and fit.impact and fit.impact.usd_per_hour and fit.impact.g_co2_per_hour
+        if fit.fits and fit.impact and fit.impact.usd_per_hour and fit.impact.kg_co2_per_month
     ]
     if len(known) < 2:
         return
@@ -246,14 +246,14 @@ def _show_chart(sizing: Sizing) -> None:
 
     kind = {"field": "accelerator", "type": "nominal", "title": None}
     tips = [{"field": f, "title": t} for f, t in (("type", "Type"), ("accelerator", "Accelerator"))]
-    tips += [{"field": f, "title": t, "format": ",.3~r"} for f, t in (("price", "$/hour"), ("carbon", "g CO2e/hour"))]
+    tips += [{"field": f, "title": t, "format": ",.3~r"} for f, t in (("price", "$/hour"), ("carbon", "kg CO2e/month"))]
     st.vega_lite_chart(
         known,
         {
             "mark": {"type": "circle", "size": 110, "opacity": 0.85},
             "encoding": {
                 "x": axis("price", "$ an hour"),
-                "y": axis("carbon", "g CO2e an hour"),
+                "y": axis("carbon", "kg CO2e a month"),
                 "color": {**kind, "legend": {"orient": "bottom", "columns": 4}},
                 "tooltip": tips,
             },

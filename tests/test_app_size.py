@@ -85,7 +85,7 @@ def test_an_input_changes_the_result() -> None:
     page.selectbox(key="format").set_value("awq").run()
     assert "Meta-Llama-3.1-70B in awq needs" in html(page)
     assert not page.exception
-    assert {"Headroom", "$/hour", "g CO2e/hour"} <= set(page.dataframe[0].value.columns)
+    assert {"Headroom", "$/hour", "kg CO2e/month"} <= set(page.dataframe[0].value.columns)
     assert len(page.get("vega_lite_chart")) == 1
 
 
