@@ -5,7 +5,7 @@ from datetime import datetime
 from urllib.parse import quote as url_quote
 
 from app.escaping import as_html, with_links
-from chatbot import Answer, Citation, Passage
+from chatbot import Answer, Citation, Footprint, Passage
 from chatbot.comparison_table import Row, comparison_rows
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 
@@ -164,10 +164,29 @@ def facts_html(answer: Answer, updated: str) -> str:
         parts.append(f"{answer.usage.input_tokens:,} + {answer.usage.output_tokens:,} tokens")
     if answer.cost is not None:
         parts.append(f"${answer.cost:.4f}")
+    if answer.footprint:
+        parts += _footprint_words(answer.footprint)
     if answer.dropped:
         sentences = "sentence" if answer.dropped == 1 else "sentences"
         parts.append(f"{answer.dropped} unsupported {sentences} left out")
     return f'<p class="ww-facts ww-meta">{" · ".join(as_html(part) for part in parts if part)}</p>'
+
+
+def _footprint_words(footprint: Footprint) -> list[str]:
+    """This machine's energy and carbon, then the estimate for a hosted model."""
+    machine = f"{_in_milli(footprint.wh)}Wh"
+    if footprint.g_co2 is not None:
+        machine += f", {_in_milli(footprint.g_co2)}g CO2e"
+    if footprint.model_wh_low is None or footprint.model_wh_high is None:
+        return [machine]
+    low, high = footprint.model_wh_low, footprint.model_wh_high
+    model = f"{_in_milli(low)}Wh" if low == high else f"{_in_milli(low)}Wh to {_in_milli(high)}Wh"
+    return [machine, f"the model by estimate {model}"]
+
+
+def _in_milli(value: float) -> str:
+    """Two significant digits and the prefix of the unit: 0.00064 is "0.64 m"."""
+    return f"{value:.2g} " if value >= 0.1 else f"{1000 * value:.2g} m"
 
 
 def day(moment: str) -> str:

@@ -45,18 +45,17 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
         question_box(operator)
     tools = st.container(horizontal=True, horizontal_alignment="right", gap="small", key="tools")
     store = feedback_store(str(bot.index.path))
-    generation = bot.index.generation
     earlier = _recent(exchanges())
     for exchange in earlier:
         with st.empty().container():
-            show_exchange(exchange, store, generation)
+            show_exchange(exchange, store, bot.index)
             if submission is None and exchange is earlier[-1]:
                 show_next(exchange)
     if submission is not None:
         slot, place = st.empty(), st.empty()
         exchange = _seen_to(submission, operator, bot, slot, place)
         with slot.container():
-            show_exchange(exchange, store, bot.index.generation)
+            show_exchange(exchange, store, bot.index)
             with place:
                 scroll_to(exchange, "answered")
             show_next(_with_next(exchange, bot))

@@ -1,6 +1,7 @@
 """One exchange on the page: the question, the answer first, then what it stands on."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -10,9 +11,14 @@ from app.boundary import show_problem
 from app.conversation import Exchange, submit
 from app.escaping import as_html, as_label
 from app.library import Added
+from app.memory_bar import memory_bar_html
+from app.resources import sized
+from app.size_inputs import size_link
 from app.votes import show_votes
-from chatbot import Answer, FeedbackStore
+from chatbot import Answer, FeedbackStore, ReaderError
 from chatbot.comparison_table import bars, comparison_rows
+from chatbot.sizing import Workload
+from ingest import Index
 
 STAGES = {
     "searching": "Searching the sources",
@@ -22,17 +28,17 @@ STAGES = {
 }
 
 
-def show_exchange(exchange: Exchange, store: FeedbackStore | None, generation: int) -> None:
+def show_exchange(exchange: Exchange, store: FeedbackStore | None, index: Index) -> None:
     """The whole exchange but for what to ask next, which only the latest one offers."""
     if exchange.question:
         st.html(question_html(exchange.question, place_of(exchange)))
     if exchange.added:
         st.html(added_html(exchange.added))
     if exchange.answer is not None:
-        _show_answer(exchange, exchange.answer)
+        _show_answer(exchange, exchange.answer, index)
         if store is not None:
             with st.container(horizontal=True, vertical_alignment="center", key=f"votes-{exchange.id}"):
-                show_votes(exchange, store, generation)
+                show_votes(exchange, store, index.generation)
     elif exchange.problem:
         show_problem(exchange.problem)
     elif exchange.question:
@@ -61,13 +67,15 @@ def scroll_to(exchange: Exchange, moment: str) -> None:
     )
 
 
-def _show_answer(exchange: Exchange, answer: Answer) -> None:
+def _show_answer(exchange: Exchange, answer: Answer, index: Index) -> None:
     anchor = f"ww-{exchange.id}"
     if answer.notice:
         st.html(f'<p class="ww-notice" dir="auto">{as_html(answer.notice)}</p>')
     st.html(answer_html(answer, anchor))
     if found := bars(comparison_rows(answer)):
         st.html(bars_html(found, anchor))
+    for workload in answer.workloads:
+        _show_memory(workload, index)
     if answer.refused:
         if answer.passages:
             st.html(f'<p class="ww-facts">Nearest in the sources</p>{nearest_html(answer.passages)}')
@@ -76,6 +84,13 @@ def _show_answer(exchange: Exchange, answer: Answer) -> None:
     st.html(facts_html(answer, exchange.updated))
     if st.query_params.get("debug") == "true":
         _show_retrieval(answer)
+
+
+def _show_memory(workload: Workload, index: Index) -> None:
+    """The bar of a sizing, with the way to its page; nothing where the index has lost what it was computed with."""
+    with suppress(ReaderError):
+        link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
+        st.html(memory_bar_html(sized(str(index.path), index.generation, workload)) + link)
 
 
 def _show_stopped(exchange: Exchange) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
@@ -13,7 +14,10 @@ from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.app import AppSettings, is_loopback
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.settings import Settings, settings_from
+from chatbot.sizing import Facts, Sizing, Workload, size
+from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
+from ingest import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,25 @@ def bot_of(index: Path, model: str, passages: int = 0) -> Chatbot:
 def _opened(index: str, model: str, passages: int) -> Chatbot:
     settings = settings_from(os.environ, ModelSettings)
     return Chatbot.open(index, model, replace(settings, passages=passages) if passages else settings)
+
+
+def facts_of(index: Index) -> Facts:
+    """What sizing computes with, as the index has it in this generation; the corpus's own where it holds no models."""
+    return _facts(str(index.path), index.generation, index)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _facts(path: str, generation: int, _index: Index) -> Facts:
+    facts = Facts.load(_index)
+    if (facts.models and facts.instances) or not (CORPUS / "facts").is_dir():
+        return facts
+    return Facts.load_folder(CORPUS)
+
+
+@lru_cache(maxsize=32)
+def sized(path: str, generation: int, workload: Workload) -> Sizing:
+    """A sizing by the facts of an index, kept for the answers that a page shows again."""
+    return size(workload, facts_of(_opened(path, OFFLINE, 0).index))
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)

@@ -8,7 +8,7 @@ from app.resources import Operator, bot_of
 from chatbot import Chatbot, ReaderError
 from chatbot.llm.models import OFFLINE
 
-_MODEL, _DEPTH = "model", "depth"
+_MODEL, _DEPTH = "reader", "depth"
 # How many passages a language model reads before its first attempt.
 _DEPTHS = {"Quick": 12, "Normal": 0, "Thorough": 48}
 

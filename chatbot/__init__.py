@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chatbot.answer import REFUSAL, Answer, Citation, Passage, ReaderError, Turn, Usage
+    from chatbot.answer import REFUSAL, Answer, Citation, Footprint, Passage, ReaderError, Turn, Usage
     from chatbot.bot import Chatbot, Event
     from chatbot.characters import shown
     from chatbot.deadline import Cancelled
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chatbot.runnable import HybridRetriever
 
 _HOMES = {
-    "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer", "Usage": "answer",
+    "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Footprint": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer", "Usage": "answer",
     "Cancelled": "deadline", "shown": "characters", "Chatbot": "bot", "Event": "bot", "Feedback": "feedback", "FeedbackStore": "feedback", "retrieve": "retriever", "HybridRetriever": "runnable",
     "ModelSettings": "llm.models", "ScriptedChatModel": "llm.scripted",
 }  # fmt: skip
@@ -27,6 +27,7 @@ __all__ = [
     "Event",
     "Feedback",
     "FeedbackStore",
+    "Footprint",
     "HybridRetriever",
     "ModelSettings",
     "Passage",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ingest import Chunk
+
+if TYPE_CHECKING:
+    from chatbot.sizing.workload import Workload
 
 REFUSAL = "The sources do not say."
 
@@ -47,11 +51,30 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Footprint:
+    """What an answer took: energy in Wh and carbon in g CO2e.
+
+    `wh` and `g_co2` are those of this machine's `cpu_seconds`; `g_co2` is None where nobody said what grid it is on. What
+    begins with `model_` is the estimate for a hosted model, between its bounds; None where no such model wrote, or where
+    there is no estimate for it.
+    """
+
+    cpu_seconds: float
+    wh: float
+    g_co2: float | None = None
+    model_wh_low: float | None = None
+    model_wh_high: float | None = None
+    model_g_co2_low: float | None = None
+    model_g_co2_high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is shown. `choices` holds option letters of an exam question; `seconds` is the time from question to answer.
 
     `usage` and `cost` (US dollars) are None where no language model wrote, or its price is not known. `dropped` counts the
     sentences that verification took away. `notice` says why another reader than the one asked for answered, if so.
+    `footprint` is what the answer took. `workloads` are what a sizing answer was computed for, for surfaces that show more.
     """
 
     question: str
@@ -66,6 +89,8 @@ class Answer:
     cost: float | None = None
     dropped: int = 0
     notice: str = ""
+    footprint: Footprint | None = None
+    workloads: tuple[Workload, ...] = ()
 
     @property
     def support(self) -> float:

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from chatbot import deadline
-from chatbot.answer import REFUSAL, Answer, Passage, Turn
+from chatbot.answer import REFUSAL, Answer, Footprint, Passage, Turn
 from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
 from chatbot.examination import option_label
+from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.llm.streaming import is_fit
@@ -68,6 +69,8 @@ class Chatbot:
         self._seconds = settings_from(os.environ, deadline.Limits).deadline
         self._reader = None if model == OFFLINE else _language_reader(model, settings, clock)
         self.model = self._reader.name if self._reader else OFFLINE
+        assumed = settings_from(os.environ, FootprintSettings)
+        self._watts, self._grid = assumed.watts, grid_carbon(assumed.grid, index)
 
     @classmethod
     def open(
@@ -103,12 +106,14 @@ class Chatbot:
         yield Event("stage", "searching")
         index = self.index.snapshot()
         events = self._offline if self._reader is None else self._with_model
-        for event in deadline.apart(events(asked, remembered, index, cancelled)):
+        for event, cpu_seconds in metered(deadline.apart(events(asked, remembered, index, cancelled))):
             if event.answer is None:
                 yield event
             else:
                 seconds = time.perf_counter() - began
-                yield Event("answer", answer=replace(event.answer, question=asked, seconds=seconds))
+                footprint = self._footprint(cpu_seconds, seconds, event.answer)
+                answer = replace(event.answer, question=asked, seconds=seconds, footprint=footprint)
+                yield Event("answer", answer=answer)
 
     def as_runnable(self, *, cancelled: Callable[[], bool] | None = None) -> Runnable[str | dict[str, object], Answer]:
         """The whole chain as a LangChain runnable: a question, or {"question", "history"}, in; the Answer out.
@@ -118,6 +123,12 @@ class Chatbot:
         from chatbot.runnable import AnswerChain
 
         return AnswerChain(bot=self, cancelled=cancelled)
+
+    def _footprint(self, cpu_seconds: float, seconds: float, answer: Answer) -> Footprint:
+        footprint = machine_footprint(cpu_seconds, self._watts, self._grid)
+        if self._reader is None or answer.usage is None:
+            return footprint
+        return replace(footprint, **self._reader.estimate(answer.usage, seconds))
 
     def _offline(
         self, question: str, history: Sequence[Turn], index: Index, cancelled: Callable[[], bool] | None

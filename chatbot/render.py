@@ -1,5 +1,6 @@
 """An answer for its readers: plain text for a terminal, JSON for programs."""
 
+from dataclasses import asdict
 from typing import Any
 
 from chatbot.answer import Answer, Citation
@@ -20,6 +21,7 @@ def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
         "citations": [_citation(c) for c in answer.citations],
         "model": answer.model,
         "seconds": round(answer.seconds, 4),
+        "footprint": {**asdict(answer.footprint), "usd": answer.cost} if answer.footprint else None,
     }
 
 

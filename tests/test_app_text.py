@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html, surroundings
 from app.bars_html import bars_html
 from app.escaping import as_html, as_label, with_links
-from chatbot import Answer, Citation, Passage, Usage
+from chatbot import Answer, Citation, Footprint, Passage, Usage
 from chatbot.comparison_table import Bar, Bars
 from ingest import Chunk, Document, Source
 
@@ -131,6 +131,20 @@ def test_a_refusal_says_its_sentence_and_leaves_the_sources_to_their_cards() -> 
     text = "The sources do not say. Nearest in the sources: One; Two."
     page = seen(answer_html(hostile_answer(text=text, refused=True, citations=()), "x"))
     assert page.text == "The sources do not say."
+
+
+@pytest.mark.parametrize(
+    ("footprint", "words"),
+    [
+        (Footprint(0.7, 0.00064), "0.64 mWh"),
+        (Footprint(0.7, 0.00064, 0.00025), "0.64 mWh, 0.25 mg CO2e"),
+        (Footprint(0.7, 0.00064, None, 0.25, 1.5, 0.1, 0.6), "0.64 mWh · the model by estimate 0.25 Wh to 1.5 Wh"),
+        (Footprint(0.7, 0.00064, None, 0.25, 0.25, 0.1, 0.1), "0.64 mWh · the model by estimate 0.25 Wh"),
+    ],
+)
+def test_the_line_below_an_answer_says_what_it_took(footprint: Footprint, words: str) -> None:
+    line = facts_html(hostile_answer(model="m", citations=(), refused=True, footprint=footprint), "")
+    assert seen(line).text == f"m · 1.2 s · {words}"
 
 
 def test_the_line_below_an_answer_says_what_is_known() -> None:

@@ -9,7 +9,9 @@ from servers.model_api import TOKENS_IN, TOKENS_OUT, Reply, aws_error, converse,
 
 from chatbot import Answer, Chatbot, ReaderError, Usage
 from chatbot.llm.failures import Clock
+from chatbot.llm.hosted import list_price
 from chatbot.llm.models import ModelSettings
+from chatbot.render import as_json
 
 MODEL = "bedrock_converse:anthropic.claude-3-5-sonnet-20241022-v2:0"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
@@ -168,3 +170,15 @@ def test_an_endpoint_where_nothing_listens_is_named_as_the_regions(bot: Chatbot)
     settings = ModelSettings(base_url="http://127.0.0.1:9", region="us-east-1", timeout=1.0)
     with pytest.raises(ReaderError, match=r"^Bedrock cannot be reached in us-east-1"):
         Chatbot(bot.index, MODEL, settings).ask(QUESTION)
+
+
+def test_a_hosted_answer_has_its_list_price_and_its_estimated_footprint(bot: Chatbot, good: str) -> None:
+    model = "bedrock_converse:us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    answer, _ = asked(bot, converse_stream(good), model=model)
+    assert answer.cost == list_price(model, Usage(TOKENS_IN, TOKENS_OUT))
+    assert (answer.cost or 0) > 0
+    took = answer.footprint
+    assert took is not None
+    assert took.cpu_seconds > 0
+    assert 0 < (took.model_wh_low or 0) <= (took.model_wh_high or 0)
+    assert as_json(answer)["footprint"]["usd"] == answer.cost

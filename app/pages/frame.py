@@ -17,6 +17,7 @@ require_sign_in()
 page = st.navigation(
     [
         st.Page("chat.py", title="Chat", icon=":material/forum:", default=True),
+        st.Page("size.py", title="Size", icon=":material/straighten:"),
         st.Page("sources.py", title="Sources", icon=":material/library_books:"),
         st.Page("exam.py", title="Exam", icon=":material/school:"),
     ]

@@ -1,10 +1,11 @@
 """A run as a report: scores with their certainty, in all and by group, and what went wrong."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import mean, median
 from typing import Literal
 
+from chatbot.answer import Footprint
 from chatbot.bot import Chatbot
 from chatbot.exam.baselines import (
     BaselineScore,
@@ -191,7 +192,7 @@ def exact_quotes(results: Sequence[Result]) -> Rate:
 
 
 def usage(results: Sequence[Result]) -> dict[str, float | int | None]:
-    """Seconds, tokens and US dollars; None where nobody counted them."""
+    """Seconds, tokens, US dollars, and the sums of the footprints; None where nobody counted them."""
     seconds = [r.seconds for r in results if r.verdict != "error"]
     costs = [r.cost for r in results if r.cost is not None]
     tokens_in = [r.input_tokens for r in results if r.input_tokens is not None]
@@ -202,7 +203,14 @@ def usage(results: Sequence[Result]) -> dict[str, float | int | None]:
         "input_tokens": sum(tokens_in) if tokens_in else None,
         "output_tokens": sum(tokens_out) if tokens_out else None,
         "cost": sum(costs) if costs else None,
+        **{field.name: _sum_of_footprints(results, field.name) for field in fields(Footprint)},
     }
+
+
+def _sum_of_footprints(results: Sequence[Result], name: str) -> float | None:
+    footprints = [r.answer.get("footprint") for r in results if r.answer]
+    known = [value for footprint in footprints if footprint and (value := footprint.get(name)) is not None]
+    return sum(known) if known else None
 
 
 def _answered(results: Sequence[Result]) -> list[tuple[float, bool]]:

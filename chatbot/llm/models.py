@@ -69,6 +69,12 @@ def check_model(model: str) -> None:
         raise ReaderError(f"{model!r} needs more packages. Install them with: pip install 'wattwise[{extra}]'")
 
 
+def is_hosted(model: str, settings: ModelSettings) -> bool:
+    """Whether a model answers at its provider, at list prices, and not on a server of one's own."""
+    provider = provider_of(model)
+    return provider == "bedrock_converse" or (provider == "openai" and not _own_server(settings))
+
+
 def open_model(model: str, settings: ModelSettings) -> BaseChatModel:
     """The chat model behind a string that `check_model` has passed; raises what its provider raises."""
     from langchain.chat_models import init_chat_model
@@ -106,13 +112,17 @@ def _maker_in_arn(name: str) -> str:
 
 def _openai(name: str, settings: ModelSettings) -> dict[str, Any]:
     given: dict[str, Any] = {"timeout": settings.timeout, "max_retries": 0, "stream_usage": True}
-    own_server = settings.base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
+    own_server = _own_server(settings)
     if not own_server:
         return given | {"max_tokens": settings.max_tokens} | _temperature(settings)
     # Servers of one's own ask for no key but the client does; they know the chat API, and the limit by its first name.
     key = {} if os.environ.get("OPENAI_API_KEY") else {"api_key": "none"}
     limit = {"extra_body": {"max_tokens": settings.max_tokens}}
     return given | key | limit | {"base_url": own_server, "use_responses_api": False} | _temperature(settings, 0.0)
+
+
+def _own_server(settings: ModelSettings) -> str:
+    return settings.base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or ""
 
 
 def _ollama(name: str, settings: ModelSettings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an answer cost, from a price table of the user's own; no price is known by heart."""
+"""What an answer cost, from a price table of the user's own."""
 
 import tomllib
 from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,8 @@ from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts
 from chatbot.llm.choices import examined
 from chatbot.llm.failures import PASSING, Clock, Failure, GuardrailStop, Kind, NotOpened, StreamCut, classify, delay
-from chatbot.llm.models import ModelSettings, check_model, open_model, tells_its_end
+from chatbot.llm.hosted import estimate, list_price
+from chatbot.llm.models import ModelSettings, check_model, is_hosted, open_model, tells_its_end
 from chatbot.llm.prices import cost, load_prices
 from chatbot.llm.remedies import notice, sentence, shortened
 from chatbot.llm.streaming import SentenceStream, Transcript
@@ -111,10 +112,16 @@ class LanguageReader:
         self._clock = clock or Clock()
         self._prices = load_prices(Path(settings.prices)) if settings.prices else {}
         self._opening = Lock()
+        self._is_hosted = isinstance(model, str) and is_hosted(model, settings)
 
     def cost(self, usage: Usage | None) -> float | None:
-        """US dollars, None where the price of this model is not in the table."""
-        return cost(usage, self._prices.get(self.name))
+        """US dollars by the user's own price table, else by the list price; None where neither has this model."""
+        own = cost(usage, self._prices.get(self.name))
+        return own if own is not None or usage is None or not self._is_hosted else list_price(self.name, usage)
+
+    def estimate(self, usage: Usage, seconds: float) -> Mapping[str, float]:
+        """The model's part of a `Footprint`, {} where nobody estimates it."""
+        return estimate(self.name, usage, seconds) if self._is_hosted else {}
 
     def deadline(self) -> float:
         """When an answer that begins now must be there."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from chatbot.answer import ReaderError
+from chatbot.sizing.amounts import read_amount, read_tokens
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.render import as_json, as_text
 from chatbot.sizing.sizing import size
@@ -18,9 +19,8 @@ from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 from ingest import CorpusError, Index
 
 _E = TypeVar("_E", bound=StrEnum)
+_T = TypeVar("_T")
 
-_SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmbt]?)", re.IGNORECASE)
 _TASKS = {
     "serve": Task.SERVE, "serving": Task.SERVE, "inference": Task.SERVE, "full": Task.FULL, "finetune": Task.FULL,
     "lora": Task.LORA, "qlora": Task.QLORA, "pretrain": Task.PRETRAIN, "pretraining": Task.PRETRAIN,
@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     what = parser.add_argument_group("what is run").add_argument
     what("--model", metavar="M", help="a model of the table, such as Llama-3.1-70B")
-    what("--parameters", type=_amount, metavar="N", help="its size where no model is named: 70b")
+    what("--parameters", type=_read(read_amount), metavar="N", help="its size where no model is named: 70b")
     what("--task", type=_one_of(_TASKS, "task"), metavar="T", help="serve (default), full, lora, qlora, pretrain")
     what("--format", type=_one_of(_FORMATS, "format"), metavar="F", help=f"of the weights: {', '.join(Format)}")
     what(
@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="F",
         help="of the KV cache: bf16 (default), fp8, int8, int4",
     )
-    what("--context", type=_tokens, metavar="N", help="tokens of a sequence: 16k is 16,384")
+    what("--context", type=_read(read_tokens), metavar="N", help="tokens of a sequence: 16k is 16,384")
     what("--users", type=_whole, metavar="N", help="sequences at once; in training the batch of one accelerator")
     what("--optimizer", type=_one_of(_OPTIMIZERS, "optimizer"), metavar="O", help="adam, adam8bit, adafactor, sgd")
     what("--zero", type=_whole, metavar="STAGE", help="what training shards: 0 to 3")
@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         help="keep the activations of every layer",
     )
     what("--lora-rank", type=_whole, metavar="N")
-    what("--tokens", type=_amount, metavar="N", help="that a training sees in all: 2b")
+    what("--tokens", type=_read(read_amount), metavar="N", help="that a training sees in all: 2b")
     what("--hours", type=float, metavar="N", help="how long it runs")
     where = parser.add_argument_group("where it may run").add_argument
     where("--region", metavar="R", help="an AWS region (default us-east-1)")
@@ -140,17 +140,14 @@ def _one_of(names: dict[str, _E], kind: str) -> Callable[[str], _E]:
     return read
 
 
-def _amount(text: str) -> float:
-    found = _AMOUNT.fullmatch(text.replace(",", "").strip())
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number: write 70b or 7e9")
-    return float(found[1]) * _SCALES[found[2].lower()]
+def _read(read: Callable[[str], _T]) -> Callable[[str], _T]:
+    def argument(text: str) -> _T:
+        try:
+            return read(text)
+        except ReaderError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
 
-
-def _tokens(text: str) -> int:
-    """16k is 16 x 1,024 tokens, as the models' context windows are counted."""
-    amount = _amount(text)
-    return round(amount * 1.024) if text.strip().lower().endswith("k") else round(amount)
+    return argument
 
 
 def _whole(text: str) -> int:

@@ -14,6 +14,7 @@ from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -98,6 +99,16 @@ class Page:
     def press(self, label: str) -> None:
         self.click(self.waiting().until(lambda _: self.button(label), f"no button {label!r}"))
         self.wait_until_idle()
+
+    def input(self, label: str) -> WebElement:
+        """The field of this label."""
+        return self.wait_for(f'input[aria-label="{label}"]')
+
+    def choose(self, label: str, value: str) -> None:
+        """Write into a field, and leave it."""
+        field = self.input(label)
+        self.click(field)
+        field.send_keys(value, Keys.ENTER)
 
     def button(self, label: str) -> WebElement | None:
         shown = (b for b in self.all("button") if b.is_displayed())

@@ -23,6 +23,7 @@ PAGES = {
     "comparison": f"?q={quote('Trainium or Inferentia?')}",
     "exam-question": f"?q={quote(EXAM)}",
     "refusal": f"?q={quote('How much does a p5.48xlarge cost per hour?')}",
+    "size": "size?model=meta-llama/Meta-Llama-3.1-70B&context=32k&users=8",
     "sources": "sources",
     "exam": "exam",
 }

@@ -217,3 +217,25 @@ def test_every_page_opens_without_an_error(page: Page) -> None:
     for path in ("", "sources", "exam"):
         page.open(path)
         assert page.all('[data-testid="stAlert"], [data-testid="stException"]') == []
+
+
+def test_an_input_of_the_size_page_changes_the_verdict_and_the_address_gives_it_back(page: Page) -> None:
+    page.open("size?model=meta-llama/Meta-Llama-3.1-70B&accelerator=L40S")
+    assert page.wait_for(".ww-answer .ww-lead").text.startswith("No: Meta-Llama-3.1-70B in bf16 needs ")
+    page.choose("How many of them", "8")
+    page.waiting().until(lambda _: page.texts(".ww-answer .ww-lead")[0].startswith("Yes: "), "no other verdict")
+    page.wait_until_idle()
+    verdict, address = page.texts(".ww-answer .ww-lead"), page.driver.current_url
+    assert page.wait_for(".ww-stack .ww-usable").is_displayed()
+    assert "count=8" in address
+    page.driver.switch_to.new_window("tab")
+    try:
+        page.driver.get(address)
+        page.wait_for(".ww-answer .ww-lead")
+        page.wait_until_idle()
+        assert page.texts(".ww-answer .ww-lead") == verdict
+        assert page.input("How many of them").get_attribute("value") == "8"
+        assert page.input("Accelerator").get_attribute("value") == "L40S"
+    finally:
+        page.driver.close()
+        page.driver.switch_to.window(page.driver.window_handles[0])

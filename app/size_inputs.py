@@ -1,0 +1,150 @@
+"""The inputs of a sizing: widgets that the page's address holds, and the address for a workload."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.escaping import as_label
+from app.memory_bar import short_name
+from chatbot.sizing import Facts, Format, Task, Workload
+from chatbot.sizing.amounts import read_amount, read_tokens
+
+_CONTEXTS = ("2k", "4k", "8k", "16k", "32k", "64k", "128k")
+_CACHES = (Format.BF16, Format.FP8, Format.INT8, Format.INT4)
+_MAKERS = ("NVIDIA", "AWS", "AMD", "Intel")
+# What the address says each input by; these are the keys of the widgets too.
+_WORK = ("model", "parameters", "task", "format", "cache", "context", "users", "region", "budget")
+_HARDWARE = ("instance", "accelerator", "count", "vendor", "family", "without")
+
+
+def size_link(workload: Workload) -> str:
+    """The address of the Size page with the inputs that a workload says."""
+    said: dict[str, object] = {
+        "model": workload.model,
+        "parameters": None if workload.model or not workload.parameters else f"{workload.parameters / 1e9:.6g}b",
+        "task": workload.task,
+        "format": workload.weights,
+        "cache": workload.cache,
+        "context": workload.context,
+        "users": workload.sequences,
+        "region": workload.region,
+        "budget": workload.budget_per_hour,
+        "instance": workload.instance_type,
+        "accelerator": workload.accelerator,
+        "count": workload.accelerators,
+        "vendor": sorted(workload.vendors),
+        "family": sorted(workload.families),
+        "without": sorted(workload.without),
+    }
+    return f"size?{urlencode({name: value for name, value in said.items() if value}, doseq=True)}"
+
+
+def ask_workload(facts: Facts) -> Workload | None:
+    """The workload that is put in; None as long as neither a model nor its size is. ReaderError for a size that is none."""
+    linked = [
+        (name, v) for name in (*_WORK, *_HARDWARE) if name in st.query_params for v in st.query_params.get_all(name)
+    ]
+    above = st.empty()
+    given = _Inputs(**_ask_work(facts), **_ask_hardware(facts))
+    ignored = [f"{name}={value}" for name, value in linked if value and st.session_state.get(name) in (None, "", [])]
+    if ignored:
+        above.warning(as_label(f"The link says {', '.join(ignored)}: there is no such value, so it is left out."))
+    return None if given.model is None and not given.parameters.strip() else _workload(given)
+
+
+class _Inputs(SimpleNamespace):
+    """What the widgets hold, by their keys."""
+
+
+def _ask_work(facts: Facts) -> dict[str, Any]:
+    model = _chosen("Model", sorted(facts.models, key=str.lower), "model", "Llama-3.1-70B, …", own=True)
+    size = st.text_input(
+        "Or its parameters", key="parameters", bind="query-params", placeholder="70b", disabled=model is not None
+    )
+    task = st.selectbox("Task", list(Task), key="task", bind="query-params", format_func=str)
+    serves = task is Task.SERVE
+    with _row("formats"):
+        weights = _chosen("Weights", list(Format), "format", "usual")
+        cache = _chosen("KV cache", _CACHES, "cache", "bf16") if serves else None
+    with _row("load"):
+        context = _chosen("Context", _CONTEXTS, "context", "8k" if serves else "4k", own=True)
+        users = _number("Users at once" if serves else "Batch on each", "users", 1, "1")
+    with _row("where"):
+        region = _chosen("Region", sorted(facts.grids), "region", "us-east-1")
+        budget = _number("Budget, $ an hour", "budget", 0.0, "any")
+    return {
+        "model": model, "parameters": size, "task": task, "format": weights, "cache": cache, "context": context,
+        "users": users, "region": region, "budget": budget,
+    }  # fmt: skip
+
+
+def _ask_hardware(facts: Facts) -> dict[str, Any]:
+    families = sorted({i.family for i in facts.instances.values() if i.accelerators})
+    types = sorted(name for name, i in facts.instances.items() if i.accelerators)
+    accelerators = sorted({short_name(name) for name in facts.accelerators})
+    with st.expander("Hardware", expanded=any(st.query_params.get(name) for name in _HARDWARE)):
+        instance = _chosen("Instance type", types, "instance", "any", own=True)
+        accelerator = _chosen("Accelerator", accelerators, "accelerator", "any", own=True)
+        return {
+            "instance": instance,
+            "accelerator": accelerator,
+            "count": _number("How many of them", "count", 1, "1") if accelerator else None,
+            "vendor": _several("Makers wanted", _MAKERS, "vendor", "any"),
+            "family": _several("Families wanted", families, "family", "any"),
+            "without": _several("Not wanted", [*_MAKERS, *families], "without", "none"),
+        }
+
+
+def _workload(given: _Inputs) -> Workload:
+    return Workload(
+        model=given.model,
+        parameters=None if given.model else read_amount(given.parameters),
+        task=given.task,
+        weights=given.format and Format(given.format),
+        cache=given.cache and Format(given.cache),
+        context=given.context and read_tokens(given.context),
+        sequences=given.users,
+        region=given.region,
+        budget_per_hour=given.budget,
+        instance_type=given.instance,
+        accelerator=given.accelerator,
+        accelerators=given.count,
+        vendors=frozenset(given.vendor),
+        families=frozenset(given.family),
+        without=frozenset(given.without),
+    )
+
+
+def _row(key: str) -> DeltaGenerator:
+    """Two inputs beside each other."""
+    return st.container(horizontal=True, key=f"size-{key}")
+
+
+def _chosen(label: str, options: Sequence[str], key: str, usual: str, *, own: bool = False) -> str | None:
+    chosen: str | None = st.selectbox(
+        label,
+        options,
+        index=None,
+        key=key,
+        bind="query-params",
+        placeholder=usual,
+        accept_new_options=own,
+        format_func=str,
+    )
+    return chosen or None
+
+
+def _number(label: str, key: str, least: float, usual: str) -> float | None:
+    """A whole number where `least` is one."""
+    step = 1 if isinstance(least, int) else 1.0
+    return st.number_input(
+        label, min_value=least, step=step, value=None, key=key, bind="query-params", placeholder=usual
+    )  # type: ignore[type-var]
+
+
+def _several(label: str, options: Sequence[str], key: str, usual: str) -> list[str]:
+    return st.multiselect(label, options, key=key, bind="query-params", placeholder=usual)
