@@ -22,7 +22,7 @@ PAGES = {
     "chat": f"?q={quote('How much accelerator memory does a trn1.32xlarge have?')}",
     "comparison": f"?q={quote('Trainium or Inferentia?')}",
     "exam-question": f"?q={quote(EXAM)}",
-    "refusal": f"?q={quote('How much does a p5.48xlarge cost per hour?')}",
+    "refusal": f"?q={quote('How much does a Gaudi3 chip cost?')}",
     "size": "size?model=meta-llama/Meta-Llama-3.1-70B&context=32k&users=8",
     "sources": "sources",
     "exam": "exam",
