@@ -14,10 +14,11 @@ from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, size
+from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, place
 from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
-from chatbot.sizing.reading import Asked, Goal, Known, read_workload
+from chatbot.sizing.reading import Goal, Known
 from ingest import Chunk, Index, Row
 
 _KEPT = 4

@@ -1,4 +1,4 @@
-"""What a question says of a workload: read from plain words, through all the turns of a conversation.
+"""What one question says of a workload, read from plain words.
 
 A question is masked as it is read: each slot takes its words out, so that "$5 per hour" is a budget and no price asked for.
 What is written how is data, `wording.toml`.
@@ -7,21 +7,18 @@ What is written how is data, `wording.toml`.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from chatbot.answer import Turn
 from chatbot.quantities import WORD_NUMBERS
-from chatbot.sizing.model_names import Named, find_model, sibling
-from chatbot.sizing.workload import Format, Optimizer, Task, Workload
+from chatbot.sizing.model_names import Named, find_model
+from chatbot.sizing.workload import Format, Optimizer, Task
 from chatbot.vendors import refused_makers
 from chatbot.words import STOP_WORDS
 
-# Nobody writes a sizing question as long as this.
-_LONGEST = 2_000
 MONTH_HOURS = 730.0
 
 
@@ -53,51 +50,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A workload and what is wanted of it.
-
-    `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
-    4 bits"), `unknown` a model or an instance type that is named and not known.
-    """
-
-    workload: Workload
-    goals: tuple[Goal, ...]
-    stated: frozenset[str] = frozenset()
-    others: tuple[Workload, ...] = ()
-    unknown: str | None = None
-
-    @property
-    def goal(self) -> Goal:
-        """What leads the answer."""
-        return self.goals[0]
-
-
-def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
-    """What a question asks of a sizing, completed from the turns before it; None for a question of another kind."""
-    asked: Asked | None = None
-    questions = [turn.question for turn in history if not _is_courtesy(turn.question)]
-    for number, earlier in enumerate(questions):
-        asked = _next(earlier, asked, known, leads=number == 0)
-    return _next(question, asked, known, leads=not questions)
-
-
-def _next(question: str, before: Asked | None, known: Known, *, leads: bool) -> Asked | None:
-    """What is asked after a turn: the question's own workload, or the one before with the slots that it changes."""
-    if len(question) > _LONGEST:
-        return None
-    said = _read(question, known)
-    if before is not None and _leans(said, before):
-        return _changed(before, said, known)
-    # "And Trainium for BERT?" after a question of another kind is of that kind too.
-    alone = leads or not _LEAD.match(said.text) or Goal.FITS in said.goals
-    return _asked(Workload(), said, said.goals) if alone and _is_sizing(said) else None
-
-
-# --- one question -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """What one question says: slots with their values, further values of a slot, goals, and the words left over."""
 
     text: str
@@ -136,7 +89,7 @@ class _Reading:
 
 
 @lru_cache(maxsize=256)
-def _read(question: str, known: Known) -> _Said:
+def read_question(question: str, known: Known) -> Said:
     text = re.sub(r"[ \t\r\n]+", " ", question.lower()).strip()
     reading = _Reading(text)
     wanted_count = bool(_goal_patterns()[Goal.COUNT].search(text))
@@ -157,7 +110,7 @@ def _read(question: str, known: Known) -> _Said:
     wanted = _take_goals(reading) | ({Goal.COUNT} if wanted_count else frozenset())
     goals = tuple(goal for goal in Goal if goal in wanted)
     rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
-    return _Said(
+    return Said(
         text, reading.slots, reading.several, goals,
         (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest,
     )  # fmt: skip
@@ -224,11 +177,11 @@ def _take_model(reading: _Reading, known: Known) -> Named | None:
     return named
 
 
-_UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
+UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
 
 
 def _unnamed(reading: _Reading) -> Named | None:
-    match = _UNNAMED.search(reading.text)
+    match = UNNAMED.search(reading.text)
     return Named(match.start(), match.end(), unknown=match.group()) if match else None
 
 
@@ -522,132 +475,6 @@ def _tasks(found: Sequence[str]) -> list[Task]:
     return exact or trains or tasks
 
 
-# --- conversations ------------------------------------------------------------------------------------------------------
-
-_COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi)\b\W*)*", re.IGNORECASE)  # fmt: skip
-_LEAD = re.compile(
-    r"\W*(?:and|but|so|then|also|now|ok(?:ay)?|what about|how about|what if|same|instead|und|what would change|make (?:it|that))\b"
-)
-_DEFINES = re.compile(r"\W*(?:what|who)(?:['’]s|s| is| are)\b(?! about| if)")
-_LOOKS_UP = re.compile(r"\b(?:does|do) \S+ (?:have|come with)\b|\b(?:has|have)\W*$")
-_TRAINING = frozenset({Task.FULL, Task.PRETRAIN})
-_QUANTISED = frozenset({Format.FP8, Format.INT8, Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ, Format.MXFP4})
-# What a slot that is named puts out of the way, unless it is named too.
-_REPLACED: dict[str, tuple[str, ...]] = {
-    "model": ("parameters",),
-    "parameters": ("model",),
-    "accelerator": ("accelerators", "accelerator_memory_gb", "instance_type", "instances", "families", "vendors"),
-    "accelerator_memory_gb": ("accelerator", "accelerators", "instance_type", "instances", "families", "vendors"),
-    "instance_type": ("accelerator", "accelerators", "accelerator_memory_gb", "instances", "families", "vendors"),
-    "families": ("accelerator", "accelerators", "accelerator_memory_gb", "instance_type", "instances", "vendors"),
-    "vendors": ("accelerator", "accelerators", "accelerator_memory_gb", "instance_type", "instances", "families"),
-    "budget_per_hour": ("budget_per_month",),
-    "budget_per_month": ("budget_per_hour",),
-}
-
-
-def _is_courtesy(question: str) -> bool:
-    return bool(_COURTESY.fullmatch(question))
-
-
-def _leans(said: _Said, before: Asked) -> bool:
-    """Whether a question is made of nothing but changes of what was asked before."""
-    if not (said.slots or said.goals) or said.unknown or len(said.text.split()) > 20:
-        return False
-    if (_DEFINES.match(said.text) and not said.goals) or _LOOKS_UP.search(said.text):
-        return False
-    names_model = bool({"model", "parameters"} & said.slots.keys())
-    leads = bool(_LEAD.match(said.text))
-    if names_model and _is_sizing(said) and not leads:
-        return False
-    return len(said.rest) <= (1 if leads and said.slots else 0)
-
-
-def _changed(before: Asked, said: _Said, known: Known) -> Asked:
-    slots = dict(said.slots)
-    if (
-        "parameters" in slots
-        and before.workload.model
-        and (model := sibling(before.workload.model, _size_of(slots["parameters"]), known.models))
-    ):
-        slots = {("model" if k == "parameters" else k): (model if k == "parameters" else v) for k, v in slots.items()}
-    cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
-    if slots.get("task") in _TRAINING and "weights" not in slots and before.workload.weights in _QUANTISED:
-        cleared |= {"weights", "cache"}
-    kept = replace(before.workload, **{slot: _EMPTY[slot] for slot in cleared})
-    asked = _asked(kept, replace(said, slots=slots), said.goals or before.goals)
-    return replace(asked, stated=(before.stated - cleared) | asked.stated)
-
-
-def _size_of(parameters: float) -> str:
-    return f"{parameters / 1e9:g}b"
-
-
-_EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
-
-
-def _asked(workload: Workload, said: _Said, goals: tuple[Goal, ...]) -> Asked:
-    first = replace(workload, **said.slots)
-    slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
-    others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()
-    implied = Goal.FITS if said.slots.keys() & _EXACT else Goal.CHOICE
-    return Asked(first, goals or (implied,), frozenset(said.slots), others, said.unknown)
-
-
-# Of several slots with further values, the first of these is what is compared.
-_COMPARED = ("model", "parameters", "accelerator", "instance_type", "accelerators", "weights", "task", "region")
-
-
-# --- which questions are sizing -----------------------------------------------------------------------------------------
-
-_EXACT = frozenset({"accelerator", "accelerator_memory_gb", "instance_type"})
-_HARDWARE = _EXACT | {"accelerators", "families", "vendors"}
-# What only arithmetic answers; of a size alone ("which hardware for a 70B model?") documents speak.
-_ARITHMETIC = frozenset({
-    "model", "weights", "cache", "context", "sequences", "budget_per_hour", "budget_per_month", "region", "optimizer",
-    "zero_stage", "lora_rank", "tokens", "hours", "accelerator_memory_gb", "instance_type",
-})  # fmt: skip
-_POSSIBLE = re.compile(r"\W*(?:can|could|will|would|does|do|kann|läuft|passt|possible)\b")
-_KIND_OF_MODEL = re.compile(r"\b\d+b\+?(?:[ -]parameters?)?(?: \w+)? models\b|\b\d+b ?(?:\+|-|–|to) ?(?:\d+b)?")
-_INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
-_BOUND = re.compile(r"\b(?:at most|bound|theoretical\w*|max(?:imum)?|expect|estimate|ideal|upper|could i get)\b")
-
-
-def _is_sizing(said: _Said) -> bool:
-    """Whether a question that stands by itself is to be answered by computing."""
-    slots, goals = said.slots.keys(), set(said.goals)
-    arithmetic, exact = bool(slots & _ARITHMETIC), bool(slots & _EXACT)
-    if _of_documents().search(said.text) or (Goal.TIME in goals and "tokens" not in slots):
-        return False
-    if not {"model", "parameters"} & slots:
-        if _UNNAMED.fullmatch(said.unknown or ""):
-            return exact and bool(_POSSIBLE.match(said.text))
-        sized = bool(goals & {Goal.FITS, Goal.SMALLEST, Goal.CHEAPEST, Goal.COUNT}) and (exact or "task" in slots)
-        return bool(said.unknown) and (sized or Goal.MEMORY in goals)
-    if Goal.THROUGHPUT in goals and not (exact and _BOUND.search(said.text)):
-        return False
-    # Of a kind of model ("70B models", "7B to 30B") documents speak; of one, arithmetic.
-    if not arithmetic and ("parameters" in said.several or _KIND_OF_MODEL.search(said.text)):
-        return False
-    if goals & {Goal.SMALLEST, Goal.CHEAPEST} and (exact or arithmetic or "families" in slots or _INSTANCE.search(said.text)):
-        return True
-    if Goal.FITS in goals and (slots & _HARDWARE or arithmetic):
-        return True
-    # How many accelerators a training takes, and what it costs, is a matter of its length before one of memory.
-    serves, trains = said.slots.get("task") is Task.SERVE, said.slots.get("task") not in (None, Task.SERVE)
-    if Goal.MEMORY in goals or (Goal.COUNT in goals and (arithmetic or serves or not (trains or said.several))):
-        return True
-    if goals & {Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT}:
-        placed = exact or bool(slots & (_ARITHMETIC - {"model"})) or (serves and "model" in slots)
-        return bool(slots & {"tokens", "hours"}) if trains else placed
-    if exact and (_POSSIBLE.match(said.text) or (arithmetic and not said.rest)):
-        return True
-    if len(slots & _ARITHMETIC) > 2 and "task" in slots:
-        return True
-    placed = bool(slots & _HARDWARE) or bool(_placed().search(said.text))
-    return arithmetic and placed and (bool(_chooses().search(said.text)) or not said.rest)
-
-
 # --- data ---------------------------------------------------------------------------------------------------------------
 
 
@@ -703,15 +530,15 @@ def _frame() -> frozenset[str]:
 
 
 @cache
-def _of_documents() -> re.Pattern[str]:
+def of_documents() -> re.Pattern[str]:
     return _words([_wording()["words"]["of_documents"]])
 
 
 @cache
-def _chooses() -> re.Pattern[str]:
+def chooses() -> re.Pattern[str]:
     return _words([_wording()["words"]["chooses"]])
 
 
 @cache
-def _placed() -> re.Pattern[str]:
+def placed() -> re.Pattern[str]:
     return _words([_wording()["words"]["placed"]])
