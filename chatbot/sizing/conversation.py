@@ -7,7 +7,7 @@ from typing import Any
 
 from chatbot.answer import Turn
 from chatbot.sizing.model_names import sibling
-from chatbot.sizing.reading import UNNAMED, Goal, Known, Said, chooses, of_documents, read_question
+from chatbot.sizing.reading import UNNAMED, Goal, Known, Said, chooses, of_documents, placed, read_question
 from chatbot.sizing.workload import Format, Task, Workload
 
 # Nobody writes a sizing question as long as this.
@@ -19,7 +19,8 @@ class Asked:
     """A workload and what is wanted of it.
 
     `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
-    4 bits"), `unknown` a model or an instance type that is named and not known.
+    4 bits"), `unknown` a model or an instance type that is named and not known. `term` is the one term of the memory that is
+    asked for, `euros` says that money is given in them.
     """
 
     workload: Workload
@@ -27,11 +28,18 @@ class Asked:
     stated: frozenset[str] = frozenset()
     others: tuple[Workload, ...] = ()
     unknown: str | None = None
+    term: str | None = None
+    euros: bool = False
 
     @property
     def goal(self) -> Goal:
         """What leads the answer."""
         return self.goals[0]
+
+    @property
+    def names_model(self) -> bool:
+        """Whether a model is named, or a size of one; without, hardware, places or energy are asked about."""
+        return self.workload.model is not None or self.workload.parameters is not None
 
 
 def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
@@ -52,7 +60,7 @@ def _next(question: str, before: Asked | None, known: Known, *, leads: bool) -> 
         return _changed(before, said, known)
     # "And Trainium for BERT?" after a question of another kind is of that kind too.
     alone = leads or not _LEAD.match(said.text) or Goal.FITS in said.goals
-    return _asked(Workload(), said, said.goals) if alone and _is_sizing(said) else None
+    return _asked(Workload(), said, said.goals) if alone and (_is_sizing(said) or _is_of_hardware(said)) else None
 
 
 # --- follow-ups ---------------------------------------------------------------------------------------------------------
@@ -98,6 +106,8 @@ def _leans(said: Said, before: Asked) -> bool:
 
 def _changed(before: Asked, said: Said, known: Known) -> Asked:
     slots = dict(said.slots)
+    if "of_them" in slots:
+        slots["accelerators" if before.workload.accelerator else "instances"] = slots.pop("of_them")
     if (
         "parameters" in slots
         and before.workload.model
@@ -108,7 +118,8 @@ def _changed(before: Asked, said: Said, known: Known) -> Asked:
     if slots.get("task") in _TRAINING and "weights" not in slots and before.workload.weights in _QUANTISED:
         cleared |= {"weights", "cache"}
     kept = replace(before.workload, **{slot: _EMPTY[slot] for slot in cleared})
-    asked = _asked(kept, replace(said, slots=slots), said.goals or before.goals)
+    term = said.term or (None if said.goals else before.term)
+    asked = _asked(kept, replace(said, slots=slots, term=term), said.goals or before.goals)
     return replace(asked, stated=(before.stated - cleared) | asked.stated)
 
 
@@ -120,11 +131,29 @@ _EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
 
 
 def _asked(workload: Workload, said: Said, goals: tuple[Goal, ...]) -> Asked:
-    first = replace(workload, **said.slots)
+    slots = {slot: value for slot, value in said.slots.items() if slot != "of_them"}
+    if slots.get("tokens") and slots.get("task", workload.task) in (None, Task.SERVE):
+        slots["task"] = Task.PRETRAIN
+    if slots.get("instance_type"):
+        # "16 p4d.24xlarge (128 A100)" says the same twice.
+        slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators")}
+    first = replace(workload, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
     others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()
-    implied = Goal.FITS if said.slots.keys() & _EXACT else Goal.CHOICE
-    return Asked(first, goals or (implied,), frozenset(said.slots), others, said.unknown)
+    if not goals:
+        goals = (_implied(first, said),)
+    elif Goal.TIME in goals and not first.tokens and len(goals) > 1:
+        goals = tuple(goal for goal in goals if goal is not Goal.TIME)
+    return Asked(first, goals, frozenset(slots), others, said.unknown, said.term, said.euros)
+
+
+def _implied(workload: Workload, said: Said) -> Goal:
+    """What is wanted where no word says it: "8B, 15T tokens, 1,024 H100", "p5en.48xlarge for 500 hours"."""
+    if workload.tokens:
+        return Goal.TIME
+    if not (workload.model or workload.parameters is not None):
+        return Goal.CARBON if workload.kwh else Goal.COST
+    return Goal.FITS if said.slots.keys() & _EXACT else Goal.CHOICE
 
 
 # Of several slots with further values, the first of these is what is compared.
@@ -138,27 +167,67 @@ _HARDWARE = _EXACT | {"accelerators", "families", "vendors"}
 # What only arithmetic answers; of a size alone ("which hardware for a 70B model?") documents speak.
 _ARITHMETIC = frozenset({
     "model", "weights", "cache", "context", "sequences", "budget_per_hour", "budget_per_month", "region", "optimizer",
-    "zero_stage", "lora_rank", "tokens", "hours", "accelerator_memory_gb", "instance_type",
+    "zero_stage", "lora_rank", "tokens", "hours", "accelerator_memory_gb", "instance_type", "mfu", "tokens_per_second",
 })  # fmt: skip
 _POSSIBLE = re.compile(r"\W*(?:can|could|will|would|does|do|kann|läuft|passt|possible)\b")
 _KIND_OF_MODEL = re.compile(r"\b\d+b\+?(?:[ -]parameters?)?(?: \w+)? models\b|\b\d+b ?(?:\+|-|–|to) ?(?:\d+b)?")
 _INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
-_BOUND = re.compile(r"\b(?:at most|bound|theoretical\w*|max(?:imum)?|expect|estimate|ideal|upper|could i get)\b")
+# What was measured stands in documents; a bound is computed.
+_MEASURED = re.compile(r"\b(?:reach(?:es|ed)?|achiev\w+|measured?|deliver\w*|observed?|published)\b")
+_IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
+_PER_TIME = re.compile(r"\b(?:per|an?|each|every|in a)[ -](?:day|week|month|year)\b|\b(?:daily|weekly|monthly|yearly|annual\w*)\b|/(?:day|week|mo|month|year)\b")
+_EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bper \w+ when\b")
+
+
+def _is_of_hardware(said: Said) -> bool:
+    """Whether a question without a model asks what machines cost, draw or emit, or what a place's grid does to energy."""
+    slots, goals = said.slots.keys(), set(said.goals)
+    if {"model", "parameters"} & slots or said.unknown or of_documents().search(said.text) or _DEFINITION.search(said.text):
+        return False
+    if "kwh" in slots and not slots & _HARDWARE:
+        return "region" in slots and len(said.rest) <= 3
+    if Goal.LARGEST in goals:
+        return bool(slots & _EXACT) and len(said.rest) <= 2
+    if len(said.rest) > (3 if "instance_type" in slots else 2):
+        return False
+    if not slots & _HARDWARE:
+        return Goal.CARBON in goals and "region" in slots and bool(said.several.get("region"))
+    if "instance_type" in slots:
+        counted = slots & {"hours", "instances", "budget", "budget_per_hour", "budget_per_month"} or said.several.get("instance_type")
+        asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or "hours" in slots)
+        return bool(goals & _IMPACTS) or (asks_cost and bool(counted or _PER_TIME.search(said.text) or _EACH.search(said.text)))
+    if "accelerator" in slots:
+        return Goal.ENERGY in goals and not goals & {Goal.CARBON, Goal.WATER}
+    return "families" in slots and bool(slots & {"budget", "budget_per_hour", "budget_per_month"})
+
+
+_DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|difference between|calculated?)\b")
 
 
 def _is_sizing(said: Said) -> bool:
     """Whether a question that stands by itself is to be answered by computing."""
     slots, goals = said.slots.keys(), set(said.goals)
     arithmetic, exact = bool(slots & _ARITHMETIC), bool(slots & _EXACT)
-    if of_documents().search(said.text) or (Goal.TIME in goals and "tokens" not in slots):
+    if of_documents().search(said.text) or (goals == {Goal.TIME} and "tokens" not in slots):
         return False
+    if said.slots.get("parameters", 1) <= 0:
+        return True
     if not {"model", "parameters"} & slots:
         if UNNAMED.fullmatch(said.unknown or ""):
-            return exact and bool(_POSSIBLE.match(said.text))
+            return (exact and bool(_POSSIBLE.match(said.text))) or Goal.FITS in goals
         sized = bool(goals & {Goal.FITS, Goal.SMALLEST, Goal.CHEAPEST, Goal.COUNT}) and (exact or "task" in slots)
         return bool(said.unknown) and (sized or Goal.MEMORY in goals)
-    if Goal.THROUGHPUT in goals and not (exact and _BOUND.search(said.text)):
-        return False
+    if "tokens" in slots and slots & _HARDWARE:
+        return True
+    if Goal.THROUGHPUT in goals:
+        return exact and not _MEASURED.search(said.text)
+    if goals & {Goal.USERS, Goal.LONGEST}:
+        return bool(slots & _HARDWARE)
+    if said.term and Goal.MEMORY in goals:
+        return True
+    # "Nemotron-H-56B with 32k context?" asks whether it can.
+    if {"model", "context"} <= slots and not said.rest:
+        return True
     # Of a kind of model ("70B models", "7B to 30B") documents speak; of one, arithmetic.
     if not arithmetic and ("parameters" in said.several or _KIND_OF_MODEL.search(said.text)):
         return False
@@ -171,11 +240,11 @@ def _is_sizing(said: Said) -> bool:
     if Goal.MEMORY in goals or (Goal.COUNT in goals and (arithmetic or serves or not (trains or said.several))):
         return True
     if goals & {Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT}:
-        placed = exact or bool(slots & (_ARITHMETIC - {"model"})) or (serves and "model" in slots)
-        return bool(slots & {"tokens", "hours"}) if trains else placed
+        known = exact or bool(slots & (_ARITHMETIC - {"model"})) or (serves and "model" in slots)
+        return bool(slots & {"tokens", "hours"}) if trains else known
     if exact and (_POSSIBLE.match(said.text) or (arithmetic and not said.rest)):
         return True
     if len(slots & _ARITHMETIC) > 2 and "task" in slots:
         return True
-    placed = bool(slots & _HARDWARE) or bool(placed().search(said.text))
-    return arithmetic and placed and (bool(chooses().search(said.text)) or not said.rest)
+    there = bool(slots & _HARDWARE) or bool(placed().search(said.text))
+    return arithmetic and there and (bool(chooses().search(said.text)) or not said.rest)
