@@ -2,25 +2,24 @@
 
 import math
 import re
-from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from threading import Lock
+from dataclasses import fields, replace
+from typing import Literal
 
-from chatbot.answer import REFUSAL, Passage, ReaderError
-from chatbot.citations import Evidence
+from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.hardware_answer import answer_by_hardware
 from chatbot.query import Query
-from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, size
+from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
+from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, place
 from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
-from chatbot.sizing.reading import Asked, Goal, Known, read_workload
-from ingest import Chunk, Index, Row
+from chatbot.sizing.reading import Goal
+from chatbot.working import Working, article, capital, load, rounded, short
+from ingest import Index, Row
 
-_KEPT = 4
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
 _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
 _GB = 1e9
@@ -36,30 +35,13 @@ _WORK = {
     Task.QLORA: "QLoRA fine-tuning of ",
     Task.PRETRAIN: "Pre-training of ",
 }  # fmt: skip
-# Where the formula of a term is explained, for those who want to read on: a document's name and the words in it.
-_EXPLAINED = {
-    "weights": ("inference-memory-kv-cache.md", "The memory for weights is the number of parameters times the bytes per parameter."),
-    "KV cache": (
-        "inference-memory-kv-cache.md",
-        "KV cache in bytes = 2 x layers x KV heads x head dimension x sequence length x batch size x bytes per value.",
-    ),
-    "optimizer states": (
-        "pretraining-hardware.md",
-        "Mixed-precision training with Adam needs 16 bytes per parameter before activations: 2 for the FP16 weight, 2 for the FP16 gradient and 12 for the FP32 optimiser state.",
-    ),
-    Task.FULL: ("fine-tuning-memory.md", "The Adam optimiser state takes 12 of the 16 bytes per parameter, which is three quarters."),
-    "adapter": (
-        "fine-tuning-memory.md",
-        "In LoRA only the adapter has gradients and optimiser state, so the frozen weights need 2 bytes per parameter in FP16.",
-    ),
-}  # fmt: skip
 
 
 def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     """What a question asks of a workload, computed; None where it is of another kind or the index has no facts to compute with."""
     if query.options:
         return None
-    tables = _load(index)
+    tables = load(index)
     if not (tables.facts.models and tables.facts.instances):
         return None
     asked = read_workload(query.question, query.history, tables.known)
@@ -67,12 +49,52 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return None
     if asked.unknown:
         return _ask_back(asked)
-    said = "\n".join([*(turn.question for turn in query.history), query.question])
+    if asked.euros and Goal.FITS not in asked.goals:
+        return _said("Prices are known in US dollars alone: give the budget in dollars.")
+    working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     try:
-        sizings = [size(_as_sold(w, tables.facts), tables.facts) for w in (asked.workload, *asked.others)]
+        if not asked.names_model and asked.goal is not Goal.LARGEST:
+            return answer_by_hardware(asked, working)
+        asked = _solved(asked, tables.facts)
+        works = [_as_sold(w, tables.facts) for w in (asked.workload, *asked.others)]
+        # A time in which a training is to be done is no time that it takes.
+        sizings = [size(replace(w, hours=None) if w.tokens else w, tables.facts) for w in works]
     except ReaderError as error:
         return _said(str(error))
-    return _Answer(asked, sizings, tables, index, said).draft()
+    return _Answer(asked, sizings, working).draft()
+
+
+_FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
+# Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
+_MATTERS: dict[str, str] = {
+    Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache",
+    Goal.TIME: r"weights$",
+    Goal.COST: r"weights$",
+    Goal.CARBON: r"weights$|% load|in [a-z]+-",
+    Goal.ENERGY: r"weights$|% load|in [a-z]+-",
+    "KV cache": r"layers|tokens of context|cache|one sequence",
+    "weights": r"weights$",
+}
+
+
+def _several_used(sizing: Sizing) -> bool:
+    fit = sizing.named or sizing.cheapest
+    return bool(fit and fit.accelerators > 1)
+
+
+_SOLVED: dict[Goal, Literal["sequences", "context", "parameters"]] = {
+    Goal.USERS: "sequences", Goal.LONGEST: "context", Goal.LARGEST: "parameters",
+}  # fmt: skip
+
+
+def _solved(asked: Asked, facts: Facts) -> Asked:
+    """The most users, tokens or parameters that fit put into the workload; where none do, that is what is answered."""
+    slot = _SOLVED.get(asked.goal)
+    work = asked.workload
+    if not slot or (slot == "parameters" and work.model) or not (work.instance_type or work.accelerator):
+        return asked
+    found = most(_as_sold(replace(work, **{slot: None if slot == "parameters" else 1}), facts), slot, facts)
+    return replace(asked, workload=replace(work, **{slot: found})) if found else replace(asked, goals=(Goal.FITS,))  # type: ignore[arg-type]
 
 
 def _ask_back(asked: Asked) -> Draft:
@@ -94,7 +116,7 @@ def _as_sold(workload: Workload, facts: Facts) -> Workload:
         return workload
     memory = f" {workload.accelerator_memory_gb:.0f}GB" if workload.accelerator_memory_gb else ""
     workload = replace(workload, accelerator=workload.accelerator + memory)
-    sold = [i for i in facts.instances.values() if _short(i.accelerator) == workload.accelerator]
+    sold = [i for i in facts.instances.values() if short(i.accelerator) == workload.accelerator]
     largest = max(sold, key=lambda i: (i.accelerators, -_hourly(i.name, facts)), default=None)
     if largest and workload.accelerators and workload.accelerators > largest.accelerators >= 1:
         servers = math.ceil(workload.accelerators / largest.accelerators)
@@ -107,104 +129,104 @@ def _hourly(name: str, facts: Facts) -> float:
     return price.usd_per_hour if price else math.inf
 
 
-# --- the facts of an index ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """The facts of an index, the names in them, and the chunks that their rows stand in."""
-
-    facts: Facts
-    known: Known
-    chunks: dict[str, list[Chunk]] = field(default_factory=dict)
-
-    def evidence(self, row: Row, index: Index) -> Evidence | None:
-        """The words of a row."""
-        return self._within(row.document, row.start, row.end, index)
-
-    def explained(self, term: str, index: Index) -> Evidence | None:
-        """The words of a document that explain a term's formula, where the index has them."""
-        name, words = _EXPLAINED.get(term, ("", ""))
-        tables = next(iter(self.facts.models.values())).row.document
-        document = f"{tables.rpartition('facts/')[0]}reference/{name}"
-        chunks = self._chunks(document, index) if name else []
-        start = chunks[0].document.text.find(words) if chunks else -1
-        return self._within(document, start, start + len(words), index) if start >= 0 else None
-
-    def _chunks(self, document: str, index: Index) -> list[Chunk]:
-        if document not in self.chunks:
-            self.chunks[document] = index.document_chunks(document)
-        return self.chunks[document]
-
-    def _within(self, document: str, start: int, end: int, index: Index) -> Evidence | None:
-        chunks = self._chunks(document, index)
-        chunk = chunks[max(0, bisect_right([c.start for c in chunks], start) - 1)] if chunks else None
-        if chunk is None or not (chunk.start <= start and end <= chunk.end):
-            return None
-        return Evidence(Passage(1, chunk, 1.0), start, end)
-
-
-_cache: OrderedDict[tuple[str, int, str], _Tables] = OrderedDict()
-_lock = Lock()
-
-
-def _load(index: Index) -> _Tables:
-    """The facts of an index; they are kept until the index is synced again."""
-    key = (str(index.path), index.generation, index.updated)
-    with _lock:
-        if key not in _cache:
-            facts = Facts.load(index)
-            known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids))
-            _cache[key] = _Tables(facts, known)
-            while len(_cache) > _KEPT:
-                _cache.popitem(last=False)
-        _cache.move_to_end(key)
-        return _cache[key]
-
-
 # --- the answer ---------------------------------------------------------------------------------------------------------
 
 
 class _Answer:
     """Writes the lines; every figure goes down with its arithmetic, every row with its words."""
 
-    def __init__(self, asked: Asked, sizings: Sequence[Sizing], tables: _Tables, index: Index, said: str) -> None:
-        self._asked, self._sizings, self._tables, self._index = asked, sizings, tables, index
-        self._evidence: list[Evidence] = []
-        self._computed: dict[Computed, None] = {}
-        self._said = [said]
-        self._question = said.rpartition("\n")[2].lower()
+    def __init__(self, asked: Asked, sizings: Sequence[Sizing], working: Working) -> None:
+        self._asked, self._sizings, self._work = asked, sizings, working
+        self._question = working.said[0].rpartition("\n")[2].lower()
+        self._seen: list[Sizing] = []
         for sizing in sizings:
             self._assume(sizing)
 
     def draft(self) -> Draft:
-        lines = [line for line in self._lines() if line]
-        return Draft("\n".join(lines), tuple(self._evidence), computed=tuple(self._computed), said="\n".join(self._said))
+        return self._work.draft(*self._lines())
 
     def _lines(self) -> Iterator[str]:
-        sizing = self._sizings[0]
+        sizing, goal = self._sizings[0], self._asked.goal
         if len(self._sizings) > 1:
-            yield from (f"- {self._side(s, a)}" for s, a in zip(self._sizings[:4], (self._asked.workload, *self._asked.others), strict=False))
+            sides = [self._side(s, a) for s, a in zip(self._sizings[:4], (self._asked.workload, *self._asked.others), strict=False)]
+            yield self._preferred(self._sizings[:4])
+            yield from (f"- {side}" for side in sides)
             yield self._assumed(sizing)
             return
         yield self._headline(sizing)
+        if goal in _OF_DEPLOYMENT and (shown := self._derivation(sizing)):
+            yield f"{shown} {self._assumed(sizing)}".strip()
+            return
         yield self._arithmetic(sizing)
+        if self._asked.term:
+            yield self._assumed(sizing)
+            return
         yield self._launch(sizing)
         yield f"{self._change(sizing)} {self._assumed(sizing)}".strip()
+
+    def _preferred(self, sizings: Sequence[Sizing]) -> str:
+        """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
+        goals = set(self._asked.goals)
+        field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
+        regions = len({s.workload.region for s in sizings}) > 1
+        sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.impact and getattr(fit.impact, field_) is not None]
+        if len(sides) < len(sizings) or (field_ == "usd_per_hour" and not goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE}):
+            return ""
+        best = min(range(len(sides)), key=lambda n: getattr(sides[n].impact, field_))
+        name = sizings[best].workload.region if regions else self._machine_name(sides[best])
+        self._work.say(str(name))
+        if len({getattr(side.impact, field_) for side in sides}) == 1:
+            return ""
+        verb = {"usd_per_hour": "cheaper", "kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}[field_]
+        return f"{name} is {verb}." if field_ == "usd_per_hour" else f"{name} {verb}."
+
+    def _deployed(self, sizing: Sizing) -> Fit | None:
+        """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
+        named = sizing.named
+        if named and self._asked.goal in (Goal.THROUGHPUT, Goal.TIME):
+            return named
+        return named if named and named.instance else self._chosen(sizing)
+
+    def _derivation(self, sizing: Sizing) -> str:
+        """The arithmetic of the figure that leads."""
+        fit, goal, work = self._deployed(sizing), self._asked.goal, sizing.workload
+        if not fit or not fit.impact:
+            return ""
+        names = {
+            Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
+            Goal.TIME: ("Tokens a second", "training_tokens_per_second_high"),
+            Goal.CARBON: ("kWh an hour", "kwh_per_hour"),
+            Goal.ENERGY: ("W", "watts"),
+            Goal.COST: ("", "usd_per_run" if work.hours or work.tokens else ""),
+        }
+        label, name = names.get(goal, ("", ""))
+        if goal is Goal.COST and self._per_token(fit):
+            name = "usd_per_million_tokens"
+        figure = fit.impact.figure(name)
+        if not figure:
+            return ""
+        value = self._figure(fit, name, "${}" if name.startswith("usd") else "{}")
+        self._work.say(figure.formula)
+        return f"{label + ': ' if label else ''}{figure.formula} = {value} {self._work.cite(*figure.inputs)}".rstrip() + "."
 
     # verdicts
 
     def _headline(self, sizing: Sizing) -> str:
         goal = self._asked.goal
-        chosen = self._chosen(sizing)
+        chosen = self._deployed(sizing) if goal in _OF_DEPLOYMENT else self._chosen(sizing)
+        impact = chosen.impact if chosen else None
         if goal in (Goal.CARBON, Goal.ENERGY) and chosen:
             return self._emission(sizing, chosen)
-        if goal is Goal.COST and chosen and chosen.impact and chosen.impact.usd_per_hour is not None:
+        if goal is Goal.COST and chosen and impact and impact.usd_per_hour is not None:
             return self._cost(sizing, chosen)
-        if goal is Goal.TIME and chosen and chosen.impact and chosen.impact.training_hours_low:
+        if goal is Goal.TIME and chosen and impact and impact.training_hours_low:
             return self._time(sizing, chosen)
-        if goal is Goal.THROUGHPUT and chosen and chosen.impact and chosen.impact.decode_tokens_per_second:
+        if goal is Goal.THROUGHPUT and chosen and impact:
             return self._speed(sizing, chosen)
+        if self._asked.term and sizing.workload.task is Task.SERVE and (focused := self._focused(sizing)):
+            return focused
+        if goal in _SOLVED and (named := self._machine(sizing)):
+            return self._solution(sizing, named)
         if goal is Goal.COUNT and (sizing.named_cheapest or sizing.named):
             return self._counted(sizing)
         if (named := self._machine(sizing)) and not self._wants_any_count():
@@ -215,7 +237,7 @@ class _Answer:
 
     def _focused(self, sizing: Sizing) -> str:
         """The one term that is asked for ("the KV cache", "the weights"), and the sum."""
-        wanted = "KV cache" if "cache" in self._question else "weights" if "weights" in self._question else ""
+        wanted = self._asked.term or ""
         term = next((t for t in sizing.memory.terms if t.name == wanted), None)
         if term is None:
             return ""
@@ -225,7 +247,7 @@ class _Answer:
         if wanted == "weights" and sizing.workload.weights in _FOUR_BITS:
             bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
             takes = f"{bare} without and {takes} with their scales"
-        return f"The {wanted} of {subject} {verb} {takes}; with all else it needs {total} {self._cite(*sizing.model.rows)}".rstrip() + "."
+        return f"The {wanted} of {subject} {verb} {takes}; with all else it needs {total} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
     def _machine(self, sizing: Sizing) -> Fit | None:
         """The hardware that is named, by a name or by its memory."""
@@ -255,7 +277,7 @@ class _Answer:
             machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in range(1, most + 1))
             placed = ((m, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
             found = next(((m.devices, p) for m, p in placed if p[3] <= named.usable_bytes), None)
-            name = _short(named.accelerator.name)
+            name = short(named.accelerator.name)
             if found:
                 devices, (_, _, sharding, needed) = found
                 fit = replace(named, accelerators=devices, sharding=sharding, needed_bytes=needed)
@@ -263,7 +285,7 @@ class _Answer:
             else:
                 fit = sizing.named_cheapest or named
                 what = f"{fit.instances * fit.devices} × {name} ({fit.instances} × {fit.name})"
-        self._said.append(what)
+        self._work.say(what)
         if "state" in self._question and sizing.workload.task in TRAINING and fit.instance:
             return self._state_count(sizing, fit)
         if not fit.fits:
@@ -277,10 +299,10 @@ class _Answer:
         total = sum(t.bytes for t in states)
         count = math.ceil(total / held)
         size_of, each = self._bytes(total, " + ".join(f"({t.formula})" for t in states)), self._bytes(held, f"{held:.0f} bytes", held)
-        self._said.append(f"{count} {fit.instances}")
+        self._work.say(f"{count} {fit.instances}")
         words = _WORDS[count] if count < len(_WORDS) else str(count)
         return (
-            f"At least {words} {fit.name} for the model state alone: {size_of}, and each has {each} {self._cite(*self._rows_of(fit))}; "
+            f"At least {words} {fit.name} for the model state alone: {size_of}, and each has {each} {self._work.cite(*self._rows_of(fit))}; "
             f"with activations and a tenth kept free it takes {fit.instances}."
         )
 
@@ -294,7 +316,7 @@ class _Answer:
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
         count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
         if count:
-            self._said.append(f"{fit.instances} of them")
+            self._work.say(f"{fit.instances} of them")
         return f"{answer}: {_lower(self._need(sizing, fit))}; {self._has(fit)}{count}{caveat}."
 
     def _need(self, sizing: Sizing, fit: Fit | None = None) -> str:
@@ -310,7 +332,7 @@ class _Answer:
             each = " + ".join(f"({t.formula}) / {fit.sharding.divisor(t.name)}" for t in sizing.memory.terms)
             divisors = [fit.sharding.divisor(t.name) for t in sizing.memory.terms]
             need += f", {self._bytes(fit.needed_bytes, each, *divisors)} on each of {self._number(fit.accelerators)}"
-        return f"{need} {self._cite(*sizing.model.rows)}".rstrip()
+        return f"{need} {self._work.cite(*sizing.model.rows)}".rstrip()
 
     def _has(self, fit: Fit) -> str:
         held = fit.usable_bytes / USABLE
@@ -318,10 +340,10 @@ class _Answer:
         rows = self._rows_of(fit)
         if fit.instance:
             count = f"{self._number(fit.devices)} × " if fit.devices > 1 else ""
-            return f"{_article(fit.name)} {fit.name} has {count}{has}, {usable} usable {self._cite(*rows)}".rstrip()
-        name = f"{_short(fit.accelerator.name)}" if fit.accelerator else "GPU"
-        one = f"{self._number(fit.accelerators)} × {name} have {has} each" if fit.accelerators > 1 else f"{_article(name)} {name} has {has}"
-        return f"{one}, {usable} usable {self._cite(*rows)}".rstrip()
+            return f"{article(fit.name)} {fit.name} has {count}{has}, {usable} usable {self._work.cite(*rows)}".rstrip()
+        name = f"{short(fit.accelerator.name)}" if fit.accelerator else "GPU"
+        one = f"{self._number(fit.accelerators)} × {name} have {has} each" if fit.accelerators > 1 else f"{article(name)} {name} has {has}"
+        return f"{one}, {usable} usable {self._work.cite(*rows)}".rstrip()
 
     def _choice(self, sizing: Sizing) -> str:
         fit = self._chosen(sizing)
@@ -356,21 +378,32 @@ class _Answer:
         price, work = fit.impact.price, sizing.workload
         hour = self._figure(fit, "usd_per_hour", "${}")
         spans = [f"{hour} an hour"]
-        if "million tokens" in self._question and fit.impact.usd_per_million_tokens:
-            spans = [f"At least {self._figure(fit, 'usd_per_million_tokens', '${}')} for a million tokens", *spans]
+        if self._per_token(fit):
+            pace = f" at {work.tokens_per_second:,.0f} tokens a second" if work.tokens_per_second else ""
+            self._work.say(pace)
+            spans = [f"{'' if pace else 'At least '}{self._figure(fit, 'usd_per_million_tokens', '${}')} for a million tokens{pace}", *spans]
         elif work.hours and work.hours != 730:
-            self._said.append(f"{work.hours:g} hours")
+            self._work.say(f"{work.hours:g} hours")
             spans = [f"{self._figure(fit, 'usd_per_run', '${}')} for {work.hours:g} hours", *spans]
         elif work.tokens and fit.impact.usd_per_run:
-            spans = [f"At least {self._figure(fit, 'usd_per_run', '${}')}", *spans]
+            share = f"at an MFU of {work.mfu:.0%}" if work.mfu else "at 50% of its peak (MFU)"
+            share = share.replace("%", " %")
+            self._work.say(share)
+            took = self._span(fit, "training_hours_low", 1.0)
+            spans = [f"{'About' if work.mfu else 'At least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours {share}", *spans]
         day = _A_DAY.search(self._question)
-        spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
+        if not work.tokens:
+            spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
         assert price
         where = self._where(price)
         fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
-        per_token = fit.impact.figure("usd_per_million_tokens") if "million tokens" in spans[0] else None
-        rows = per_token.inputs if per_token else (price.row,)
-        return f"{', '.join(spans)} on {self._machine_name(fit)} {where} {self._cite(*rows)}{fits}."
+        figure = fit.impact.figure("usd_per_million_tokens" if "million tokens" in spans[0] else "training_hours_low" if work.tokens else "")
+        rows = (*(figure.inputs if figure else ()), price.row)
+        return f"{', '.join(spans)} on {self._machine_name(fit)} {where} {self._work.cite(*rows)}{fits}."
+
+    def _per_token(self, fit: Fit) -> bool:
+        asks = re.search(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok", self._question) or self._asked.workload.tokens_per_second
+        return bool(asks and fit.impact and fit.impact.usd_per_million_tokens)
 
     def _emission(self, sizing: Sizing, fit: Fit) -> str:
         impact, region = fit.impact, sizing.workload.region or ""
@@ -382,47 +415,101 @@ class _Answer:
         day = bool(_A_DAY.search(self._question))
         if not impact or getattr(impact, monthly) is None:
             reasons = [m for m in (impact.notes if impact else ()) if "no published" in m] or ["no published figure of its power"]
-            return f"There is {reasons[0]}, so the {'carbon' if carbon else 'energy'} of {name} cannot be computed {self._cite(*self._rows_of(fit))}."
+            return f"There is {reasons[0]}, so the {'carbon' if carbon else 'energy'} of {name} cannot be computed {self._work.cite(*self._rows_of(fit))}."
         month = impact.figure(monthly)
         assert month
-        self._said.append(f"{sizing.workload.hours:g} hours" if sizing.workload.hours else "")
+        self._work.say(f"{sizing.workload.hours:g} hours" if sizing.workload.hours else "")
         run = f"{self._figure(fit, wanted, '{} ' + unit)} for {'the run' if sizing.workload.tokens and not sizing.workload.hours else f'{sizing.workload.hours:g} hours'}, " if getattr(impact, wanted) and sizing.workload.hours != 730 else ""
         load = f"{sizing.workload.load or 0.5:.0%}".replace("%", " %")
-        self._said.append(f"{load} CO2e")
+        self._work.say(f"{load} CO2e")
         drawn = f"{self._figure(fit, 'watts', '{} W')} at {load} load"
         length = impact.figure("training_hours_low")
         rows = (*month.inputs, *(length.inputs if length and run else ()))
         shape = "" if fit.fits else f", which does not hold it ({_lower(self._need(sizing, fit))})"
         span = f"{self._daily(fit, month, unit)} a day" if day else f"{self._figure(fit, monthly, '{} ' + unit)} a month"
-        return f"About {run}{span} on {name} in {region}, {drawn} {self._cite(*rows)}{shape}."
+        return f"About {run}{span} on {name} in {region}, {drawn} {self._work.cite(*rows)}{shape}."
 
     def _daily(self, fit: Fit, month: Figure, unit: str) -> str:
         self._figure(fit, month.name, "{}")
-        text = f"{_rounded(month.value * 24 / 730)} {unit}"
-        self._note(Computed(text, f"({month.formula}) × 24 / 730", 1.0, (*_CONSTANTS, *self._given(fit))))
+        text = f"{rounded(month.value * 24 / 730)} {unit}"
+        self._work.note(Computed(text, f"({month.formula}) × 24 / 730", 1.0, (*_CONSTANTS, *self._given(fit))))
         return text
 
     def _time(self, sizing: Sizing, fit: Fit) -> str:
-        low, high = self._figure(fit, "training_hours_low", "{}"), self._figure(fit, "training_hours_high", "{}")
-        figure = fit.impact.figure("training_hours_low") if fit.impact else None
-        self._said.append("50 % 30 %")
-        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}."
-        return f"{low} to {high} hours on {self._machine_name(fit)}, at 50 % to 30 % of its peak {self._cite(*(figure.inputs if figure else ()))}.{holds}"
+        """How long a training takes at least, and whether that is within the time that is given."""
+        assert fit.impact
+        work, figure = sizing.workload, fit.impact.figure("training_hours_low")
+        assert figure
+        low, high = fit.impact.training_hours_low or 0.0, fit.impact.training_hours_high or 0.0
+        unit, each = ("days", 24.0) if low >= 48 else ("hours", 1.0)
+        took = self._span(fit, "training_hours_low", each)
+        if low != high:
+            took = f"{took} to {self._span(fit, 'training_hours_high', each)}"
+        hours = f" ({self._span(fit, 'training_hours_low', 1.0)}{'' if low == high else ' to ' + self._span(fit, 'training_hours_high', 1.0)} hours)" if unit == "days" else ""
+        self._work.say("50 % 30 %", f"{work.mfu or 0:.0%}".replace("%", " %"))
+        share = f"an MFU of {work.mfu:.0%}".replace("%", " %") if work.mfu else "50 % to 30 % of its peak (MFU)"
+        answer, deadline = "", self._asked.workload.hours
+        if deadline:
+            answer = "Yes: " if high <= deadline else "No: " if low > deadline else "Only at the better end: "
+        cite = self._work.cite(*figure.inputs, *self._rows_of(fit))
+        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        cost = ""
+        if Goal.COST in self._asked.goals and fit.impact.usd_per_run is not None and fit.impact.price:
+            price = fit.impact.price
+            cost = f" It costs {'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run', '${}')}, at {self._figure(fit, 'usd_per_hour', '${}')} an hour {self._where(price)} {self._work.cite(price.row)}."
+        return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{holds}"
+
+    def _span(self, fit: Fit, name: str, hours: float) -> str:
+        figure = fit.impact.figure(name) if fit.impact else None
+        assert figure
+        self._figure(fit, name, "{}")
+        text = rounded(figure.value / hours)
+        self._work.note(Computed(text, figure.formula, hours, (*_CONSTANTS, *self._given(fit))))
+        return text
 
     def _speed(self, sizing: Sizing, fit: Fit) -> str:
-        figure = fit.impact.figure("decode_tokens_per_second") if fit.impact else None
-        speed = self._figure(fit, "decode_tokens_per_second", "{}")
-        return f"At most {speed} tokens a second on {self._machine_name(fit)}, a bound and no measurement {self._cite(*(figure.inputs if figure else ()))}."
+        assert fit.impact
+        work, name = sizing.workload, self._machine_name(fit)
+        rows = self._rows_of(fit)
+        bound = "training_tokens_per_second_high" if work.task in TRAINING else "decode_tokens_per_second"
+        figure = fit.impact.figure(bound)
+        if not figure:
+            reason = next((n for n in fit.impact.notes if "bound" in n or "bandwidth" in n or "compute" in n), "no published figure of its speed")
+            self._work.say(reason)
+            return f"There is {reason}, so no bound of the tokens a second on {name} can be computed {self._work.cite(*rows)}."
+        speed = self._figure(fit, bound, "{}")
+        several = f" for {work.sequences:,} sequences together" if (work.sequences or 1) > 1 else ""
+        wanted = work.tokens_per_second
+        answer = "" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
+        self._work.say(f"{wanted or 0:,.0f}")
+        asked = f"; {wanted:,.0f} are wanted" if wanted else ""
+        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        subject = self._subject(sizing)
+        return f"{answer or 'At'} most {speed} tokens a second{several} with {subject} on {name}, a bound and no measurement{asked} {self._work.cite(*figure.inputs, *rows)}.{holds}"
+
+    def _solution(self, sizing: Sizing, fit: Fit) -> str:
+        """The most that fits, and what it then needs."""
+        work, goal = sizing.workload, self._asked.goal
+        if goal is Goal.LARGEST:
+            most_ = f"{_count(sizing.model.parameters)} parameters in {work.weights}"
+        elif goal is Goal.USERS:
+            most_ = f"{work.sequences:,} sequence{'s' if work.sequences != 1 else ''} at once, of {work.context:,} tokens each"
+        else:
+            most_ = f"{work.context:,} tokens of context" + (f" for each of {work.sequences:,} sequences" if (work.sequences or 1) > 1 else "")
+        self._work.say(most_)
+        longest = sizing.workload.model and self._work.tables.facts.models[sizing.workload.model].max_position
+        why = ", which is all that the model takes" if goal is Goal.LONGEST and work.context == longest else ""
+        return f"At most {most_}{why}: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
 
     def _figure(self, fit: Fit, name: str, written: str) -> str:
         """A figure of a fit as it is written, with all that it is computed from."""
         assert fit.impact
         for figure in fit.impact.figures:
-            self._note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
+            self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
         wanted = fit.impact.figure(name)
         assert wanted
-        text = written.format(_rounded(wanted.value, money="$" in written))
-        self._note(Computed(text, wanted.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
+        text = written.format(rounded(wanted.value, money="$" in written))
+        self._work.note(Computed(text, wanted.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
         return text
 
     def _given(self, fit: Fit) -> tuple[float, ...]:
@@ -432,18 +519,18 @@ class _Answer:
         flops = [fit.accelerators * speed * 1e12 for speed in fit.accelerator.tflops.values()] if fit.accelerator else []
         present = fit.instance.accelerators * fit.instances if fit.instance else 0
         active = memory.terms[0].bytes * sizing.model.active_parameters / sizing.model.parameters
-        numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences)
+        numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences, work.mfu, work.tokens_per_second)
         return tuple(float(n) for n in (*numbers, *flops, active, *(t.bytes for t in memory.terms), sizing.model.active_parameters) if n)
 
     # the other lines
 
     def _arithmetic(self, sizing: Sizing) -> str:
-        parts = [f"{_capital(t.name)}: {t.formula} = {self._bytes(t.bytes, t.formula)}" for t in sizing.memory.terms if t.bytes]
-        self._said += [t.formula for t in sizing.memory.terms]
+        parts = [f"{capital(t.name)}: {t.formula} = {self._bytes(t.bytes, t.formula)}" for t in sizing.memory.terms if t.bytes]
+        self._work.say(*(t.formula for t in sizing.memory.terms))
         names = [*(t.name for t in sizing.memory.terms), str(sizing.workload.task)]
-        explained = [e for name in names if (e := self._tables.explained(name, self._index))]
-        marks = "".join(dict.fromkeys(self._mark(e) for e in explained))
-        return f"{'; '.join(parts)} {marks}{self._cite(*sizing.model.rows)}".rstrip() + "."
+        explained = [e for name in names if (e := self._work.tables.explained(name, self._work.index))]
+        marks = "".join(dict.fromkeys(self._work.mark(e) for e in explained))
+        return f"{'; '.join(parts)} {marks}{self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
     def _launch(self, sizing: Sizing) -> str:
         """What to launch; nothing where the first line says it already."""
@@ -462,12 +549,12 @@ class _Answer:
         for fit in sizing.alternatives[:1]:
             if told and fit.name != told.name and fit.runs == "yes" and not wants and _price(fit) < _price(told):
                 picks.append(f"on AWS's own chips: {self._described(fit)}")
-        return _capital("; ".join(picks)) + "." if picks else ""
+        return capital("; ".join(picks)) + "." if picks else ""
 
     def _change(self, sizing: Sizing) -> str:
         """The next smaller format that turns a no into a yes, or makes it cheaper."""
         work, named = sizing.workload, self._machine(sizing)
-        if self._asked.goal in (Goal.COUNT, *_OF_DEPLOYMENT) or self._wants_any_count():
+        if self._asked.goal in (Goal.COUNT, *_SOLVED, *_OF_DEPLOYMENT) or self._wants_any_count():
             return ""
         if work.task in TRAINING and work.task is not Task.QLORA and named and not named.fits:
             steps = [replace(self._asked.workload, task=task, weights=None) for task in (Task.LORA, Task.QLORA) if task is not work.task]
@@ -477,7 +564,7 @@ class _Answer:
             steps = []
         for step in steps:
             try:
-                smaller = size(_as_sold(step, self._tables.facts), self._tables.facts)
+                smaller = size(_as_sold(step, self._work.tables.facts), self._work.tables.facts)
             except ReaderError:
                 continue
             fit, before, after = self._machine(smaller), sizing.cheapest, smaller.cheapest
@@ -485,7 +572,7 @@ class _Answer:
             if named and not named.fits and fit and fit.fits and fit.runs != "no" and fit.instances == 1:
                 self._assume(smaller)
                 total = self._bytes(smaller.memory.bytes, " + ".join(f"({t.formula})" for t in smaller.memory.terms))
-                return f"{what} it fits, with {total} {self._cite(*smaller.model.rows)}".rstrip() + "."
+                return f"{what} it fits, with {total} {self._work.cite(*smaller.model.rows)}".rstrip() + "."
             if (not named or named.fits) and before and after and _price(after) < 0.8 * _price(before):
                 self._assume(smaller)
                 return f"{what} {self._described(after)} is enough."
@@ -511,37 +598,37 @@ class _Answer:
         name = self._machine_name(fit)
         accelerators = f" ({self._accelerators(fit)})" if fit.accelerator else ""
         if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
-            return f"{name}{accelerators}, no on-demand price published {self._cite(*self._rows_of(fit))}"
+            return f"{name}{accelerators}, no on-demand price published {self._work.cite(*self._rows_of(fit))}"
         price = fit.impact.price
         where = self._where(price)
-        return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour', '${}')} an hour {where} {self._cite(*self._rows_of(fit), price.row)}"
+        return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour', '${}')} an hour {where} {self._work.cite(*self._rows_of(fit), price.row)}"
 
     def _accelerators(self, fit: Fit) -> str:
         """How many of which one machine has; of some it has a part of one."""
         assert fit.accelerator
         part = fit.instance.accelerators if fit.instance else 1.0
-        self._said.append(f"{part:g} {fit.devices}")
-        name = _short(fit.accelerator.name)
-        return f"{part:g} of {_article(name)} {name}" if part < 1 else f"{fit.devices} × {name}"
+        self._work.say(f"{part:g} {fit.devices}")
+        name = short(fit.accelerator.name)
+        return f"{part:g} of {article(name)} {name}" if part < 1 else f"{fit.devices} × {name}"
 
     def _price_of(self, fit: Fit) -> str:
         if not fit.impact or not fit.impact.price:
-            return f"no on-demand price of {fit.name} published {self._cite(*self._rows_of(fit))}"
-        return f"{self._figure(fit, 'usd_per_hour', '${}')} an hour on {self._machine_name(fit)} {self._where(fit.impact.price)} {self._cite(fit.impact.price.row)}"
+            return f"no on-demand price of {fit.name} published {self._work.cite(*self._rows_of(fit))}"
+        return f"{self._figure(fit, 'usd_per_hour', '${}')} an hour on {self._machine_name(fit)} {self._where(fit.impact.price)} {self._work.cite(fit.impact.price.row)}"
 
     def _where(self, price: Price) -> str:
         """How, where and when a price holds; that of another region where the one asked for has none."""
         asked = self._asked.workload.region
         other = f"; none known for {asked}" if asked and asked != price.region else ""
-        self._said.append(asked or "")
+        self._work.say(asked or "")
         return f"({price.purchase}, {price.region}, {price.date}{other})"
 
     def _machine_name(self, fit: Fit) -> str:
         if not fit.instance:
-            name = _short(fit.accelerator.name) if fit.accelerator else "GPU"
+            name = short(fit.accelerator.name) if fit.accelerator else "GPU"
             return f"{fit.accelerators} × {name}" if fit.accelerators > 1 else f"one {name}"
         if fit.instances > 1:
-            self._said.append(f"{fit.instances} × {fit.name}")
+            self._work.say(f"{fit.instances} × {fit.name}")
         return f"{fit.instances} × {fit.name}" if fit.instances > 1 else fit.name
 
     def _rows_of(self, fit: Fit) -> list[Row]:
@@ -554,7 +641,7 @@ class _Answer:
             return rows
         if not fit.accelerator:
             return []
-        like = (i for i in self._tables.facts.instances.values() if self._tables.facts.accelerator(i) == fit.accelerator)
+        like = (i for i in self._work.tables.facts.instances.values() if self._work.tables.facts.accelerator(i) == fit.accelerator)
         same = [i for i in like if abs((i.accelerator_memory_gib_each or 0.0) * GIB * USABLE - fit.usable_bytes) < 0.005 * fit.usable_bytes]
         return [same[0].row] if same else [fit.accelerator.row]
 
@@ -563,35 +650,37 @@ class _Answer:
         size = _count(sizing.model.parameters)
         name = _model_name(work.model) if work.model else f"{'an' if size[0] == '8' else 'a'} {size} model"
         form = f" in {work.weights}" if work.weights else ""
-        self._said.append(f"{size} {name}{form}")
+        self._work.say(f"{size} {name}{form}")
         return f"{_WORK[work.task or Task.SERVE]}{name}{form}"
 
     # evidence and arithmetic
 
     def _assume(self, sizing: Sizing) -> None:
         """What was assumed is said, and may be computed with."""
+        self._seen.append(sizing)
         model, work = sizing.model, sizing.workload
         shape = [f.name for f in fields(model) if isinstance(getattr(model, f.name), int | float)] if not model.rows else []
-        self._said += [", ".join(sizing.assumptions), *(f"{getattr(model, name):g}" for name in shape)]
-        self._said += [f"{work.context:,} tokens" if work.context else "", f"{work.sequences:,} sequences" if work.sequences else ""]
-        self._said.append(" ".join(str(f) for f in (work.weights, work.cache) if f))
+        self._work.say(", ".join(sizing.assumptions), *(f"{getattr(model, name):g}" for name in shape))
+        self._work.say(f"{work.context:,} tokens" if work.context else "", f"{work.sequences:,} sequences" if work.sequences else "")
+        self._work.say(" ".join(str(f) for f in (work.weights, work.cache) if f))
 
     def _assumed(self, sizing: Sizing) -> str:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
-        draws = self._asked.goal in (Goal.CARBON, Goal.ENERGY)
-        told = [a for a in sizing.assumptions if draws or not re.fullmatch(r"in [a-z]+-[a-z-]+-\d|\d+% load|serving|one sequence at a time", a)]
+        goal, term = self._asked.goal, self._asked.term
+        matters = _MATTERS.get(term or goal, _FITTING)
+        told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
         return f"Assumed: {', '.join(told)}." if told else ""
 
     def _bytes(self, value: float, formula: str, *given: float) -> str:
         """A size as it is written, with its arithmetic."""
-        text = f"{_rounded(value / _GB)} GB"
-        self._note(Computed(text, formula, _GB, (*_CONSTANTS, *given, *self._derived())))
+        text = f"{rounded(value / _GB)} GB"
+        self._work.note(Computed(text, formula, _GB, (*_CONSTANTS, *given, *self._derived())))
         return text
 
     def _derived(self) -> tuple[float, ...]:
         """Sizes that follow from a configuration: they stand in no row, and their rows are cited."""
         found: list[float] = []
-        for sizing in self._sizings:
+        for sizing in self._seen:
             model, work = sizing.model, sizing.workload
             found += [model.parameters, model.embedding_parameters, model.expert_parameters, model.full_layers, model.sliding_layers]
             found += [model.parameters - model.embedding_parameters, model.parameters - model.expert_parameters]
@@ -600,27 +689,8 @@ class _Answer:
         return tuple(n for n in found if n)
 
     def _number(self, number: int) -> str:
-        self._said.append(str(number))
+        self._work.say(str(number))
         return str(number)
-
-    def _note(self, computed: Computed) -> None:
-        self._computed.setdefault(computed)
-
-    def _cite(self, *rows: Row) -> str:
-        return "".join(dict.fromkeys(self._mark(e) for row in rows if (e := self._tables.evidence(row, self._index))))
-
-    def _mark(self, evidence: Evidence) -> str:
-        if evidence not in self._evidence:
-            self._evidence.append(evidence)
-        return f"[{self._evidence.index(evidence) + 1}]"
-
-
-def _rounded(value: float, *, money: bool = False) -> str:
-    """Three significant digits; money to the cent below a hundred dollars."""
-    if money and 1 <= value < 100:
-        return f"{value:.2f}"
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
 
 
 def _count(parameters: float) -> str:
@@ -631,25 +701,13 @@ def _model_name(name: str) -> str:
     return re.sub(r"^Meta-(?=Llama)|-(?:hf|Instruct)$|-v0\.1$", "", name.rpartition("/")[2])
 
 
-def _short(accelerator: str) -> str:
-    return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", accelerator)
-
-
-def _article(name: str) -> str:
-    return "an" if re.match(r"[AEFHILMNORSXaefhilmnorsx]\d|[AaIi][a-z]", name) else "a"
-
-
 def _price(fit: Fit) -> float:
     return fit.impact.usd_per_hour if fit.impact and fit.impact.usd_per_hour is not None else float("inf")
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _sentence(text: str) -> str:
     """The text as a sentence begins; a name keeps its small letters."""
-    return _capital(text) if re.match(r"an? ", text) else text
+    return capital(text) if re.match(r"an? ", text) else text
 
 
 def _lower(text: str) -> str:

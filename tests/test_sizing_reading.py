@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatbot.answer import Turn
-from chatbot.sizing.reading import MONTH_HOURS, Asked, Goal, Known, read_workload
+from chatbot.sizing.conversation import Asked, read_workload
+from chatbot.sizing.reading import MONTH_HOURS, Goal, Known
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
 LLAMA_8B, LLAMA_70B, LLAMA_405B = (f"meta-llama/Meta-Llama-3.1-{size}" for size in ("8B", "70B", "405B"))

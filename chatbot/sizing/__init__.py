@@ -6,7 +6,7 @@ from chatbot.sizing.facts import Facts
 from chatbot.sizing.fit import Fit
 from chatbot.sizing.impact import Figure, Impact
 from chatbot.sizing.memory import Memory, Reference, Term
-from chatbot.sizing.sizing import Sizing, size
+from chatbot.sizing.sizing import Sizing, most, size
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "Workload",
     "evaluate",
     "find_model",
+    "most",
     "size",
 ]

@@ -129,6 +129,8 @@ def _check_numbers(given: Workload) -> None:
             raise ReaderError(f"{slot.replace('_', ' ').capitalize()} cannot be {value:g}: {remedy}.")
     if given.load is not None and not 0 < given.load <= 1:
         raise ReaderError(f"A load of {given.load:g} is not a share of the time: give one above 0 and up to 1, as 0.5.")
+    if given.mfu is not None and not 0 < given.mfu <= 1:
+        raise ReaderError(f"An MFU of {given.mfu:g} is not a share of the peak: give one above 0 and up to 1, as 0.4.")
     if given.zero_stage is not None and given.zero_stage not in (0, 1, 2, 3):
         raise ReaderError(f"There is no ZeRO stage {given.zero_stage}: give 0, 1, 2 or 3.")
 
@@ -140,6 +142,7 @@ _LEAST = (
     ("lora_rank", 1, "give a rank such as 16"),
     ("tokens", 1, "give how many tokens the training sees, as 2e9"),
     ("hours", 1e-9, "give a time above 0"),
+    ("tokens_per_second", 1e-9, "give a speed above 0"),
     ("budget_per_hour", 1e-9, "give US dollars above 0"),
     ("budget_per_month", 1e-9, "give US dollars above 0"),
     ("accelerators", 1, "give at least 1"),

@@ -1,12 +1,13 @@
 """What a deployment costs, draws, emits and can do at most; what has no published figure is None, with the reason."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from chatbot.sizing.architecture import Architecture
-from chatbot.sizing.facts import Accelerator, Facts, Price, number
+from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, number
 from chatbot.sizing.fit import TRAINING, Fit
-from chatbot.sizing.memory import Memory, Reference, count
+from chatbot.sizing.memory import Memory, Reference, Sharding, count
 from chatbot.sizing.workload import Format, Workload
 from ingest import Row
 
@@ -83,9 +84,21 @@ class Impact:
 
 def impact(fit: Fit, memory: Memory, model: Architecture, workload: Workload, facts: Facts) -> Impact:
     """What a fit costs, draws, emits and can do at most; of accelerators without an instance type, only the last."""
+    return _impact(fit, _speed(fit, memory, model, workload), workload, facts)
+
+
+def impact_of_machines(instance: Instance, workload: Workload, facts: Facts) -> Impact:
+    """What instances cost, draw and emit, whatever they run: all their accelerators are busy for the load."""
+    count = workload.instances or 1
+    devices = math.ceil(instance.accelerators) * count
+    fit = Fit(instance, facts.accelerator(instance), count, devices, Sharding(), 0.0, 0.0, "yes", ())
+    return _impact(fit, (), workload, facts)
+
+
+def _impact(fit: Fit, speed: Iterable[Figure | str], workload: Workload, facts: Facts) -> Impact:
     region = workload.region or DEFAULT_REGION
     price = _price(fit, region, facts)
-    found: list[Figure | str] = [*_speed(fit, memory, model, workload)]
+    found: list[Figure | str] = [*speed]
     if fit.instance:
         found += [*_cost(fit, price, region), *_power(fit, workload.load or 0.5, region, facts)]
     known = {figure.name: figure for figure in found if isinstance(figure, Figure)}
@@ -223,7 +236,7 @@ def _speed(fit: Fit, memory: Memory, model: Architecture, workload: Workload) ->
         return
     ceiling = None
     if tflops is not None:
-        for name, share in zip(("low", "high"), MFU, strict=True):
+        for name, share in zip(("low", "high"), shares(workload), strict=True):
             shown = f"{share} × {used:g} × {tflops:g}e12 / (2 × {count(model.active_parameters)})"
             speed = compute_bound(used * tflops, model.active_parameters, 2, share)
             yield Figure(f"prefill_tokens_per_second_{name}", speed, shown, _COMPUTE, rows)
@@ -245,13 +258,19 @@ def _speed(fit: Fit, memory: Memory, model: Architecture, workload: Workload) ->
 
 def _training(tflops: float, model: Architecture, workload: Workload, rows: tuple[Row, ...]) -> Iterator[Figure]:
     """Tokens a second, and the hours that the tokens take: the low bound of the speed makes the high one of the time."""
-    for name, other, share in (("low", "high", MFU[0]), ("high", "low", MFU[1])):
+    least, most = shares(workload)
+    for name, other, share in (("low", "high", least), ("high", "low", most)):
         speed = compute_bound(tflops, model.active_parameters, 6, share)
         shown = f"{share} × {tflops:g}e12 / (6 × {count(model.active_parameters)})"
         yield Figure(f"training_tokens_per_second_{name}", speed, shown, _COMPUTE, rows)
         if workload.tokens:
             hours = f"{count(workload.tokens)} tokens / {speed:.5g} / 3600"
             yield Figure(f"training_hours_{other}", workload.tokens / speed / 3600, hours, _COMPUTE, rows)
+
+
+def shares(workload: Workload) -> tuple[float, float]:
+    """The share of the peak that is given, else those between which good software lies."""
+    return (workload.mfu, workload.mfu) if workload.mfu else MFU
 
 
 def _sums(known: Mapping[str, Figure], workload: Workload) -> Iterator[Figure]:
@@ -267,12 +286,14 @@ def _sums(known: Mapping[str, Figure], workload: Workload) -> Iterator[Figure]:
             shown = f"{month.value:.6g} kg / {HOURS_A_MONTH} × {hours:.5g} hours"
             yield Figure("kg_co2_per_run", month.value / HOURS_A_MONTH * hours, shown, month.source, month.inputs)
     speed = known.get("decode_tokens_per_second") or known.get("training_tokens_per_second_high")
-    if speed:
+    pace = workload.tokens_per_second or (speed.value if speed else None)
+    if pace:
+        source, read = (speed.source, speed.inputs) if speed and not workload.tokens_per_second else (_PRICES, ())
         for name in ("usd_per_hour", "kwh_per_hour"):
             if one := known.get(name):
-                shown = f"{one.value:.6g} / ({speed.value:.5g} × 3600) × 1e6"
-                value, rows = one.value / (speed.value * 3600) * 1e6, (*one.inputs, *speed.inputs)
-                yield Figure(name.replace("hour", "million_tokens"), value, shown, speed.source, rows)
+                shown = f"{one.value:.6g} / ({pace:.5g} × 3600) × 1e6"
+                value, rows = one.value / (pace * 3600) * 1e6, (*one.inputs, *read)
+                yield Figure(name.replace("hour", "million_tokens"), value, shown, source, rows)
 
 
 _PRICES = Reference("Amazon EC2 On-Demand Pricing", "https://aws.amazon.com/ec2/pricing/on-demand/")

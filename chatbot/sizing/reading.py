@@ -1,4 +1,4 @@
-"""What a question says of a workload: read from plain words, through all the turns of a conversation.
+"""What one question says of a workload, read from plain words.
 
 A question is masked as it is read: each slot takes its words out, so that "$5 per hour" is a budget and no price asked for.
 What is written how is data, `wording.toml`.
@@ -7,21 +7,18 @@ What is written how is data, `wording.toml`.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from chatbot.answer import Turn
 from chatbot.quantities import WORD_NUMBERS
-from chatbot.sizing.model_names import Named, find_model, sibling
-from chatbot.sizing.workload import Format, Optimizer, Task, Workload
+from chatbot.sizing.model_names import Named, find_model
+from chatbot.sizing.workload import Format, Optimizer, Task
 from chatbot.vendors import refused_makers
 from chatbot.words import STOP_WORDS
 
-# Nobody writes a sizing question as long as this.
-_LONGEST = 2_000
 MONTH_HOURS = 730.0
 
 
@@ -29,10 +26,14 @@ class Goal(StrEnum):
     """What is wanted of a sizing; where several are, the first of this order leads the answer."""
 
     COUNT = "count"
+    LARGEST = "largest"
+    USERS = "users"
+    LONGEST = "longest"
     CHEAPEST = "cheapest"
     SMALLEST = "smallest"
     CARBON = "carbon"
     ENERGY = "energy"
+    WATER = "water"
     THROUGHPUT = "throughput"
     TIME = "time"
     FITS = "fits"
@@ -53,51 +54,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A workload and what is wanted of it.
-
-    `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
-    4 bits"), `unknown` a model or an instance type that is named and not known.
-    """
-
-    workload: Workload
-    goals: tuple[Goal, ...]
-    stated: frozenset[str] = frozenset()
-    others: tuple[Workload, ...] = ()
-    unknown: str | None = None
-
-    @property
-    def goal(self) -> Goal:
-        """What leads the answer."""
-        return self.goals[0]
-
-
-def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
-    """What a question asks of a sizing, completed from the turns before it; None for a question of another kind."""
-    asked: Asked | None = None
-    questions = [turn.question for turn in history if not _is_courtesy(turn.question)]
-    for number, earlier in enumerate(questions):
-        asked = _next(earlier, asked, known, leads=number == 0)
-    return _next(question, asked, known, leads=not questions)
-
-
-def _next(question: str, before: Asked | None, known: Known, *, leads: bool) -> Asked | None:
-    """What is asked after a turn: the question's own workload, or the one before with the slots that it changes."""
-    if len(question) > _LONGEST:
-        return None
-    said = _read(question, known)
-    if before is not None and _leans(said, before):
-        return _changed(before, said, known)
-    # "And Trainium for BERT?" after a question of another kind is of that kind too.
-    alone = leads or not _LEAD.match(said.text) or Goal.FITS in said.goals
-    return _asked(Workload(), said, said.goals) if alone and _is_sizing(said) else None
-
-
-# --- one question -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """What one question says: slots with their values, further values of a slot, goals, and the words left over."""
 
     text: str
@@ -106,10 +63,13 @@ class _Said:
     goals: tuple[Goal, ...]
     unknown: str | None
     rest: tuple[str, ...]
+    term: str | None = None
+    """The one term of the memory that is asked for: "KV cache", "weights"."""
+    euros: bool = False
 
 
 @dataclass(slots=True)
-class _Reading:
+class Reading:
     """A text out of which what was understood is taken, and the slots that were read."""
 
     text: str
@@ -136,14 +96,17 @@ class _Reading:
 
 
 @lru_cache(maxsize=256)
-def _read(question: str, known: Known) -> _Said:
+def read_question(question: str, known: Known) -> Said:
     text = re.sub(r"[ \t\r\n]+", " ", question.lower()).strip()
-    reading = _Reading(text)
-    wanted_count = bool(_goal_patterns()[Goal.COUNT].search(text))
+    reading = Reading(text)
+    counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
     _take_region_codes(reading, known)
     unknown = _take_types(reading, known)
+    _take_impossible(reading)
     named = _take_model(reading, known)
-    for take in (_take_cache, _take_budget, _take_tokens, _take_context, _take_sequences, _take_training):
+    euros = bool(_EUROS.search(text))
+    term = next(iter(_take_listed(Reading(_CACHE.sub(" ", text)), "terms")), None)
+    for take in (_take_shares, _take_amounts, _take_cache, _take_budget, _take_tokens, _take_context, _take_sequences, _take_training):
         take(reading)
     _take_sizes(reading, named)
     reading.fill("weights", _formats(reading))
@@ -154,18 +117,20 @@ def _read(question: str, known: Known) -> _Said:
     _take_duration(reading)
     reading.fill("region", _take_listed(reading, "regions"))
     reading.fill("task", _tasks(_take_listed(reading, "tasks")))
-    wanted = _take_goals(reading) | ({Goal.COUNT} if wanted_count else frozenset())
+    wanted = _take_goals(reading) | counted
+    if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
+        wanted |= {Goal.THROUGHPUT}
     goals = tuple(goal for goal in Goal if goal in wanted)
     rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
-    return _Said(
+    return Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest,
+        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest, term, euros,
     )  # fmt: skip
 
 
 _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}|(?:{'|'.join(sorted((w for w in WORD_NUMBERS if w.isalpha()), key=len, reverse=True))}|single)\b)"
 _SCALED = rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|t|b|bn|thousand|million|billion|trillion)?(?![\w.])"
-_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12}  # fmt: skip
+_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
 def _value(written: str) -> float:
@@ -179,6 +144,11 @@ def _value(written: str) -> float:
     return float(f"{whole}.{part.replace('.', '') or 0}")
 
 
+# Read before anything is taken out: "how many users" has no number in it.
+_COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
+_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))")
+
+
 def _scaled(match: re.Match[str]) -> float:
     return _value(match["number"]) * _SCALES[match["scale"] or ""]
 
@@ -190,7 +160,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _REGION = _compiled(r"(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]{4,9}-\d(?!\w)")
 
 
-def _take_region_codes(reading: _Reading, known: Known) -> None:
+def _take_region_codes(reading: Reading, known: Known) -> None:
     found = [match.group() for match in reading.take(_REGION)]
     reading.fill("region", [code for code in found if not known.regions or code in known.regions])
 
@@ -201,16 +171,33 @@ _TYPE = _compiled(
 )
 
 
-def _take_types(reading: _Reading, known: Known) -> str | None:
+def _take_types(reading: Reading, known: Known) -> str | None:
     """Fill the instance type and how many of them; gives one that is not known."""
     found = reading.take(_TYPE)
     types = [f"{m['family']}.{re.sub(r'xl$', 'xlarge', m['size'])}" for m in found]
-    reading.fill("instance_type", [name for name in types if name in known.types])
-    reading.fill("instances", [int(_value(m["count"])) for m in found if m["count"]])
+    counts = [int(_value(m["count"])) if m["count"] else None for m in found]
+    there = {name: count for name, count in zip(types, counts, strict=True) if name in known.types}
+    if there:
+        first, *others = there
+        reading.slots["instance_type"] = first
+        if there[first]:
+            reading.slots["instances"] = there[first]
+        reading.several["instance_type"] = [{"instance_type": name, "instances": there[name]} for name in others]
     return next((name for name in types if name not in known.types), None)
 
 
-def _take_model(reading: _Reading, known: Known) -> Named | None:
+_IMPOSSIBLE = re.compile(
+    r"(?:(?<=\s)(?P<minus>-|minus |negative )(?P<number>\d{1,6}(?:\.\d+)?)\s?(?:b|m|bn|billion|million)(?!\w)|(?<![\w.])(?:0|zero)\s?(?:b|m)?[\s-]?(?:params?|parameters?)(?!\w))"
+)
+
+
+def _take_impossible(reading: Reading) -> None:
+    """Sizes that no model has, so that they can be refused: "-7B", "0 parameters"."""
+    if not re.search(r"[a-z]\s-\d", reading.text) or " a -" in reading.text:
+        reading.fill("parameters", [-float(m["number"] or 0) for m in reading.take(_IMPOSSIBLE)])
+
+
+def _take_model(reading: Reading, known: Known) -> Named | None:
     rewritten = reading.text
     for written, name in _models():
         rewritten = written.sub(name, rewritten)
@@ -224,11 +211,11 @@ def _take_model(reading: _Reading, known: Known) -> Named | None:
     return named
 
 
-_UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
+UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
 
 
-def _unnamed(reading: _Reading) -> Named | None:
-    match = _UNNAMED.search(reading.text)
+def _unnamed(reading: Reading) -> Named | None:
+    match = UNNAMED.search(reading.text)
     return Named(match.start(), match.end(), unknown=match.group()) if match else None
 
 
@@ -239,7 +226,7 @@ _SIZE = _compiled(
 )
 
 
-def _take_sizes(reading: _Reading, named: Named | None) -> None:
+def _take_sizes(reading: Reading, named: Named | None) -> None:
     found = reading.take(_SIZE)
     scales = {"m": 1e6, "mn": 1e6, "million": 1e6, "t": 1e12, "trillion": 1e12}
     sizes = [_value(m["number"]) * (1e9 if m["big"] else scales[m["small"]]) for m in found]
@@ -251,27 +238,68 @@ _ANY_FORMAT = r"(?:(?:fp|int|bf|nf)[- ]?\d+|\d+[- ]?bits?)"
 _CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:in|at|of|is|with)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
 
 
-def _take_cache(reading: _Reading) -> None:
+def _take_cache(reading: Reading) -> None:
     for match in reading.take(_CACHE):
-        inner = _Reading(match["before"] or match["after"])
+        inner = Reading(match["before"] or match["after"])
         reading.fill("cache", [Format(name) for name in _take_listed(inner, "formats")])
 
 
-_PER = r"\s?(?:/|per|an?|each|every|the|por|pro)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|monat)\b"
+_SHARE = rf"(?P<number>{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
+_MFU_WORD = r"(?:mfu|model flops utili[sz]ation)"
+_MFU = _compiled(
+    rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
+)
+_LOAD_WORD = r"(?:load|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
+_LOAD = _compiled(
+    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller)[\s-]{_LOAD_WORD}|(?P<french>mi|pleine)[\s-]charge))(?!\w)"
+)
+
+
+def _take_shares(reading: Reading) -> None:
+    """The share of its peak that a training reaches, and the share of the time that hardware is busy."""
+    for match in reading.take(_MFU):
+        written, percent = match["number"] or match["before"], match["percent"] or match["of"]
+        share = _value(written)
+        reading.fill("mfu", [share / 100 if percent or share > 1 else share])
+    for match in reading.take(_LOAD):
+        half = (match["word"] or match["french"] or "").startswith(("half", "halb", "mi"))
+        reading.fill("load", [_value(match["number"]) / 100 if match["number"] else 0.5 if half else 1.0])
+
+
+_ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
+_SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?:\$|usd )(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)?(?![\w.]|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily)\b)")
+
+
+def _take_amounts(reading: Reading) -> None:
+    """Energy, a speed and a sum of money that are given."""
+    reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
+    reading.fill("tokens_per_second", [_scaled(m) for m in reading.take(_SPEED)])
+    reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
+
+
+_PER = r"\s?(?:/|per|an?|each|every|the|por|pro)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|tag|monat|jahr|mois|mes)\b"
 _MONEY = r"(?:usd|us dollars?|dollars?|bucks|\$)"
 _BUDGET = _compiled(
-    rf"(?:(?P<bound>under|below|less than|at most|max(?:imum)?(?: of)?|up to|within|not more than|no more than|for|budget(?: is| of|:)?|<=?|≤)\s)?"
+    rf"(?:(?P<bound>under|below|less than|at most|max(?:imum)?(?: of)?|up to|within|not more than|no more than|for|with|have|budget(?: is| of|:)?|<=?|≤)\s)?"
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
-_HOURS = {"h": 1.0, "s": 1.0, "d": 24.0, "w": 168.0, "m": MONTH_HOURS, "y": 8760.0}
+# What a unit of time begins with; the first that does.
+_HOURS = (("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0))
 
 
-def _take_budget(reading: _Reading) -> None:
+def _hours(unit: str) -> float:
+    return next(hours for start, hours in _HOURS if unit.startswith(start))
+
+
+
+
+def _take_budget(reading: Reading) -> None:
     for match in list(_BUDGET.finditer(reading.text)):
-        if not (match["sign"] or match["word"] or (match["bound"] and match["bound"] != "for" and match["scale"])):
+        if not (match["sign"] or match["word"] or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
             continue
         reading.mask(match.start(), match.end())
-        money, hours = _scaled(match), _HOURS[match["unit"][0]]
+        money, hours = _scaled(match), _hours(match["unit"])
         if hours == MONTH_HOURS:
             reading.fill("budget_per_month", [money])
         else:
@@ -279,11 +307,11 @@ def _take_budget(reading: _Reading) -> None:
 
 
 _TOKENS = _compiled(
-    rf"(?P<number>{_NUMBER})\s?(?P<scale>b|bn|billion|t|trillion|m|million)[\s-]tokens?(?! of context| context)(?!\w)"
+    rf"(?P<number>{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|milliards?|milliarden?|mrd|mil millones)[\s-](?:de |of |training )?tokens?(?! of context| context)(?!\w)"
 )
 
 
-def _take_tokens(reading: _Reading) -> None:
+def _take_tokens(reading: Reading) -> None:
     """The tokens that a training sees; "per million tokens" is a unit of price."""
     for match in list(_TOKENS.finditer(reading.text)):
         if not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
@@ -298,7 +326,7 @@ _CONTEXT = _compiled(
 )
 
 
-def _take_context(reading: _Reading) -> None:
+def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
@@ -325,7 +353,7 @@ _SEQUENCES = _compiled(
 )
 
 
-def _take_sequences(reading: _Reading) -> None:
+def _take_sequences(reading: Reading) -> None:
     found = reading.take(_SEQUENCES)
     counts = [
         _value(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
@@ -341,7 +369,7 @@ _RECOMPUTE = _compiled(
 )
 
 
-def _take_training(reading: _Reading) -> None:
+def _take_training(reading: Reading) -> None:
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
     reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
     reading.fill("optimizer", [Optimizer(name) for name in _take_listed(reading, "optimizers")])
@@ -354,7 +382,7 @@ _KIND = r"(?:[\s-](?:tensor core )?(?:gpus?|accelerators?|chips?|cards?))?"
 _GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)[\s-]?(?P<unit{}>gi?b?)(?!\w)"
 
 
-def _take_accelerators(reading: _Reading, known: Known) -> None:
+def _take_accelerators(reading: Reading, known: Known) -> None:
     names = _cores(known.accelerators)
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
@@ -418,7 +446,7 @@ def _is_refused(text: str, start: int) -> bool:
     return bool(_REFUSING.search(text[max(0, start - 40) : start]))
 
 
-def _take_lines(reading: _Reading, text: str) -> None:
+def _take_lines(reading: Reading, text: str) -> None:
     """Makers and lines of accelerators, wanted and not."""
     wanted: dict[str, set[str]] = {"vendors": set(), "families": set()}
     unwanted: set[str] = set(refused_makers(text) & {"nvidia", "amd", "intel"})
@@ -446,7 +474,7 @@ def _take_lines(reading: _Reading, text: str) -> None:
 _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w.-])")  # fmt: skip
 
 
-def _take_families(reading: _Reading, known: Known) -> None:
+def _take_families(reading: Reading, known: Known) -> None:
     families = _families(known.types)
     found = [
         m for m in _FAMILY.finditer(reading.text) if m["family"] in families or m["family"].rstrip("s") in families
@@ -469,16 +497,19 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 _MEMORY = _compiled(
     rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:gpus?|cards?) (?:with|of)|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
+_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|boxes|(?P<them>of (?:them|those|these)|such))(?!\w)")
 _COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?)(?!\w)")
 
 
-def _take_memory(reading: _Reading) -> None:
+def _take_memory(reading: Reading) -> None:
     """ "A 24 GB GPU", "two GPUs": accelerators without a name. What a model needs ("26 GB of weights") is none."""
     for match in reading.take(_MEMORY):
         if (match["with"] or match["of"] or match["kind"] or match["count"]) and "instance_type" not in reading.slots:
             reading.fill("accelerator_memory_gb", [_gigabytes(match["gb"], match["unit"])])
             reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
     reading.fill("accelerators", [int(_value(m["count"])) for m in reading.take(_COUNTED)])
+    for match in reading.take(_NODES):
+        reading.fill("of_them" if match["them"] else "instances", [int(_value(match["count"]))])
 
 
 def _gigabytes(number: str, unit: str) -> float:
@@ -486,28 +517,25 @@ def _gigabytes(number: str, unit: str) -> float:
 
 
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|takes?|running|runs) )?(?P<number>{_NUMBER}|an?|one|a full|the whole)[\s-](?P<unit>hours?|h|hrs?|days?|weeks?|months?|years?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
+    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)[\s-](?P<unit>hours?|h|hrs?|days?|weeks?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
 )
-_ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|nonstop|non-stop|permanently)(?!\w)")
+_ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently)(?!\w)")
 
 
-def _take_duration(reading: _Reading) -> None:
+def _take_duration(reading: Reading) -> None:
     if reading.take(_ALWAYS):
         reading.fill("hours", [MONTH_HOURS])
     for match in list(_DURATION.finditer(reading.text)):
-        once = match["number"].startswith(("a", "the"))
-        if (
-            once
-            and not re.match(r"(?:for|over|during|running|runs)\s", match.group())
-            and "full" not in match["number"]
-        ):
+        once = not re.match(r"\d", match["number"]) and match["number"] not in WORD_NUMBERS
+        whole = match["number"] in ("a full", "the whole", "all")
+        if once and not whole and not re.match(r"(?:for|over|during|in|within|running|runs|pendant|während|für|en|durante)\s", match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start(), match.end())
-        hours = (1.0 if once else _value(match["number"])) * _HOURS[match["unit"][0]]
+        hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
         reading.fill("hours", [hours * 365 / 12 if match["daily"] else hours])
 
 
-def _formats(reading: _Reading) -> list[Format]:
+def _formats(reading: Reading) -> list[Format]:
     """The formats that are named; the bits of a method that is named ("AWQ, 4-bit") are no second one."""
     found = [Format(name) for name in _take_listed(reading, "formats")]
     methods = [f for f in found if f in (Format.AWQ, Format.GPTQ, Format.NF4, Format.MXFP4)]
@@ -520,132 +548,6 @@ def _tasks(found: Sequence[str]) -> list[Task]:
     exact: list[Task] = [task for task in tasks if task in (Task.LORA, Task.QLORA, Task.PRETRAIN)]
     trains: list[Task] = [task for task in tasks if task is not Task.SERVE]
     return exact or trains or tasks
-
-
-# --- conversations ------------------------------------------------------------------------------------------------------
-
-_COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi)\b\W*)*", re.IGNORECASE)  # fmt: skip
-_LEAD = re.compile(
-    r"\W*(?:and|but|so|then|also|now|ok(?:ay)?|what about|how about|what if|same|instead|und|what would change|make (?:it|that))\b"
-)
-_DEFINES = re.compile(r"\W*(?:what|who)(?:['’]s|s| is| are)\b(?! about| if)")
-_LOOKS_UP = re.compile(r"\b(?:does|do) \S+ (?:have|come with)\b|\b(?:has|have)\W*$")
-_TRAINING = frozenset({Task.FULL, Task.PRETRAIN})
-_QUANTISED = frozenset({Format.FP8, Format.INT8, Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ, Format.MXFP4})
-# What a slot that is named puts out of the way, unless it is named too.
-_REPLACED: dict[str, tuple[str, ...]] = {
-    "model": ("parameters",),
-    "parameters": ("model",),
-    "accelerator": ("accelerators", "accelerator_memory_gb", "instance_type", "instances", "families", "vendors"),
-    "accelerator_memory_gb": ("accelerator", "accelerators", "instance_type", "instances", "families", "vendors"),
-    "instance_type": ("accelerator", "accelerators", "accelerator_memory_gb", "instances", "families", "vendors"),
-    "families": ("accelerator", "accelerators", "accelerator_memory_gb", "instance_type", "instances", "vendors"),
-    "vendors": ("accelerator", "accelerators", "accelerator_memory_gb", "instance_type", "instances", "families"),
-    "budget_per_hour": ("budget_per_month",),
-    "budget_per_month": ("budget_per_hour",),
-}
-
-
-def _is_courtesy(question: str) -> bool:
-    return bool(_COURTESY.fullmatch(question))
-
-
-def _leans(said: _Said, before: Asked) -> bool:
-    """Whether a question is made of nothing but changes of what was asked before."""
-    if not (said.slots or said.goals) or said.unknown or len(said.text.split()) > 20:
-        return False
-    if (_DEFINES.match(said.text) and not said.goals) or _LOOKS_UP.search(said.text):
-        return False
-    names_model = bool({"model", "parameters"} & said.slots.keys())
-    leads = bool(_LEAD.match(said.text))
-    if names_model and _is_sizing(said) and not leads:
-        return False
-    return len(said.rest) <= (1 if leads and said.slots else 0)
-
-
-def _changed(before: Asked, said: _Said, known: Known) -> Asked:
-    slots = dict(said.slots)
-    if (
-        "parameters" in slots
-        and before.workload.model
-        and (model := sibling(before.workload.model, _size_of(slots["parameters"]), known.models))
-    ):
-        slots = {("model" if k == "parameters" else k): (model if k == "parameters" else v) for k, v in slots.items()}
-    cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
-    if slots.get("task") in _TRAINING and "weights" not in slots and before.workload.weights in _QUANTISED:
-        cleared |= {"weights", "cache"}
-    kept = replace(before.workload, **{slot: _EMPTY[slot] for slot in cleared})
-    asked = _asked(kept, replace(said, slots=slots), said.goals or before.goals)
-    return replace(asked, stated=(before.stated - cleared) | asked.stated)
-
-
-def _size_of(parameters: float) -> str:
-    return f"{parameters / 1e9:g}b"
-
-
-_EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
-
-
-def _asked(workload: Workload, said: _Said, goals: tuple[Goal, ...]) -> Asked:
-    first = replace(workload, **said.slots)
-    slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
-    others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()
-    implied = Goal.FITS if said.slots.keys() & _EXACT else Goal.CHOICE
-    return Asked(first, goals or (implied,), frozenset(said.slots), others, said.unknown)
-
-
-# Of several slots with further values, the first of these is what is compared.
-_COMPARED = ("model", "parameters", "accelerator", "instance_type", "accelerators", "weights", "task", "region")
-
-
-# --- which questions are sizing -----------------------------------------------------------------------------------------
-
-_EXACT = frozenset({"accelerator", "accelerator_memory_gb", "instance_type"})
-_HARDWARE = _EXACT | {"accelerators", "families", "vendors"}
-# What only arithmetic answers; of a size alone ("which hardware for a 70B model?") documents speak.
-_ARITHMETIC = frozenset({
-    "model", "weights", "cache", "context", "sequences", "budget_per_hour", "budget_per_month", "region", "optimizer",
-    "zero_stage", "lora_rank", "tokens", "hours", "accelerator_memory_gb", "instance_type",
-})  # fmt: skip
-_POSSIBLE = re.compile(r"\W*(?:can|could|will|would|does|do|kann|läuft|passt|possible)\b")
-_KIND_OF_MODEL = re.compile(r"\b\d+b\+?(?:[ -]parameters?)?(?: \w+)? models\b|\b\d+b ?(?:\+|-|–|to) ?(?:\d+b)?")
-_INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
-_BOUND = re.compile(r"\b(?:at most|bound|theoretical\w*|max(?:imum)?|expect|estimate|ideal|upper|could i get)\b")
-
-
-def _is_sizing(said: _Said) -> bool:
-    """Whether a question that stands by itself is to be answered by computing."""
-    slots, goals = said.slots.keys(), set(said.goals)
-    arithmetic, exact = bool(slots & _ARITHMETIC), bool(slots & _EXACT)
-    if _of_documents().search(said.text) or (Goal.TIME in goals and "tokens" not in slots):
-        return False
-    if not {"model", "parameters"} & slots:
-        if _UNNAMED.fullmatch(said.unknown or ""):
-            return exact and bool(_POSSIBLE.match(said.text))
-        sized = bool(goals & {Goal.FITS, Goal.SMALLEST, Goal.CHEAPEST, Goal.COUNT}) and (exact or "task" in slots)
-        return bool(said.unknown) and (sized or Goal.MEMORY in goals)
-    if Goal.THROUGHPUT in goals and not (exact and _BOUND.search(said.text)):
-        return False
-    # Of a kind of model ("70B models", "7B to 30B") documents speak; of one, arithmetic.
-    if not arithmetic and ("parameters" in said.several or _KIND_OF_MODEL.search(said.text)):
-        return False
-    if goals & {Goal.SMALLEST, Goal.CHEAPEST} and (exact or arithmetic or "families" in slots or _INSTANCE.search(said.text)):
-        return True
-    if Goal.FITS in goals and (slots & _HARDWARE or arithmetic):
-        return True
-    # How many accelerators a training takes, and what it costs, is a matter of its length before one of memory.
-    serves, trains = said.slots.get("task") is Task.SERVE, said.slots.get("task") not in (None, Task.SERVE)
-    if Goal.MEMORY in goals or (Goal.COUNT in goals and (arithmetic or serves or not (trains or said.several))):
-        return True
-    if goals & {Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT}:
-        placed = exact or bool(slots & (_ARITHMETIC - {"model"})) or (serves and "model" in slots)
-        return bool(slots & {"tokens", "hours"}) if trains else placed
-    if exact and (_POSSIBLE.match(said.text) or (arithmetic and not said.rest)):
-        return True
-    if len(slots & _ARITHMETIC) > 2 and "task" in slots:
-        return True
-    placed = bool(slots & _HARDWARE) or bool(_placed().search(said.text))
-    return arithmetic and placed and (bool(_chooses().search(said.text)) or not said.rest)
 
 
 # --- data ---------------------------------------------------------------------------------------------------------------
@@ -665,7 +567,7 @@ def _listed(table: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((name, _words(written)) for name, written in _wording()[table].items())
 
 
-def _take_listed(reading: _Reading, table: str) -> list[str]:
+def _take_listed(reading: Reading, table: str) -> list[str]:
     """The names of a table that a text says, in the order of the text."""
     found: list[tuple[int, str]] = []
     for name, pattern in _listed(table):
@@ -693,7 +595,7 @@ def _goal_patterns() -> dict[Goal, re.Pattern[str]]:
     }
 
 
-def _take_goals(reading: _Reading) -> frozenset[Goal]:
+def _take_goals(reading: Reading) -> frozenset[Goal]:
     return frozenset(goal for goal, pattern in _goal_patterns().items() if reading.take(pattern))
 
 
@@ -703,15 +605,15 @@ def _frame() -> frozenset[str]:
 
 
 @cache
-def _of_documents() -> re.Pattern[str]:
+def of_documents() -> re.Pattern[str]:
     return _words([_wording()["words"]["of_documents"]])
 
 
 @cache
-def _chooses() -> re.Pattern[str]:
+def chooses() -> re.Pattern[str]:
     return _words([_wording()["words"]["chooses"]])
 
 
 @cache
-def _placed() -> re.Pattern[str]:
+def placed() -> re.Pattern[str]:
     return _words([_wording()["words"]["placed"]])

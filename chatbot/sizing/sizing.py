@@ -2,10 +2,12 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Literal
 
 from chatbot.answer import ReaderError
 from chatbot.sizing.architecture import Architecture
@@ -98,6 +100,29 @@ def size(workload: Workload, facts: Facts | None = None) -> Sizing:
         alternatives=_alternatives(fits),
         notes=tuple(_notes(fits, chosen, sheets, workload, facts)),
     )
+
+
+_UNITS = {"sequences": (1, 2**20), "context": (1, 2**24), "parameters": (10**8, 2**15)}
+
+
+def most(workload: Workload, slot: Literal["sequences", "context", "parameters"], facts: Facts) -> int:
+    """The most sequences, tokens of context or parameters with which a workload fits the hardware that it names; 0 for none.
+
+    Parameters are counted in steps of 0.1 billion; a context is at most what the model takes.
+    """
+    unit, limit = _UNITS[slot]
+
+    def fits(count: int) -> bool:
+        try:
+            filled, model, _ = complete(replace(workload, **{slot: count * unit}), facts)  # type: ignore[arg-type]
+        except ReaderError:
+            return False
+        memory = Memory(tuple(_terms(filled, model)))
+        named = _named(_sheets(filled, facts), memory, model, filled, facts)
+        return named is not None and named.fits
+
+    complete(replace(workload, **{slot: unit}), facts)  # type: ignore[arg-type]
+    return bisect_left(range(1, limit), True, key=lambda count: not fits(count)) * unit
 
 
 def _shipped() -> Facts:

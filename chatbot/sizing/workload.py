@@ -62,6 +62,14 @@ class Workload:
     """Tokens that a training sees in all."""
     hours: float | None = None
     """How long it runs."""
+    mfu: float | None = None
+    """The share of the accelerators' peak that a training reaches, 0..1."""
+    tokens_per_second: float | None = None
+    """The speed that is measured or wanted, of all sequences together."""
+    kwh: float | None = None
+    """Energy that is given in place of hardware: that of the machines, before the PUE."""
+    budget: float | None = None
+    """Dollars in all."""
     budget_per_hour: float | None = None
     budget_per_month: float | None = None
     region: str | None = None

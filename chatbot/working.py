@@ -1,0 +1,137 @@
+"""What a computed answer is written with: the facts of an index, marks for their rows, and each figure with its arithmetic."""
+
+import re
+from bisect import bisect_right
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+
+from chatbot.answer import Passage
+from chatbot.citations import Evidence
+from chatbot.computed import Computed
+from chatbot.draft import Draft
+from chatbot.sizing import Facts, Task
+from chatbot.sizing.reading import Known
+from ingest import Chunk, Index, Row
+
+_KEPT = 4
+# Where the formula of a term is explained, for those who want to read on: a document's name and the words in it.
+_EXPLAINED = {
+    "weights": ("inference-memory-kv-cache.md", "The memory for weights is the number of parameters times the bytes per parameter."),
+    "KV cache": (
+        "inference-memory-kv-cache.md",
+        "KV cache in bytes = 2 x layers x KV heads x head dimension x sequence length x batch size x bytes per value.",
+    ),
+    "optimizer states": (
+        "pretraining-hardware.md",
+        "Mixed-precision training with Adam needs 16 bytes per parameter before activations: 2 for the FP16 weight, 2 for the FP16 gradient and 12 for the FP32 optimiser state.",
+    ),
+    Task.FULL: ("fine-tuning-memory.md", "The Adam optimiser state takes 12 of the 16 bytes per parameter, which is three quarters."),
+    "adapter": (
+        "fine-tuning-memory.md",
+        "In LoRA only the adapter has gradients and optimiser state, so the frozen weights need 2 bytes per parameter in FP16.",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The facts of an index, the names in them, and the chunks that their rows stand in."""
+
+    facts: Facts
+    known: Known
+    chunks: dict[str, list[Chunk]] = field(default_factory=dict)
+
+    def evidence(self, row: Row, index: Index) -> Evidence | None:
+        """The words of a row."""
+        return self._within(row.document, row.start, row.end, index)
+
+    def explained(self, term: str, index: Index) -> Evidence | None:
+        """The words of a document that explain a term's formula, where the index has them."""
+        name, words = _EXPLAINED.get(term, ("", ""))
+        tables = next(iter(self.facts.models.values())).row.document
+        document = f"{tables.rpartition('facts/')[0]}reference/{name}"
+        chunks = self._chunks(document, index) if name else []
+        start = chunks[0].document.text.find(words) if chunks else -1
+        return self._within(document, start, start + len(words), index) if start >= 0 else None
+
+    def _chunks(self, document: str, index: Index) -> list[Chunk]:
+        if document not in self.chunks:
+            self.chunks[document] = index.document_chunks(document)
+        return self.chunks[document]
+
+    def _within(self, document: str, start: int, end: int, index: Index) -> Evidence | None:
+        chunks = self._chunks(document, index)
+        chunk = chunks[max(0, bisect_right([c.start for c in chunks], start) - 1)] if chunks else None
+        if chunk is None or not (chunk.start <= start and end <= chunk.end):
+            return None
+        return Evidence(Passage(1, chunk, 1.0), start, end)
+
+
+_cache: OrderedDict[tuple[str, int, str], Tables] = OrderedDict()
+_lock = Lock()
+
+
+def load(index: Index) -> Tables:
+    """The facts of an index; they are kept until the index is synced again."""
+    key = (str(index.path), index.generation, index.updated)
+    with _lock:
+        if key not in _cache:
+            facts = Facts.load(index)
+            known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids))
+            _cache[key] = Tables(facts, known)
+            while len(_cache) > _KEPT:
+                _cache.popitem(last=False)
+        _cache.move_to_end(key)
+        return _cache[key]
+
+
+@dataclass(slots=True)
+class Working:
+    """Collects, while an answer is written, what it cites, what it computes and what it takes as said."""
+
+    tables: Tables
+    index: Index
+    said: list[str]
+    evidence: list[Evidence] = field(default_factory=list)
+    computed: dict[Computed, None] = field(default_factory=dict)
+
+    def draft(self, *lines: str) -> Draft:
+        text = "\n".join(line for line in lines if line)
+        return Draft(text, tuple(self.evidence), computed=tuple(self.computed), said="\n".join(self.said))
+
+    def say(self, *words: str) -> None:
+        """Take words as said: the user's own, what was assumed, and what was counted or chosen."""
+        self.said += words
+
+    def note(self, computed: Computed) -> None:
+        self.computed.setdefault(computed)
+
+    def cite(self, *rows: Row) -> str:
+        """The marks of rows."""
+        return "".join(dict.fromkeys(self.mark(e) for row in rows if (e := self.tables.evidence(row, self.index))))
+
+    def mark(self, evidence: Evidence) -> str:
+        if evidence not in self.evidence:
+            self.evidence.append(evidence)
+        return f"[{self.evidence.index(evidence) + 1}]"
+
+
+def rounded(value: float, *, money: bool = False) -> str:
+    """Three significant digits; money to the cent below a hundred dollars."""
+    if money and 1 <= value < 100:
+        return f"{value:.2f}"
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
+
+
+def short(accelerator: str) -> str:
+    return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", accelerator)
+
+
+def article(name: str) -> str:
+    return "an" if re.match(r"[AEFHILMNORSXaefhilmnorsx]\d|[AaIi][a-z]", name) else "a"
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
