@@ -27,6 +27,7 @@ from chatbot.options import parse_options
 from chatbot.query import Query, understand
 from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
+from chatbot.sizing.workload import Workload
 from chatbot.sizing_answer import answer_by_sizing
 from ingest import Index
 
@@ -217,11 +218,16 @@ def _computed(query: Query, draft: Draft) -> Iterator[Event]:
     yield Event("stage", "checking")
     verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))
-    yield from _offline_answer(query, verified.text or REFUSAL, verified, passages)
+    yield from _offline_answer(query, verified.text or REFUSAL, verified, passages, workloads=draft.workloads)
 
 
 def _offline_answer(
-    query: Query, text: str, verified: Verified, passages: Sequence[Passage], choices: tuple[str, ...] = ()
+    query: Query,
+    text: str,
+    verified: Verified,
+    passages: Sequence[Passage],
+    choices: tuple[str, ...] = (),
+    workloads: tuple[Workload, ...] = (),
 ) -> Iterator[Event]:
     text = shown(text)
     yield from (Event("text", line) for line in text.splitlines(keepends=True))
@@ -237,6 +243,7 @@ def _offline_answer(
             model=OFFLINE,
             seconds=0.0,
             dropped=len(verified.dropped),
+            workloads=workloads,
         ),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from chatbot.citations import Evidence
 from chatbot.computed import Computed
 from chatbot.scoring import Scored
+from chatbot.sizing.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Draft:
 
     `given` are openings of lines that were computed and not quoted (how many rows match), for `verify` to leave as they are.
     `computed` are figures with their arithmetic and `said` the user's words and what was assumed for them; a draft with
-    either quotes nothing and is checked by its figures.
+    either quotes nothing and is checked by its figures. `workloads` are what they were computed for.
     """
 
     text: str
@@ -24,6 +25,7 @@ class Draft:
     given: tuple[str, ...] = ()
     computed: tuple[Computed, ...] = ()
     said: str = ""
+    workloads: tuple[Workload, ...] = ()
 
     def then(self, other: "Draft") -> "Draft":
         """This draft and below it another, whose marks count on."""

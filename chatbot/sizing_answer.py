@@ -61,7 +61,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         sizings = [size(replace(w, hours=None) if w.tokens else w, tables.facts) for w in works]
     except ReaderError as error:
         return _said(str(error))
-    return _Answer(asked, sizings, working).draft()
+    return replace(_Answer(asked, sizings, working).draft(), workloads=tuple(works))
 
 
 _FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
