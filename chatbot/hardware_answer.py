@@ -222,11 +222,13 @@ def _affordable(machine: _Machine, question: str, working: Working) -> str:
     budget, hours, unit = (work.budget_per_month or 0.0, 730.0, "month") if monthly else (work.budget_per_hour or 0.0, 1.0, "hour")
     cost, count = hourly * hours, math.floor(budget / (hourly * hours) + 1e-9)
     shown = f"${budget:,.0f}" if budget >= 100 else f"${budget:g}"
-    working.say(shown, str(count), f"{count:,}")
-    told = f"{machine.name} costs {_over(machine, 'usd_per_hour', [('an hour', 1.0), (f'a {unit} of 730 hours', hours)] if monthly else [('an hour', 1.0)], '${}', working)} {where}"
+    working.say(shown, f"{count:,} × {machine.name}", str(count))
+    spans = [("an hour", 1.0), (f"a {unit} of 730 hours", hours)] if monthly else [("an hour", 1.0)]
+    told = f"{_over(machine, 'usd_per_hour', spans, '${}', working)} {where}"
+    limit = f"the budget is {shown} {'a' if monthly else 'an'} {unit}"
     if re.search(r"how many|number of|wie viele", question):
-        return f"{f'{count:,}' if count else 'None'} for {shown} {'a' if monthly else 'an'} {unit}: one {told}." if count != 1 else f"1 for {shown} {'a' if monthly else 'an'} {unit}: {told}."
-    return f"{'Yes' if cost <= budget else 'No'}: {told}, and the budget is {shown}."
+        return f"{f'{count:,} × {machine.name}: each' if count else f'Not one {machine.name}: it'} costs {told}, and {limit}."
+    return f"{'Yes' if cost <= budget else 'No'}: {machine.name} costs {told}, and {limit}."
 
 
 # --- power, energy, carbon, water ----------------------------------------------------------------------------------------
@@ -391,8 +393,9 @@ def _draws(work: Workload, sheet: Accelerator, working: Working) -> str:
         formula = f"{count} × ({sheet.idle_w:g} + {work.load:g} × ({most:g} - {sheet.idle_w:g}))"
         working.note(Computed(text, formula, 1.0, (float(count), work.load)))
         at = f", {text} at {load} load"
+    other = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and abs(sheet.ccf_max_w / most - 1) > 0.1 else ""
     working.say(memory)
-    return f"{subject} ({memory}) {verb} {each}{idle}{at} {working.cite(sheet.row)}."
+    return f"{subject} ({memory}) {verb} {each}{idle}{at}{other} {working.cite(sheet.row)}."
 
 
 def _sheets(work: Workload, facts: Facts) -> list[Accelerator]:

@@ -193,8 +193,9 @@ def _is_of_hardware(said: Said) -> bool:
     if not slots & _HARDWARE:
         return Goal.CARBON in goals and "region" in slots and bool(said.several.get("region"))
     if "instance_type" in slots:
-        counted = slots & {"hours", "instances", "budget", "budget_per_hour", "budget_per_month"} or said.several.get("instance_type")
-        asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or "hours" in slots)
+        money = slots & {"budget", "budget_per_hour", "budget_per_month"}
+        counted = money or slots & {"hours", "instances"} or said.several.get("instance_type")
+        asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or "hours" in slots or money)
         return bool(goals & _IMPACTS) or (asks_cost and bool(counted or _PER_TIME.search(said.text) or _EACH.search(said.text)))
     if "accelerator" in slots:
         return Goal.ENERGY in goals and not goals & {Goal.CARBON, Goal.WATER}
