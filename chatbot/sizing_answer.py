@@ -86,7 +86,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
 _FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
 _MATTERS: dict[str, str] = {
-    Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache",
+    Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache|one sequence",
     Goal.TIME: r"weights$",
     Goal.COST: r"weights$",
     Goal.CARBON: r"weights$|% load|in [a-z]+-",
@@ -110,8 +110,10 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     """The most users, tokens or parameters that fit put into the workload; where none do, that is what is answered."""
     slot = _SOLVED.get(asked.goal)
     work = asked.workload
-    if not slot or (slot == "parameters" and work.model) or not (work.instance_type or work.accelerator):
+    if not slot or (slot == "parameters" and work.model):
         return asked
+    if not (work.instance_type or work.accelerator):
+        raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
     found = most(_as_sold(work, facts), slot, facts)
     if not found:
         return replace(asked, goals=(Goal.FITS,), workload=replace(work, parameters=work.parameters or 1e8))
@@ -194,18 +196,20 @@ class _Answer:
         """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
         goals = set(self._asked.goals)
         field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
+        if Goal.COST in goals and all(s.named and self._per_token(s.named) for s in sizings):
+            field_ = "usd_per_million_tokens"
         regions = len({s.workload.region for s in sizings}) > 1
         sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.impact and getattr(fit.impact, field_) is not None]
         machines = len({self._machine_name(s.named) for s in sizings if s.named}) > 1
-        if len(sides) < len(sizings) or (field_ == "usd_per_hour" and not (machines or goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE})):
+        if len(sides) < len(sizings) or (field_.startswith("usd") and not (machines or goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE})):
             return ""
         best = min(range(len(sides)), key=lambda n: getattr(sides[n].impact, field_))
         name = sizings[best].workload.region if regions else self._machine_name(sides[best])
         self._work.say(str(name))
         if len({getattr(side.impact, field_) for side in sides}) == 1:
             return ""
-        verb = {"usd_per_hour": "cheaper", "kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}[field_]
-        return f"{name} is {verb}." if field_ == "usd_per_hour" else f"{name} {verb}."
+        verb = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
+        return f"{name} {verb}."
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
@@ -406,6 +410,8 @@ class _Answer:
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
+        if goal is Goal.COST and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
+            return self._cost(sizing, told).removesuffix(".") + "."
         if not sizing.named:
             return f"{self._need(sizing)}: {self._described(fit)}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
@@ -724,7 +730,8 @@ class _Answer:
     def _assumed(self, sizing: Sizing) -> str:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
         goal, term = self._asked.goal, self._asked.term
-        matters = _MATTERS.get(term or goal, _FITTING)
+        per_token = goal is Goal.COST and sizing.named is not None and self._per_token(sizing.named) and not sizing.workload.tokens_per_second
+        matters = _MATTERS.get(term or (Goal.THROUGHPUT if per_token else goal), _FITTING)
         told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
         return f"Assumed: {', '.join(told)}." if told else ""
 

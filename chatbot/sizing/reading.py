@@ -121,7 +121,7 @@ def read_question(question: str, known: Known) -> Said:
     reading.fill("task", _tasks(_take_listed(reading, "tasks")))
     wanted = _take_goals(reading) | counted
     if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
-        wanted |= {Goal.THROUGHPUT}
+        wanted |= {Goal.COST if "million" in text else Goal.THROUGHPUT}
     goals = tuple(goal for goal in Goal if goal in wanted)
     rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
     return Said(

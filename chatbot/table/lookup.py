@@ -80,8 +80,8 @@ def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
     columns = (first[0],) if first else _take_columns(reading, key, rows)
     ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", reading.text))
     reading.take(rf"\b{key.lower()}s?\b")
-    greater = bool(reading.take(_GREATER.pattern))
-    lesser = bool(reading.take(_LESSER.pattern))
+    greater = len(names) > 1 and bool(reading.take(_GREATER.pattern))
+    lesser = len(names) > 1 and bool(reading.take(_LESSER.pattern))
     reading.take(_frame())
     if not columns or not (names or ranked) or not is_understood(reading.text):
         return None
