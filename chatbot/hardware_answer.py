@@ -17,7 +17,9 @@ from chatbot.working import Working, article, capital, rounded, short
 from ingest import Row
 
 _SPANS = (("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("year", 8760.0))
-_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|par|por)[ -](hour|day|week|month|year)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|annual)")
+# How a unit of time begins, in the languages that are read.
+_WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "añ")}
+_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|annual)")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignoring|before|only grid)\b[^.]{0,20}(?:pue|intensity)|\bgrid (?:intensity )?only\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000)
@@ -34,6 +36,9 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*_of_energy(works, working, with_pue=not _WITHOUT_PUE.search(question)))
     if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
         return working.draft(*_of_grids(works, working))
+    if asked.workload.accelerator and not asked.workload.instance_type and {Goal.COST, Goal.CHEAPEST} & set(asked.goals):
+        machines = [_machine(_cheapest_with(work, facts), working) for work in works]
+        return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if asked.workload.accelerator and not asked.workload.instance_type:
         return working.draft(*_of_accelerators(works, working))
     if re.search(r"\bspot\b", question) and not _has_spot_price(asked.workload, facts):
@@ -83,6 +88,15 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
     return found[:4]
 
 
+def _cheapest_with(work: Workload, facts: Facts) -> Workload:
+    """The instance type on which an accelerator costs least, for those who ask what one costs."""
+    sheets = _sheets(work, facts)
+    sold = [(p.usd_per_hour / i.accelerators, i.name) for i in facts.instances.values() if i.accelerators >= 1 and facts.accelerator(i) in sheets and (p := facts.price(i.name))]
+    if not sold:
+        raise ReaderError(f"There is no on-demand price of an instance type with {work.accelerator} in the data.")
+    return replace(work, accelerator=None, accelerators=None, instance_type=min(sold)[1])
+
+
 def _machine(work: Workload, working: Working) -> _Machine:
     facts = working.tables.facts
     assert work.instance_type
@@ -113,9 +127,7 @@ def _spans(work: Workload, question: str) -> list[tuple[str, float]]:
 
 def _unit(match: re.Match[str]) -> str:
     written = match[1] or match[2] or match[3]
-    return {"mo": "month", "dai": "day", "ann": "year"}.get(written if written == "mo" else written[:3], "") or next(
-        unit for unit, _ in _SPANS if unit.startswith(written[:1])
-    )
+    return next(unit for unit, starts in _WRITTEN.items() if written.startswith(starts))
 
 
 def _length(hours: float) -> str:
@@ -222,11 +234,13 @@ def _affordable(machine: _Machine, question: str, working: Working) -> str:
     budget, hours, unit = (work.budget_per_month or 0.0, 730.0, "month") if monthly else (work.budget_per_hour or 0.0, 1.0, "hour")
     cost, count = hourly * hours, math.floor(budget / (hourly * hours) + 1e-9)
     shown = f"${budget:,.0f}" if budget >= 100 else f"${budget:g}"
-    working.say(shown, str(count), f"{count:,}")
-    told = f"{machine.name} costs {_over(machine, 'usd_per_hour', [('an hour', 1.0), (f'a {unit} of 730 hours', hours)] if monthly else [('an hour', 1.0)], '${}', working)} {where}"
+    working.say(shown, f"{count:,} × {machine.name}", str(count))
+    spans = [("an hour", 1.0), (f"a {unit} of 730 hours", hours)] if monthly else [("an hour", 1.0)]
+    told = f"{_over(machine, 'usd_per_hour', spans, '${}', working)} {where}"
+    limit = f"the budget is {shown} {'a' if monthly else 'an'} {unit}"
     if re.search(r"how many|number of|wie viele", question):
-        return f"{f'{count:,}' if count else 'None'} for {shown} {'a' if monthly else 'an'} {unit}: one {told}." if count != 1 else f"1 for {shown} {'a' if monthly else 'an'} {unit}: {told}."
-    return f"{'Yes' if cost <= budget else 'No'}: {told}, and the budget is {shown}."
+        return f"{f'{count:,} × {machine.name}: each' if count else f'Not one {machine.name}: it'} costs {told}, and {limit}."
+    return f"{'Yes' if cost <= budget else 'No'}: {machine.name} costs {told}, and {limit}."
 
 
 # --- power, energy, carbon, water ----------------------------------------------------------------------------------------
@@ -257,7 +271,7 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
         working.note(Computed(bare, f"({watts.formula}) × {hours:g} / 1000", 1.0, _given(machine, hours)))
         energy.append(f"{bare} {words}")
     drawn = f"{machine.name} draws {power} at {load} load{assumed}"
-    first = f"{', '.join(energy)}: {drawn}" if machine.work.hours or re.search(r"k?wh\b|energy|electric|strom", question) else f"{capital(drawn)}, {', '.join(energy)}"
+    first = f"{', '.join(energy)}: {drawn}" if machine.work.hours or re.search(r"k?wh\b|energy|electric|strom", question) else f"{drawn}, {', '.join(energy)}"
     lines = [f"{first} {cite}."]
     if month := machine.impact.figure("kwh_per_hour"):
         with_pue = _over(machine, "kwh_per_hour", hourly[:1], "{} kWh", working)
@@ -361,7 +375,7 @@ def _of_accelerators(works: Sequence[Workload], working: Working) -> list[str]:
     known.sort(key=lambda pair: (pair[1].max_w or 0.0) * (pair[0].accelerators or 1), reverse=True)
     told = [_draws(work, sheet, working) for work, sheet in known]
     verdict: list[str] = []
-    if len({work.accelerator for work, _ in known}) > 1:
+    if len({(sheet.max_w or 0.0) * (work.accelerators or 1) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
         verdict = [f"{capital(_several(*known[0], working))} draw{'' if (known[0][0].accelerators or 1) > 1 else 's'} more."]
     return [*verdict, *told, *silent]
 
@@ -391,8 +405,9 @@ def _draws(work: Workload, sheet: Accelerator, working: Working) -> str:
         formula = f"{count} × ({sheet.idle_w:g} + {work.load:g} × ({most:g} - {sheet.idle_w:g}))"
         working.note(Computed(text, formula, 1.0, (float(count), work.load)))
         at = f", {text} at {load} load"
+    other = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and abs(sheet.ccf_max_w / most - 1) > 0.1 else ""
     working.say(memory)
-    return f"{subject} ({memory}) {verb} {each}{idle}{at} {working.cite(sheet.row)}."
+    return f"{subject} ({memory}) {verb} {each}{idle}{at}{other} {working.cite(sheet.row)}."
 
 
 def _sheets(work: Workload, facts: Facts) -> list[Accelerator]:

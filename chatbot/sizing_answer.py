@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from typing import Literal
+from typing import Any, Literal
 
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
@@ -14,7 +14,8 @@ from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
-from chatbot.sizing.fit import TRAINING, Hardware, place
+from chatbot.sizing.fit import TRAINING, Hardware, hardware, place
+from chatbot.sizing.impact import impact
 from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
 from chatbot.sizing.reading import Goal
 from chatbot.working import Working, article, capital, load, rounded, short
@@ -22,7 +23,7 @@ from ingest import Index, Row
 
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
 _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
-_GB = 1e9
+_SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT})
 _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
@@ -52,22 +53,40 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices are known in US dollars alone: give the budget in dollars.")
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
+    return draft_of(asked, working)
+
+
+def draft_of(asked: Asked, working: Working) -> Draft:
+    """What is asked, computed and written; what is impossible or not known is one sentence with the remedy."""
     try:
-        if not asked.names_model and asked.goal is not Goal.LARGEST:
-            return answer_by_hardware(asked, working)
-        asked = _solved(asked, tables.facts)
-        works = [_as_sold(w, tables.facts) for w in (asked.workload, *asked.others)]
-        # A time in which a training is to be done is no time that it takes.
-        sizings = [size(replace(w, hours=None) if w.tokens else w, tables.facts) for w in works]
+        return _sized(asked, working)
     except ReaderError as error:
         return _said(str(error))
-    return replace(_Answer(asked, sizings, working).draft(), workloads=tuple(works))
+
+
+def _sized(asked: Asked, working: Working) -> Draft:
+    facts = working.tables.facts
+    if not asked.names_model and asked.goal is not Goal.LARGEST:
+        return answer_by_hardware(asked, working)
+    asked = _solved(asked, facts)
+    work, remark = asked.workload, ""
+    longest = facts.models[work.model].max_position if work.model else None
+    if asked.term and longest and (work.context or 0) > longest:
+        # What is asked cannot be; what is nearest to it helps.
+        remark = f"{_model_name(work.model or '')} takes {longest:,} tokens at most, not {work.context:,}. "
+        working.say(remark)
+        asked = replace(asked, workload=replace(work, context=longest), others=())
+    works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
+    # A time in which a training is to be done is no time that it takes.
+    sizings = [size(replace(w, hours=None) if w.tokens else w, facts) for w in works]
+    draft = _Answer(asked, sizings, working).draft()
+    return replace(draft, text=f"{remark}{draft.text}", workloads=tuple(works))
 
 
 _FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
 _MATTERS: dict[str, str] = {
-    Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache",
+    Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache|one sequence",
     Goal.TIME: r"weights$",
     Goal.COST: r"weights$",
     Goal.CARBON: r"weights$|% load|in [a-z]+-",
@@ -91,10 +110,19 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     """The most users, tokens or parameters that fit put into the workload; where none do, that is what is answered."""
     slot = _SOLVED.get(asked.goal)
     work = asked.workload
-    if not slot or (slot == "parameters" and work.model) or not (work.instance_type or work.accelerator):
+    if not slot or (slot == "parameters" and work.model):
         return asked
-    found = most(_as_sold(replace(work, **{slot: None if slot == "parameters" else 1}), facts), slot, facts)
-    return replace(asked, workload=replace(work, **{slot: found})) if found else replace(asked, goals=(Goal.FITS,))  # type: ignore[arg-type]
+    if not (work.instance_type or work.accelerator):
+        raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
+    found = most(_as_sold(work, facts), slot, facts)
+    if not found:
+        return replace(asked, goals=(Goal.FITS,), workload=replace(work, parameters=work.parameters or 1e8))
+    return replace(asked, workload=_with(work, slot, found))
+
+
+def _with(work: Workload, slot: str, value: int) -> Workload:
+    changes: dict[str, Any] = {slot: value}
+    return replace(work, **changes)
 
 
 def _ask_back(asked: Asked) -> Draft:
@@ -154,7 +182,7 @@ class _Answer:
             yield self._assumed(sizing)
             return
         yield self._headline(sizing)
-        if goal in _OF_DEPLOYMENT and (shown := self._derivation(sizing)):
+        if goal in _OF_DEPLOYMENT and ((shown := self._derivation(sizing)) or goal is Goal.COST):
             yield f"{shown} {self._assumed(sizing)}".strip()
             return
         yield self._arithmetic(sizing)
@@ -168,24 +196,37 @@ class _Answer:
         """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
         goals = set(self._asked.goals)
         field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
+        if Goal.COST in goals and all(s.named and self._per_token(s.named) for s in sizings):
+            field_ = "usd_per_million_tokens"
         regions = len({s.workload.region for s in sizings}) > 1
         sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.impact and getattr(fit.impact, field_) is not None]
-        if len(sides) < len(sizings) or (field_ == "usd_per_hour" and not goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE}):
+        machines = len({self._machine_name(s.named) for s in sizings if s.named}) > 1
+        if len(sides) < len(sizings) or (field_.startswith("usd") and not (machines or goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE})):
             return ""
         best = min(range(len(sides)), key=lambda n: getattr(sides[n].impact, field_))
         name = sizings[best].workload.region if regions else self._machine_name(sides[best])
         self._work.say(str(name))
         if len({getattr(side.impact, field_) for side in sides}) == 1:
             return ""
-        verb = {"usd_per_hour": "cheaper", "kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}[field_]
-        return f"{name} is {verb}." if field_ == "usd_per_hour" else f"{name} {verb}."
+        verb = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
+        return f"{name} {verb}."
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
         named = sizing.named
+        if named and self._asked.goal is Goal.THROUGHPUT and named.instance and sizing.workload.task is Task.SERVE:
+            return self._all_of(named, sizing)
         if named and self._asked.goal in (Goal.THROUGHPUT, Goal.TIME):
             return named
         return named if named and named.instance else self._chosen(sizing)
+
+    def _all_of(self, fit: Fit, sizing: Sizing) -> Fit:
+        """A machine with all the accelerators in use that the model can be divided over: the most that it can do."""
+        facts, work = self._work.tables.facts, sizing.workload
+        assert fit.instance
+        placed = place(sizing.memory, sizing.model, work, hardware(fit.instance, facts), instances=fit.instances, every_accelerator=True)
+        fit = replace(fit, accelerators=placed.accelerators, sharding=placed.sharding, needed_bytes=placed.needed_bytes)
+        return replace(fit, impact=impact(fit, sizing.memory, sizing.model, work, facts))
 
     def _derivation(self, sizing: Sizing) -> str:
         """The arithmetic of the figure that leads."""
@@ -241,13 +282,17 @@ class _Answer:
         term = next((t for t in sizing.memory.terms if t.name == wanted), None)
         if term is None:
             return ""
-        total = self._bytes(sizing.memory.bytes, " + ".join(f"({t.formula})" for t in sizing.memory.terms))
-        subject, verb = self._subject(sizing), "takes" if wanted == "KV cache" else "take"
-        takes = self._bytes(term.bytes, term.formula)
-        if wanted == "weights" and sizing.workload.weights in _FOUR_BITS:
-            bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
-            takes = f"{bare} without and {takes} with their scales"
-        return f"The {wanted} of {subject} {verb} {takes}; with all else it needs {total} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+        takes, work = self._bytes(term.bytes, term.formula), sizing.workload
+        if wanted == "weights":
+            if work.weights in _FOUR_BITS:
+                bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
+                takes = f"{bare} without and {takes} with their scales"
+            return f"The weights of {self._subject(sizing)} take {takes} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+        name, count, context = self._subject(sizing, bare=True), work.sequences or 1, work.context or 0
+        tokens = f"{count:,} sequences of {context:,} tokens" if count > 1 else f"{context:,} token{'s' if context != 1 else ''}"
+        self._work.say(tokens)
+        cite = self._work.cite(*sizing.model.rows)
+        return f"The KV cache of {name} takes {takes} for {tokens} in {work.cache} {cite}".rstrip() + "."
 
     def _machine(self, sizing: Sizing) -> Fit | None:
         """The hardware that is named, by a name or by its memory."""
@@ -365,6 +410,8 @@ class _Answer:
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
+        if goal is Goal.COST and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
+            return self._cost(sizing, told).removesuffix(".") + "."
         if not sizing.named:
             return f"{self._need(sizing)}: {self._described(fit)}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
@@ -441,7 +488,7 @@ class _Answer:
         work, figure = sizing.workload, fit.impact.figure("training_hours_low")
         assert figure
         low, high = fit.impact.training_hours_low or 0.0, fit.impact.training_hours_high or 0.0
-        unit, each = ("days", 24.0) if low >= 48 else ("hours", 1.0)
+        unit, each = ("days", 24.0) if low >= 48 else ("hours", 1.0) if low >= 1 else ("minutes", 1 / 60)
         took = self._span(fit, "training_hours_low", each)
         if low != high:
             took = f"{took} to {self._span(fit, 'training_hours_high', each)}"
@@ -454,9 +501,10 @@ class _Answer:
         cite = self._work.cite(*figure.inputs, *self._rows_of(fit))
         holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         cost = ""
-        if Goal.COST in self._asked.goals and fit.impact.usd_per_run is not None and fit.impact.price:
-            price = fit.impact.price
-            cost = f" It costs {'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run', '${}')}, at {self._figure(fit, 'usd_per_hour', '${}')} an hour {self._where(price)} {self._work.cite(price.row)}."
+        sold = fit if fit.instance else next((f for f in sizing.fits if f.accelerator == fit.accelerator and f.accelerators == fit.accelerators), None)
+        if Goal.COST in self._asked.goals and sold and sold.impact and sold.impact.usd_per_run is not None and sold.impact.price:
+            price = sold.impact.price
+            cost = f" It costs {'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run', '${}')} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {self._where(price)} {self._work.cite(price.row)}."
         return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{holds}"
 
     def _span(self, fit: Fit, name: str, hours: float) -> str:
@@ -525,9 +573,9 @@ class _Answer:
     # the other lines
 
     def _arithmetic(self, sizing: Sizing) -> str:
-        parts = [f"{capital(t.name)}: {t.formula} = {self._bytes(t.bytes, t.formula)}" for t in sizing.memory.terms if t.bytes]
+        parts = [f"{capital(t.name)}: {t.formula} = {self._bytes(t.bytes, t.formula)}" for t in sizing.memory.terms if t.bytes and self._asked.term in (None, t.name)]
         self._work.say(*(t.formula for t in sizing.memory.terms))
-        names = [*(t.name for t in sizing.memory.terms), str(sizing.workload.task)]
+        names = [*(t.name for t in sizing.memory.terms if self._asked.term in (None, t.name)), str(sizing.workload.task)]
         explained = [e for name in names if (e := self._work.tables.explained(name, self._work.index))]
         marks = "".join(dict.fromkeys(self._work.mark(e) for e in explained))
         return f"{'; '.join(parts)} {marks}{self._work.cite(*sizing.model.rows)}".rstrip() + "."
@@ -537,6 +585,8 @@ class _Answer:
         told = self._chosen(sizing)
         named = self._machine(sizing)
         goal = self._asked.goal
+        if goal in _SOLVED and not (sizing.named and sizing.named.instance):
+            return ""
         if goal is Goal.COUNT:
             told = sizing.named_cheapest or told
         first = (named is None or self._wants_any_count()) and told is not None and goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE)
@@ -554,6 +604,8 @@ class _Answer:
     def _change(self, sizing: Sizing) -> str:
         """The next smaller format that turns a no into a yes, or makes it cheaper."""
         work, named = sizing.workload, self._machine(sizing)
+        if self._asked.goal is Goal.LARGEST:
+            return self._larger(sizing)
         if self._asked.goal in (Goal.COUNT, *_SOLVED, *_OF_DEPLOYMENT) or self._wants_any_count():
             return ""
         if work.task in TRAINING and work.task is not Task.QLORA and named and not named.fits:
@@ -577,6 +629,17 @@ class _Answer:
                 self._assume(smaller)
                 return f"{what} {self._described(after)} is enough."
         return ""
+
+    def _larger(self, sizing: Sizing) -> str:
+        """How large a model fits in fewer bits."""
+        told: list[str] = []
+        for form in _SMALLER:
+            if sizing.workload.weights and BITS[form] < BITS[sizing.workload.weights] - 1 and sizing.workload.task is Task.SERVE:
+                step = replace(self._asked.workload, weights=form, parameters=None)
+                parameters = most(_as_sold(step, self._work.tables.facts), "parameters", self._work.tables.facts)
+                told.append(f"{_count(parameters)} in {form}")
+        self._work.say(*told)
+        return f"At most {' and '.join(told)}." if told else ""
 
     # words
 
@@ -645,13 +708,13 @@ class _Answer:
         same = [i for i in like if abs((i.accelerator_memory_gib_each or 0.0) * GIB * USABLE - fit.usable_bytes) < 0.005 * fit.usable_bytes]
         return [same[0].row] if same else [fit.accelerator.row]
 
-    def _subject(self, sizing: Sizing) -> str:
+    def _subject(self, sizing: Sizing, *, bare: bool = False) -> str:
         work = sizing.workload
         size = _count(sizing.model.parameters)
         name = _model_name(work.model) if work.model else f"{'an' if size[0] == '8' else 'a'} {size} model"
-        form = f" in {work.weights}" if work.weights else ""
+        form = f" in {work.weights}" if work.weights and not bare else ""
         self._work.say(f"{size} {name}{form}")
-        return f"{_WORK[work.task or Task.SERVE]}{name}{form}"
+        return f"{'' if bare else _WORK[work.task or Task.SERVE]}{name}{form}"
 
     # evidence and arithmetic
 
@@ -667,14 +730,16 @@ class _Answer:
     def _assumed(self, sizing: Sizing) -> str:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
         goal, term = self._asked.goal, self._asked.term
-        matters = _MATTERS.get(term or goal, _FITTING)
+        per_token = goal is Goal.COST and sizing.named is not None and self._per_token(sizing.named) and not sizing.workload.tokens_per_second
+        matters = _MATTERS.get(term or (Goal.THROUGHPUT if per_token else goal), _FITTING)
         told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
         return f"Assumed: {', '.join(told)}." if told else ""
 
     def _bytes(self, value: float, formula: str, *given: float) -> str:
         """A size as it is written, with its arithmetic."""
-        text = f"{rounded(value / _GB)} GB"
-        self._work.note(Computed(text, formula, _GB, (*_CONSTANTS, *given, *self._derived())))
+        name, unit = next((name, unit) for name, unit in _SIZES if value >= (unit / 10 if name == "GB" else unit) or name == "kB")
+        text = f"{rounded(value / unit)} {name}"
+        self._work.note(Computed(text, formula, unit, (*_CONSTANTS, *given, *self._derived())))
         return text
 
     def _derived(self) -> tuple[float, ...]:
@@ -694,6 +759,8 @@ class _Answer:
 
 
 def _count(parameters: float) -> str:
+    if parameters >= 1e12:
+        return f"{parameters / 1e12:.3g}T"
     return f"{parameters / 1e9:.3g}B" if parameters >= 1e9 else f"{parameters / 1e6:.3g}M"
 
 

@@ -387,7 +387,7 @@ def test_a_model_without_layers_is_sized_by_its_weights() -> None:
     ("slots", "sentence"),
     [
         ({}, "The size of the model is not known: name a model, or give its parameters, as in 70b."),
-        ({"parameters": 0}, "Parameters cannot be 0: give how many the model has, as 70b."),
+        ({"parameters": 0}, "No model has 0 parameters: give how many the model has, as 70b."),
         ({"parameters": float("nan")}, "Parameters cannot be nan: give how many the model has, as 70b."),
         ({"parameters": 7e9, "context": 0}, "Context cannot be 0: give how many tokens a sequence has, as 8k."),
         ({"parameters": 7e9, "sequences": -1}, "Sequences cannot be -1: give how many run at once, at least 1."),

@@ -1,14 +1,21 @@
 """Sizing questions answered in the chat: the verdict first, every figure computed again, every row cited exactly."""
 
+import itertools
 import re
+from dataclasses import replace
 
 import pytest
 
 from chatbot import Answer, Chatbot, Turn
+from chatbot.citations import verify
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.query import understand
 from chatbot.render import as_json
-from chatbot.sizing_answer import answer_by_sizing
+from chatbot.sizing import Format, Task, Workload
+from chatbot.sizing.conversation import Asked
+from chatbot.sizing.reading import Goal
+from chatbot.sizing_answer import answer_by_sizing, draft_of
+from chatbot.working import Working, load
 
 
 def ask(bot: Chatbot, *turns: str) -> Answer:
@@ -30,7 +37,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("How many H100s to serve DeepSeek R1 in fp8 with 32k context and batch of 32?", r"At least 24 × H100 \(3 × p5\.48xlarge\)"),
         ("What does it cost to run Llama 3.1 8B on g6.xlarge?", r"\$0\.805 an hour, \$588 a month on g6\.xlarge \(on demand, us-east-1, \d{4}-\d\d-\d\d\) \[1\]\."),
         ("How much CO2 does serving Llama 70B on p4d.24xlarge for a week emit in Frankfurt?", r"About \d+ kg of CO2e for 168 hours, \d+ kg of CO2e a month on p4d\.24xlarge in eu-central-1"),
-        ("How long to train 7B on 1T tokens on 16 p5.48xlarge?", r"184 to 307 hours on 16 × p5\.48xlarge, at 50 % to 30 % of its peak"),
+        ("How long to train 7B on 1T tokens on 16 p5.48xlarge?", r"7\.68 to 12\.8 days \(184 to 307 hours\) on 16 × p5\.48xlarge, at 50 % to 30 % of its peak"),
         ("cost per million tokens for llama 3.1 70b on p5.48xlarge", r"At least \$\d+ for a million tokens"),
         ("how much energy for llama 3.1 8b in bf16 on inf2.xlarge?", r"There is no published power figure for .*Inferentia2"),
         ("how many GB do the weights of a 70B model take in int8?", r"The weights of a 70B model in int8 take 70 GB"),
@@ -79,7 +86,8 @@ def test_a_follow_up_keeps_what_it_does_not_name(bot: Chatbot) -> None:
 
 
 def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
-    first, second, _ = bot.ask("Which is greener for serving llama 3.1 8B in bf16, Stockholm or Virginia?").text.splitlines()
+    verdict, first, second, _ = bot.ask("Which is greener for serving llama 3.1 8B in bf16, Stockholm or Virginia?").text.splitlines()
+    assert verdict == "eu-north-1 emits less."
     assert re.match(r"- About 2\.56 kg of CO2e a month on g6\.xlarge in eu-north-1", first)
     assert re.match(r"- About 15\.6 kg of CO2e a month on g6\.xlarge in us-east-1", second)
 
@@ -112,3 +120,42 @@ def test_an_index_without_facts_answers_from_its_documents(tmp_path_factory: pyt
     sync([folder], folder / "index", encoder="none")
     index = Index.open(folder / "index")
     assert answer_by_sizing(understand("Will a 34B model in bf16 fit on one L40S?", (), index), index) is None
+
+
+MODELS = ({"model": "meta-llama/Meta-Llama-3.1-70B"}, {"parameters": 7e9}, {"model": "deepseek-ai/DeepSeek-V3"})
+MACHINES = ({}, {"accelerator": "L4"}, {"accelerator": "H100", "accelerators": 64}, {"instance_type": "g6.xlarge"}, {"instance_type": "trn2.48xlarge", "instances": 2})
+TASKS = (
+    {"task": Task.SERVE, "weights": Format.INT4, "sequences": 16},
+    {"task": Task.SERVE, "hours": 12.0, "region": "eu-north-1", "tokens_per_second": 1000.0},
+    {"task": Task.PRETRAIN, "tokens": 1.4e12, "mfu": 0.4},
+    {"task": Task.FULL, "tokens": 2e9, "hours": 100.0},
+    {"task": Task.LORA},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("goal", [*Goal])
+def test_no_sentence_of_a_sizing_is_dropped_whatever_is_asked(bot: Chatbot, goal: Goal) -> None:
+    tables = load(bot.index)
+    grid = itertools.product(MODELS, MACHINES, TASKS)
+    # Every goal meets every third of the combinations, another third than the goal before it.
+    for model, machine, task in itertools.islice(grid, list(Goal).index(goal) % 3, None, 3):
+        asked = Asked(Workload(**model, **machine, **task), (goal,))  # type: ignore[arg-type]
+        draft = draft_of(asked, Working(tables, bot.index, ["how long, how fast and how much"]))
+        verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
+        assert verified.dropped == (), (asked.workload, draft.text)
+        assert verified.text
+
+
+@pytest.mark.parametrize("hours", [None, 1.0, 24.0, 168.0, 730.0, 8760.0])
+@pytest.mark.parametrize("goal", [Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.WATER])
+def test_no_sentence_on_machines_alone_is_dropped(bot: Chatbot, goal: Goal, hours: float | None) -> None:
+    tables = load(bot.index)
+    work = Workload(hours=hours)
+    for name, count, region in itertools.product(("g6.xlarge", "p5.48xlarge", "g6f.large", "trn2.48xlarge", "m7i.large"), (None, 3), (None, "eu-north-1")):
+        first = replace(work, instance_type=name, instances=count, region=region, load=0.8 if count else None)
+        for others in ((), (replace(first, instance_type="g5.xlarge"), replace(first, region="ap-south-1"))):
+            asked = Asked(first, (goal,), others=others)
+            draft = draft_of(asked, Working(tables, bot.index, ["how much a day"]))
+            verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
+            assert verified.dropped == (), draft.text
+            assert verified.text

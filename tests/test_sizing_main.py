@@ -80,7 +80,7 @@ def test_training_says_its_terms(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "sentence"),
     [
         ((), "The size of the model is not known: name a model, or give its parameters, as in 70b."),
-        (("--parameters", "0"), "Parameters cannot be 0: give how many the model has, as 70b."),
+        (("--parameters", "0"), "No model has 0 parameters: give how many the model has, as 70b."),
     ],
 )
 def test_what_cannot_be_sized_is_one_sentence_on_stderr(

@@ -126,6 +126,8 @@ def _check_numbers(given: Workload) -> None:
     for slot, least, remedy in _LEAST:
         value = getattr(given, slot)
         if value is not None and not (math.isfinite(value) and value >= least):
+            if slot == "parameters" and math.isfinite(value):
+                raise ReaderError(f"No model has {value:g} parameters: {remedy}.")
             raise ReaderError(f"{slot.replace('_', ' ').capitalize()} cannot be {value:g}: {remedy}.")
     if given.load is not None and not 0 < given.load <= 1:
         raise ReaderError(f"A load of {given.load:g} is not a share of the time: give one above 0 and up to 1, as 0.5.")

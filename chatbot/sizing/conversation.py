@@ -175,7 +175,8 @@ _INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
 # What was measured stands in documents; a bound is computed.
 _MEASURED = re.compile(r"\b(?:reach(?:es|ed)?|achiev\w+|measured?|deliver\w*|observed?|published)\b")
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
-_PER_TIME = re.compile(r"\b(?:per|an?|each|every|in a)[ -](?:day|week|month|year)\b|\b(?:daily|weekly|monthly|yearly|annual\w*)\b|/(?:day|week|mo|month|year)\b")
+_PER_TIME = re.compile(r"\b(?:per|an?|each|every|in a)[ -](?:day|week|month|year)\b|\b(?:daily|weekly|monthly|yearly|annual\w*)\b|/(?:day|week|mo|month|year)\b|\b(?:pro|im|par|por|al) (?:tag|woche|monat|jahr|jour|semaine|mois|an|d[ií]a|semana|mes|año)\b")
+_AN_HOUR = re.compile(r"\b(?:per|an?|each|every|pro|par|por)[ -](?:hour|day|month|year)\b|\b(?:hourly|monthly|rent)\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bper \w+ when\b")
 
 
@@ -193,22 +194,24 @@ def _is_of_hardware(said: Said) -> bool:
     if not slots & _HARDWARE:
         return Goal.CARBON in goals and "region" in slots and bool(said.several.get("region"))
     if "instance_type" in slots:
-        counted = slots & {"hours", "instances", "budget", "budget_per_hour", "budget_per_month"} or said.several.get("instance_type")
-        asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or "hours" in slots)
+        money = slots & {"budget", "budget_per_hour", "budget_per_month"}
+        counted = money or slots & {"hours", "instances"} or said.several.get("instance_type")
+        asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or ("hours" in slots and not said.rest) or money)
         return bool(goals & _IMPACTS) or (asks_cost and bool(counted or _PER_TIME.search(said.text) or _EACH.search(said.text)))
     if "accelerator" in slots:
-        return Goal.ENERGY in goals and not goals & {Goal.CARBON, Goal.WATER}
+        priced = bool(goals & {Goal.COST, Goal.CHEAPEST}) and not said.rest and bool(_AN_HOUR.search(said.text))
+        return priced or (Goal.ENERGY in goals and not goals & {Goal.CARBON, Goal.WATER})
     return "families" in slots and bool(slots & {"budget", "budget_per_hour", "budget_per_month"})
 
 
-_DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|difference between|calculated?)\b")
+_DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|per watt|efficien\w+|difference between|calculated?)\b")
 
 
 def _is_sizing(said: Said) -> bool:
     """Whether a question that stands by itself is to be answered by computing."""
     slots, goals = said.slots.keys(), set(said.goals)
     arithmetic, exact = bool(slots & _ARITHMETIC), bool(slots & _EXACT)
-    if of_documents().search(said.text) or (goals == {Goal.TIME} and "tokens" not in slots):
+    if of_documents().search(said.text) or (Goal.TIME in goals and "tokens" not in slots):
         return False
     if said.slots.get("parameters", 1) <= 0:
         return True
@@ -220,7 +223,7 @@ def _is_sizing(said: Said) -> bool:
     if "tokens" in slots and slots & _HARDWARE:
         return True
     if Goal.THROUGHPUT in goals:
-        return exact and not _MEASURED.search(said.text)
+        return exact and ("tokens_per_second" in slots or not _MEASURED.search(said.text))
     if goals & {Goal.USERS, Goal.LONGEST}:
         return bool(slots & _HARDWARE)
     if said.term and Goal.MEMORY in goals:

@@ -261,7 +261,7 @@ def _training(tflops: float, model: Architecture, workload: Workload, rows: tupl
     least, most = shares(workload)
     for name, other, share in (("low", "high", least), ("high", "low", most)):
         speed = compute_bound(tflops, model.active_parameters, 6, share)
-        shown = f"{share} × {tflops:g}e12 / (6 × {count(model.active_parameters)})"
+        shown = f"{share} × {count(tflops * 1e12)} / (6 × {count(model.active_parameters)})"
         yield Figure(f"training_tokens_per_second_{name}", speed, shown, _COMPUTE, rows)
         if workload.tokens:
             hours = f"{count(workload.tokens)} tokens / {speed:.5g} / 3600"

@@ -237,7 +237,7 @@ def _state_bytes(optimizer: Optimizer, form: Format) -> tuple[int, str]:
 
 def count(number: float) -> str:
     """A large number with four significant digits: 70.55e9, 41.94e6."""
-    for name, size in (("e12", 1e12), ("e9", 1e9), ("e6", 1e6)):
+    for name, size in (("e18", 1e18), ("e15", 1e15), ("e12", 1e12), ("e9", 1e9), ("e6", 1e6)):
         if number >= size:
             return f"{number / size:.4g}{name}"
     return f"{number:.0f}"

@@ -106,6 +106,8 @@ def read_question(question: str, known: Known) -> Said:
     named = _take_model(reading, known)
     euros = bool(_EUROS.search(text))
     term = next(iter(_take_listed(Reading(_CACHE.sub(" ", text)), "terms")), None)
+    if term == "KV cache" and _PER_TOKEN.search(text):
+        reading.slots["context"] = 1
     for take in (_take_shares, _take_amounts, _take_cache, _take_budget, _take_tokens, _take_context, _take_sequences, _take_training):
         take(reading)
     _take_sizes(reading, named)
@@ -119,7 +121,7 @@ def read_question(question: str, known: Known) -> Said:
     reading.fill("task", _tasks(_take_listed(reading, "tasks")))
     wanted = _take_goals(reading) | counted
     if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
-        wanted |= {Goal.THROUGHPUT}
+        wanted |= {Goal.COST if "million" in text else Goal.THROUGHPUT}
     goals = tuple(goal for goal in Goal if goal in wanted)
     rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
     return Said(
@@ -146,6 +148,7 @@ def _value(written: str) -> float:
 
 # Read before anything is taken out: "how many users" has no number in it.
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
+_PER_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every) token\b|/ ?token\b")
 _EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))")
 
 
@@ -157,11 +160,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.]){pattern}")
 
 
-_REGION = _compiled(r"(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]{4,9}-\d(?!\w)")
+_REGION = _compiled(r"(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]{4,9}-\d[a-f]?(?!\w)")
 
 
 def _take_region_codes(reading: Reading, known: Known) -> None:
-    found = [match.group() for match in reading.take(_REGION)]
+    # The letter behind a code is an Availability Zone's.
+    found = [match.group().rstrip("abcdef") for match in reading.take(_REGION)]
     reading.fill("region", [code for code in found if not known.regions or code in known.regions])
 
 
@@ -194,7 +198,7 @@ _IMPOSSIBLE = re.compile(
 def _take_impossible(reading: Reading) -> None:
     """Sizes that no model has, so that they can be refused: "-7B", "0 parameters"."""
     if not re.search(r"[a-z]\s-\d", reading.text) or " a -" in reading.text:
-        reading.fill("parameters", [-float(m["number"] or 0) for m in reading.take(_IMPOSSIBLE)])
+        reading.fill("parameters", [-float(m["number"]) if m["number"] else 0.0 for m in reading.take(_IMPOSSIBLE)])
 
 
 def _take_model(reading: Reading, known: Known) -> Named | None:
@@ -268,7 +272,7 @@ def _take_shares(reading: Reading) -> None:
 
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
-_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?:\$|usd )(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)?(?![\w.]|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily)\b)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks))(?![\w.]|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily)\b)")
 
 
 def _take_amounts(reading: Reading) -> None:
@@ -285,7 +289,7 @@ _BUDGET = _compiled(
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
 # What a unit of time begins with; the first that does.
-_HOURS = (("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0))
+_HOURS = (("fo", 336.0), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0))
 
 
 def _hours(unit: str) -> float:
@@ -333,7 +337,7 @@ def _take_context(reading: Reading) -> None:
         long = match["scale"] == "k" and not re.match(
             r"\s?(?:\||users|requests|\$|usd|gpus?)", reading.text[match.end() :]
         )
-        if said or (long and re.search(r"(?:at|with|of|to|for|,)\s$", reading.text[: match.start()][-6:])):
+        if said or (long and re.search(r"(?:at|with|of|to|for|,|full|whole|entire)\s$", reading.text[: match.start()][-8:])):
             reading.mask(match.start(), match.end())
             reading.fill("context", [_tokens(_value(match["number"]), match["scale"] or "")])
 
@@ -359,7 +363,7 @@ def _take_sequences(reading: Reading) -> None:
         _value(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
         for m in found
     ]
-    reading.fill("sequences", [int(count) for count in counts if count >= 1])
+    reading.fill("sequences", [int(count) for count in counts])
 
 
 _ZERO = _compiled(r"(?:(?:deepspeed )?zero[- ]?(?:stage[- ]?)?(?P<stage>[0-3])|(?P<sharded>fsdp))(?!\w)")
@@ -517,7 +521,7 @@ def _gigabytes(number: str, unit: str) -> float:
 
 
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)[\s-](?P<unit>hours?|h|hrs?|days?|weeks?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
+    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)[\s-](?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
 )
 _ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently)(?!\w)")
 

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft
 from chatbot.query import Query
+from chatbot.sizing.model_names import find_model
 from chatbot.table.bounds import Reading
 from chatbot.table.columns import TYPE
 from chatbot.table.entities import take_names, vocabulary
@@ -23,6 +25,10 @@ _MOST = {
     True: r"(?:most|highest|largest|biggest|greatest|max(?:imum)?)",
     False: r"(?:least|lowest|smallest|fewest|min(?:imum)?|best)",
 }
+# The one column whose cells are yes and no.
+_TIES = re.compile(r"\b(?:tie[sd]?|tied|tying|shares?|shared|untied)\b[^.]{0,20}\bembeddings?\b|\bembeddings? (?:\w+ )?tied\b", re.IGNORECASE)
+_GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
+_LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _NOT_SAID = ("", "no")
 
@@ -35,11 +41,12 @@ class _Asked:
     names: tuple[str, ...]
     columns: tuple[str, ...]
     most: bool | None = None
+    greater_first: bool | None = None
 
 
 def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
     """The cells that a question asks for, each from its row; None for a question that asks more than that, or that no row tells."""
-    if len(query.standalone) > _LONGEST or query.yes_no:
+    if len(query.standalone) > _LONGEST or (query.yes_no and not _TIES.search(query.question)):
         return None
     tables = load_tables(index)
     # As it was asked too: spelling is put right by the words of prose, which has no "instruct".
@@ -68,14 +75,37 @@ def speaks_of_it(query: Query, said: str, index: Index) -> bool:
 
 def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
     reading = Reading(re.sub(r"\s+", " ", text.lower()))
-    names = take_names(reading, key, _names(rows))
+    names = take_names(reading, key, _names(rows)) or _take_models(reading, key, rows)
     first = _take_first(reading, key, rows) if not names else None
     columns = (first[0],) if first else _take_columns(reading, key, rows)
     ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", reading.text))
     reading.take(rf"\b{key.lower()}s?\b")
+    greater = len(names) > 1 and bool(reading.take(_GREATER.pattern))
+    lesser = len(names) > 1 and bool(reading.take(_LESSER.pattern))
+    reading.take(_frame())
     if not columns or not (names or ranked) or not is_understood(reading.text):
         return None
-    return _Asked(key, names, columns, first[1] if first else None)
+    return _Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
+
+
+def _take_models(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
+    """Models by sloppy names ("mixtral 8x22", "llama3.1-70b-instruct")."""
+    if key != "Model":
+        return ()
+    # A dot or a slash ends no name, and a name of several words begins where the first of them does.
+    known = tuple(dict.fromkeys(_names(rows)))
+    named = find_model(reading.text, known)
+    if named is None or not named.models:
+        return ()
+    between = reading.text[named.start : named.end]
+    reading.text = f"{reading.text[: named.start]} | {reading.text[named.end :]}"
+    return named.models if len(between) < _LONGEST else ()
+
+
+@cache
+def _frame() -> str:
+    """Words that ask and say nothing of the thing."""
+    return rf"(?<!\w)(?:{'|'.join(vocabulary()['frame']['words'].split())})(?!\w)"
 
 
 def _names(rows: Iterable[Row]) -> list[str]:
@@ -111,7 +141,11 @@ def _tell(asked: _Asked, rows: Sequence[Row], writing: Writing) -> None:
     if asked.most is not None:
         _rank(asked, rows, writing)
         return
-    lines = [line for name in asked.names for column in asked.columns for line in _cells(asked.key, name, column, rows)]
+    names = list(asked.names)
+    if asked.greater_first is not None and len(names) > 1:
+        newest = {row.name: row for row in reversed(rows)}
+        names.sort(key=lambda name: _value(newest[name.lower()], asked.columns[0]) or 0.0, reverse=asked.greater_first)
+    lines = [line for name in names for column in asked.columns for line in _cells(asked.key, name, column, rows)]
     for text, row in lines[:_SHOWN]:
         writing.line(text, row, opening="- " if len(lines) > 1 else "")
 
@@ -158,5 +192,5 @@ def _subject(key: str, column: str, row: Row) -> str:
 
 
 def _value(row: Row, column: str) -> float | None:
-    match = _NUMBER.search(row.cells.get(column, ""))
+    match = _NUMBER.search(row.cells.get(column, "").replace(",", ""))
     return float(match.group()) if match else None
