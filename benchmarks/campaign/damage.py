@@ -162,7 +162,7 @@ def _truth(index: Path) -> Truth:
 def _asked(index: Path, question: str) -> tuple[int, object, str]:
     """Exit code, answer without its time, and what is on standard error."""
     code, out, error = _command(["ask", question, "--json", "--index", str(index)])
-    return code, {**json.loads(out), "seconds": 0} if out else None, error
+    return code, {**json.loads(out), "seconds": 0, "footprint": None} if out else None, error
 
 
 def _command(arguments: Sequence[str]) -> tuple[int, str, str]:
