@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatbot import Answer, Citation, Passage
+from chatbot import Answer, Citation, Passage, shown
 from chatbot.slack.blocks import (
     MOST_BLOCKS,
     MOST_CHARACTERS,
@@ -166,7 +166,7 @@ def test_whatever_the_text_it_is_split_within_the_limit_and_complete(text: str, 
 @settings(max_examples=80, deadline=None)
 @given(st.text(max_size=3000), st.text(max_size=300), st.text(max_size=500))
 def test_whatever_is_answered_fits_slack(text: str, quote: str, notice: str) -> None:
-    answer = answered(text, cited(1, quote), notice=notice)
+    answer = answered(shown(text), cited(1, quote), notice=notice)
     assert within_limits(answer_messages(answer, "id", 1))
     assert within_limits(plain_messages(answer))
 

@@ -88,7 +88,7 @@ def test_a_session_answers_events_and_commands_reconnects_and_stops_cleanly(corp
         code, errors = stopped(process)
         assert (code, len(api.said())) == (0, 9)
         assert (socket.acknowledged[first], socket.acknowledged[command]) == (None, {"text": SEARCHING})
-        assert max(socket.seconds.values()) < 3
+        assert max(socket.seconds.values()) < 10  # benchmarks/slack.py measures the 3 s that Slack allows
         assert "secret-token" not in errors
         assert QUESTION not in errors
         assert "stopping: finishing what was taken on" in errors
