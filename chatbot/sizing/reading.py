@@ -521,7 +521,7 @@ def _gigabytes(number: str, unit: str) -> float:
 
 
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)[\s-](?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
+    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)(?:[\s-]|(?<=\d))(?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
 )
 _ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently)(?!\w)")
 
