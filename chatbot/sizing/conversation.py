@@ -175,7 +175,7 @@ _INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
 # What was measured stands in documents; a bound is computed.
 _MEASURED = re.compile(r"\b(?:reach(?:es|ed)?|achiev\w+|measured?|deliver\w*|observed?|published)\b")
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
-_PER_TIME = re.compile(r"\b(?:per|an?|each|every|in a)[ -](?:day|week|month|year)\b|\b(?:daily|weekly|monthly|yearly|annual\w*)\b|/(?:day|week|mo|month|year)\b|\b(?:pro|im|par|por|al) (?:tag|woche|monat|jahr|jour|semaine|mois|an|d[ií]a|semana|mes|año)\b")
+_PER_TIME = re.compile(r"\b(?:per|an?|each|every|in a)[ -](?:day|week|month|year)\b|\b(?:hourly|daily|weekly|monthly|yearly|annual\w*)\b|/(?:day|week|mo|month|year)\b|\b(?:pro|im|par|por|al) (?:tag|woche|monat|jahr|jour|semaine|mois|an|d[ií]a|semana|mes|año)\b")
 # Of these the documents speak: disks, networks, quotas, ways to buy.
 _OTHER_MATTER = re.compile(r"\b(?:ebs|gp\d|io\d|[mg]ib|iops|network|bandwidth|storage|disk|quota|reserved|savings|commitment|capacity block|interrupt\w*|snapshot|credits?)\b")
 _AN_HOUR = re.compile(r"\b(?:per|an?|each|every|pro|par|por)[ -](?:hour|day|month|year)\b|\b(?:hourly|monthly|rent)\b")
