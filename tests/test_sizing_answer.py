@@ -47,6 +47,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("which instance for gpt-oss 120b on 64 users?", r"Use [\w.-]+ \("),
         ("will my model fit on an L4?", r"The sources do not say\. The size of my model is not in the data: give its number of parameters"),
         ("what is the monthly cost of p5.48xlarge", r"\$40,\d00 a month of 730 hours, \$55\.04 an hour for p5\.48xlarge \(on demand"),
+        ("which is cheaper, g5.xlarge or g6.xlarge?", r"g6\.xlarge is cheaper: \$0\.805 an hour"),
         ("cost of 3 x g6e.12xlarge for 300 hours", r"\$9,440 for 300 hours, "),
         ("how many p5 can I run with 50k a month", r"1 × p5\.48xlarge: each costs "),
         ("carbon of one p5.48xlarge for a day in eu-moon-1?", r"There are no figures for a region 'eu-moon-1'"),

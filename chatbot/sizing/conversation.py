@@ -206,7 +206,7 @@ def _is_of_hardware(said: Said) -> bool:
     return "families" in slots and bool(slots & {"budget", "budget_per_hour", "budget_per_month"})
 
 
-_DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|per watt|efficien\w+|difference between|calculated?)\b")
+_DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|host power|embodied|per watt|efficien\w+|difference between|calculated?)\b")
 
 
 def _is_sizing(said: Said) -> bool:
