@@ -9,6 +9,7 @@ from chatbot.answer import ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.sizing import Facts, Impact, Workload
+from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines
@@ -100,6 +101,7 @@ def _cheapest_with(work: Workload, facts: Facts) -> Workload:
 def _machine(work: Workload, working: Working) -> _Machine:
     facts = working.tables.facts
     assert work.instance_type
+    check_region(work.region or DEFAULT_REGION, facts)
     instance = facts.instances[work.instance_type]
     count = work.instances or 1
     if count < 1:

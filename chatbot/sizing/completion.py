@@ -46,7 +46,7 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
             f"{_short(row)} takes {longest:,} tokens at most, not {context:,}: ask for a shorter context."
         )
     region = given.region or DEFAULT_REGION
-    _check_region(region, facts)
+    check_region(region, facts)
     defaults: dict[str, tuple[object, str]] = {
         "weights": (weights, f"{weights} weights"),
         "context": (context, f"{context:,} tokens of context" if model.layers else ""),
@@ -163,7 +163,7 @@ def _check_formats(task: Task, weights: Format, cache: Format | None) -> None:
         raise ReaderError(f"{cache} is a format of weights: a cache is stored in {', '.join(_CACHE_FORMATS[1:])}.")
 
 
-def _check_region(region: str, facts: Facts) -> None:
+def check_region(region: str, facts: Facts) -> None:
     known = set(facts.grids) | {p.region for prices in facts.prices.values() for p in prices[:1]} | {DEFAULT_REGION}
     if region not in known and region not in facts.pues:
         near = get_close_matches(region, sorted(known), 3, 0.5) or [DEFAULT_REGION]

@@ -175,7 +175,9 @@ _INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
 # What was measured stands in documents; a bound is computed.
 _MEASURED = re.compile(r"\b(?:reach(?:es|ed)?|achiev\w+|measured?|deliver\w*|observed?|published)\b")
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
-_PER_TIME = re.compile(r"\b(?:per|an?|each|every|in a)[ -](?:day|week|month|year)\b|\b(?:daily|weekly|monthly|yearly|annual\w*)\b|/(?:day|week|mo|month|year)\b|\b(?:pro|im|par|por|al) (?:tag|woche|monat|jahr|jour|semaine|mois|an|d[ií]a|semana|mes|año)\b")
+_PER_TIME = re.compile(r"\b(?:per|an?|each|every|in a)[ -](?:day|week|month|year)\b|\b(?:hourly|daily|weekly|monthly|yearly|annual\w*)\b|/(?:day|week|mo|month|year)\b|\b(?:pro|im|par|por|al) (?:tag|woche|monat|jahr|jour|semaine|mois|an|d[ií]a|semana|mes|año)\b")
+# Of these the documents speak: disks, networks, quotas, ways to buy.
+_OTHER_MATTER = re.compile(r"\b(?:ebs|gp\d|io\d|[mg]ib|iops|network|bandwidth|storage|disk|quota|reserved|savings|commitment|capacity block|interrupt\w*|snapshot|credits?)\b")
 _AN_HOUR = re.compile(r"\b(?:per|an?|each|every|pro|par|por)[ -](?:hour|day|month|year)\b|\b(?:hourly|monthly|rent)\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bper \w+ when\b")
 
@@ -189,14 +191,14 @@ def _is_of_hardware(said: Said) -> bool:
         return "region" in slots and len(said.rest) <= 3
     if Goal.LARGEST in goals:
         return bool(slots & _EXACT) and len(said.rest) <= 2
-    if len(said.rest) > (3 if "instance_type" in slots else 2):
+    if len(said.rest) > (6 if "instance_type" in slots else 2) or _OTHER_MATTER.search(said.text):
         return False
     if not slots & _HARDWARE:
         return Goal.CARBON in goals and "region" in slots and bool(said.several.get("region"))
     if "instance_type" in slots:
         money = slots & {"budget", "budget_per_hour", "budget_per_month"}
         counted = money or slots & {"hours", "instances"} or said.several.get("instance_type")
-        asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or ("hours" in slots and not said.rest) or money)
+        asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or "hours" in slots or money)
         return bool(goals & _IMPACTS) or (asks_cost and bool(counted or _PER_TIME.search(said.text) or _EACH.search(said.text)))
     if "accelerator" in slots:
         priced = bool(goals & {Goal.COST, Goal.CHEAPEST}) and not said.rest and bool(_AN_HOUR.search(said.text))
@@ -204,7 +206,7 @@ def _is_of_hardware(said: Said) -> bool:
     return "families" in slots and bool(slots & {"budget", "budget_per_hour", "budget_per_month"})
 
 
-_DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|per watt|efficien\w+|difference between|calculated?)\b")
+_DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|host power|embodied|per watt|efficien\w+|difference between|calculated?)\b")
 
 
 def _is_sizing(said: Said) -> bool:

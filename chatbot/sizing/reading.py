@@ -100,7 +100,7 @@ def read_question(question: str, known: Known) -> Said:
     text = re.sub(r"[ \t\r\n]+", " ", question.lower()).strip()
     reading = Reading(text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
-    _take_region_codes(reading, known)
+    _take_region_codes(reading)
     unknown = _take_types(reading, known)
     _take_impossible(reading)
     named = _take_model(reading, known)
@@ -163,10 +163,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _REGION = _compiled(r"(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]{4,9}-\d[a-f]?(?!\w)")
 
 
-def _take_region_codes(reading: Reading, known: Known) -> None:
+def _take_region_codes(reading: Reading) -> None:
     # The letter behind a code is an Availability Zone's.
     found = [match.group().rstrip("abcdef") for match in reading.take(_REGION)]
-    reading.fill("region", [code for code in found if not known.regions or code in known.regions])
+    reading.fill("region", found)
 
 
 _TYPE = _compiled(
@@ -521,14 +521,13 @@ def _gigabytes(number: str, unit: str) -> float:
 
 
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)[\s-](?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
+    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)(?:[\s-]|(?<=\d))(?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
 )
 _ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently)(?!\w)")
 
 
 def _take_duration(reading: Reading) -> None:
-    if reading.take(_ALWAYS):
-        reading.fill("hours", [MONTH_HOURS])
+    always = reading.take(_ALWAYS)
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in WORD_NUMBERS
         whole = match["number"] in ("a full", "the whole", "all")
@@ -537,6 +536,8 @@ def _take_duration(reading: Reading) -> None:
         reading.mask(match.start(), match.end())
         hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
         reading.fill("hours", [hours * 365 / 12 if match["daily"] else hours])
+    if always:
+        reading.fill("hours", [MONTH_HOURS])
 
 
 def _formats(reading: Reading) -> list[Format]:
