@@ -41,6 +41,7 @@ def test_what_is_shown_is_shown_as_it_is(text: str) -> None:
         ("  What is Trn1?\n", "What is Trn1?"),
         (f"What is {'a' * 1_000}?", f"What is {'a' * LONGEST_WORD}?"),
         ("训练" * 100, "训练" * 100),
+        (f"What{' ' * 1_000}is{' \n' * 1_000}Trn1?", "What is\n\nTrn1?"),
         ("Is it [1] or [2, 3]?\nA. see [4]", "Is it (1) or (2, 3)?\nA. see (4)"),
     ],
 )
