@@ -66,7 +66,9 @@ def seeds() -> list[str]:
 
 def _wordings(file: Path) -> list[str]:
     """The sentences among the strings of a test."""
-    strings = (node.value for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Constant))
+    strings = (
+        node.value for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Constant)
+    )
     return sorted({text for text in strings if isinstance(text, str) and text.count(" ") > 1 and "\\" not in text})
 
 

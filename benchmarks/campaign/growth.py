@@ -52,8 +52,15 @@ WITHIN = 1.0
 # One for each reader of exam files.
 _SUFFIXES = (".md", ".gift", ".csv", ".json", ".jsonl")
 # Modules of other surfaces, and functions that serve until they are stopped or write files.
-_APART = ("chatbot.slack", "chatbot.app", "chatbot.terminal", "chatbot.__main__", "chatbot.exam.__main__", "chatbot.sizing.__main__")
-# They take letters, features, rows or names of a table or questions with options, no text of anybody's.
+_APART = (
+    "chatbot.slack",
+    "chatbot.app",
+    "chatbot.terminal",
+    "chatbot.__main__",
+    "chatbot.exam.__main__",
+    "chatbot.sizing.__main__",
+)
+# They take letters, features, formulas, rows or names of a table or questions with options, no text of anybody's.
 _NO_TEXT = {
     "phrasing.row_statement",
     "phrasing.columns",
@@ -62,6 +69,7 @@ _NO_TEXT = {
     "examination.denial",
     "examination.chosen",
     "examination.examine",
+    "sizing.arithmetic.evaluate",
     "sizing.model_names.find_model",
     "sizing.model_names.sibling",
 }
@@ -253,7 +261,7 @@ _CHUNK = 2_000
 
 def _asked(text: str) -> str:
     """A text as a question is read, as long as that may be."""
-    return as_asked(f"{text[:LONGEST_QUESTION - 1]}?")
+    return as_asked(f"{text[: LONGEST_QUESTION - 1]}?")
 
 
 def _chunk(text: str) -> Chunk:
@@ -320,6 +328,7 @@ def _value(hint: Any, text: str, index: Index) -> Any:
 def calls(index: Index) -> list[Call]:
     """What is measured: whole answers first, then the functions."""
     bot = Chatbot(index)
+    bot.ask("What is Trn1?")  # loads the encoders
     return [
         Call("ask", bot.ask, LONGEST_QUESTION),
         Call("ask, after a turn", lambda text: bot.ask("And its memory?", [Turn(text, text)]), LONGEST_QUESTION),
