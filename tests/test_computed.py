@@ -83,10 +83,7 @@ def test_a_sentence_with_a_figure_or_name_from_nowhere_is_dropped(draft: str) ->
 
 
 def test_what_the_user_said_and_what_was_assumed_needs_no_mark() -> None:
-    assert (
-        kept("Assumed: 8,192 tokens of context.", said="8,192 tokens of context")[0]
-        == "Assumed: 8,192 tokens of context."
-    )
+    assert kept("Assumed: 8,192 tokens of context.", said="8,192 tokens of context")[0] == "Assumed: 8,192 tokens of context."
     assert kept("Assumed: 4,096 tokens of context.", said="8,192 tokens of context")[0] == ""
 
 
