@@ -240,7 +240,7 @@ def _of_text(name: str, function: Callable[..., Any], index: Index) -> Iterator[
         made = function(*arguments.values(), **keyword)
         return list(made) if inspect.isgenerator(made) else made
 
-    if name.startswith(_ASKING) or any(p.name == "question" or _is_asked(hints[p.name]) for p in needed):
+    if name.startswith(_ASKING) or any(p.name in ("question", "word") or _is_asked(hints[p.name]) for p in needed):
         yield Call(name, lambda text: call(_asked(text)), LONGEST_QUESTION)
     else:
         yield Call(name, call, LONGEST_ANSWER if any(p.name in _DRAFTED for p in needed) else LONGEST)
