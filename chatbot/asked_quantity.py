@@ -132,6 +132,7 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     return frozenset(loose) | difference, False
 
 
+@lru_cache(maxsize=1_024)
 def counted(question: str) -> tuple[str, ...]:
     """The words after "how many", at most two: what is to be counted; a machine or box is an instance."""
     if is_headless(question) and (rate := _RATE.match(question)):

@@ -11,6 +11,8 @@ LONGEST_WORD = 64
 # Writing without spaces is no long word.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _LONG_WORD = re.compile(rf"([^\W{_UNSPACED}]{{{LONGEST_WORD}}})[^\W{_UNSPACED}]+")
+# Patterns look for what stands behind white space from each of its characters on.
+_LONG_BLANK = re.compile(r"\s{17,}")
 _LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 # What a reader of an answer would take for a citation.
 _MARK = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
@@ -28,7 +30,7 @@ def shown(text: str) -> str:
 
 
 def as_asked(question: str) -> str:
-    """A question as it is read: what does not show left out, words cut, bracketed numbers in parentheses like no citation's.
+    """A question as it is read: what does not show left out, words and gaps cut, bracketed numbers in parentheses like no citation's.
 
     Raises ReaderError for a question that is empty or longer than `LONGEST_QUESTION`.
     """
@@ -47,4 +49,5 @@ def as_remembered(history: Sequence[Turn]) -> list[Turn]:
 
 
 def _cut(text: str) -> str:
-    return _LONG_WORD.sub(r"\1", shown(text[:LONGEST_QUESTION]))
+    cut = _LONG_WORD.sub(r"\1", shown(text[:LONGEST_QUESTION]))
+    return _LONG_BLANK.sub(lambda blank: "\n" * min(blank.group().count("\n"), 2) or " ", cut)

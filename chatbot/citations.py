@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import lru_cache
+from itertools import compress, pairwise
 
 from chatbot.answer import REFUSAL, Citation, Passage
 from chatbot.closeness import stays_close
@@ -267,19 +268,26 @@ def _bare(claim: str) -> str:
 
 def _best_quote(claim: str, evidence: Evidence) -> tuple[Passage, Unit] | None:
     """The unit within the evidence that bears out most of the claim, alone or with the unit after it."""
-    inside = [u for u in units(evidence.passage.chunk) if u.start < evidence.end and u.end > evidence.start]
-    sound = [u for u in inside if not is_instruction(u.plain)]
-    candidates = sound + [
-        _joined(a, b)
-        for a, b in pairwise(inside)
-        if a in sound and b in sound and a.above == b.above and "row" not in (a.kind, b.kind)
-    ]
-    if not candidates:
+    if not (candidates := _candidates(evidence)):
         return None
     # Support is the overlap or nothing, so the first that has any, by overlap, has the most; to test them all takes long.
     ranked = sorted(candidates, key=lambda u: (overlap(claim, [u]), -(u.end - u.start)), reverse=True)
     best = next((u for u in ranked if support(claim, [u])), ranked[0])
     return evidence.passage, best
+
+
+# A draft cites the same evidence again and again.
+@lru_cache(maxsize=64)
+def _candidates(evidence: Evidence) -> tuple[Unit, ...]:
+    """What can be quoted of the evidence: its units, and each with the unit after it."""
+    inside = [u for u in units(evidence.passage.chunk) if u.start < evidence.end and u.end > evidence.start]
+    sound = [not is_instruction(u.plain) for u in inside]
+    pairs = [
+        _joined(a, b)
+        for (a, is_sound), (b, is_next) in pairwise(zip(inside, sound, strict=True))
+        if is_sound and is_next and a.above == b.above and "row" not in (a.kind, b.kind)
+    ]
+    return (*compress(inside, sound), *pairs)
 
 
 def _joined(first: Unit, second: Unit) -> Unit:

@@ -111,10 +111,16 @@ def _of_kind(query: Query, scored: Scored) -> bool:
 
 def _of_year(question: str, scored: Scored) -> bool:
     """Whether evidence is of the year that a question names: it gives that year and not others alone; for what was then, it must."""
-    asked = {match[1] for match in _IN_YEAR.finditer(question)}
+    asked = _years_asked(question)
     there = {match.group() for match in _YEAR.finditer(scored.unit.meant_in_place)}
     is_of_it = not asked or bool(asked & (there | {match.group() for match in _YEAR.finditer(_provenance(scored))}))
     return is_of_it or not (there or _WAS.search(question))
+
+
+# One question is asked of every unit.
+@lru_cache(maxsize=256)
+def _years_asked(question: str) -> frozenset[str]:
+    return frozenset(match[1] for match in _IN_YEAR.finditer(question))
 
 
 def _names_region(text: str) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chatbot.deadline import check
 from ingest import Index, Remembered, Sentence, load_exam_encoder, load_sentence_encoder
 
 # A sentence takes some 10 kB.
@@ -50,6 +51,7 @@ def exam_nearness(questions: Sequence[str], texts: Sequence[str], index: Index) 
 def _nearness(questions: Sequence[str], texts: Sequence[str], index: Index, memory: Remembered[Sentence]) -> Nearness:
     if not texts or not questions or index.encoder_name == "none":
         return Nearness(*np.zeros((2, len(questions), len(texts)), dtype=np.float32))
+    check()
     asked, told = memory(questions), memory(texts)
     as_wholes = np.array([s.vector for s in asked]) @ np.array([s.vector for s in told]).T
     return Nearness(as_wholes, np.array([_by_words(s, told) for s in asked]))

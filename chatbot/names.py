@@ -1,9 +1,11 @@
 """Names of things in a text: hardware, instance types, makers, and whatever else is written like a name."""
 
 import re
+from bisect import bisect_right
 from calendar import day_name, month_name
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import accumulate
 
 from chatbot.words import vocabulary
 
@@ -16,6 +18,9 @@ _CODE = re.compile(r"\b[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
 _JOINED = re.compile(r"^((?!HPC|TRN|INF)[A-Z]{3,}|gpt)(\d+)$")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b(?!-(?:style|like|based|class|type|compatible)\b)")
+# What stands before the first word of a sentence; no more marks than these open one.
+_SENTENCE_BEFORE = re.compile(r"(?:^|[.?!:\n])[ \"'“‘(]*\Z")
+_OPENING = 40
 _OF_CALENDAR = frozenset([*day_name, *month_name])
 # Number formats, codes of exams, and services and gases that are written like a part number.
 _FORMAT = re.compile(
@@ -44,12 +49,13 @@ class Name:
 def names(text: str) -> tuple[Name, ...]:
     """The hardware and other code-like names in a text, in order of appearance, each once; makers and proper names apart."""
     found = sorted(_overlapping(text), key=lambda name: (name.start, -len(name.text)))
-    kept: list[Name] = []
+    kept: dict[str, Name] = {}
+    end = 0
     for name in found:
-        inside = any(k.start <= name.start < k.start + len(k.text) for k in kept)
-        if not inside and name.name.lower() not in {k.name.lower() for k in kept}:
-            kept.append(name)
-    return tuple(kept)
+        if name.start >= end and name.name.lower() not in kept:
+            kept[name.name.lower()] = name
+            end = name.start + len(name.text)
+    return tuple(kept.values())
 
 
 def _overlapping(text: str) -> list[Name]:
@@ -67,9 +73,11 @@ def _overlapping(text: str) -> list[Name]:
         else:
             found.append(Name(name, "hardware", True, match["alias"], match.start()))
     found += [Name(m.group(), "code", False, m.group(), m.start()) for m in _products().finditer(text)]
-    taken = [(n.start, n.start + len(n.text)) for n in found]
+    taken = sorted((n.start, n.start + len(n.text)) for n in found)
+    reached = list(accumulate((end for _, end in taken), max))
     for match in _CODE.finditer(text):
-        if not _FORMAT.match(match.group()) and not any(start <= match.start() < end for start, end in taken):
+        before = bisect_right(taken, match.start(), key=lambda span: span[0])
+        if not _FORMAT.match(match.group()) and not (before and match.start() < reached[before - 1]):
             code = _JOINED.sub(lambda m: f"{m[1].upper()}-{m[2]}", match.group().rstrip(".-"))
             found.append(Name(code, "code", False, match.group(), match.start()))
     return found
@@ -161,14 +169,12 @@ def mentioned(text: str) -> frozenset[str]:
 def proper_names(text: str) -> tuple[str, ...]:
     """Capitalised words that are no all-capitals shouting and do not begin a sentence, unless they have a capital inside
     ("NVLink"): names that may be unknown."""
+    if text.isupper():
+        return ()
     found = []
     for match in _PROPER.finditer(text):
-        before = text[: match.start()].rstrip(" \"'“‘(")
+        begins = _SENTENCE_BEFORE.search(text, max(0, match.start() - _OPENING), match.start())
         inside = any(c.isupper() for c in match.group()[1:]) and not match.group().isupper()
-        if (
-            ((before and before[-1] not in ".?!:\n") or inside)
-            and not text.isupper()
-            and match.group() not in _OF_CALENDAR
-        ):
+        if (not begins or inside) and match.group() not in _OF_CALENDAR:
             found.append(match.group())
     return tuple(dict.fromkeys(found))

@@ -121,15 +121,14 @@ def _letter(match: re.Match[str]) -> str:
 
 def _run(marks: list[tuple[re.Match[str], str, str]], question: str) -> tuple[str, tuple[Option, ...]] | None:
     """The longest run of marks that count up from A or, where there is none, from 1 ("a" and "A" alike)."""
-    runs: list[list[tuple[re.Match[str], str, str]]] = []
-    for first in range(len(marks)):
-        if marks[first][1].upper() in "A1":
-            run = [marks[first]]
-            for mark in marks[first + 1 :]:
-                if _position(mark[1]) == len(run) and mark[1].isdigit() == run[0][1].isdigit():
-                    run.append(mark)
-            runs.append(run)
-    best = max(runs, key=lambda run: (len(run) > 1, not run[0][1].isdigit(), len(run)), default=[])
+    ahead: dict[tuple[int, bool], tuple[tuple[re.Match[str], str, str], ...]] = {}
+    runs = []
+    for mark in reversed(marks):
+        position, numbered = _position(mark[1]), mark[1].isdigit()
+        ahead[position, numbered] = (mark, *ahead.get((position + 1, numbered), ()))
+        if position == 0:
+            runs.append(ahead[0, numbered])
+    best = max(reversed(runs), key=lambda run: (len(run) > 1, not run[0][1].isdigit(), len(run)), default=())
     if len(best) < 2:
         return None
     after = question[best[-1][0].end() :] if "text" in best[-1][0].re.groupindex else ""

@@ -29,8 +29,8 @@ _PRESUMES = re.compile(
 )
 # A figure that a question gives a thing in passing: "GPT-3's 1.75 trillion parameters make it costly".
 _TOLD = re.compile(
-    r"\b(?!(?:What|That|It|Here|There|Let|Who|How)['’])(?P<owner>[A-Za-z][\w.-]*\d[\w.-]*|[A-Z][\w.-]+)['’]s\s+(?P<figure>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
-    r"|\b(?P<owner3>[A-Za-z][\w.-]*\d[\w.-]*|[A-Z][\w.-]+),?\s+with (?:its|their|the)\s+(?P<figure3>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
+    r"\b(?!(?:What|That|It|Here|There|Let|Who|How)['’])(?P<owner>[A-Za-z](?=[\w.-]*\d)[\w.-]*+|[A-Z][\w.-]++)['’]s\s+(?P<figure>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
+    r"|\b(?P<owner3>[A-Za-z](?=[\w.-]*\d)[\w.-]*+|[A-Z][\w.-]++),?\s+with (?:its|their|the)\s+(?P<figure3>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
     r"|^\W*(?:(?:[Ss]o|[Oo]k)\s+)?(?P<owner2>\b[A-Za-z][\w.-]*)\s+(?:has|comes with|draws|needs|costs|takes)\s+(?P<figure2>[^?]{3,60}?),?\s+right,?\s+so\b"
 )
 # What one thing is of all, no other is.

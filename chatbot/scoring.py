@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from math import exp, log
 
@@ -295,7 +295,7 @@ def _same_thing(wanted: Sequence[str], noun: str) -> bool:
 
 def other_qualifier(question: str, text: str) -> bool:
     """Whether a text speaks of the other thing of the same name: accelerator memory where host memory is asked for."""
-    asked, said = set(words(_DENIED.sub(" ", question))), set(words(text))
+    asked, said = _affirmed(question), set(words(text))
     for entry in vocabulary()["qualifiers"]:
         for mine, other in (entry["sides"], entry["sides"][::-1]):
             if (
@@ -307,6 +307,12 @@ def other_qualifier(question: str, text: str) -> bool:
             ):
                 return True
     return False
+
+
+# One question is asked of every unit.
+@lru_cache(maxsize=256)
+def _affirmed(question: str) -> frozenset[str]:
+    return frozenset(words(_DENIED.sub(" ", question)))
 
 
 def _task_features(query: Query, here: str, place: str) -> dict[str, float]:

@@ -37,7 +37,7 @@ _DESCRIBED = re.compile(
 )
 _BOX = re.compile(r"\b(?P<chip>[A-Za-z]+\d?)(?:[\s-](?:powered|based))?\s+(?P<box>box(?:es)?|machines?(?! learning))\b", re.IGNORECASE)  # fmt: skip
 _LETTER_ALONE = re.compile(
-    r"^\W*(?:and|or|what about|how about)?\s*(?:for|with|of)?\s*(?:the\s+)?(?P<letter>[A-Z]|Trn|Inf)\W*$"
+    r"^\W*+(?:and|or|what about|how about)?\s*+(?:for|with|of)?\s*+(?:the\s+)?(?P<letter>[A-Z]|Trn|Inf)\W*$"
 )
 _FAMILY = re.compile(r"^[a-z]{1,5}\d[a-z]*$", re.IGNORECASE)
 

@@ -143,8 +143,9 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
     claimed = [q for q in claimed if q.dimension != "parameters" or not query.decides]
     if not claimed:
         return None
-    for s in relevant:
-        if all(any(_agrees(q, f) for f in _figures(s, query)) for q in claimed):
+    told = [(s, _figures(s, query)) for s in relevant]
+    for s, figures in told:
+        if all(any(_agrees(q, f) for f in figures) for q in claimed):
             if opposed_direction(claim, s.unit.meant):
                 return "no", s
             if (
@@ -154,12 +155,12 @@ def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[V
             ):
                 return ("no" if denies(claim) else "yes"), s
     if any(
-        s.features["words in place"] > _ABOUT and all(any(_agrees(q, f) for f in _figures(s, query)) for q in claimed)
-        for s in relevant
+        s.features["words in place"] > _ABOUT and all(any(_agrees(q, f) for f in figures) for q in claimed)
+        for s, figures in told
     ):
         return None
     return next(
-        (("no", s) for s in relevant if any(_counters(q, s, query) and _same_matter(q, s) for q in claimed)), None
+        (("no", s) for s, figures in told if any(_counters(q, figures) and _same_matter(q, s) for q in claimed)), None
     )
 
 
@@ -196,11 +197,11 @@ def _same_matter(claimed: Quantity, scored: Scored) -> bool:
     return scored.features["words in place"] > 0.3
 
 
-def _counters(claimed: Quantity, scored: Scored, query: Query) -> bool:
-    """Whether the evidence gives another number for the same quantity."""
+def _counters(claimed: Quantity, figures: Sequence[Quantity]) -> bool:
+    """Whether the evidence, by its figures, gives another number for the same quantity."""
     alike = [
         f
-        for f in _figures(scored, query)
+        for f in figures
         if f.dimension == claimed.dimension and (f.dimension != "count" or _same_noun(claimed, f))
     ]
     return bool(alike) and not any(_agrees(claimed, f) for f in alike)

@@ -1,6 +1,7 @@
 """Which words count as the same: tokens, stems, stop words and synonyms."""
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -45,10 +46,11 @@ def content_words(text: str) -> list[str]:
     return list(_content_words(text))
 
 
-# Passages are looked at again and again.
-@lru_cache(maxsize=16_384)
+# Passages are looked at again and again. Texts that are remembered share their words, which would take most of the memory.
+@lru_cache(maxsize=8_192)
 def _content_words(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(w for w in words(text) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit())))
+    found = dict.fromkeys(w for w in words(text) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit()))
+    return tuple(map(sys.intern, found))
 
 
 @lru_cache(maxsize=65_536)

@@ -28,21 +28,30 @@ KINDS = ["letters", "digits", "brackets", "dots", "dashes", "tables", "quotes", 
 
 
 @pytest.fixture(scope="module")
-def calls(bot: Chatbot) -> dict[str, object]:
-    return dict(growth.public_functions(bot.index))
+def calls(bot: Chatbot) -> dict[str, growth.Call]:
+    return {call.name: call for call in growth.public_functions(bot.index)}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_time_grows_no_faster_than_text(calls: dict[str, object], function: str) -> None:
-    found = [growth.growth(function, calls[function], kind, longest=12_000) for kind in KINDS]  # type: ignore[arg-type]
-    assert [(one.kind, one.times, one.error) for one in found if not one.is_linear] == []
+def test_time_grows_no_faster_than_text(calls: dict[str, growth.Call], function: str) -> None:
+    found = [growth.growth(calls[function], kind, longest=12_000) for kind in KINDS]
+    assert [str(one) for one in found if not one.is_linear] == []
 
 
 def test_a_function_whose_time_grows_with_the_square_is_told() -> None:
     def square(text: str) -> int:
         return sum(1 for _ in text for _ in text[: len(text)])
 
-    assert not growth.growth("square", square, "letters", longest=2_400).is_linear
+    assert not growth.growth(growth.Call("square", square), "letters", longest=4_000).is_linear
+
+
+def test_a_call_that_does_not_end_is_stopped_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(text: str) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(growth, "CAP", 0.05)
+    assert growth.growth(growth.Call("endless", endless), "letters", longest=64).error == "stopped at 1 characters"
 
 
 @pytest.mark.parametrize("number", [3, 7, 17])

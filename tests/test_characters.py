@@ -41,6 +41,7 @@ def test_what_is_shown_is_shown_as_it_is(text: str) -> None:
         ("  What is Trn1?\n", "What is Trn1?"),
         (f"What is {'a' * 1_000}?", f"What is {'a' * LONGEST_WORD}?"),
         ("训练" * 100, "训练" * 100),
+        ("What" + " " * 1_000 + "is" + " \n" * 1_000 + "Trn1?", "What is\n\nTrn1?"),
         ("Is it [1] or [2, 3]?\nA. see [4]", "Is it (1) or (2, 3)?\nA. see (4)"),
     ],
 )
@@ -60,10 +61,9 @@ def test_earlier_turns_are_cut() -> None:
     assert turn == Turn("a" * LONGEST_WORD, ("It is [1]. " * 2_000)[:LONGEST_QUESTION])
 
 
-@pytest.mark.parametrize("odd", ["\udcff", "\x00", "\u202e"])
-def test_a_question_with_characters_that_do_not_show_is_answered_as_without(bot: Chatbot, odd: str) -> None:
+def test_a_question_with_characters_that_do_not_show_is_answered_as_without(bot: Chatbot) -> None:
     asked = "How many chips has a trn1.32xlarge?"
-    assert bot.ask(asked[:9] + odd + asked[9:]).text == bot.ask(asked).text
+    assert bot.ask(f"{asked[:9]}\udcff\x00{asked[9:20]}\u202e{asked[20:]}").text == bot.ask(asked).text
 
 
 def test_an_option_with_a_mark_adds_none_to_the_answer(bot: Chatbot) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from chatbot import Chatbot
 from chatbot.answer import Answer, ReaderError, Turn
+from chatbot.characters import shown as visible
 from chatbot.exam import (
     Comparison,
     ExamQuestion,
@@ -247,6 +248,16 @@ def test_the_page_loads_nothing_and_shows_texts_as_text(report: Report) -> None:
     assert "{{ 7 * 7 }}" in page
     assert not any(word in page for word in ('src="', "href=", "@import", "url(", "<link", "<iframe"))
     assert page.count("<svg") == 4
+
+
+def test_the_page_shows_no_hidden_characters(report: Report) -> None:
+    hidden = replace(LYRICS, text="Does it draw \u202e84\u202c W?", topic="gr\u200bids", options=("4\x008", "84\udcff"))
+    page = report_page(
+        replace(report, results=(*report.results, result(hidden, "wrong", chosen=("B",), reason="\u2066")))
+    )
+    assert "Does it draw 84 W?" in page
+    assert page == visible(page)
+    page.encode()
 
 
 def test_a_report_of_errors_alone_has_no_rate_and_still_a_page() -> None:

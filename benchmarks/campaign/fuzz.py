@@ -2,13 +2,14 @@
 
     python benchmarks/campaign/fuzz.py [--index DIR] [--questions N] [--seed N]
 
-Golden questions, exam questions and bits of both are mutated (cut, repeated, joined, sprinkled with characters that do not
+Golden questions, exam questions, wordings of sizing and bits of all are mutated (cut, repeated, joined, sprinkled with characters that do not
 show, with marks and with brackets) and asked, a part of them in a conversation. A question that is empty or too long is
 refused in one sentence, which is an answer. The memory of the process is printed as it goes; it may grow by 100 MiB from the
 200th question on. The exit code is 1 when any of this fails.
 """
 
 import argparse
+import ast
 import json
 import random
 import re
@@ -26,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 2.0
 GROWN = 100.0
 _WARM = 200
+# So often each wording of sizing counts: there are few of them.
+_SIZED = 3
 _MARK = re.compile(r"\[(\d+)\]")
 _ODD = [
     "\udcff", "\ud800", "\x00", "\x1b[31m", "\u202e", "\u202c", "\u2066", "\u200b", "\u200d", "\ufeff", "\u2028", "\x0b", "\r", "\t",
@@ -44,7 +47,7 @@ class Finding:
 
 
 def seeds() -> list[str]:
-    """What is mutated: the first and later turns of golden questions, and exam questions with their options."""
+    """What is mutated: the turns of golden questions, exam questions with their options, and the tests' wordings of sizing."""
     found: list[str] = []
     for file in sorted((ROOT / "tests" / "golden").glob("*tuned.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -56,7 +59,17 @@ def seeds() -> list[str]:
             texts = options.values() if isinstance(options, dict) else options
             stem = str(item.get("question") or item.get("stem") or "")
             found.append("\n".join([stem, *(f"{chr(65 + n)}. {text}" for n, text in enumerate(texts))]))
+    for file in sorted((ROOT / "tests").glob("test_sizing_*.py")):
+        found += _wordings(file) * _SIZED
     return found
+
+
+def _wordings(file: Path) -> list[str]:
+    """The sentences among the strings of a test."""
+    strings = (
+        node.value for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Constant)
+    )
+    return sorted({text for text in strings if isinstance(text, str) and text.count(" ") > 1 and "\\" not in text})
 
 
 def mutated(number: int, seed: int, given: Sequence[str]) -> tuple[str, ...]:

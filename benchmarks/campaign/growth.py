@@ -3,53 +3,75 @@
     python benchmarks/campaign/growth.py [--index DIR] [--longest N] [--only NAME…]
 
 Each function is called with texts of one kind at a time (letters, brackets, tables, …), each four times as long as the
-one before, until the longest or until a call takes too long. Time is that of the processor. A function fails where four
-times the text takes more than eight times as long, unless it is done within the floor. The exit code is 1 then.
+one before, up to 100,000 characters. Time is that of the processor. A function fails where four times the text takes more
+than eight times as long, unless it is done within the floor, and where a call is not done within the cap. What takes a
+question (by its module, or its parameter's name or type) is given no more than 8,000 characters as they are read at the
+entrance, where longer questions are refused and earlier turns, long words and gaps cut; what takes a draft's sentences no more than 16,000, for no more of a model's answer is read. With those
+it must be done within a second, however its time grows. The exit code is 1 where one fails.
 """
 
 import argparse
 import importlib
 import inspect
 import pkgutil
+import signal
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import chatbot
-from chatbot import Answer, Chatbot, Citation, Passage, Turn
+from chatbot import Answer, Chatbot, Citation, Passage, ReaderError, Turn
+from chatbot.characters import LONGEST_QUESTION, as_asked
 from chatbot.citations import Evidence
 from chatbot.evidence import Unit
-from chatbot.exam.reading import ACCEPTED_SUFFIXES, read_questions
+from chatbot.exam.keys import KeyProblem
+from chatbot.exam.reading import read_questions
 from chatbot.followup.referents import Said
-from chatbot.llm.streaming import SentenceStream
+from chatbot.llm.streaming import LONGEST as LONGEST_ANSWER
+from chatbot.llm.streaming import SentenceStream, Transcript
 from chatbot.options import Option
 from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.table.bounds import Reading
-from ingest import Chunk, Document, Index, Source
+from ingest import Chunk, CorpusError, Document, Index, Source
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 100_000
 # What doubles the text and more than quadruples the time is not linear; four times the text may take so many times as long.
 RATIO = 8.0
-# Seconds: what is done within this is fast enough, however it grows.
-FLOOR = 0.1
-# A call that takes longer is the last of its kind.
-_PATIENCE = 3.0
+# Seconds of the processor: what is done within the floor is fast enough, however it grows; a call is stopped at the cap.
+FLOOR = 0.25
+CAP = 5.0
+# The floor and the cap of what is given questions.
+WITHIN = 1.0
+# One for each reader of exam files.
+_SUFFIXES = (".md", ".gift", ".csv", ".json", ".jsonl")
 # Modules of other surfaces, and functions that serve until they are stopped or write files.
-_APART = ("chatbot.slack", "chatbot.app", "chatbot.terminal", "chatbot.__main__", "chatbot.exam.__main__")
-# They take letters, features, rows of a table or questions with options, no text of anybody's.
+_APART = (
+    "chatbot.slack",
+    "chatbot.app",
+    "chatbot.terminal",
+    "chatbot.__main__",
+    "chatbot.exam.__main__",
+    "chatbot.sizing.__main__",
+)
+# They take letters, features, formulas, rows or names of a table or questions with options, no text of anybody's.
 _NO_TEXT = {
     "phrasing.row_statement",
+    "phrasing.columns",
     "phrasing.columns_of_things",
     "exam.grading.put_back",
     "examination.denial",
     "examination.chosen",
     "examination.examine",
+    "sizing.arithmetic.evaluate",
+    "sizing.model_names.find_model",
+    "sizing.model_names.sibling",
 }
 
 KINDS: dict[str, str] = {
@@ -71,6 +93,7 @@ KINDS: dict[str, str] = {
     "chinese": "训练",
     "spaces": " ",
     "lines": "\n",
+    "gaps": " \n",
     "items": "- a\n",
     "options": "A. a\nB. b\n",
     "sentences": "Trn1 has 16 chips [1]. ",
@@ -87,6 +110,9 @@ KINDS: dict[str, str] = {
 }
 
 
+_BETWEEN = {"spaces": "a", "lines": "a", "gaps": "?"}
+
+
 @dataclass(frozen=True, slots=True)
 class Growth:
     """What a function took for texts of one kind: (characters, seconds of the processor), and what it raised, if anything."""
@@ -95,13 +121,15 @@ class Growth:
     kind: str
     times: tuple[tuple[int, float], ...]
     error: str = ""
+    floor: float = FLOOR
 
     @property
     def ratio(self) -> float:
         """The worst growth from one text to the next, four times as long; 0 where all are done within the floor."""
         pairs = zip(self.times, self.times[1:], strict=False)
         return max(
-            (later / max(sooner, FLOOR / RATIO) for (_, sooner), (_, later) in pairs if later > FLOOR), default=0.0
+            (later / max(sooner, self.floor / RATIO) for (_, sooner), (_, later) in pairs if later > self.floor),
+            default=0.0,
         )
 
     @property
@@ -109,45 +137,80 @@ class Growth:
         """Whether four times the text never took more than `RATIO` times as long."""
         return not self.error and self.ratio <= RATIO
 
+    def __str__(self) -> str:
+        took = ", ".join(f"{length:,}: {seconds:.3f}" for length, seconds in self.times)
+        return f"{self.function} | {self.kind} | {took} {self.error}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function as one of a text, and the most characters that it is ever given."""
+
+    name: str
+    of: Callable[[str], object]
+    most: int = LONGEST
+
 
 def text_of(kind: str, length: int) -> str:
     """A text of so many characters of a kind."""
     piece = KINDS[kind]
-    return (piece * (length // len(piece) + 1))[:length]
+    run = (piece * (length // len(piece) + 1))[:length]
+    # White space at an end is stripped.
+    end = _BETWEEN.get(kind, "")
+    return f"{end}{run[2 * len(end) :]}{end}"
 
 
-def growth(function: str, call: Callable[[str], object], kind: str, *, longest: int = LONGEST) -> Growth:
+def growth(call: Call, kind: str, *, longest: int = LONGEST) -> Growth:
     """Call a function with longer and longer texts of a kind."""
+    floor, cap = (FLOOR, CAP) if call.most == LONGEST else (WITHIN, WITHIN)
+    longest = min(longest, call.most)
     times: list[tuple[int, float]] = []
+    error = ""
     for length in (longest // 64, longest // 16, longest // 4, longest):
         text = text_of(kind, length)
         began = time.process_time()
         try:
-            call(text)
-        except Exception as error:
-            # Its own exceptions say in a sentence what is wrong with a text.
-            if type(error).__module__.startswith("chatbot."):
-                continue
-            return Growth(function, kind, tuple(times), f"{type(error).__name__}: {error}"[:80])
-        times.append((length, time.process_time() - began))
-        if times[-1][1] > _PATIENCE:
+            with _stopped_after(cap):
+                call.of(text)
+        except _TooSlow:
+            error = f"stopped at {length:,} characters"
             break
-    return Growth(function, kind, tuple(times))
+        except (CorpusError, ReaderError, KeyProblem):
+            continue  # They say in a sentence what is wrong with a text.
+        except Exception as raised:
+            error = f"{type(raised).__name__}: {raised}"[:80]
+            break
+        times.append((length, time.process_time() - began))
+    return Growth(call.name, kind, tuple(times), error, floor)
 
 
-def public_functions(index: Index) -> Iterator[tuple[str, Callable[[str], object]]]:
-    """Every public function of chatbot's modules that takes text, as a function of one text."""
+class _TooSlow(BaseException):
+    """Raised in a call that reached the cap; no `except Exception` within it holds it up."""
+
+
+@contextmanager
+def _stopped_after(seconds: float) -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def public_functions(index: Index) -> Iterator[Call]:
+    """Every public function of chatbot's modules that takes text."""
     for info in pkgutil.walk_packages(chatbot.__path__, "chatbot."):
         if not info.name.startswith(_APART):
             module = importlib.import_module(info.name)
             for name, function in sorted(vars(module).items()):
-                if (
-                    _is_own(function, info.name)
-                    and not name.startswith("_")
-                    and f"{info.name.removeprefix('chatbot.')}.{name}" not in _NO_TEXT
-                    and (call := _of_text(function, index))
-                ):
-                    yield f"{info.name.removeprefix('chatbot.')}.{name}", call
+                whole = f"{info.name.removeprefix('chatbot.')}.{name}"
+                if _is_own(function, info.name) and not name.startswith("_") and whole not in _NO_TEXT:
+                    yield from _of_text(whole, function, index)
 
 
 def _is_own(function: object, module: str) -> bool:
@@ -155,22 +218,21 @@ def _is_own(function: object, module: str) -> bool:
     return inspect.isfunction(whole) and whole.__module__ == module
 
 
-def _of_text(function: Callable[..., Any], index: Index) -> Callable[[str], object] | None:
-    """A function as one of a text, None where it takes no text or something that cannot be made of one."""
+def _of_text(name: str, function: Callable[..., Any], index: Index) -> Iterator[Call]:
+    """A function as one of a text; nothing where it takes no text or something that cannot be made of one."""
     whole = inspect.unwrap(function)
     try:
         hints = get_type_hints(whole)
     except NameError:  # a name that is imported for type checking alone
-        return None
+        return
     needed = [p for p in inspect.signature(whole).parameters.values() if p.default is p.empty]
-    if not needed or any(p.name not in hints for p in needed):
-        return None
+    if any(p.name not in hints for p in needed) or not any(_is_text(hints[p.name]) for p in needed):
+        return
     try:
-        values = [_value(hints[p.name], "a", index) for p in needed]
+        for p in needed:
+            _value(hints[p.name], "a", index)
     except LookupError:
-        return None
-    if not any(_is_text(hints[p.name]) for p in needed):
-        return None
+        return
 
     def call(text: str) -> object:
         arguments = {p.name: _value(hints[p.name], text, index) for p in needed}
@@ -178,8 +240,14 @@ def _of_text(function: Callable[..., Any], index: Index) -> Callable[[str], obje
         made = function(*arguments.values(), **keyword)
         return list(made) if inspect.isgenerator(made) else made
 
-    del values
-    return call
+    if name.startswith(_ASKING) or any(p.name in ("question", "word") or _is_asked(hints[p.name]) for p in needed):
+        yield Call(name, lambda text: call(_asked(text)), LONGEST_QUESTION)
+    else:
+        yield Call(name, call, LONGEST_ANSWER if any(p.name in _DRAFTED for p in needed) else LONGEST)
+
+
+def _is_asked(hint: Any) -> bool:
+    return any(hint is asked for asked in _ASKED) or any(map(_is_asked, get_args(hint)))
 
 
 def _is_text(hint: Any) -> bool:
@@ -187,15 +255,30 @@ def _is_text(hint: Any) -> bool:
 
 
 _SOURCE = Source("id", "title")
+# No chunk is longer, so no unit or passage: what is read of a document at a time has its size.
 _CHUNK = 2_000
+
+
+def _asked(text: str) -> str:
+    """A text as a question is read, as long as that may be."""
+    return as_asked(f"{text[: LONGEST_QUESTION - 1]}?")
+
+
+def _chunk(text: str) -> Chunk:
+    return Chunk("id#0", Document("id", _SOURCE, "title", text), ("heading",), 0, len(text), text, None)
+
+
+def _unit(chunk: Chunk) -> Unit:
+    return Unit(chunk, 0, len(chunk.text), chunk.text, "sentence", ("heading",))
+
+
 _MADE: dict[Any, Callable[[str], Any]] = {
     str: lambda text: text,
     bytes: str.encode,
     Document: lambda text: Document("id", _SOURCE, "title", text),
-    Chunk: lambda text: Chunk("id#0", _MADE[Document](text), ("heading",), 0, len(text), text, None),
-    Unit: lambda text: Unit(_MADE[Chunk](text), 0, len(text), text, "sentence", ("heading",)),
-    # A chunk is no longer than this: what a question costs grows with the question, for passages have their size.
-    Passage: lambda text: Passage(1, _MADE[Chunk](text[:_CHUNK]), 1.0),
+    Chunk: lambda text: _chunk(text[:_CHUNK]),
+    Unit: lambda text: _unit(_chunk(text[:_CHUNK])),
+    Passage: lambda text: Passage(1, _chunk(text[:_CHUNK]), 1.0),
     Evidence: lambda text: Evidence(_MADE[Passage](text), 0, len(text[:_CHUNK])),
     Scored: lambda text: Scored(_MADE[Unit](text), _MADE[Passage](text), 0.5, defaultdict(float)),
     Turn: lambda text: Turn(text, text),
@@ -205,9 +288,17 @@ _MADE: dict[Any, Callable[[str], Any]] = {
     Reading: lambda text: Reading(text),
     Citation: lambda text: Citation(1, text, text, 0, len(text), 0.5, _MADE[Passage](text)),
     Answer: lambda text: Answer(
-        text, text, (_MADE[Citation](text),), (_MADE[Passage](text),), False, (), "offline", 0.0
+        _asked(text), text, (_MADE[Citation](text),), (_MADE[Passage](text),), False, (), "offline", 0.0
     ),
 }
+# Parameters that a draft, or a part of it, is given as.
+_DRAFTED = {"draft", "sentence", "claim"}
+# Modules that read nothing but questions.
+_ASKING = (
+    "asked_quantity", "attribute", "followup", "options", "query", "shorthand", "sides", "sizing", "source_names", "spelling", "table", "unheard",
+)  # fmt: skip
+# Types of what is asked.
+_ASKED = {Query, Turn, Option, Said, Reading}
 _GIVEN: dict[Any, Any] = {int: 1, float: 1.0, bool: True}
 
 
@@ -234,23 +325,24 @@ def _value(hint: Any, text: str, index: Index) -> Any:
     raise LookupError(hint)
 
 
-def calls(index: Index) -> dict[str, Callable[[str], object]]:
+def calls(index: Index) -> list[Call]:
     """What is measured: whole answers first, then the functions."""
     bot = Chatbot(index)
-    return {
-        "ask": bot.ask,
-        "ask, as an earlier turn": lambda text: bot.ask("And its memory?", [Turn(text, text)]),
-        "streaming": lambda text: _streamed(text, 40),
-        **{f"exam file {suffix}": _file_reader(suffix) for suffix in ACCEPTED_SUFFIXES},
-        **dict(public_functions(index)),
-    }
+    bot.ask("What is Trn1?")  # loads the encoders
+    return [
+        Call("ask", bot.ask, LONGEST_QUESTION),
+        Call("ask, after a turn", lambda text: bot.ask("And its memory?", [Turn(text, text)]), LONGEST_QUESTION),
+        Call("streaming", lambda text: _streamed(text, 4)),
+        *(Call(f"exam file {suffix}", _file_reader(suffix)) for suffix in _SUFFIXES),
+        *public_functions(index),
+    ]
 
 
 def _streamed(text: str, piece: int) -> None:
-    """A model's answer that comes in pieces."""
-    stream = SentenceStream([_MADE[Evidence]("Trn1 has 16 chips.")])
+    """A model's answer that comes in pieces; what is longer than the longest answer is not read."""
+    transcript, stream = Transcript(), SentenceStream([_MADE[Evidence]("Trn1 has 16 chips.")])
     for start in range(0, len(text), piece):
-        stream.push(text[start : start + piece])
+        stream.push(transcript.take(text[start : start + piece]))
     stream.close()
 
 
@@ -261,19 +353,20 @@ def _file_reader(suffix: str) -> Callable[[str], object]:
 def main() -> int:
     options = _parser().parse_args()
     index = Index.open(options.index)
-    chosen = {
-        name: call for name, call in calls(index).items() if not options.only or any(o in name for o in options.only)
-    }
-    failed = 0
-    print(f"{len(chosen)} functions, {len(KINDS)} kinds of text, up to {options.longest:,} characters")
-    for name, call in chosen.items():
-        for kind in options.kind or KINDS:
-            found = growth(name, call, kind, longest=options.longest)
-            if not found.is_linear or options.all:
-                took = ", ".join(f"{length:,}: {seconds:.3f}" for length, seconds in found.times)
-                print(f"{'ok  ' if found.is_linear else 'FAIL'} {name} | {kind} | {took} {found.error}", flush=True)
-            failed += not found.is_linear
-    print(f"{failed} of {len(chosen) * len(options.kind or KINDS)} grow too fast or raise")
+    chosen = [call for call in calls(index) if not options.only or any(o in call.name for o in options.only)]
+    kinds = options.kind or list(KINDS)
+    print(f"{len(chosen)} functions, {len(kinds)} kinds of text, up to {options.longest:,} characters")
+    found: list[Growth] = []
+    for call in chosen:
+        for kind in kinds:
+            found.append(growth(call, kind, longest=options.longest))
+            if not found[-1].is_linear:
+                print(f"FAIL {found[-1]}", flush=True)
+    print("The slowest:")
+    for one in sorted(found, key=lambda one: one.times[-1][1] if one.times else 0.0, reverse=True)[:10]:
+        print(f"     {one}")
+    failed = sum(not one.is_linear for one in found)
+    print(f"{failed} of {len(found)} grow too fast or raise; {time.process_time():.0f} s of the processor")
     return 1 if failed else 0
 
 
@@ -283,7 +376,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--longest", type=int, default=LONGEST, metavar="N")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="functions whose names hold one of these")
     parser.add_argument("--kind", nargs="+", choices=KINDS, metavar="KIND")
-    parser.add_argument("--all", action="store_true", help="print what is linear, too")
     return parser
 
 

@@ -3,7 +3,7 @@
 import re
 
 SEPARATOR = re.compile(r"(?<!\s)\s*+(?:→|->|=>|⇒|:\*\*|\*\*:|:)\s+|(?<!\s)\s++[–—]\s+|(?<!\s)\s++β\s+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|fig|eq|vol|al|dr|mr|mrs|prof|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)(?<![/'’°])\b[A-Z])\.$",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ def lead_of(text: str) -> str:
 def sentences(text: str) -> list[tuple[int, int]]:
     """The spans of the sentences in a text, white space trimmed; an abbreviation or an initial does not end one."""
     spans, start = [], 0
-    for match in _SENTENCE_END.finditer(text):
+    for match in SENTENCE_END.finditer(text):
         if not _goes_on(text, start, match):
             spans.append((start, match.start() + len(match.group().rstrip())))
             start = match.end()

@@ -111,4 +111,5 @@ def _naming(pieces: Sequence[str], unit: str) -> Sequence[str]:
     """For a counted noun, the sentences that name it; the noun may stand apart from its figure, as in a table row."""
     if unit.lower() in UNITS or unit.lower() in SCALES:
         return pieces
-    return [piece for piece in pieces if unit.lower().rstrip("s") in piece.lower()] or pieces
+    noun = unit.lower().rstrip("s")
+    return [piece for piece in pieces if noun in piece.lower()] or pieces

@@ -4,6 +4,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from chatbot.characters import shown
 from chatbot.exam.flips import Comparison
 from chatbot.exam.plots import Whisker, calibration_plot, coverage_plot, whisker_plot
 from chatbot.exam.rates import Rate
@@ -50,13 +51,20 @@ _TITLES = {
 def _template() -> "Template":
     from jinja2 import Environment, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_visible
+    )
     environment.filters["share"] = lambda rate: f"{rate.share:.3f}"
     environment.filters["interval"] = lambda rate: "{:.3f} to {:.3f}".format(*rate.interval)
     environment.filters["p_value"] = lambda p: "< 0.001" if p < 0.001 else f"{p:.3f}"
     environment.globals["letter"] = lambda place: chr(ord("A") + place)
     environment.globals["cited"] = _cited
     return environment.from_string(resources.files("chatbot.exam").joinpath("report.html").read_text(encoding="utf-8"))
+
+
+def _visible(value: object) -> object:
+    """What is shown of a value: texts of documents and exam files may hold characters that do not show."""
+    return type(value)(shown(value)) if isinstance(value, str) else value
 
 
 def _flips(comparison: Comparison | None) -> list[tuple[str, tuple[str, ...]]]:

@@ -22,7 +22,7 @@ _KINDS = {
     "simulation": r"simulation\b|lab (?:task|simulation)\b",
 }
 _LETTERED = re.compile(r"^\s*[(\[]?(?P<letter>[A-Z])(?:[.)\]:]|\s[-–])\s+(?P<text>\S.*)$", re.DOTALL)
-_UNASKABLE = {name: re.compile(rf"\W*(?:{pattern})", re.IGNORECASE | re.DOTALL) for name, pattern in _KINDS.items()}
+_UNASKABLE = {name: re.compile(rf"\W*+(?:{pattern})", re.IGNORECASE | re.DOTALL) for name, pattern in _KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from functools import lru_cache
 from chatbot.examination.entailment import denied
 from chatbot.words import content_words, stem, words
 
-_APART = re.compile(r";\s+|\.\s+(?=[A-Z])|,?\s+(?:while|whereas|but)\s+|,\s+(?:and|which|that|so)\s+", re.IGNORECASE)
+_APART = re.compile(
+    r";\s+|\.\s+(?=[A-Z])|,?(?<!\s)\s++(?:while|whereas|but)\s+|,\s+(?:and|which|that|so)\s+", re.IGNORECASE
+)
 # A list of figures, each behind the thing it belongs to.
-_LISTED = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
+_LISTED = re.compile(r",\s+(?:and\s+)?|(?<!\s)\s++and\s+")
 # Where what a clause is about ends: at its verb, or at the figure that it gives.
 _SUBJECT_END = re.compile(
     r"(?<!^)\b(?:is|are|was|were|has|have|had|do|does|did|can|cannot|may|must|should|will|would|gives?|lets?|suits?"

@@ -25,7 +25,9 @@ _FOR_ALL = re.compile(
     re.IGNORECASE,
 )
 # Where a sentence that speaks of several things may go over from one to the next.
-_GOES_OVER = re.compile(r";\s+|,\s+(?:(?:and|while|whereas|but)\s+)?|\s+(?:and|while|whereas|but)\s+", re.IGNORECASE)
+_GOES_OVER = re.compile(
+    r";\s+|,\s+(?:(?:and|while|whereas|but)\s+)?|(?<!\s)\s++(?:and|while|whereas|but)\s+", re.IGNORECASE
+)
 _PART = re.compile(
     r"(?<=[.;])\s+(?=[A-Z])|(?<=,)\s+(?-i:and\s+(?=[A-Z]))|,?\s+and\s+(?=(?:[A-Z][\w-]+ )?(?:Instances|Savings|Spot|On-Demand|Reserved|a |an |use |purchase |the ))",
     re.IGNORECASE,

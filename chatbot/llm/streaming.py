@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from chatbot.answer import REFUSAL, Citation
 from chatbot.citations import Evidence, Place, Verified, bare, check, list_mark, opened
 from chatbot.evidence import sentences
+from chatbot.evidence.wording import SENTENCE_END
 from chatbot.marks import marked_sentences, without_marks
 
 # No answer is longer; what a model writes beyond this is not read.
 LONGEST = 16_000
 _BRACKETS = str.maketrans({"【": "[", "】": "]", "\t": " ", "\xa0": " ", "\u202f": " "})
 _LINE_ENDS = "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+_LINE_END = re.compile(rf"\r\n|[{_LINE_ENDS}]")
+# The quotation marks and spaces between two sentences; where there are more, what came is shown a sentence later.
+_LONGEST_END = 64
 _THOUGHT, _THOUGHT_OUT = "<think>", "</think>"
 # Links, pictures, HTML and mentions of people have no place in an answer: the citations carry the addresses.
 _ACTIVE = re.compile(
@@ -88,7 +92,10 @@ class SentenceStream:
     evidence: Sequence[Evidence]
     given: Sequence[str] = ()
     _buffer: str = ""
+    _looked: int = 0
     _settled: int = 0
+    # That of the current line, where its first sentences are settled and no longer in the buffer.
+    _opening: str | None = None
     _refuses: bool = False
     _shown: str = ""
     _held: str = ""
@@ -100,12 +107,22 @@ class SentenceStream:
 
     def push(self, piece: str) -> str:
         """Take a piece; what can be shown now, often nothing."""
+        # What came before holds no line end but a carriage return that waits for its line feed.
+        sought = max(0, len(self._buffer) - 1)
         self._buffer += piece
-        while (end := _line_end(self._buffer)) is not None:
+        while (end := _line_end(self._buffer, sought)) is not None:
             line, self._buffer = self._buffer[: end[0]], self._buffer[end[1] :]
+            sought = self._looked = 0
             self._read(line, whole=True)
-        self._read(self._buffer, whole=False)
+        if self._has_new_sentence():
+            self._read(self._buffer, whole=False)
         return self._release()
+
+    def _has_new_sentence(self) -> bool:
+        """Whether a sentence of the current line may have ended since this was last asked: else there is nothing to read again."""
+        ends = [match.end() for match in SENTENCE_END.finditer(self._buffer, self._looked)]
+        self._looked = ends[-1] if ends else max(self._looked, len(self._buffer) - _LONGEST_END)
+        return bool(ends)
 
     def close(self) -> str:
         """The text has ended; what can still be shown."""
@@ -120,24 +137,29 @@ class SentenceStream:
 
     def _read(self, line: str, *, whole: bool) -> None:
         """Check the sentences of the current line that nothing to come can change."""
-        opening, rest = opened(line, self.given)
-        found = marked_sentences(rest) if whole else self._final(line, rest)
+        opening, rest = opened(line, self.given) if self._opening is None else (self._opening, line)
+        found, left = (marked_sentences(rest), "") if whole else self._final(line, rest)
         for sentence in found[self._settled :]:
             self._settled += 1
             self._check(sentence, opening)
         if whole:
-            if self._line_begun or not line.strip():
+            if self._line_begun or (self._opening is None and not line.strip()):
                 self._breaks += 1
-            self._settled, self._line_begun = 0, False
+            self._settled, self._line_begun, self._opening = 0, False, None
+        elif found and left is not None:
+            self._settled, self._looked, self._opening, self._buffer = 0, 0, opening, left
 
-    def _final(self, line: str, rest: str) -> list[str]:
+    def _final(self, line: str, rest: str) -> tuple[list[str], str | None]:
+        """The sentences that nothing to come can change, and what is left behind them where that can be read by itself."""
         after = line[len(list_mark(line)) :]
-        if any(f"{text}: ".startswith(after) for text in self.given):
-            return []
+        if self._opening is None and any(f"{text}: ".startswith(after) for text in self.given):
+            return [], None
         # The last sentence may go on; the one before it may still get the marks that the last begins with.
         spans = sentences(rest)[:-1]
         found = marked_sentences(rest[: spans[-1][1]]) if spans else []
-        return found if found and without_marks(found[-1]) != found[-1] else found[:-1]
+        if found and without_marks(found[-1]) != found[-1]:
+            return found, rest[spans[-1][1] :]
+        return found[:-1], None
 
     def _check(self, sentence: str, opening: str) -> None:
         if sentence == REFUSAL and not self._shown and not self._held.strip():
@@ -160,7 +182,7 @@ class SentenceStream:
         return text
 
 
-def _line_end(text: str) -> tuple[int, int] | None:
+def _line_end(text: str, start: int) -> tuple[int, int] | None:
     """Where the first line of a text ends and the next begins; a carriage return at the very end may have a line feed to come."""
-    match = re.search(rf"\r\n|[{_LINE_ENDS}]", text)
+    match = _LINE_END.search(text, start)
     return None if match is None or (match.group() == "\r" and match.end() == len(text)) else match.span()

@@ -64,7 +64,7 @@ def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, tuple[str, .
 def _pattern(key: str, alias: str) -> str:
     if key == "Model":
         joined = r"[\s_-]*".join(re.escape(token) for token in alias.split(" "))
-        return rf"(?<![\w.])(?:[\w-]+/)?(?:meta[ -])?{joined}{_ADDED}(?!\w|\.\d)"
+        return rf"(?<![\w.])(?:(?<!-)[\w-]++/)?(?:meta[ -])?{joined}{_ADDED}(?!\w|\.\d)"
     if key == "Accelerator":
         return rf"(?<![\w.-]){_MAKERS}{re.escape(alias)}{_KINDS}(?![\w-])|(?<![\w.-]){re.escape(alias)}s(?![\w-])"
     return rf"(?<![\w.-]){re.escape(alias)}(?![\w-])"
