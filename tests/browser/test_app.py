@@ -64,6 +64,7 @@ def test_a_follow_up_and_then_a_new_chat(page: Page) -> None:
 
 def test_a_card_stays_open_while_the_visitor_votes(page: Page) -> None:
     page.ask(QUESTION)
+    page.wait_until_idle()
     page.click(page.all(".ww-card summary")[0])
     before = len(FeedbackStore(page.app.index).all())
     page.click(page.all('[data-testid="stFeedback"] button')[1])
