@@ -48,7 +48,7 @@ _MORE = 2
 
 def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Yes, no or neither, and the evidence for it; None for a question that neither asks whether nor presumes."""
-    presumed = _presumed(query.standalone)
+    presumed = presumed_in(query.standalone)
     if not (query.yes_no or presumed) or query.asks_agreement or not scored:
         return None
     claim = presumed or claim_of(query.standalone)
@@ -147,7 +147,7 @@ def _asked_of_others(claim: str, query: Query, passages: Sequence[Passage], inde
     return score_units(replace(query, standalone=text, entities=()), passages, index) if query.entities else []
 
 
-def _presumed(question: str) -> str | None:
+def presumed_in(question: str) -> str | None:
     """The part of a question that is taken for granted: "since ..." up to the comma, all of a "why does ..."."""
     if told := _TOLD.search(question):
         return f"{told['owner'] or told['owner2'] or told['owner3']} has {told['figure'] or told['figure2'] or told['figure3']}"

@@ -10,6 +10,7 @@ from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.hardware_answer import answer_by_hardware
+from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import Asked, read_workload
@@ -52,6 +53,9 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices are known in US dollars alone: give the budget in dollars.")
+    hardware = asked.workload.accelerator or asked.workload.instance_type
+    if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
+        return None  # what a question takes for granted of hardware is held against the documents
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
 
