@@ -53,7 +53,7 @@ def test_the_request_widens_the_window_that_would_cut_the_prompt_unseen(bot: Cha
         (ollama_chat("No", ends=False), "broke off in the middle of its answer"),
         (Reply(ollama_chat("No way").parts[:1], "application/x-ndjson", cut=True), "broke off in the middle of its answer"),
         (Reply((b"<html>proxy</html>\n",), "text/html"), "sent what is no answer"),
-        (Reply((), "application/x-ndjson", delay=0.5), "did not answer in time"),
+        (Reply((), "application/x-ndjson", delay=2), "did not answer in time"),
     ],
     ids=["busy", "crashed", "no end", "cut", "html", "hanging"],
 )  # fmt: skip

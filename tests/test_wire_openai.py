@@ -84,7 +84,7 @@ def test_throttling_is_waited_out_as_long_as_the_service_says(bot: Chatbot, good
         (Reply(openai_chat("No way").parts[:1], "text/event-stream", cut=True), "broke off in the middle of its answer"),
         (Reply((b"data: <html>\n\n",), "text/event-stream"), "sent what is no answer"),
         (Reply((b'data: {"error": {"message": "x", "code": "server_error"}}\n\n',), "text/event-stream"), "is overloaded or failing"),
-        (Reply((), "text/event-stream", delay=0.5), "did not answer in time"),
+        (Reply((), "text/event-stream", delay=2), "did not answer in time"),
     ],
     ids=["throttled", "loading", "no end", "cut", "html", "error event", "hanging"],
 )  # fmt: skip
