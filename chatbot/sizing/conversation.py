@@ -244,6 +244,9 @@ def _is_sizing(said: Said) -> bool:
         return bool(said.unknown) and (sized or Goal.MEMORY in goals)
     if ("tokens" in slots and slots & _HARDWARE) or {"model", "zero_stage", "accelerators"} <= slots:
         return True
+    # QLoRA of one size is a matter of memory alone.
+    if said.slots.get("task") is Task.QLORA and chooses().search(said.text) and placed().search(said.text) and not said.rest:
+        return True
     if Goal.THROUGHPUT in goals:
         return exact and ("tokens_per_second" in slots or not _MEASURED.search(said.text))
     if goals & {Goal.USERS, Goal.LONGEST}:
