@@ -23,12 +23,15 @@ _WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "jo"), "week": ("w", "se"), 
 _SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|annual)")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignoring|before|only grid)\b[^.]{0,20}(?:pue|intensity)|\bgrid (?:intensity )?only\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
+_DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000)
 
 
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     """The figure first, then its arithmetic; several machines or places are compared, the least first."""
-    question = working.said[0].rpartition("\n")[2].lower()
+    *earlier, question = working.said[0].lower().split("\n")
+    if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
+        question = " ".join([question, *spans])
     works = (asked.workload, *asked.others)
     facts = working.tables.facts
     if asked.unknown:
@@ -37,6 +40,9 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*_of_energy(works, working, with_pue=not _WITHOUT_PUE.search(question)))
     if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
         return working.draft(*_of_grids(works, working))
+    if asked.workload.accelerator and not asked.workload.instance_type and {Goal.CHEAPEST, Goal.SMALLEST} & set(asked.goals) and not _EACH.search(question):
+        machines = [_machine(_cheapest_with(work, facts, whole=True), working) for work in works]
+        return working.draft(*(line for machine, work in zip(machines, works, strict=True) for line in _cheapest(machine, work, question, working)))
     if asked.workload.accelerator and not asked.workload.instance_type and {Goal.COST, Goal.CHEAPEST} & set(asked.goals):
         machines = [_machine(_cheapest_with(work, facts), working) for work in works]
         return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
@@ -89,10 +95,10 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
     return found[:4]
 
 
-def _cheapest_with(work: Workload, facts: Facts) -> Workload:
-    """The instance type on which an accelerator costs least, for those who ask what one costs."""
+def _cheapest_with(work: Workload, facts: Facts, *, whole: bool = False) -> Workload:
+    """The instance type on which an accelerator costs least, or the one that costs least as a whole."""
     sheets = _sheets(work, facts)
-    sold = [(p.usd_per_hour / i.accelerators, i.name) for i in facts.instances.values() if i.accelerators >= 1 and facts.accelerator(i) in sheets and (p := facts.price(i.name))]
+    sold = [(p.usd_per_hour / (1 if whole else i.accelerators), i.name) for i in facts.instances.values() if i.accelerators >= (work.accelerators or 1) and facts.accelerator(i) in sheets and (p := facts.price(i.name))]
     if not sold:
         raise ReaderError(f"There is no on-demand price of an instance type with {work.accelerator} in the data.")
     return replace(work, accelerator=None, accelerators=None, instance_type=min(sold)[1])
@@ -179,8 +185,22 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working) -> lis
         against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, '${}', working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        return [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
+        told = [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
+        if same or len(others) > 1:
+            return told
+        difference = _difference(least, others[0], spans[0], working)
+        return [difference, *told] if _DIFFERENCE.search(question) else [*told, difference]
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
+
+
+def _difference(less: _Machine, more: _Machine, span: tuple[str, float], working: Working) -> str:
+    words, hours = span
+    one, other = less.impact.figure("usd_per_hour"), more.impact.figure("usd_per_hour")
+    assert one
+    assert other
+    text = f"${rounded((other.value - one.value) * hours, money=True)}"
+    working.note(Computed(text, f"(({other.formula}) - ({one.formula})) × {hours:g}", 1.0, (*_given(less, hours), *_given(more, hours))))
+    return f"{more.name} costs {text} more {words} than {less.name} {working.cite(*(m.impact.price.row for m in (more, less) if m.impact.price))}."
 
 
 def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
@@ -196,6 +216,13 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
         working.say(name, f"{instance.accelerators:g}")
         return [f"{each} an hour for each {name}: {capital(text).removesuffix('.')}, which has {instance.accelerators:g} of them {working.cite(*machine.rows)}."]
     return [text]
+
+
+def _cheapest(machine: _Machine, work: Workload, question: str, working: Working) -> list[str]:
+    """The least instance type that has an accelerator."""
+    wanted = f"{work.accelerators} × {work.accelerator}" if (work.accelerators or 1) > 1 else f"{article(work.accelerator or '')} {work.accelerator}"
+    working.say(wanted, machine.name)
+    return [f"{machine.name} is the cheapest type with {wanted} {working.cite(*machine.rows)}.", *_cost(machine, question, working)]
 
 
 def _cited(machine: _Machine, working: Working) -> str:

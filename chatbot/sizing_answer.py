@@ -17,7 +17,7 @@ from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place
 from chatbot.sizing.impact import impact
-from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
+from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
 from chatbot.sizing.reading import Goal
 from chatbot.working import Working, article, capital, load, rounded, short
 from ingest import Index, Row
@@ -257,7 +257,7 @@ class _Answer:
     # verdicts
 
     def _headline(self, sizing: Sizing) -> str:
-        goal = self._asked.goal
+        goal, work = self._asked.goal, sizing.workload
         chosen = self._deployed(sizing) if goal in _OF_DEPLOYMENT else self._chosen(sizing)
         impact = chosen.impact if chosen else None
         if goal in (Goal.CARBON, Goal.ENERGY) and chosen:
@@ -270,6 +270,8 @@ class _Answer:
             return self._speed(sizing, chosen)
         if self._asked.term and sizing.workload.task is Task.SERVE and (focused := self._focused(sizing)):
             return focused
+        if work.zero_stage is not None and (work.accelerators or 1) > 1 and not sizing.named and work.task in TRAINING:
+            return self._per_rank(sizing, work.accelerators or 1)
         if goal in _SOLVED and (named := self._machine(sizing)):
             return self._solution(sizing, named)
         if goal is Goal.COUNT and (sizing.named_cheapest or sizing.named):
@@ -341,6 +343,16 @@ class _Answer:
             return f"No number of {fit.name} that was considered holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         return f"At least {what}: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
 
+    def _per_rank(self, sizing: Sizing, ranks: int) -> str:
+        """What each of several accelerators holds of the model state when ZeRO shards it."""
+        stage = sizing.workload.zero_stage or 0
+        sharding = Sharding(ranks=ranks, zero_stage=stage)
+        states = [t for t in sizing.memory.terms if t.name != "activations"]
+        formula = " + ".join(f"({t.formula}) / {sharding.divisor(t.name)}" for t in states)
+        each = self._bytes(sum(t.bytes / sharding.divisor(t.name) for t in states), formula, ranks)
+        self._work.say(f"{ranks} ZeRO stage {stage}", formula)
+        return f"{each} of model state on each of {ranks} accelerators with ZeRO stage {stage}: {_lower(self._need(sizing))}."
+
     def _state_count(self, sizing: Sizing, fit: Fit) -> str:
         """How many instances hold the weights, gradients and optimizer states, before activations and a reserve."""
         states = [t for t in sizing.memory.terms if t.name != "activations"]
@@ -359,7 +371,7 @@ class _Answer:
         wanted = self._asked.workload.instances or 1
         answer = {True: "Yes", False: "No"}[fit.fits and fit.instances <= wanted and fit.runs != "no"]
         if fit.verdict == "tight" and fit.runs != "no":
-            answer = "Only just" if fit.fits else "Not quite"
+            answer = "Yes, only just" if fit.fits else "Not quite"
         if fit.runs == "unknown" and answer == "Yes":
             answer = "By its memory, yes"
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""

@@ -31,7 +31,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
     [
         ("Will a 34B model in bf16 fit on one L40S?", r"No: a 34B model in bf16 needs 69\.9 GB, 68 GB of it for the weights; an L40S has 48 GB, 43\.2 GB usable \[1\]\."),
         ("Does Llama 3.1 8B fit on an A10G in fp16?", r"Yes: Llama-3\.1-8B in fp16 needs 17\.1 GB, 16\.1 GB of it for the weights \[1\]; an A10G has 24 GB"),
-        ("and on two A100 80GB, llama 3.1 70b in fp16, does it fit?", r"Only just: Llama-3\.1-70B in fp16 needs 144 GB, .* 71\.9 GB on each of 2"),
+        ("how much do we save a month by going from p4de.24xlarge to p4d.24xlarge?", r"p4de\.24xlarge costs \$[\d,]+ more a month"),
+        ("g6.xlarge 10 hours per day, 5 days a week for 4 weeks, price?", r"\$161 for 200 hours"),
+        ("zero-2 with adam on 4 gpus, qwen3-8b, per gpu?", r"45\.1 GB of model state on each of 4 accelerators"),
+        ("and on two A100 80GB, llama 3.1 70b in fp16, does it fit?", r"Yes, only just: Llama-3\.1-70B in fp16 needs 144 GB, .* 71\.9 GB on each of 2"),
         ("smallest instance for Llama 3 70B in 8 bits with 16k of context", r"The smallest that holds it is [\w.-]+ \(.*\$\d"),
         ("cheapest way to serve mixtral 8x7b in int8", r"The cheapest that holds it is [\w.-]+ \(.*\$\d"),
         ("How many H100s to serve DeepSeek R1 in fp8 with 32k context and batch of 32?", r"At least 24 × H100 \(3 × p5\.48xlarge\)"),

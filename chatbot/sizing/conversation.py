@@ -47,11 +47,11 @@ def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked
     asked: Asked | None = None
     questions = [turn.question for turn in history if not _is_courtesy(turn.question)]
     for number, earlier in enumerate(questions):
-        asked = _next(earlier, asked, known, leads=number == 0)
+        asked = _next(earlier, asked, known, leads=number == 0, past=True)
     return _next(question, asked, known, leads=not questions)
 
 
-def _next(question: str, before: Asked | None, known: Known, *, leads: bool) -> Asked | None:
+def _next(question: str, before: Asked | None, known: Known, *, leads: bool, past: bool = False) -> Asked | None:
     """What is asked after a turn: the question's own workload, or the one before with the slots that it changes."""
     if len(question) > _LONGEST:
         return None
@@ -60,14 +60,14 @@ def _next(question: str, before: Asked | None, known: Known, *, leads: bool) -> 
         return _changed(before, said, known)
     # "And Trainium for BERT?" after a question of another kind is of that kind too.
     alone = leads or not _LEAD.match(said.text) or Goal.FITS in said.goals
-    return _asked(Workload(), said, said.goals) if alone and (_is_sizing(said) or _is_of_hardware(said)) else None
+    return _asked(Workload(), said, said.goals) if alone and (_is_sizing(said) or _is_of_hardware(said) or (past and _names_hardware(said))) else None
 
 
 # --- follow-ups ---------------------------------------------------------------------------------------------------------
 
 _COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi)\b\W*)*", re.IGNORECASE)  # fmt: skip
 _LEAD = re.compile(
-    r"\W*(?:and|but|so|then|also|now|ok(?:ay)?|what about|how about|what if|same|instead|und|what would change|make (?:it|that))\b"
+    r"\W*(?:and|but|so|then|also|now|ok(?:ay)?|what about|how about|what if|same|instead|und|what would change|make (?:it|that)|sorry|sry|oops|hm+|oh|no|wait|actually|i (?:actually )?(?:have|mean|meant)|rather|y|et|und in)\b"
 )
 _DEFINES = re.compile(r"\W*(?:what|who)(?:['’]s|s| is| are)\b(?! about| if)")
 _LOOKS_UP = re.compile(r"\b(?:does|do) \S+ (?:have|come with)\b|\b(?:has|have)\W*$")
@@ -105,7 +105,11 @@ def _leans(said: Said, before: Asked) -> bool:
 
 
 def _changed(before: Asked, said: Said, known: Known) -> Asked:
-    slots = dict(said.slots)
+    slots, work = dict(said.slots), before.workload
+    if (bare := slots.pop("size", None)) and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:
+        slots.setdefault("instance_type", other)
+    if "instance_type" in slots and work.instance_type and work.instances and not before.names_model:
+        slots.setdefault("instances", work.instances)  # "two p4d.24xlarge", then "same but p4de.24xlarge"
     if "of_them" in slots:
         slots["accelerators" if before.workload.accelerator else "instances"] = slots.pop("of_them")
     if (
@@ -131,9 +135,11 @@ _EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
 
 
 def _asked(workload: Workload, said: Said, goals: tuple[Goal, ...]) -> Asked:
-    slots = {slot: value for slot, value in said.slots.items() if slot != "of_them"}
+    slots = {slot: value for slot, value in said.slots.items() if slot not in ("of_them", "size")}
     if slots.get("tokens") and slots.get("task", workload.task) in (None, Task.SERVE):
         slots["task"] = Task.PRETRAIN
+    if slots.keys() & {"zero_stage", "optimizer"} and slots.get("task", workload.task) in (None, Task.SERVE):
+        slots["task"] = Task.FULL
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
         slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators")}
@@ -171,6 +177,7 @@ _ARITHMETIC = frozenset({
 })  # fmt: skip
 _POSSIBLE = re.compile(r"\W*(?:can|could|will|would|does|do|kann|läuft|passt|possible)\b")
 _KIND_OF_MODEL = re.compile(r"\b\d+b\+?(?:[ -]parameters?)?(?: \w+)? models\b|\b\d+b ?(?:\+|-|–|to) ?(?:\d+b)?")
+_MACHINE = re.compile(r"\b(?:instan[cz]\w*|box|machine|node|server|ec2|vm|type)\b.* (?:with|has|having|carrying|holding|containing|mit|con|avec)\b")
 _INSTANCE = re.compile(r"\b(?:ec2|instan[cz])")
 # What was measured stands in documents; a bound is computed.
 _MEASURED = re.compile(r"\b(?:reach(?:es|ed)?|achiev\w+|measured?|deliver\w*|observed?|published)\b")
@@ -185,13 +192,14 @@ _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator
 def _is_of_hardware(said: Said) -> bool:
     """Whether a question without a model asks what machines cost, draw or emit, or what a place's grid does to energy."""
     slots, goals = said.slots.keys(), set(said.goals)
-    if {"model", "parameters"} & slots or said.unknown or of_documents().search(said.text) or _DEFINITION.search(said.text):
+    timed = "instance_type" in slots and "hours" in slots and bool(goals & {Goal.COST, *_IMPACTS})
+    if {"model", "parameters"} & slots or said.unknown or _DEFINITION.search(said.text) or (of_documents().search(said.text) and not timed):
         return False
     if "kwh" in slots and not slots & _HARDWARE:
         return "region" in slots and len(said.rest) <= 3
     if Goal.LARGEST in goals:
         return bool(slots & _EXACT) and len(said.rest) <= 2
-    if len(said.rest) > (6 if "instance_type" in slots else 2) or _OTHER_MATTER.search(said.text):
+    if len(said.rest) > (6 if "instance_type" in slots else 2) or (_OTHER_MATTER.search(said.text) and not slots & {"budget"}):
         return False
     if not slots & _HARDWARE:
         return Goal.CARBON in goals and "region" in slots and bool(said.several.get("region"))
@@ -201,9 +209,21 @@ def _is_of_hardware(said: Said) -> bool:
         asks_cost = bool(goals & {Goal.COST, Goal.CHEAPEST} or "hours" in slots or money)
         return bool(goals & _IMPACTS) or (asks_cost and bool(counted or _PER_TIME.search(said.text) or _EACH.search(said.text)))
     if "accelerator" in slots:
+        chosen = bool(Goal.SMALLEST in goals and not goals & {Goal.CHEAPEST, Goal.MEMORY}) and bool(_MACHINE.search(said.text)) and len(said.rest) <= 1
         priced = bool(goals & {Goal.COST, Goal.CHEAPEST}) and not said.rest and bool(_AN_HOUR.search(said.text))
-        return priced or (Goal.ENERGY in goals and not goals & {Goal.CARBON, Goal.WATER})
+        return chosen or priced or (Goal.ENERGY in goals and not goals & {Goal.CARBON, Goal.WATER})
+    if "families" in slots and goals & {Goal.COST, *_IMPACTS} and slots & {"hours", "instances"}:
+        return True
     return "families" in slots and bool(slots & {"budget", "budget_per_hour", "budget_per_month"})
+
+
+def _names_hardware(said: Said) -> bool:
+    """Whether an earlier question, answered from a row perhaps, asks for the cost or the power of hardware that a later one leans on."""
+    slots, goals = said.slots.keys(), set(said.goals)
+    if not slots & {"instance_type", "accelerator"} or {"model", "parameters"} & slots or said.unknown or of_documents().search(said.text):
+        return False
+    asks = bool(goals & {Goal.COST, *_IMPACTS}) or "hours" in slots or bool(_AN_HOUR.search(said.text))
+    return asks and not goals & {Goal.MEMORY, Goal.THROUGHPUT} and len(said.rest) <= 2
 
 
 _DEFINITION = re.compile(r"\b(?:why|explain|how (?:do|does|can|could|should|is|are)|what (?:is|does) (?:the )?(?:pue|sci)|reduce|lower the|mean|formula|host power|embodied|per watt|efficien\w+|difference between|calculated?)\b")
@@ -222,7 +242,10 @@ def _is_sizing(said: Said) -> bool:
             return (exact and bool(_POSSIBLE.match(said.text))) or Goal.FITS in goals
         sized = bool(goals & {Goal.FITS, Goal.SMALLEST, Goal.CHEAPEST, Goal.COUNT}) and (exact or "task" in slots)
         return bool(said.unknown) and (sized or Goal.MEMORY in goals)
-    if "tokens" in slots and slots & _HARDWARE:
+    if ("tokens" in slots and slots & _HARDWARE) or {"model", "zero_stage", "accelerators"} <= slots:
+        return True
+    # QLoRA of one size is a matter of memory alone.
+    if said.slots.get("task") is Task.QLORA and chooses().search(said.text) and placed().search(said.text) and not said.rest:
         return True
     if Goal.THROUGHPUT in goals:
         return exact and ("tokens_per_second" in slots or not _MEASURED.search(said.text))

@@ -501,8 +501,11 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 _MEMORY = _compiled(
     rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:gpus?|cards?) (?:with|of)|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
-_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|boxes|(?P<them>of (?:them|those|these)|such))(?!\w)")
-_COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?)(?!\w)")
+_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such))(?!\w)")
+_COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w)")
+# A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
+_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
+_BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
 
 def _take_memory(reading: Reading) -> None:
@@ -514,6 +517,9 @@ def _take_memory(reading: Reading) -> None:
     reading.fill("accelerators", [int(_value(m["count"])) for m in reading.take(_COUNTED)])
     for match in reading.take(_NODES):
         reading.fill("of_them" if match["them"] else "instances", [int(_value(match["count"]))])
+    if len(reading.text.split()) <= 7:
+        reading.fill("of_them", [int(_value(match["count"])) for match in reading.take(_BARE_COUNT)])
+        reading.fill("size", [re.sub(r"xl$", "xlarge", match["size"]) for match in reading.take(_BARE_SIZE)])
 
 
 def _gigabytes(number: str, unit: str) -> float:
@@ -521,22 +527,40 @@ def _gigabytes(number: str, unit: str) -> float:
 
 
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)(?:[\s-]|(?<=\d))(?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily> (?:a|per|each|every) day)?(?!\w)"
+    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)(?:[\s-]|(?<=\d))(?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily>\s?(?:/|a|per|each|every|am|pro|par|al|por)\s?(?:day|tag|jour|d[ií]a)|\s?daily)?(?P<weekly>\s?(?:/|a|per|each|every|pro)\s?(?:week|woche))?(?!\w)"
 )
-_ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently)(?!\w)")
+_ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
+_RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:day|week|year|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
+_FOR = re.compile(r"(?:for|over|during|in|within|running|runs|pendant|während|für|en|durante)\s")
+# "A week" by itself, or of something, is a length too; "the price a week" is none.
+_APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 
 def _take_duration(reading: Reading) -> None:
     always = reading.take(_ALWAYS)
+    lengths: list[float] = []
+    daily = weekly = 0.0
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in WORD_NUMBERS
         whole = match["number"] in ("a full", "the whole", "all")
-        if once and not whole and not re.match(r"(?:for|over|during|in|within|running|runs|pendant|während|für|en|durante)\s", match.group()):
+        apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
+        if once and not whole and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start(), match.end())
         hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
-        reading.fill("hours", [hours * 365 / 12 if match["daily"] else hours])
-    if always:
+        if match["daily"]:
+            daily = hours
+        elif match["weekly"] and hours < 168:
+            weekly = hours
+        else:
+            lengths.append(hours)
+    if daily or weekly:
+        # Hours a day, on some days or on some days of each week; without a length, a month of them.
+        a_week = (weekly / 24 * daily if daily and weekly >= 24 else weekly) or daily * 7
+        days = lengths[0] / 24 if lengths else 365 / 12
+        lengths = [daily * days if daily and not weekly else a_week * days / 7]
+    reading.fill("hours", lengths[:1])
+    if always and not _RATE.search(reading.text):
         reading.fill("hours", [MONTH_HOURS])
 
 
