@@ -63,7 +63,7 @@ BOUNDS = {
         "kept": Bounds(0.79, 0.16),
         "fresh-kept": Bounds(0.79, 0.31),  # 3 of the 10 that no table answers
         "reference-tuned": Bounds(0.82, 0.17),
-        "reference-kept": Bounds(0.78, 0.28),
+        "reference-kept": Bounds(0.77, 0.28),
     },
 }
 GROUPS = ("tuned", "kept", "fresh-tuned", "fresh-kept", "reference-tuned", "reference-kept")
