@@ -152,3 +152,8 @@ def test_of_an_exam_question_in_a_document_only_the_right_options_are_evidence()
         "Use serverless",
     ]
     assert [u[1] for u in units_of(f"Which helps?\n\n{options}")] == ["Which helps?"]
+
+
+def test_a_name_in_the_markup_of_a_line_owns_nothing() -> None:
+    text = "      <h2>Description</h2>\n      <h3>\n      short lines\n"
+    assert [words for _, words, _ in units_of(text)] == ["Description", "short lines"]

@@ -105,7 +105,7 @@ def _flat_list(chunk: Chunk, lines: list[tuple[int, str]], above: tuple[str, ...
     """Lines of notes without list marks: a line that names nothing speaks of what the nearest line above it names."""
     owner: tuple[str, ...] = ()
     for offset, line in lines:
-        named = bool(mentioned(line))
+        named = bool(mentioned(plain(line)))
         yield from _pieces(chunk, offset, line, above if named else (*above, *owner), "item")
         owner = (_owner(plain(line)),) if named else owner
 
