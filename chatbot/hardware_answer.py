@@ -431,7 +431,7 @@ def _draws(work: Workload, sheet: Accelerator, working: Working) -> str:
     if work.load and (watts := accelerator_watts(sheet, work.load)) is not None:
         text, load = f"{rounded(watts * count)} W", f"{work.load:.0%}".replace("%", " %")
         working.say(load)
-        formula = f"{count} × ({sheet.idle_w:g} + {work.load:g} × ({most:g} - {sheet.idle_w:g}))"
+        formula = f"{count} × ({sheet.idle_w:g} + {work.load:g} × ({sheet.busy_w:g} - {sheet.idle_w:g}))"
         working.note(Computed(text, formula, 1.0, (float(count), work.load)))
         at = f", {text} at {load} load"
     other = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and abs(sheet.ccf_max_w / most - 1) > 0.1 else ""

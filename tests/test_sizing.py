@@ -134,7 +134,8 @@ def test_what_is_not_published_is_said_and_not_guessed() -> None:
 def test_both_power_figures_of_an_accelerator_are_said_where_they_differ() -> None:
     impact = on(sized(model=LLAMA_8B, region="us-east-1"), "g5.xlarge").impact
     assert impact is not None
-    assert any("153 W that Cloud Carbon Footprint gives" in note and "300 W is taken" in note for note in impact.notes)
+    assert impact.figure("watts").formula.endswith("1 × (18 + 0.5 × (153 - 18)) W")
+    assert any("allows an NVIDIA A10G GPU 300 W" in note and "153 W" in note for note in impact.notes)
 
 
 @pytest.mark.parametrize(

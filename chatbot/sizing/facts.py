@@ -65,8 +65,9 @@ class Accelerator:
     """One accelerator by its data sheet; None and absent formats: not published.
 
     `memory_gib` takes a data sheet's GB for 10^9 bytes; what an instance offers of it stands in its `Instance`. `tflops`
-    are dense, by number format (int8: TOPS). `ccf_max_w` is what Cloud Carbon Footprint takes for the maximum, where it
-    differs from the data sheet: the A10G is allowed 300 W there and counted with 153 W here.
+    are dense, by number format (int8: TOPS). `max_w` is what the data sheet allows, `ccf_max_w` what Cloud Carbon Footprint
+    counts with where it differs: an A10G is allowed 300 W and counted with 153 W, in `busy_w`, because the idle figure and
+    the method are Cloud Carbon Footprint's as well.
     """
 
     name: str
@@ -78,6 +79,10 @@ class Accelerator:
     max_w: float | None
     ccf_max_w: float | None
     row: Row
+
+    @property
+    def busy_w(self) -> float | None:
+        return self.ccf_max_w or self.max_w
 
 
 @dataclass(frozen=True, slots=True)

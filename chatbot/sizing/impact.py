@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from chatbot.sizing.architecture import Architecture
-from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, number
+from chatbot.sizing.facts import Accelerator, Facts, Instance, Price
 from chatbot.sizing.fit import TRAINING, Fit
 from chatbot.sizing.memory import Memory, Reference, Sharding, count
 from chatbot.sizing.workload import Format, Workload
@@ -16,7 +16,6 @@ DEFAULT_REGION = "us-east-1"
 MFU = (0.3, 0.5)
 """Between which shares of its peak an accelerator computes when the software is good: Chowdhery et al. 2022, table 3."""
 
-_OTHER_MAXIMUM = "Maximum power by Cloud Carbon Footprint"
 _DIFFERENT = 0.1
 
 # What an arithmetic unit computes weights in, best first: 4-bit weights are widened before they are multiplied.
@@ -126,9 +125,9 @@ def compute_bound(tflops: float, active_parameters: float, flops_per_parameter: 
 
 def accelerator_watts(accelerator: Accelerator, load: float) -> float | None:
     """Idle + load x (maximum - idle): Cloud Carbon Footprint, https://www.cloudcarbonfootprint.org/docs/methodology/."""
-    if accelerator.idle_w is None or accelerator.max_w is None:
+    if accelerator.idle_w is None or accelerator.busy_w is None:
         return None
-    return accelerator.idle_w + load * (accelerator.max_w - accelerator.idle_w)
+    return accelerator.idle_w + load * (accelerator.busy_w - accelerator.idle_w)
 
 
 def _price(fit: Fit, region: str, facts: Facts) -> Price | None:
@@ -175,17 +174,16 @@ def _power(fit: Fit, load: float, region: str, facts: Facts) -> Iterator[Figure 
         present = fit.instance.accelerators * fit.instances
         busy = min(present, fit.accelerators)
         watts += busy * each + (present - busy) * fit.accelerator.idle_w
-        idle, most = fit.accelerator.idle_w, fit.accelerator.max_w
+        idle, most = fit.accelerator.idle_w, fit.accelerator.busy_w
         shown += f" + {busy:g} × ({idle:g} + {load:g} × ({most:g} - {idle:g})) W"
         if present > busy:
             shown += f" + {present - busy:g} × {idle:g} W"
         rows.append(fit.accelerator.row)
-        other = number(fit.accelerator.row, _OTHER_MAXIMUM)
-        if other and fit.accelerator.max_w and abs(other / fit.accelerator.max_w - 1) > _DIFFERENT:
-            lower = watts + busy * load * (other - fit.accelerator.max_w)
+        allowed = fit.accelerator.max_w
+        if allowed and most and abs(allowed / most - 1) > _DIFFERENT:
             yield (
-                f"by the {other:g} W that Cloud Carbon Footprint gives as the most of an {fit.accelerator.name} it draws "
-                f"{lower:.4g} W: the data sheet's {fit.accelerator.max_w:g} W is taken"
+                f"the data sheet allows an {fit.accelerator.name} {allowed:g} W, at which it would draw "
+                f"{watts + busy * load * (allowed - most):.4g} W: the {most:g} W that Cloud Carbon Footprint counts with is taken"
             )
     yield Figure("watts", watts, shown, _METHOD, tuple(rows))
     centre = facts.pue(region)
