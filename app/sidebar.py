@@ -4,8 +4,8 @@ import streamlit as st
 
 from app.boundary import show_problem
 from app.escaping import as_label
-from app.resources import Operator, bot_of
-from chatbot import Chatbot, ReaderError
+from app.resources import Operator, bot_of, feedback_store
+from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.llm.models import OFFLINE
 
 _MODEL, _DEPTH = "reader", "depth"
@@ -29,6 +29,17 @@ def show_sidebar(operator: Operator) -> None:
         if st.user.get("is_logged_in"):
             st.caption(as_label(str(st.user.get("name") or st.user.get("email") or "Signed in")))
             st.button("Sign out", on_click=st.logout, type="tertiary")
+        if operator.is_own_user:
+            _show_damage(feedback_store(str(operator.common.index)))
+
+
+def _show_damage(store: FeedbackStore | None) -> None:
+    """Say which files of votes were set aside; the store says it in the log once, which nobody reads who has only the page."""
+    if store and store.damaged:
+        st.caption(
+            f"Votes were damaged and are kept as {as_label(', '.join(store.damaged))}; new ones go to a new file. "
+            "Remove or mend the kept file to end this note."
+        )
 
 
 def opened_bot(operator: Operator) -> Chatbot:

@@ -50,6 +50,12 @@ class FeedbackStore:
         with self._connection():
             pass  # A file that cannot be written is found at once.
 
+    @property
+    def damaged(self) -> tuple[str, ...]:
+        """The names of earlier files of votes beside it, which were damaged and set aside."""
+        found = (p.name for p in self.file.parent.glob(f"{self.file.name}.damaged-*"))
+        return tuple(sorted(name for name in found if name.rpartition("-")[2].isdigit()))
+
     def add(self, feedback: Feedback) -> None:
         """Store a vote; the same voter's earlier one on that answer is replaced."""
         values = astuple(feedback)

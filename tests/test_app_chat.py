@@ -256,3 +256,14 @@ def test_whoever_has_signed_in_votes_by_name(own_index: Path, loopback: None) ->
     ask(page.run(), QUESTION)
     page.feedback[0].set_value(1).run()
     assert [vote.voter for vote in FeedbackStore(own_index).all()] == ["ada@example.org"]
+
+
+def test_a_damaged_file_of_votes_is_set_aside_and_said(own_index: Path, loopback: None) -> None:
+    (own_index / "feedback.sqlite").write_bytes(b"no database" * 99)
+    page = ask(started(), QUESTION)
+    assert [c.value.replace("\\", "") for c in page.sidebar.caption] == [
+        "Votes were damaged and are kept as feedback.sqlite.damaged-1; new ones go to a new file. "
+        "Remove or mend the kept file to end this note."
+    ]
+    assert (own_index / "feedback.sqlite.damaged-1").read_bytes() == b"no database" * 99
+    assert not page.exception
