@@ -26,7 +26,7 @@ _WHAT_OF = re.compile(r"\b(?:what|which)\s+(?P<head>[\w-]+)\s+of\s+the\b", re.IG
 # "Which foundry makes it", "name one insurer that".
 _SOME = re.compile(r"\b(?:which|what|name\s+(?:an?|one|any|some))\s+(?P<head>[\w-]+(?:\s+[\w-]+)?)", re.IGNORECASE)
 _OBJECT = re.compile(
-    r"^\W*(?:\w+\W+){0,4}?(?:support|supports|run|runs|available|offered|compatible|work with|works with|include|includes|come with|free|there)\b(?P<head>(?:\W+[\w./-]+){1,5})\W*$",
+    r"^\W*(?:\w+\W+){0,4}?(?:support|supports|run|runs|available|offered|compatible|work with|works with|include|includes|come with|free|there)\b(?P<head>(?:[^\w./-]+[\w./-]+){1,5})\W*$",
     re.IGNORECASE,
 )
 _COMMAND = re.compile(

@@ -74,7 +74,7 @@ _WANTS_LIST = re.compile(
     re.IGNORECASE,
 )
 _WANTS_NAME = re.compile(
-    r"\b(?:which|what|name)\b(?:\W+[\w-]+){0,4}?\W+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|processors?|cpus?|types?|machines?|generations?|vendors?|members?|(?<!model )sizes?(?! of (?:the |a )?model))\b",
+    r"\b(?:which|what|name)\b(?:[^\w-]+[\w-]+){0,4}?[^\w-]+(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|processors?|cpus?|types?|machines?|generations?|vendors?|members?|(?<!model )sizes?(?! of (?:the |a )?model))\b",
     re.IGNORECASE,
 )
 

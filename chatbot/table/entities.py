@@ -42,14 +42,16 @@ def take_names(reading: Reading, key: str, names: Iterable[str]) -> tuple[str, .
         there = {name.lower(): name for name in known}
         return tuple(there.get(region, region) for region in take_regions(reading))
     found: list[tuple[int, str]] = []
-    for pattern, meant in _patterns(key, known):
-        found += [(match.start(), name) for match in reading.take(pattern) for name in meant]
+    for needed, pattern, meant in _patterns(key, known):
+        if needed in reading.text:
+            found += [(match.start(), name) for match in reading.take(pattern) for name in meant]
     return tuple(dict.fromkeys(name for _, name in sorted(found)))
 
 
 @lru_cache(maxsize=8)
-def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """How each thing is written, the longest first, and which things that means: "mistral 7b" is several."""
+def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """How each thing is written, the longest first, and which things that means: "mistral 7b" is several. A word of it stands
+    before the pattern: hundreds of them are tried on each question, and without that word in it none matches."""
     written: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         for alias in (
@@ -58,7 +60,9 @@ def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, tuple[str, .
         ):
             written.setdefault(alias, []).append(name)
     ordered = sorted(written, key=len, reverse=True)
-    return tuple((_pattern(key, alias), tuple(dict.fromkeys(written[alias]))) for alias in ordered)
+    return tuple(
+        (max(alias.split(" "), key=len), _pattern(key, alias), tuple(dict.fromkeys(written[alias]))) for alias in ordered
+    )
 
 
 def _pattern(key: str, alias: str) -> str:
