@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from chatbot.deadline import check
 from ingest import Index, Remembered, Sentence, load_exam_encoder, load_sentence_encoder
 
-# A sentence takes some 10 kB.
-_REMEMBERED = 4_096
+# A sentence takes some 10 kB. The exam reader compares fewer, and longer ones.
+_REMEMBERED, _EXAM_REMEMBERED = 4_096, 1_536
 # Each loads its encoder at the first text, once, however many threads ask.
 _MEMORY = Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
-_EXAM_MEMORY = Remembered(lambda: load_exam_encoder().encode_sentences, _REMEMBERED)
+_EXAM_MEMORY = Remembered(lambda: load_exam_encoder().encode_sentences, _EXAM_REMEMBERED)
 
 
 class Nearness(NamedTuple):

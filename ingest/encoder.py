@@ -16,7 +16,7 @@ from ingest.document import CorpusError
 DEFAULT_ENCODER = minilm.PASSAGES
 NO_ENCODER = "none"
 _BEDROCK = "bedrock:"
-_REMEMBERED = 12_288
+_REMEMBERED = 2_048
 T = TypeVar("T")
 
 

@@ -93,7 +93,7 @@ def _beginning(text: str) -> str:
     return " ".join(text.split()[:6])
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _reading(own: str, full: str, cells: tuple[tuple[str, str], ...], begins: str) -> Reading:
     places: dict[str, list[int]] = {}
     said = words(own)
