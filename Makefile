@@ -46,6 +46,7 @@ campaign: index
 	$(BIN)/python benchmarks/campaign/fuzz.py
 	$(BIN)/python benchmarks/campaign/cold.py
 	$(BIN)/python benchmarks/campaign/growth.py
+	$(BIN)/python benchmarks/campaign/patterns.py
 	$(BIN)/python benchmarks/campaign/forged.py --count 1000
 
 # What is slow and rarely tells, then the whole report of the exam bank and of the golden questions, with every wrong answer and its evidence.

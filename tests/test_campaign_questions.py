@@ -1,10 +1,11 @@
 """A small share of the campaigns on questions: `benchmarks/campaign/` has the whole of each."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from benchmarks.campaign import cold, fuzz, growth
+from benchmarks.campaign import cold, fuzz, growth, patterns
 from chatbot import Chatbot
 
 # What is looked at for every question, answer or exam file.
@@ -52,6 +53,17 @@ def test_a_call_that_does_not_end_is_stopped_and_told(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(growth, "CAP", 0.05)
     assert growth.growth(growth.Call("endless", endless), "letters", longest=64).error == "stopped at 1 characters"
+
+
+def test_no_pattern_of_the_question_goes_on_and_on() -> None:
+    found = {place: one for place, one in patterns.patterns() if place.startswith("chatbot.query.")}
+    assert len(found) > 10
+    assert {place for place, one in found.items() if patterns.slowest(one)[0] > patterns.SECONDS} == set()
+
+
+def test_a_pattern_that_cuts_dashes_in_countless_ways_is_told() -> None:
+    seconds, text = patterns.slowest(re.compile(r"\bwhat\b(?:\W+[\w-]+){0,4}?\W+chips\b"))
+    assert (seconds, text[:6]) == (2 * patterns.SECONDS, "what -")
 
 
 @pytest.mark.parametrize("number", [3, 7, 17])
