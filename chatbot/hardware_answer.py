@@ -43,7 +43,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.workload.accelerator and not asked.workload.instance_type and {Goal.CHEAPEST, Goal.SMALLEST} & set(asked.goals) and not _EACH.search(question):
         machines = [_machine(_cheapest_with(work, facts, whole=True), working) for work in works]
         return working.draft(*(line for machine, work in zip(machines, works, strict=True) for line in _cheapest(machine, work, question, working)))
-    if asked.workload.accelerator and not asked.workload.instance_type and {Goal.COST, Goal.CHEAPEST} & set(asked.goals):
+    if asked.workload.accelerator and not asked.workload.instance_type and {Goal.COST, Goal.CHEAPEST} & set(asked.goals) and Goal.ENERGY not in asked.goals:
         machines = [_machine(_cheapest_with(work, facts), working) for work in works]
         return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if asked.workload.accelerator and not asked.workload.instance_type:

@@ -16,7 +16,7 @@ from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, m
 from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place
-from chatbot.sizing.impact import impact
+from chatbot.sizing.impact import accelerator_watts, impact
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
 from chatbot.sizing.reading import Goal
 from chatbot.working import Working, article, capital, load, rounded, short
@@ -58,6 +58,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
+    if not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
+        return None  # no data sheet says what such machines draw: measurements do, which documents tell
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
 
@@ -65,6 +67,16 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
 def _is_one_accelerator(work: Workload) -> bool:
     """Whether nothing but an accelerator is named: no machine, count, time or place to compute with."""
     return bool(work.accelerator) and replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None) == Workload() and (work.accelerators or 1) == 1
+
+
+_OF_POWER = frozenset({Goal.ENERGY, Goal.CARBON, Goal.WATER})
+
+
+def _has_no_power(work: Workload, facts: Facts) -> bool:
+    """Whether the accelerators of the machine that is named have no published power."""
+    instance = facts.instances.get(work.instance_type or "")
+    sheet = facts.accelerator(instance) if instance and instance.accelerators else None
+    return sheet is not None and accelerator_watts(sheet, 1.0) is None
 
 
 def draft_of(asked: Asked, working: Working) -> Draft:

@@ -242,6 +242,7 @@ def ask(question: str, index: Index) -> Answer:
         ("hidden size of GPT-2", "openai-community/gpt2 has a hidden size of 768 [1]."),
         ("memory bandwidth of an H100?", "NVIDIA H100 GPU (80 GB) has a memory bandwidth of 3350 GB/s [1]."),
         ("max power of an L4?", "NVIDIA L4 GPU (24 GB) has a maximum power of 72 W [1]."),
+        ("max power of one H100 SXM?", "NVIDIA H100 GPU (80 GB) has a maximum power of 700 W [1]."),
         ("What is the idle power of an L4 in watts?", "NVIDIA L4 GPU (24 GB) has an idle power of 8 W [1]."),
         ("maximum power of Trainium2?", "AWS Trainium2 chip (96 GiB), maximum power: not published [1]."),
         ("BF16 TFLOPS of the L40S", "NVIDIA L40S GPU (48 GB) reaches 362 TFLOPS in BF16 [1]."),
@@ -282,6 +283,13 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
         "why is the memory bandwidth of the H100 so high?",
         "spot price of g5.xlarge",
         "PUE on the moon",
+        "which instances does the A10G power?",
+        "When should I use FP8 on an H100?",
+        "What is the size of Llama 3.1 70B in GB on disk?",
+        "How much water does the Ohio data centre take from rivers each year?",
+        "How much does an L40S weigh?",
+        "When was the NVIDIA B300 released?",
+        "What is the boost clock of the A100?",
     ],
 )
 def test_what_no_row_says_is_refused(index: Index, question: str) -> None:

@@ -25,12 +25,14 @@ _MOST = {
     True: r"(?:most|highest|largest|biggest|greatest|max(?:imum)?)",
     False: r"(?:least|lowest|smallest|fewest|min(?:imum)?|best)",
 }
+# What a cell does not tell: how a thing is used, and where; and instance types are rows of other tables.
+_ASKS_MORE = re.compile(r"\b(?:how (?:do|does|did|is|are|was|can|could|should|would|will|to)|when|where|who|(?<!the )two|instances?|famil(?:y|ies)|machines?|vms?)\b")
+_BYTES = re.compile(r"\b(?:[gt]i?b|(?:giga|tera)?bytes?)\b")
 # The one column whose cells are yes and no.
 _TIES = re.compile(r"\b(?:tie[sd]?|tied|tying|shares?|shared|untied)\b[^.]{0,20}\bembeddings?\b|\bembeddings? (?:\w+ )?tied\b", re.IGNORECASE)
 _GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
 _LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-_NOT_SAID = ("", "no")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,10 @@ def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
     reading.take(rf"\b{key.lower()}s?\b")
     greater = len(names) > 1 and bool(reading.take(_GREATER.pattern))
     lesser = len(names) > 1 and bool(reading.take(_LESSER.pattern))
+    if key == "Model" and _BYTES.search(reading.text):
+        return None  # its parameters are no size in bytes
     reading.take(_frame())
-    if not columns or not (names or ranked) or not is_understood(reading.text):
+    if not columns or not (names or ranked) or _ASKS_MORE.search(reading.text) or not is_understood(reading.text):
         return None
     return _Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
 
