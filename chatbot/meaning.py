@@ -54,7 +54,7 @@ def _nearness(questions: Sequence[str], texts: Sequence[str], index: Index, memo
     check()
     asked, told = memory(questions), memory(texts)
     as_wholes = np.array([s.vector for s in asked]) @ np.array([s.vector for s in told]).T
-    return Nearness(as_wholes, np.array([_by_words(s, told) for s in asked]))
+    return Nearness(as_wholes, _by_words(asked, told))
 
 
 def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str], index: Index) -> NDArray[np.float32]:
@@ -64,17 +64,19 @@ def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str],
     (asked,) = _MEMORY([question])
     spans = [m.span() for word in words for m in re.finditer(rf"(?<!\w){re.escape(word)}", question, re.IGNORECASE)]
     chosen = [any(start < end_there and begin < end for begin, end_there in spans) for start, end in asked.places]
-    return _by_words(asked._replace(words=asked.words[chosen]), _MEMORY(texts))
+    return _by_words([asked._replace(words=asked.words[chosen])], _MEMORY(texts))[0]
 
 
-def _by_words(asked: Sentence, told: Sequence[Sentence]) -> NDArray[np.float32]:
-    """(texts,); a text without words is near to nothing."""
+def _by_words(asked: Sequence[Sentence], told: Sequence[Sentence]) -> NDArray[np.float32]:
+    """(asked, told); a text without words is near to nothing."""
     lengths = [len(s.words) for s in told]
-    near = np.zeros(len(told), dtype=np.float32)
+    near = np.zeros((len(asked), len(told)), dtype=np.float32)
     held = [number for number, length in enumerate(lengths) if length]
-    if len(asked.words) and held:
-        words = np.concatenate([told[i].words for i in held]).astype(np.float32)
-        starts = np.cumsum([0, *(lengths[i] for i in held[:-1])])
-        similar = asked.words.astype(np.float32) @ words.T
-        near[held] = np.maximum.reduceat(similar, starts, axis=1).mean(axis=0)
+    if not held:
+        return near
+    words = np.concatenate([told[i].words for i in held]).astype(np.float32).T
+    starts = np.cumsum([0, *(lengths[i] for i in held[:-1])])
+    for row, sentence in zip(near, asked, strict=True):
+        if len(sentence.words):
+            row[held] = np.maximum.reduceat(sentence.words.astype(np.float32) @ words, starts, axis=1).mean(axis=0)
     return near

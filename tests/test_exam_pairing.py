@@ -5,6 +5,7 @@ import pytest
 from chatbot.examination.entailment import denied, extremes_told
 from chatbot.examination.matter import _terms
 from chatbot.examination.pairing import clause_of, clauses, is_of_another, stems_and_letters
+from chatbot.examination.pieces import pieces_of
 
 MEMORY = "C chips have 2 GB of memory per core, M chips 4 GB and R chips 8 GB."
 PLANS = "Green Instances are the wrong choice for work that runs for years; a Red Plan costs less there."
@@ -115,3 +116,7 @@ def test_what_is_called_the_most_or_the_least(text: str, told: set[tuple[str, st
 )
 def test_what_an_option_proposes_is_named_with_capitals(option: str, terms: list[set[str]]) -> None:
     assert [set(term) for term in _terms(option)] == terms
+
+
+def test_an_option_of_hundreds_of_sentences_is_read_in_a_few_pieces() -> None:
+    assert [len(pieces) for pieces in pieces_of(["Use Spot Instances. Use EFA.", "Inferentia. Type) DL1. " * 300])] == [1, 8]

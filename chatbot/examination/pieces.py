@@ -33,6 +33,8 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = 6
+# Each is compared with all evidence; no option of an exam proposes more.
+_PIECES = 8
 _SAME_MATTER = 0.6
 _GOES_ON = re.compile(r"(?:it|they|these|this|its|their)\b", re.IGNORECASE)
 
@@ -50,7 +52,7 @@ def _for_each(piece: str, things: Sequence[str]) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    pieces = [p for p in _PART.split(text) if words(p)] if len(text.split()) > _WHOLE else []
+    pieces = [p for p in _PART.split(text, maxsplit=_PIECES - 1) if words(p)] if len(text.split()) > _WHOLE else []
     return pieces or [text]
 
 
