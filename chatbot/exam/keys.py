@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 _MARKUP = re.compile(r"[*_`\u200b]|</?(?:b|strong|em|i|p|u)>", re.IGNORECASE)
-_LEAD = re.compile(r"^\s*(?:(?:options?|choices?|letters?)\b\s*:?\s*)+(?=\W*[A-Ha-h]\b)", re.IGNORECASE)
+_LEAD = re.compile(r"^\s*+(?:(?:options?|choices?|letters?)\b\s*+(?::\s*+)?)+(?=\W*[A-Ha-h]\b)", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+|\S")
 _SEPARATORS = frozenset(",;&+()[].")
 _CONJUNCTIONS = frozenset({"and", "und", "et", "y"})

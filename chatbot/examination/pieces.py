@@ -48,7 +48,9 @@ def pieces_of(options: Sequence[str]) -> list[list[str]]:
 
 
 def _for_each(piece: str, things: Sequence[str]) -> list[str]:
-    return [_FOR_ALL.sub(thing, piece) for thing in things] if things and _FOR_ALL.search(piece) else [piece]
+    if not (things and _FOR_ALL.search(piece)):
+        return [piece]
+    return [_FOR_ALL.sub(thing.replace("\\", r"\\"), piece) for thing in things]
 
 
 def _pieces(text: str) -> list[str]:

@@ -160,7 +160,7 @@ def with_clause(question: str, fragment: str) -> str | None:
     old, new = _CLAUSE.search(question), _CLAUSE.match(fragment)
     if new is None or old is None or new["joint"].lower() != old["joint"].lower():
         return None
-    clause = re.sub(r"\b(?:it|they)\b", old["subject"] or "it", fragment, count=1, flags=re.IGNORECASE)
+    clause = re.sub(r"\b(?:it|they)\b", lambda _: old["subject"] or "it", fragment, count=1, flags=re.IGNORECASE)
     return f"{question[: old.start()]}{clause}?"
 
 

@@ -143,7 +143,8 @@ def _of_pair(text: str, said: Said) -> str | None:
     two = pair(said)
     if len(two) < 2:
         return None
-    return _FIRST.sub(two[0], _PAIR.sub(f"{two[0]} and {two[1]}", _SECOND.sub(two[1], text)))
+    text = _SECOND.sub(lambda _: two[1], text)
+    return _FIRST.sub(lambda _: two[0], _PAIR.sub(lambda _: f"{two[0]} and {two[1]}", text))
 
 
 def _of_many(text: str, said: Said) -> str:
