@@ -16,7 +16,7 @@ from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, m
 from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place
-from chatbot.sizing.impact import impact
+from chatbot.sizing.impact import impact, shares
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
 from chatbot.sizing.reading import Goal
 from chatbot.working import Working, article, capital, load, rounded, short
@@ -26,8 +26,11 @@ from ingest import Index, Row
 _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT})
+_OF_SPEED = frozenset({Goal.THROUGHPUT, Goal.LATENCY, Goal.PREFILL, Goal.TOKEN_COST})
+_OF_TRAINING = frozenset({Goal.TIME, Goal.TOKENS, Goal.DEADLINE})
+_OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, *_OF_SPEED, *_OF_TRAINING})
 _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
+_SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
@@ -79,7 +82,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
     facts = working.tables.facts
     if not asked.names_model and asked.goal is not Goal.LARGEST:
         return answer_by_hardware(asked, working)
-    asked = _solved(asked, facts)
+    asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     work, remark = asked.workload, ""
     longest = facts.models[work.model].max_position if work.model else None
     if asked.term and longest and (work.context or 0) > longest:
@@ -98,13 +101,41 @@ _FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
 _MATTERS: dict[str, str] = {
     Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache|one sequence",
+    Goal.LATENCY: r"layers|weights$|tokens of context|bf16 cache",
+    Goal.PREFILL: r"weights$|tokens of context",
+    Goal.TOKEN_COST: r"layers|weights$|tokens of context|bf16 cache|one sequence",
     Goal.TIME: r"weights$",
+    Goal.TOKENS: r"weights$",
+    Goal.DEADLINE: r"weights$",
     Goal.COST: r"weights$",
     Goal.CARBON: r"weights$|% load|in [a-z]+-",
     Goal.ENERGY: r"weights$|% load|in [a-z]+-",
     "KV cache": r"layers|tokens of context|cache|one sequence",
     "weights": r"weights$",
 }
+
+
+_MILLION_TOKENS = re.compile(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok")
+
+
+def _meant(asked: Asked, question: str) -> Asked:
+    """What the slots make of a goal, and what a goal makes of the slots: tokens that are asked for are not those of a turn before."""
+    work, goal = asked.workload, asked.goal
+    if goal is Goal.COUNT and work.tokens and work.hours:
+        goal = Goal.DEADLINE
+    elif goal is Goal.COST and (work.tokens_per_second or _MILLION_TOKENS.search(question)):
+        goal = Goal.TOKEN_COST
+    changes: dict[str, Any] = {}
+    if goal in (Goal.TOKENS, Goal.DEADLINE) and work.task in (None, Task.SERVE):
+        changes["task"] = Task.FULL if goal is Goal.TOKENS else Task.PRETRAIN
+    if goal is Goal.TOKENS:
+        changes["tokens"] = None
+    elif goal is Goal.DEADLINE:
+        changes |= {"accelerators": None, "instances": None}
+    elif goal in _OF_SPEED and goal is not Goal.PREFILL and not work.context:
+        changes["context"] = 1  # a bound holds from the first token on
+    others = tuple(replace(other, **changes) for other in asked.others)
+    return replace(asked, goals=(goal, *(g for g in asked.goals if g not in (goal, asked.goal))), workload=replace(work, **changes), others=others)
 
 
 def _several_used(sizing: Sizing) -> bool:
@@ -121,6 +152,10 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     """The most users, tokens or parameters that fit put into the workload; where none do, that is what is answered."""
     slot = _SOLVED.get(asked.goal)
     work = asked.workload
+    if asked.goal is Goal.DEADLINE:
+        return replace(asked, workload=_in_time(work, facts))
+    if asked.goal is Goal.TOKENS and not work.hours:
+        raise ReaderError("Say how long the training runs, as in 8 H100 for a week.")
     if not slot or (slot == "parameters" and work.model):
         return asked
     if not (work.instance_type or work.accelerator):
@@ -129,6 +164,19 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     if not found:
         return replace(asked, goals=(Goal.FITS,), workload=replace(work, parameters=work.parameters or 1e8))
     return replace(asked, workload=_with(work, slot, found))
+
+
+def _in_time(work: Workload, facts: Facts) -> Workload:
+    """As many accelerators, or instances, as train the tokens in the hours that are given."""
+    if not (work.tokens and work.hours):
+        raise ReaderError("Say how many tokens the training sees and in which time it is to end, as in 1T tokens in 30 days.")
+    one = size(_as_sold(replace(work, hours=None), facts), facts)
+    fit = one.named or one.cheapest or one.smallest
+    speed = fit.impact.training_tokens_per_second_high if fit and fit.impact else None
+    if not (fit and speed):
+        raise ReaderError("There is no published compute of this hardware in the data: name another, such as H100 or p5.48xlarge.")
+    count = math.ceil(work.tokens / (speed / fit.instances * work.hours * 3600) - 1e-9)
+    return replace(work, instance_type=fit.instance.name, instances=count) if fit.instance else replace(work, accelerators=count)
 
 
 def _with(work: Workload, slot: str, value: int) -> Workload:
@@ -207,7 +255,7 @@ class _Answer:
         """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
         goals = set(self._asked.goals)
         field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
-        if Goal.COST in goals and all(s.named and self._per_token(s.named) for s in sizings):
+        if all(s.named and self._per_token(s.named) for s in sizings):
             field_ = "usd_per_million_tokens"
         regions = len({s.workload.region for s in sizings}) > 1
         sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.impact and getattr(fit.impact, field_) is not None]
@@ -225,9 +273,9 @@ class _Answer:
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
         named = sizing.named
-        if named and self._asked.goal is Goal.THROUGHPUT and named.instance and sizing.workload.task is Task.SERVE:
+        if named and self._asked.goal in _OF_SPEED and named.instance and sizing.workload.task is Task.SERVE:
             return self._all_of(named, sizing)
-        if named and self._asked.goal in (Goal.THROUGHPUT, Goal.TIME):
+        if named and self._asked.goal in _OF_SPEED | _OF_TRAINING and self._asked.goal is not Goal.TOKEN_COST:
             return named
         return named if named and named.instance else self._chosen(sizing)
 
@@ -246,14 +294,17 @@ class _Answer:
             return ""
         names = {
             Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
+            Goal.LATENCY: ("Tokens a second", "decode_tokens_per_second"),
+            Goal.PREFILL: ("Tokens a second", "prefill_tokens_per_second_high"),
+            Goal.TOKEN_COST: ("", "usd_per_million_tokens"),
             Goal.TIME: ("Tokens a second", "training_tokens_per_second_high"),
+            Goal.TOKENS: ("Tokens a second", "training_tokens_per_second_high"),
+            Goal.DEADLINE: ("Tokens a second", "training_tokens_per_second_high"),
             Goal.CARBON: ("kWh an hour", "kwh_per_hour"),
             Goal.ENERGY: ("W", "watts"),
             Goal.COST: ("", "usd_per_run" if work.hours or work.tokens else ""),
         }
         label, name = names.get(goal, ("", ""))
-        if goal is Goal.COST and self._per_token(fit):
-            name = "usd_per_million_tokens"
         figure = fit.impact.figure(name)
         if not figure:
             return ""
@@ -269,11 +320,15 @@ class _Answer:
         impact = chosen.impact if chosen else None
         if goal in (Goal.CARBON, Goal.ENERGY) and chosen:
             return self._emission(sizing, chosen)
-        if goal is Goal.COST and chosen and impact and impact.usd_per_hour is not None:
+        if goal in (Goal.COST, Goal.TOKEN_COST) and chosen and impact and impact.usd_per_hour is not None:
             return self._cost(sizing, chosen)
         if goal is Goal.TIME and chosen and impact and impact.training_hours_low:
             return self._time(sizing, chosen)
-        if goal is Goal.THROUGHPUT and chosen and impact:
+        if goal is Goal.TOKENS and chosen and impact and impact.trained_tokens_high:
+            return self._trained(sizing, chosen)
+        if goal is Goal.DEADLINE and chosen and impact and impact.training_hours_low:
+            return self._in_time(sizing, chosen)
+        if goal in _OF_SPEED and chosen and impact:
             return self._speed(sizing, chosen)
         if self._asked.term and sizing.workload.task is Task.SERVE and (focused := self._focused(sizing)):
             return focused
@@ -285,7 +340,7 @@ class _Answer:
             return self._counted(sizing)
         if (named := self._machine(sizing)) and not self._wants_any_count():
             return self._verdict(sizing, named)
-        if goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE, Goal.COST):
+        if goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE, Goal.COST, Goal.TOKEN_COST):
             return self._choice(sizing)
         return self._focused(sizing) or f"{self._need(sizing)}."
 
@@ -433,7 +488,7 @@ class _Answer:
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
-        if goal is Goal.COST and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
+        if goal in (Goal.COST, Goal.TOKEN_COST) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
             return self._cost(sizing, told).removesuffix(".") + "."
         if not sizing.named:
             return f"{self._need(sizing)}: {self._described(fit)}."
@@ -456,11 +511,8 @@ class _Answer:
             self._work.say(f"{work.hours:g} hours")
             spans = [f"{self._figure(fit, 'usd_per_run', '${}')} for {work.hours:g} hours", *spans]
         elif work.tokens and fit.impact.usd_per_run:
-            share = f"at an MFU of {work.mfu:.0%}" if work.mfu else "at 50% of its peak (MFU)"
-            share = share.replace("%", " %")
-            self._work.say(share)
             took = self._span(fit, "training_hours_low", 1.0)
-            spans = [f"{'About' if work.mfu else 'At least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours {share}", *spans]
+            spans = [f"{'About' if work.mfu else 'At least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours at {self._share(work, best=True)}", *spans]
         day = _A_DAY.search(self._question)
         if not work.tokens:
             spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
@@ -472,8 +524,7 @@ class _Answer:
         return f"{', '.join(spans)} on {self._machine_name(fit)} {where} {self._work.cite(*rows)}{fits}."
 
     def _per_token(self, fit: Fit) -> bool:
-        asks = re.search(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok", self._question) or self._asked.workload.tokens_per_second
-        return bool(asks and fit.impact and fit.impact.usd_per_million_tokens)
+        return bool(self._asked.goal is Goal.TOKEN_COST and fit.impact and fit.impact.usd_per_million_tokens)
 
     def _emission(self, sizing: Sizing, fit: Fit) -> str:
         impact, region = fit.impact, sizing.workload.region or ""
@@ -516,8 +567,7 @@ class _Answer:
         if low != high:
             took = f"{took} to {self._span(fit, 'training_hours_high', each)}"
         hours = f" ({self._span(fit, 'training_hours_low', 1.0)}{'' if low == high else ' to ' + self._span(fit, 'training_hours_high', 1.0)} hours)" if unit == "days" else ""
-        self._work.say("50 % 30 %", f"{work.mfu or 0:.0%}".replace("%", " %"))
-        share = f"an MFU of {work.mfu:.0%}".replace("%", " %") if work.mfu else "50 % to 30 % of its peak (MFU)"
+        share = self._share(work)
         answer, deadline = "", self._asked.workload.hours
         if deadline:
             answer = "Yes: " if high <= deadline else "No: " if low > deadline else "Only at the better end: "
@@ -530,6 +580,47 @@ class _Answer:
             cost = f" It costs {'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run', '${}')} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {self._where(price)} {self._work.cite(price.row)}."
         return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{holds}"
 
+    def _trained(self, sizing: Sizing, fit: Fit) -> str:
+        """How many tokens a training sees in the hours that are given."""
+        assert fit.impact
+        work, figure = sizing.workload, fit.impact.figure("trained_tokens_high")
+        assert figure
+        unit, each = ("trillion", 1e12) if figure.value >= 1e12 else ("billion", 1e9) if figure.value >= 1e9 else ("million", 1e6)
+        seen = self._span(fit, "trained_tokens_high", each)
+        if not work.mfu:
+            seen = f"{self._span(fit, 'trained_tokens_low', each)} to {seen}"
+        self._work.say(f"{work.hours:,g} hours")
+        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        where = f"on {self._machine_name(fit)}, at {self._share(work, rising=True)}"
+        return f"{seen} {unit} tokens in {work.hours:,g} hours {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{holds}"
+
+    def _in_time(self, sizing: Sizing, fit: Fit) -> str:
+        """How many accelerators end a training in the time that is given, and the instances that have them."""
+        assert fit.impact
+        assert fit.accelerator
+        work, hours = sizing.workload, self._asked.workload.hours or 0.0
+        figure = fit.impact.figure("training_tokens_per_second_high")
+        assert figure
+        assert work.tokens
+        counts: list[int] = []
+        for share in dict.fromkeys(reversed(shares(work))):
+            speed = figure.value / fit.accelerators * share / shares(work)[1]
+            counts.append(math.ceil(work.tokens / (speed * hours * 3600) - 1e-9))
+        name = short(fit.accelerator.name)
+        what = f"{counts[0]:,} × {name}"
+        launch = f" ({self._described(fit)})" if fit.instance else ""
+        slower = f"; {counts[1]:,} at 30 %" if len(counts) > 1 else ""
+        self._work.say(what, slower, f"{hours:,g} hours", f"{_count(work.tokens)} tokens")
+        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        return f"At least {what}{launch} for {_count(work.tokens)} tokens in {hours:,g} hours, at {self._share(work, best=True)}{slower} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{holds}"
+
+    def _share(self, work: Workload, *, best: bool = False, rising: bool = False) -> str:
+        """Of which share of the peak a training or a prompt is computed with."""
+        usual = "50 %" if best else "30 % to 50 %" if rising else "50 % to 30 %"
+        share = f"an MFU of {work.mfu:.0%}".replace("%", " %") if work.mfu else f"{usual} of its peak (MFU)"
+        self._work.say(share)
+        return share
+
     def _span(self, fit: Fit, name: str, hours: float) -> str:
         figure = fit.impact.figure(name) if fit.impact else None
         assert figure
@@ -539,10 +630,11 @@ class _Answer:
         return text
 
     def _speed(self, sizing: Sizing, fit: Fit) -> str:
+        """The bound of what is generated a second, or of how fast a prompt is read."""
         assert fit.impact
-        work, name = sizing.workload, self._machine_name(fit)
+        work, name, goal = sizing.workload, self._machine_name(fit), self._asked.goal
         rows = self._rows_of(fit)
-        bound = "training_tokens_per_second_high" if work.task in TRAINING else "decode_tokens_per_second"
+        bound = "training_tokens_per_second_high" if work.task in TRAINING else "prefill_tokens_per_second_high" if goal is Goal.PREFILL else "decode_tokens_per_second"
         figure = fit.impact.figure(bound)
         if not figure:
             reason = next((n for n in fit.impact.notes if "bound" in n or "bandwidth" in n or "compute" in n), "no published figure of its speed")
@@ -551,12 +643,28 @@ class _Answer:
         speed = self._figure(fit, bound, "{}")
         several = f" for {work.sequences:,} sequences together" if (work.sequences or 1) > 1 else ""
         wanted = work.tokens_per_second
-        answer = "" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
         self._work.say(f"{wanted or 0:,.0f}")
         asked = f"; {wanted:,.0f} are wanted" if wanted else ""
         holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
-        subject = self._subject(sizing)
-        return f"{answer or 'At'} most {speed} tokens a second{several} with {subject} on {name}, a bound and no measurement{asked} {self._work.cite(*figure.inputs, *rows)}.{holds}"
+        on = f"with {self._subject(sizing)} on {name}"
+        cite = self._work.cite(*figure.inputs, *rows)
+        if bound.startswith("prefill"):
+            return f"{self._prompt(sizing, fit, speed)} {on}, by compute alone {cite}.{holds}"
+        if goal is Goal.LATENCY and fit.impact.milliseconds_per_token:
+            return f"At least {self._figure(fit, 'milliseconds_per_token', '{}')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{holds}"
+        answer = "At" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
+        return f"{answer} most {speed} tokens a second{several} {on}, a bound and no measurement{asked} {cite}.{holds}"
+
+    def _prompt(self, sizing: Sizing, fit: Fit, speed: str) -> str:
+        """How long a prompt takes, and how many tokens of prompts are read a second; first what the question gives a length for."""
+        work = sizing.workload
+        first = self._figure(fit, "first_token_seconds_low", "{}")
+        if not work.mfu:
+            first = f"{first} to {self._figure(fit, 'first_token_seconds_high', '{}')}"
+            speed = f"{self._figure(fit, 'prefill_tokens_per_second_low', '{}')} to {speed}"
+        took, rate = f"{first} s to the first token of a prompt of {work.context:,} tokens", f"{speed} tokens a second of prompts"
+        told = f"{took}, {rate}" if self._asked.workload.context else f"{rate}, {took}"
+        return f"{told} at {self._share(work, rising=not self._asked.workload.context)}"
 
     def _solution(self, sizing: Sizing, fit: Fit) -> str:
         """The most that fits, and what it then needs."""
@@ -590,7 +698,8 @@ class _Answer:
         flops = [fit.accelerators * speed * 1e12 for speed in fit.accelerator.tflops.values()] if fit.accelerator else []
         present = fit.instance.accelerators * fit.instances if fit.instance else 0
         active = memory.terms[0].bytes * sizing.model.active_parameters / sizing.model.parameters
-        numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences, work.mfu, work.tokens_per_second)
+        speeds = [getattr(fit.impact, f"{name}_tokens_per_second{end}") for name, end in _SPEEDS] if fit.impact else []
+        numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences, work.mfu, work.tokens_per_second, work.context, *speeds)
         return tuple(float(n) for n in (*numbers, *flops, active, *(t.bytes for t in memory.terms), sizing.model.active_parameters) if n)
 
     # the other lines
@@ -753,9 +862,10 @@ class _Answer:
     def _assumed(self, sizing: Sizing) -> str:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
         goal, term = self._asked.goal, self._asked.term
-        per_token = goal is Goal.COST and sizing.named is not None and self._per_token(sizing.named) and not sizing.workload.tokens_per_second
-        matters = _MATTERS.get(term or (Goal.THROUGHPUT if per_token else goal), _FITTING)
+        matters = _MATTERS.get(term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal), _FITTING)
         told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
+        if sizing.workload.context == 1 and not (term or sizing.workload.tokens_per_second):
+            told = [*(a for a in told if "cache" not in a), "an empty cache"]
         return f"Assumed: {', '.join(told)}." if told else ""
 
     def _bytes(self, value: float, formula: str, *given: float) -> str:

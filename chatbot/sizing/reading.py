@@ -41,6 +41,13 @@ class Goal(StrEnum):
     MEMORY = "memory"
     COMPARE = "compare"
     CHOICE = "choice"
+    AFFORDABLE = "affordable"
+    TOKENS = "tokens"
+    DEADLINE = "deadline"
+    PREFILL = "prefill"
+    LATENCY = "latency"
+    TOKEN_COST = "token cost"
+    DIFFERENCE = "difference"
 
 
 @dataclass(frozen=True, slots=True)
