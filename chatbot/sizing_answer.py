@@ -55,7 +55,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if asked.unknown:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
-        return _said("Prices are known in US dollars alone: give the budget in dollars.")
+        return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if all(map(_is_one_accelerator, (asked.workload, *asked.others))) and set(asked.goals) <= {Goal.ENERGY}:
         return None  # what one accelerator draws is no computation: documents and rows say it
     hardware = asked.workload.accelerator or asked.workload.instance_type
@@ -80,7 +80,7 @@ def draft_of(asked: Asked, working: Working) -> Draft:
 
 def _sized(asked: Asked, working: Working) -> Draft:
     facts = working.tables.facts
-    if not asked.names_model and asked.goal is not Goal.LARGEST:
+    if (not asked.names_model and asked.goal is not Goal.LARGEST) or (asked.workload.tokens and asked.workload.tokens_per_second):
         return answer_by_hardware(asked, working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     work, remark = asked.workload, ""
@@ -134,6 +134,8 @@ def _meant(asked: Asked, question: str) -> Asked:
         changes |= {"accelerators": None, "instances": None}
     elif goal in _OF_SPEED and goal is not Goal.PREFILL and not work.context:
         changes["context"] = 1  # a bound holds from the first token on
+    if goal is Goal.TOKEN_COST and work.tokens_per_second and work.load:
+        changes["tokens_per_second"] = work.tokens_per_second * work.load  # the idle time is paid for too
     others = tuple(replace(other, **changes) for other in asked.others)
     return replace(asked, goals=(goal, *(g for g in asked.goals if g not in (goal, asked.goal))), workload=replace(work, **changes), others=others)
 
@@ -199,6 +201,10 @@ def _said(text: str) -> Draft:
 
 def _as_sold(workload: Workload, facts: Facts) -> Workload:
     """ "A100 with 80 GB" as the table of accelerators tells them apart; more of them than a server has are servers."""
+    if workload.instance_type and workload.accelerators:
+        each = facts.instances[workload.instance_type].accelerators if workload.instance_type in facts.instances else 0
+        servers = math.ceil(workload.accelerators / each) if each else 1
+        workload = replace(workload, accelerators=None, instances=workload.instances or servers)
     if not workload.accelerator:
         return workload
     memory = f" {workload.accelerator_memory_gb:.0f}GB" if workload.accelerator_memory_gb else ""

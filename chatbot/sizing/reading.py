@@ -156,7 +156,7 @@ def _value(written: str) -> float:
 # Read before anything is taken out: "how many users" has no number in it.
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
 _PER_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every) token\b|/ ?token\b")
-_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))")
+_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|francs|rupees)\b")
 
 
 def _scaled(match: re.Match[str]) -> float:
@@ -281,7 +281,7 @@ def _take_shares(reading: Reading) -> None:
 
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
-_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks))(?![\w.]|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily)\b)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks))(?!\w|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily)\b)")
 
 
 def _take_amounts(reading: Reading) -> None:
@@ -291,7 +291,7 @@ def _take_amounts(reading: Reading) -> None:
     reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
 
 
-_PER = r"\s?(?:/|per|an?|each|every|the|por|pro)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|tag|monat|jahr|mois|mes)\b"
+_PER = r"(?:\s?(?:/|per|an?|each|every|the|por|pro|par|im|al)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|tag|woche|monat|jahr|jour|semaine|semana|mois|mes|año)|\s(?P<adverb>hourly|daily|weekly|monthly|yearly|annually))\b"
 _MONEY = r"(?:usd|us dollars?|dollars?|bucks|\$)"
 _BUDGET = _compiled(
     rf"(?:(?P<bound>under|below|less than|at most|max(?:imum)?(?: of)?|up to|within|not more than|no more than|for|with|have|budget(?: is| of|:)?|<=?|≤)\s)?"
@@ -312,7 +312,7 @@ def _take_budget(reading: Reading) -> None:
         if not (match["sign"] or match["word"] or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
             continue
         reading.mask(match.start(), match.end())
-        money, hours = _scaled(match), _hours(match["unit"])
+        money, hours = _scaled(match), _hours(match["unit"] or match["adverb"])
         if hours == MONTH_HOURS:
             reading.fill("budget_per_month", [money])
         else:
@@ -320,7 +320,7 @@ def _take_budget(reading: Reading) -> None:
 
 
 _TOKENS = _compiled(
-    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-](?:de |of |training )?tok(?:ens?)?(?! of context| context)(?!\w)"
+    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-](?:de |of |training |output |input |generated )?tok(?:ens?)?(?! of context| context)(?!\w)"
 )
 
 
@@ -347,6 +347,8 @@ def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
+        if re.search(r"(?:\b(?:per|each|every|pro|par|por)|/)\s?$", reading.text[: match.start()]):
+            continue  # "per 1M tokens" is a unit of price
         long = match["scale"] == "k" and not re.match(
             r"\s?(?:\||users|requests|\$|usd|gpus?)", reading.text[match.end() :]
         )
@@ -403,12 +405,14 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     names = _cores(known.accelerators)
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?:(?P<count>{_NUMBER})(?!\d)(?:\s?[x×*])?\s?(?:of )?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}}))?(?!\w)"
+        rf"(?:(?P<count>{_NUMBER})(?!\d)(?:\s?[x×*])?\s?(?:of )?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
     by_folded = {_folded(name): name for name in names}
     for match in matches:
         reading.mask(match.start(), match.end())
+    if any(m["hours"] and m["count"] for m in matches):
+        reading.slots["hours"] = 1.0  # "100 H100-hours" are 100 of them for an hour
     wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
     if wanted:
         reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
@@ -575,7 +579,7 @@ def _take_duration(reading: Reading) -> None:
             lengths.append(days)
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in WORD_NUMBERS
-        whole = match["number"] in ("a full", "the whole", "all")
+        whole = match["number"] in ("a full", "the whole", "all") or match["kind"] in ("full", "whole")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
         if once and not whole and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
