@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import ReaderError
@@ -258,6 +258,10 @@ def _gap(less: _Machine, more: _Machine, name: str, unit: str, span: tuple[str, 
     return text
 
 
+def _sources(name: str, machines: Iterable[_Machine], working: Working) -> str:
+    return working.cite(*(row for m in machines if (figure := m.impact.figure(name)) for row in figure.inputs))
+
+
 def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     price = machine.impact.price
     assert price
@@ -344,7 +348,7 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
     if differ and len(known) == 2:
         span = _spans(known[0].work, question)[0]
         less = _gap(known[0], known[1], "watts", "{} kWh", span, working, 1000.0)
-        verdict = [f"{known[0].name} takes {less} less {span[0]} than {known[1].name} {working.cite(*known[0].rows, *known[1].rows)}."]
+        verdict = [f"{known[0].name} takes {less} less {span[0]} than {known[1].name} {_sources('watts', known, working)}."]
     return [*verdict, *(line for m in known for line in _drawn(m, question, working)), *silent]
 
 
@@ -407,7 +411,7 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working, *,
         if differ:
             span = _spans(least.work, question)[0]
             saved = _gap(least, most, "g_co2_per_hour", "{} kg", span, working, 1000.0)
-            verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region} {working.cite(*least.rows, *most.rows)}.")
+            verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region}{f' than in {most.region}' if places else f' than for {most.name}'} {_sources('g_co2_per_hour', (least, most), working)}.")
     told = [_emitted(m, question, working) for m in known]
     return [*verdict, *(f"- {line}" if len(told) > 1 else line for line in told), *(_worked(m, working) for m in known[:1]), *silent]
 
