@@ -15,6 +15,7 @@ from chatbot.table.entities import take_names, vocabulary
 from chatbot.table.filters import is_understood
 from chatbot.table.instances import Row, load_tables
 from chatbot.table.writing import Writing
+from chatbot.words import STOP_WORDS
 from ingest import Index
 
 _SHOWN = 8
@@ -30,6 +31,10 @@ _TIES = re.compile(r"\b(?:tie[sd]?|tied|tying|shares?|shared|untied)\b[^.]{0,20}
 _GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
 _LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_POWER = frozenset({"Idle power", "Maximum power"})
+# This many words of content beside a name and a column ask nothing of their own.
+_ASIDE = 5
+_SIZE = re.compile(r"\d+b|co2e?q?|g\w*co2\w*")
 _NOT_SAID = ("", "no")
 
 
@@ -83,9 +88,18 @@ def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
     greater = len(names) > 1 and bool(reading.take(_GREATER.pattern))
     lesser = len(names) > 1 and bool(reading.take(_LESSER.pattern))
     reading.take(_frame())
-    if not columns or not (names or ranked) or not is_understood(reading.text):
+    if not columns or not (names or ranked):
+        return None
+    if not is_understood(reading.text) and (ranked or not _is_of_tables(key, columns, reading.text)):
         return None
     return _Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
+
+
+def _is_of_tables(key: str, columns: Iterable[str], rest: str) -> bool:
+    """Whether columns stand in tables and hardly in documents, and little else is said: then a polite or a rambling question is one of a row too."""
+    alone = {"Accelerator": set(columns) <= _POWER, "Model": "Parameters" not in columns}.get(key, True)
+    words = [w for w in re.findall(r"\w{2,}", rest) if w not in STOP_WORDS]
+    return alone and len(words) <= _ASIDE and not any(re.search(r"\d", w) and not _SIZE.fullmatch(w) for w in words)
 
 
 def _take_models(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
@@ -114,7 +128,7 @@ def _names(rows: Iterable[Row]) -> list[str]:
 
 def _take_columns(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
     """The columns that a text speaks of, the longest words for one first."""
-    return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?<![\w-])(?:{words})(?![\w-])"))
+    return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?a:(?<![\w-]))(?:{words})(?a:(?![\w-]))"))
 
 
 def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, bool] | None:
