@@ -82,6 +82,8 @@ def _sized(asked: Asked, working: Working) -> Draft:
     facts = working.tables.facts
     if (not asked.names_model and asked.goal is not Goal.LARGEST) or (asked.workload.tokens and asked.workload.tokens_per_second):
         return answer_by_hardware(asked, working)
+    if asked.goal is Goal.AFFORDABLE:
+        return answer_by_hardware(_housed(asked, facts), working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     work, remark = asked.workload, ""
     longest = facts.models[work.model].max_position if work.model else None
@@ -125,6 +127,8 @@ def _meant(asked: Asked, question: str) -> Asked:
         goal = Goal.DEADLINE
     elif goal is Goal.COST and (work.tokens_per_second or _MILLION_TOKENS.search(question)):
         goal = Goal.TOKEN_COST
+    elif goal is Goal.DIFFERENCE:
+        goal = next((g for g in asked.goals if g is not Goal.DIFFERENCE), Goal.COST)
     changes: dict[str, Any] = {}
     if goal in (Goal.TOKENS, Goal.DEADLINE) and work.task in (None, Task.SERVE):
         changes["task"] = Task.FULL if goal is Goal.TOKENS else Task.PRETRAIN
@@ -136,8 +140,13 @@ def _meant(asked: Asked, question: str) -> Asked:
         changes["context"] = 1  # a bound holds from the first token on
     if goal is Goal.TOKEN_COST and work.tokens_per_second and work.load:
         changes["tokens_per_second"] = work.tokens_per_second * work.load  # the idle time is paid for too
+    if goal is Goal.COUNT and "gpu" in question and not (work.vendors or work.families or work.accelerator or work.instance_type):
+        changes["vendors"] = frozenset({"NVIDIA", "AMD"})
+    # Weights that are named beside another wish, or with gradients, are a part of the sum.
+    sums = goal not in (Goal.MEMORY, Goal.CHOICE, Goal.COMPARE) or (work.task in TRAINING and "gradient" in question.replace("grads", "gradients"))
     others = tuple(replace(other, **changes) for other in asked.others)
-    return replace(asked, goals=(goal, *(g for g in asked.goals if g not in (goal, asked.goal))), workload=replace(work, **changes), others=others)
+    goals = tuple(dict.fromkeys((goal, *(g for g in asked.goals if g is not asked.goal or g is Goal.DIFFERENCE))))
+    return replace(asked, goals=goals, workload=replace(work, **changes), others=others, term=None if sums else asked.term)
 
 
 def _several_used(sizing: Sizing) -> bool:
@@ -166,6 +175,14 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     if not found:
         return replace(asked, goals=(Goal.FITS,), workload=replace(work, parameters=work.parameters or 1e8))
     return replace(asked, workload=_with(work, slot, found))
+
+
+def _housed(asked: Asked, facts: Facts) -> Asked:
+    """What is paid for: the hardware that is named, else the cheapest that holds the model."""
+    work = asked.workload
+    if not (work.instance_type or work.accelerator) and (fit := size(work, facts).cheapest):
+        work = replace(work, instance_type=fit.name, instances=fit.instances)
+    return replace(asked, workload=work)
 
 
 def _in_time(work: Workload, facts: Facts) -> Workload:
@@ -274,7 +291,30 @@ class _Answer:
         if len({getattr(side.impact, field_) for side in sides}) == 1:
             return ""
         verb = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
+        if Goal.DIFFERENCE in goals and len(sides) == 2:
+            return f"{name} {verb}: {self._gap(sides[best], sides[1 - best], field_)}."
         return f"{name} {verb}."
+
+    def _gap(self, less: Fit, more: Fit, field_: str) -> str:
+        """By how much a figure of one deployment is smaller than that of another, in a month or in the time that is given."""
+        field_ = field_.replace("hour", "month")
+        run, words = field_.replace("month", "run"), "a month"
+        if less.impact and more.impact and less.impact.figure(run) and more.impact.figure(run):
+            field_, words = run, f"for {self._asked.workload.hours:,g} hours" if self._asked.workload.hours else "for the run"
+        elif "million" in field_:
+            words = "for a million tokens"
+        assert less.impact
+        assert more.impact
+        one, other = less.impact.figure(field_), more.impact.figure(field_)
+        assert one
+        assert other
+        unit = "${}" if field_.startswith("usd") else "{} kWh" if field_.startswith("kwh") else "{} kg of CO2e"
+        self._figure(less, field_, "{}")
+        self._figure(more, field_, "{}")
+        text = unit.format(rounded(other.value - one.value, money="$" in unit))
+        self._work.say(words)
+        self._work.note(Computed(text, f"({other.formula}) - ({one.formula})", 1.0, (*_CONSTANTS, *self._given(less), *self._given(more), one.value, other.value)))
+        return f"{text} less {words} {self._work.cite(*one.inputs, *other.inputs)}"
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
@@ -480,6 +520,10 @@ class _Answer:
             return f"{self._need(sizing)}: no single kind of instance that was considered holds it and is known to run it."
         smallest = self._asked.goal is Goal.SMALLEST
         opening = "The smallest that holds it is" if smallest else "The cheapest that holds it is" if self._asked.goal is Goal.CHEAPEST else "Use"
+        if self._asked.goal is Goal.COUNT and fit.accelerator and fit.devices * fit.instances > 1:
+            opening = f"{fit.instances * fit.devices} × {short(fit.accelerator.name)}:"
+            self._work.say(opening)
+            opening += " use"
         if fit.within_budget is False:
             opening = "Nothing that holds it is within the budget; the nearest is"
         tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)

@@ -112,7 +112,7 @@ def read_question(question: str, known: Known) -> Said:
     _take_impossible(reading)
     named = _take_model(reading, known)
     euros = bool(_EUROS.search(text))
-    term = next(iter(_take_listed(Reading(_CACHE.sub(" ", text)), "terms")), None)
+    term = _term(_CACHE.sub(" ", text))
     if term == "KV cache" and _PER_TOKEN.search(text):
         reading.slots["context"] = 1
     for take in (_take_shares, _take_amounts, _take_cache, _take_budget, _take_tokens, _take_context, _take_sequences, _take_training):
@@ -135,6 +135,14 @@ def read_question(question: str, known: Known) -> Said:
         text, reading.slots, reading.several, goals,
         (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest, term, euros,
     )  # fmt: skip
+
+
+def _term(text: str) -> str | None:
+    """The one term that is named; of both the sum is wanted, unless "fp8 weights" says how they are stored."""
+    named = dict.fromkeys(_take_listed(Reading(text), "terms"))
+    if len(named) > 1:
+        named = dict.fromkeys(_take_listed(Reading(_STORED.sub(" ", text)), "terms"))
+    return next(iter(named)) if len(named) == 1 else None
 
 
 _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}|(?:{'|'.join(sorted((w for w in WORD_NUMBERS if w.isalpha()), key=len, reverse=True))}|single)\b)"
@@ -248,6 +256,7 @@ def _take_sizes(reading: Reading, named: Named | None) -> None:
 
 
 _ANY_FORMAT = r"(?:(?:fp|int|bf|nf)[- ]?\d+|\d+[- ]?bits?)"
+_STORED = _compiled(rf"{_ANY_FORMAT} weights")
 _CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:in|at|of|is|with)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
 
 
