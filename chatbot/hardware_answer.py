@@ -20,9 +20,10 @@ from ingest import Row
 
 _SPANS = (("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("year", 8760.0))
 # How a unit of time begins, in the languages that are read.
-_WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "añ")}
-_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|annual)")
+_WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "jä", "añ")}
+_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
+_EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
 _EMBODIED = re.compile(r"\b(?:embodied|embedded|manufactur\w+)\b(?!.*\b(?:plus|and|with|operation\w*)\b)")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin)\b[^.]{0,20}(?:pue|intensity)|\bgrid (?:intensity )?only\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
@@ -38,10 +39,13 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         question = " ".join([question, *spans])
     works, goals = (asked.workload, *asked.others), set(asked.goals)
     facts = working.tables.facts
+    differ = bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))
     if asked.unknown:
         raise ReaderError(f"There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
     if asked.workload.kwh and not asked.workload.instance_type:
-        return working.draft(*_of_energy(works, working, with_pue=not _WITHOUT_PUE.search(question), differ=Goal.DIFFERENCE in goals))
+        parts = len(works) if _EVENLY.search(question) else 1
+        shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
+        return working.draft(*_of_energy(shared, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ, together=parts > 1))
     if asked.workload.tokens and goals & {Goal.TIME, Goal.THROUGHPUT} and (paced := _paced(asked.workload, working)):
         return working.draft(paced)
     if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
@@ -51,7 +55,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             machines = [_machine(_cheapest_with(work, facts, whole=True), working) for work in works]
             return working.draft(*(line for machine, work in zip(machines, works, strict=True) for line in _cheapest(machine, work, question, working)))
         if goals & {Goal.CARBON, Goal.WATER, Goal.ENERGY} or not goals & {*_OF_MONEY, Goal.CHEAPEST}:
-            return working.draft(*_of_accelerators(works, question, goals, working))
+            return working.draft(*_of_accelerators(works, question, working, carbon=Goal.CARBON in goals, differ=differ))
         if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours:
             works = tuple(_rented(work, facts) for work in works)
         else:
@@ -66,17 +70,17 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if Goal.CARBON in goals:
         if _EMBODIED.search(question):
             return working.draft(*(_made(machine, question, working) for machine in machines))
-        return working.draft(*_emissions(machines, question, working, differ=Goal.DIFFERENCE in goals))
+        return working.draft(*_emissions(machines, question, working, differ=differ))
     if Goal.WATER in goals:
         return working.draft(*_water(machines, question, working))
     if Goal.ENERGY in goals:
-        return working.draft(*_energy(machines, question, working, differ=Goal.DIFFERENCE in goals))
+        return working.draft(*_energy(machines, question, working, differ=differ))
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
         counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question))
         return working.draft(*(_affordable(machine, working, counted=counted) for machine in machines))
     if Goal.AFFORDABLE in goals:
         raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
-    return working.draft(*_costs(machines, question, working, differ=bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))))
+    return working.draft(*_costs(machines, question, working, differ=differ))
 
 
 def _paced(work: Workload, working: Working) -> str:
@@ -111,7 +115,7 @@ class _Machine:
 
 
 def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
-    """Workloads on instance types: a family stands for its cheapest and its largest."""
+    """Workloads on instance types: a family stands for its cheapest and its largest, each of several for its largest."""
     found: list[Workload] = []
     for work in works:
         if work.instance_type:
@@ -121,7 +125,8 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
         ranked = sorted(known, key=lambda i: facts.price(i.name).usd_per_hour)  # type: ignore[union-attr]
         if not ranked:
             raise ReaderError(f"There is no price of {', '.join(sorted(work.families))} in the data.")
-        ends = dict.fromkeys((ranked[-1].name, ranked[0].name))
+        largest = {i.family: i.name for i in ranked}
+        ends = dict.fromkeys(largest.values() if len(largest) > 1 else (ranked[-1].name, ranked[0].name))
         found += [replace(work, instance_type=name) for name in ends]
     return found[:4]
 
@@ -235,7 +240,7 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, '${}', working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        told = [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
+        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
         if away := [m for m in priced if m.impact.price and m.region != m.impact.price.region]:
             working.say(missing := f"no price for {' and '.join(dict.fromkeys(m.region for m in away))} in the data: that of us-east-1 is taken")
             told.append(f"There is {missing} {''.join(dict.fromkeys(_cited(m, working) for m in away))}.")
@@ -349,7 +354,11 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
         span = _spans(known[0].work, question)[0]
         less = _gap(known[0], known[1], "watts", "{} kWh", span, working, 1000.0)
         verdict = [f"{known[0].name} takes {less} less {span[0]} than {known[1].name} {_sources('watts', known, working)}."]
-    return [*verdict, *(line for m in known for line in _drawn(m, question, working)), *silent]
+    told = [line for m in known for line in _drawn(m, question, working)]
+    if _IDLE.search(question):
+        inside = [Workload(accelerator=short(name)) for m in machines if (name := working.tables.facts.instances[m.work.instance_type or ""].accelerator)]
+        told = [*_of_accelerators(list(dict.fromkeys(inside)), question, working), *told]
+    return [*verdict, *told, *silent]
 
 
 def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
@@ -489,7 +498,7 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
 # --- accelerators by themselves ------------------------------------------------------------------------------------------
 
 
-def _of_accelerators(works: Sequence[Workload], question: str, goals: set[Goal], working: Working) -> list[str]:
+def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, carbon: bool = False, differ: bool = False) -> list[str]:
     """What accelerators draw, use over a time or emit, without the machine around them."""
     # The A100 of 40 GB and that of 80 GB draw the same.
     equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
@@ -499,9 +508,9 @@ def _of_accelerators(works: Sequence[Workload], question: str, goals: set[Goal],
     known.sort(key=lambda pair: (pair[1].max_w or 0.0) * _number_of(pair[0]), reverse=True)
     idle = bool(_IDLE.search(question)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
     told: list[str] = []
-    if Goal.CARBON in goals and known:
+    if carbon and known:
         energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
-        told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=Goal.DIFFERENCE in goals)
+        told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
     told += [_draws(work, sheet, question, working, idle=idle) for work, sheet in known]
     verdict: list[str] = []
     if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
@@ -601,7 +610,7 @@ def _intensity(grid: Grid) -> str:
     return f"{grid.g_co2_per_kwh:g} g of CO2e per kWh"
 
 
-def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False) -> list[str]:
+def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False, together: bool = False) -> list[str]:
     """What energy that is given emits in regions, with the PUE of their data centres unless that is not wanted."""
     facts = working.tables.facts
     lines: list[tuple[float, str, str, float, tuple[Row, ...]]] = []
@@ -625,4 +634,7 @@ def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, d
         (least, _, less, kwh, rows_), (most, _, more, other, others) = lines[0], lines[-1]
         working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other)))
         verdict = [f"{text} of CO2e less in {rows_[0].cells['Region']} than in {others[0].cells['Region']} {working.cite(*rows_, *others)}."]
+    if together and len(lines) > 1:
+        working.note(Computed(text := f"{rounded(sum(line[0] for line in lines) / 1000)} kg", " + ".join(f"({line[2]})" for line in lines), 1000.0, tuple(line[3] for line in lines)))
+        verdict = [f"{text} of CO2e together {working.cite(*(row for line in lines for row in line[4]))}."]
     return [*verdict, *(f"- {line}" if len(lines) > 1 else line for _, line, *_ in lines)]

@@ -15,8 +15,8 @@ from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
-from chatbot.sizing.fit import TRAINING, Hardware, hardware, place
-from chatbot.sizing.impact import impact, shares
+from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
+from chatbot.sizing.impact import HOURS_A_MONTH, impact, shares
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
 from chatbot.sizing.reading import Goal
 from chatbot.working import Working, article, capital, load, rounded, short
@@ -169,6 +169,12 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
         raise ReaderError("Say how long the training runs, as in 8 H100 for a week.")
     if not slot or (slot == "parameters" and work.model):
         return asked
+    if slot == "parameters" and not (work.instance_type or work.accelerator) and (budget := work.budget_per_hour or (work.budget_per_month or 0.0) / HOURS_A_MONTH):
+        bought = [i for i in facts.instances.values() if i.accelerators and _hourly(i.name, facts) <= budget and runs_on(hardware(i, facts), work)[0] != "no"]
+        if bought:
+            best = max(bought, key=lambda i: (hardware(i, facts).usable_bytes * hardware(i, facts).devices, -_hourly(i.name, facts)))
+            work = replace(work, instance_type=best.name)
+            asked = replace(asked, workload=work)
     if not (work.instance_type or work.accelerator):
         raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
     found = most(_as_sold(work, facts), slot, facts)

@@ -226,6 +226,9 @@ def test_no_sentence_on_hardware_is_dropped_whatever_is_asked(bot: Chatbot, goal
         ((Goal.AFFORDABLE,), Workload(instance_type="p5.48xlarge", budget=10_000), "$10,000 pays for 182 hours (7.57 days) of p5.48xlarge"),
         ((Goal.AFFORDABLE,), Workload(instance_type="g5.2xlarge", budget=60_000, hours=2000), "24 × g5.2xlarge: each costs $2,420 for 2,000 hours"),
         ((Goal.COST,), Workload(instance_type="p5.48xlarge", accelerators=64, hours=240), "$106,000 for 240 hours, 10 days, $440 an hour for 8 × p5.48xlarge"),
+        ((Goal.LARGEST,), Workload(weights=Format.INT4, budget_per_hour=2.0), "At most 78.9B parameters in int4: a 78.9B model in int4 needs 43.2 GB, 40.7 GB of it for the weights; a g6e.xlarge has 48 GB"),
+        ((Goal.COUNT,), Workload(model="meta-llama/Meta-Llama-3.1-70B", vendors=frozenset({"NVIDIA"})), "2 × RTX PRO Server 6000: use g7e.12xlarge (2 × RTX PRO Server 6000), $8.29 an hour"),
+        ((Goal.AFFORDABLE,), Workload(model="meta-llama/Meta-Llama-3.1-8B", budget_per_month=3000), "5 × inf2.xlarge: each costs $0.758 an hour, $553 a month"),
         ((Goal.ENERGY,), Workload(accelerator="H200", accelerators=8, hours=168, load=0.6), "597 kWh for 168 hours, 7 days: 8 × H200 (141 GB) draw 5,600 W at most"),
         ((Goal.CARBON,), Workload(accelerator="H100", accelerators=100, hours=1, region="eu-west-1"), "19.9 kg of CO2e in Europe (Ireland) (eu-west-1), with a PUE of 1.11: 70 kWh"),
         ((Goal.CARBON,), Workload(instance_type="p5.48xlarge", tokens_per_second=8000, region="eu-west-1"), "33.4 g of CO2e for a million tokens at 8,000 tokens a second"),
@@ -244,6 +247,12 @@ def test_differences_are_said_first(bot: Chatbot) -> None:
         ((Goal.CARBON, Goal.DIFFERENCE), replace(g5, region="eu-north-1"), "118 kg of CO2e less for a month of 730 hours for g5.12xlarge in eu-north-1 than in us-east-1 "),
     ):
         assert draft_of(Asked(g5, goals, others=(others,)), Working(tables, bot.index, [""])).text.startswith(opening)
+    families = Workload(families=frozenset({"p4d", "p5"}), hours=100)
+    assert draft_of(Asked(families, (Goal.DIFFERENCE,)), Working(tables, bot.index, [""])).text.startswith("p5.48xlarge costs $3,310 more for 100 hours than p4d.24xlarge")
+    llama = Workload(model="meta-llama/Meta-Llama-3.1-8B", instance_type="g5.xlarge", hours=100)
+    served = Asked(llama, (Goal.DIFFERENCE,), others=(replace(llama, instance_type="g6.xlarge"),))
+    assert draft_of(served, Working(tables, bot.index, [""])).text.startswith("g6.xlarge is cheaper: $20.12 less for 100 hours")
     moved = Workload(kwh=1000, region="ap-southeast-3")
     asked = Asked(moved, (Goal.CARBON, Goal.DIFFERENCE), others=(replace(moved, region="eu-central-2"),))
+    assert draft_of(asked, Working(tables, bot.index, ["split evenly"])).text.startswith("498 kg of CO2e together")
     assert draft_of(asked, Working(tables, bot.index, ["ignore the pue"])).text.startswith("641 kg of CO2e less in eu-central-2 than in ap-southeast-3")
