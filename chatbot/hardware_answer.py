@@ -587,6 +587,8 @@ def _of_grids(works: Sequence[Workload], working: Working) -> list[str]:
     """The grids of regions side by side, the cleanest first."""
     facts = working.tables.facts
     regions = dict.fromkeys(work.region for work in works if work.region)
+    if not regions:
+        raise ReaderError("Name the instance type or the accelerator, such as g6e.xlarge or L40S.")
     grids = sorted((facts.grids[r] for r in regions if r in facts.grids), key=lambda g: g.g_co2_per_kwh)
     if not grids:
         raise ReaderError(f"There is no published grid carbon of {', '.join(map(str, regions))} in the data.")

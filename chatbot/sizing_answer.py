@@ -106,10 +106,6 @@ _MATTERS: dict[str, str] = {
     Goal.LATENCY: r"layers|weights$|tokens of context|bf16 cache",
     Goal.PREFILL: r"weights$|tokens of context",
     Goal.TOKEN_COST: r"layers|weights$|tokens of context|bf16 cache|one sequence",
-    Goal.TIME: r"weights$",
-    Goal.TOKENS: r"weights$",
-    Goal.DEADLINE: r"weights$",
-    Goal.COST: r"weights$",
     Goal.CARBON: r"weights$|% load|in [a-z]+-",
     Goal.ENERGY: r"weights$|% load|in [a-z]+-",
     "KV cache": r"layers|tokens of context|cache|one sequence",
@@ -147,6 +143,19 @@ def _meant(asked: Asked, question: str) -> Asked:
     others = tuple(replace(other, **changes) for other in asked.others)
     goals = tuple(dict.fromkeys((goal, *(g for g in asked.goals if g is not asked.goal or g is Goal.DIFFERENCE))))
     return replace(asked, goals=goals, workload=replace(work, **changes), others=others, term=None if sums else asked.term)
+
+
+_BY_TRAINING = ("Tokens a second", "training_tokens_per_second_high")
+# The figure behind what leads an answer; that of a cost is of its run.
+_LEADS = {
+    Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
+    Goal.LATENCY: ("Tokens a second", "decode_tokens_per_second"),
+    Goal.PREFILL: ("Tokens a second", "prefill_tokens_per_second_high"),
+    Goal.TOKEN_COST: ("", "usd_per_million_tokens"),
+    Goal.CARBON: ("kWh an hour", "kwh_per_hour"),
+    Goal.ENERGY: ("W", "watts"),
+    **dict.fromkeys(_OF_TRAINING, _BY_TRAINING),
+}
 
 
 def _several_used(sizing: Sizing) -> bool:
@@ -344,19 +353,7 @@ class _Answer:
         fit, goal, work = self._deployed(sizing), self._asked.goal, sizing.workload
         if not fit or not fit.impact:
             return ""
-        names = {
-            Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
-            Goal.LATENCY: ("Tokens a second", "decode_tokens_per_second"),
-            Goal.PREFILL: ("Tokens a second", "prefill_tokens_per_second_high"),
-            Goal.TOKEN_COST: ("", "usd_per_million_tokens"),
-            Goal.TIME: ("Tokens a second", "training_tokens_per_second_high"),
-            Goal.TOKENS: ("Tokens a second", "training_tokens_per_second_high"),
-            Goal.DEADLINE: ("Tokens a second", "training_tokens_per_second_high"),
-            Goal.CARBON: ("kWh an hour", "kwh_per_hour"),
-            Goal.ENERGY: ("W", "watts"),
-            Goal.COST: ("", "usd_per_run" if work.hours or work.tokens else ""),
-        }
-        label, name = names.get(goal, ("", ""))
+        label, name = _LEADS.get(goal, ("", "usd_per_run" if work.hours or work.tokens else ""))
         figure = fit.impact.figure(name)
         if not figure:
             return ""
@@ -628,13 +625,12 @@ class _Answer:
         if deadline:
             answer = "Yes: " if high <= deadline else "No: " if low > deadline else "Only at the better end: "
         cite = self._work.cite(*figure.inputs, *self._rows_of(fit))
-        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         cost = ""
         sold = fit if fit.instance else next((f for f in sizing.fits if f.accelerator == fit.accelerator and f.accelerators == fit.accelerators), None)
         if Goal.COST in self._asked.goals and sold and sold.impact and sold.impact.usd_per_run is not None and sold.impact.price:
             price = sold.impact.price
             cost = f" It costs {'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run', '${}')} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {self._where(price)} {self._work.cite(price.row)}."
-        return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{holds}"
+        return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{self._unless_it_fits(sizing, fit)}"
 
     def _trained(self, sizing: Sizing, fit: Fit) -> str:
         """How many tokens a training sees in the hours that are given."""
@@ -646,9 +642,8 @@ class _Answer:
         if not work.mfu:
             seen = f"{self._span(fit, 'trained_tokens_low', each)} to {seen}"
         self._work.say(f"{work.hours:,g} hours")
-        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         where = f"on {self._machine_name(fit)}, at {self._share(work, rising=True)}"
-        return f"{seen} {unit} tokens in {work.hours:,g} hours {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{holds}"
+        return f"{seen} {unit} tokens in {work.hours:,g} hours {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
 
     def _in_time(self, sizing: Sizing, fit: Fit) -> str:
         """How many accelerators end a training in the time that is given, and the instances that have them."""
@@ -667,8 +662,7 @@ class _Answer:
         launch = f" ({self._described(fit)})" if fit.instance else ""
         slower = f"; {counts[1]:,} at 30 %" if len(counts) > 1 else ""
         self._work.say(what, slower, f"{hours:,g} hours", f"{_count(work.tokens)} tokens")
-        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
-        return f"At least {what}{launch} for {_count(work.tokens)} tokens in {hours:,g} hours, at {self._share(work, best=True)}{slower} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{holds}"
+        return f"At least {what}{launch} for {_count(work.tokens)} tokens in {hours:,g} hours, at {self._share(work, best=True)}{slower} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
 
     def _share(self, work: Workload, *, best: bool = False, rising: bool = False) -> str:
         """Of which share of the peak a training or a prompt is computed with."""
@@ -676,6 +670,9 @@ class _Answer:
         share = f"an MFU of {work.mfu:.0%}".replace("%", " %") if work.mfu else f"{usual} of its peak (MFU)"
         self._work.say(share)
         return share
+
+    def _unless_it_fits(self, sizing: Sizing, fit: Fit) -> str:
+        return "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
 
     def _span(self, fit: Fit, name: str, hours: float) -> str:
         figure = fit.impact.figure(name) if fit.impact else None
@@ -701,15 +698,14 @@ class _Answer:
         wanted = work.tokens_per_second
         self._work.say(f"{wanted or 0:,.0f}")
         asked = f"; {wanted:,.0f} are wanted" if wanted else ""
-        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         on = f"with {self._subject(sizing)} on {name}"
         cite = self._work.cite(*figure.inputs, *rows)
         if bound.startswith("prefill"):
-            return f"{self._prompt(sizing, fit, speed)} {on}, by compute alone {cite}.{holds}"
+            return f"{self._prompt(sizing, fit, speed)} {on}, by compute alone {cite}.{self._unless_it_fits(sizing, fit)}"
         if goal is Goal.LATENCY and fit.impact.milliseconds_per_token:
-            return f"At least {self._figure(fit, 'milliseconds_per_token', '{}')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{holds}"
+            return f"At least {self._figure(fit, 'milliseconds_per_token', '{}')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
         answer = "At" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
-        return f"{answer} most {speed} tokens a second{several} {on}, a bound and no measurement{asked} {cite}.{holds}"
+        return f"{answer} most {speed} tokens a second{several} {on}, a bound and no measurement{asked} {cite}.{self._unless_it_fits(sizing, fit)}"
 
     def _prompt(self, sizing: Sizing, fit: Fit, speed: str) -> str:
         """How long a prompt takes, and how many tokens of prompts are read a second; first what the question gives a length for."""
@@ -918,7 +914,8 @@ class _Answer:
     def _assumed(self, sizing: Sizing) -> str:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
         goal, term = self._asked.goal, self._asked.term
-        matters = _MATTERS.get(term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal), _FITTING)
+        told_of = term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal)
+        matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING)
         told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
         if sizing.workload.context == 1 and not (term or sizing.workload.tokens_per_second):
             told = [*(a for a in told if "cache" not in a), "an empty cache"]
