@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import ReaderError
@@ -42,6 +42,8 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     differ = bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))
     if asked.unknown:
         raise ReaderError(f"There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
+    if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
+        return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
         parts = len(works) if _EVENLY.search(question) else 1
         shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
@@ -55,7 +57,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             machines = [_machine(_cheapest_with(work, facts, whole=True), working) for work in works]
             return working.draft(*(line for machine, work in zip(machines, works, strict=True) for line in _cheapest(machine, work, question, working)))
         if goals & {Goal.CARBON, Goal.WATER, Goal.ENERGY} or not goals & {*_OF_MONEY, Goal.CHEAPEST}:
-            return working.draft(*_of_accelerators(works, question, working, carbon=Goal.CARBON in goals, differ=differ))
+            return working.draft(*_of_accelerators(works, question, working, goals=goals, differ=differ))
         if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours:
             works = tuple(_rented(work, facts) for work in works)
         else:
@@ -489,17 +491,17 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
             working.say(reason)
             lines.append(f"There is {reason} {working.cite(*machine.rows)}." if reason else _no_power(machine, working))
             continue
-        told = _over(machine, "litres_per_hour", _spans(machine.work, question), "{} litres", working)
+        told = _over(machine, "litres_per_hour", _spans(machine.work, question), "{} litres of water", working)
         working.say(f"{machine.work.load or 0.5:.0%}".replace("%", " %"))
-        lines.append(f"{told} of water for {machine.name} in {machine.region}, at {machine.work.load or 0.5:.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
+        lines.append(f"{told} for {machine.name} in {machine.region}, at {machine.work.load or 0.5:.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
     return lines
 
 
 # --- accelerators by themselves ------------------------------------------------------------------------------------------
 
 
-def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, carbon: bool = False, differ: bool = False) -> list[str]:
-    """What accelerators draw, use over a time or emit, without the machine around them."""
+def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, goals: Collection[Goal] = (), differ: bool = False) -> list[str]:
+    """What accelerators draw, use over a time, emit or evaporate, without the machine around them."""
     # The A100 of 40 GB and that of 80 GB draw the same.
     equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
     sheets = list(equal.values())
@@ -508,8 +510,10 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     known.sort(key=lambda pair: (pair[1].max_w or 0.0) * _number_of(pair[0]), reverse=True)
     idle = bool(_IDLE.search(question)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
     told: list[str] = []
-    if carbon and known:
-        energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
+    energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
+    if Goal.WATER in goals:
+        told = [_evaporated(work, working) for work in energies]
+    elif Goal.CARBON in goals and known:
         told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
     told += [_draws(work, sheet, question, working, idle=idle) for work, sheet in known]
     verdict: list[str] = []
@@ -610,6 +614,18 @@ def _place(grid: Grid, working: Working) -> str:
 
 def _intensity(grid: Grid) -> str:
     return f"{grid.g_co2_per_kwh:g} g of CO2e per kWh"
+
+
+def _evaporated(work: Workload, working: Working) -> str:
+    """The water that energy which is given takes in a region."""
+    region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
+    centre = working.tables.facts.pue(region)
+    if not centre or centre.litres_per_kwh is None:
+        raise ReaderError(f"There is no published water use of {region} in the data.")
+    formula = f"{kwh:g} kWh × {centre.litres_per_kwh:g} litres"
+    working.note(Computed(text := f"{rounded(kwh * centre.litres_per_kwh)} litres", formula, 1.0, (kwh,)))
+    working.say(formula, region)
+    return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
 
 
 def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False, together: bool = False) -> list[str]:

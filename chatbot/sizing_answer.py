@@ -82,7 +82,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
     facts = working.tables.facts
     if (not asked.names_model and asked.goal is not Goal.LARGEST) or (asked.workload.tokens and asked.workload.tokens_per_second):
         return answer_by_hardware(asked, working)
-    if asked.goal is Goal.AFFORDABLE:
+    if asked.goal in (Goal.AFFORDABLE, Goal.WATER):
         return answer_by_hardware(_housed(asked, facts), working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     work, remark = asked.workload, ""
@@ -193,7 +193,7 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
 
 
 def _housed(asked: Asked, facts: Facts) -> Asked:
-    """What is paid for: the hardware that is named, else the cheapest that holds the model."""
+    """What is paid for or cooled: the hardware that is named, else the cheapest that holds the model."""
     work = asked.workload
     if not (work.instance_type or work.accelerator) and (fit := size(work, facts).cheapest):
         work = replace(work, instance_type=fit.name, instances=fit.instances)

@@ -230,6 +230,8 @@ def test_no_sentence_on_hardware_is_dropped_whatever_is_asked(bot: Chatbot, goal
         ((Goal.COUNT,), Workload(model="meta-llama/Meta-Llama-3.1-70B", vendors=frozenset({"NVIDIA"})), "2 × RTX PRO Server 6000: use g7e.12xlarge (2 × RTX PRO Server 6000), $8.29 an hour"),
         ((Goal.AFFORDABLE,), Workload(model="meta-llama/Meta-Llama-3.1-8B", budget_per_month=3000), "5 × inf2.xlarge: each costs $0.758 an hour, $553 a month"),
         ((Goal.ENERGY,), Workload(accelerator="H200", accelerators=8, hours=168, load=0.6), "597 kWh for 168 hours, 7 days: 8 × H200 (141 GB) draw 5,600 W at most"),
+        ((Goal.WATER,), Workload(accelerator="H100", accelerators=8, hours=60, region="us-west-2"), "53.8 litres of water in us-west-2: 336 kWh × 0.16 litres"),
+        ((Goal.WATER,), Workload(model="meta-llama/Meta-Llama-3.1-8B", instance_type="g6.xlarge", hours=8760, region="us-east-2"), "38.7 litres of water for a year for g6.xlarge in us-east-2"),
         ((Goal.CARBON,), Workload(accelerator="H100", accelerators=100, hours=1, region="eu-west-1"), "19.9 kg of CO2e in Europe (Ireland) (eu-west-1), with a PUE of 1.11: 70 kWh"),
         ((Goal.CARBON,), Workload(instance_type="p5.48xlarge", tokens_per_second=8000, region="eu-west-1"), "33.4 g of CO2e for a million tokens at 8,000 tokens a second"),
     ],
