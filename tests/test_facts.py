@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot
-from chatbot.answer import REFUSAL, Answer, Passage
+from chatbot.answer import REFUSAL, Answer, Passage, Turn
 from chatbot.citations import Evidence, verify
 from chatbot.sizing.facts import Facts, Host, Price, Pue
 from chatbot.table.columns import TYPE
@@ -277,6 +277,16 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
     assert answer.text.startswith(first)
     assert len(answer.citations) == cited
     assert all(c.passage.chunk.document.text[c.start : c.end] == c.quote for c in answer.citations)
+
+
+def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None:
+    bot, history = Chatbot(index), [Turn("experts in deepseek r1, total?", "256")]
+    for question, text in (
+        ("active per token then", "deepseek-ai/DeepSeek-R1 has 8 experts per token [1]."),
+        ("and its layers?", "deepseek-ai/DeepSeek-R1 has 61 layers [1]."),
+    ):
+        assert bot.ask(question, history).text == text
+        history.append(Turn(question, text))
 
 
 @pytest.mark.parametrize(
