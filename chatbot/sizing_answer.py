@@ -19,6 +19,8 @@ from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, impact, shares
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
 from chatbot.sizing.reading import Goal
+from chatbot.table import answer_from_table
+from chatbot.table.lookup import look_up
 from chatbot.working import Working, article, capital, load, rounded, short
 from ingest import Index, Row
 
@@ -56,8 +58,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
-    if all(map(_is_one_accelerator, (asked.workload, *asked.others))) and set(asked.goals) <= {Goal.ENERGY}:
-        return None  # what one accelerator draws is no computation: documents and rows say it
+    if not query.history and _may_stand_in_rows(asked, query.question) and (look_up(query, (), index) or answer_from_table(query, (), (), index)):
+        return None
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
@@ -65,9 +67,14 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     return draft_of(asked, working)
 
 
-def _is_one_accelerator(work: Workload) -> bool:
-    """Whether nothing but an accelerator is named: no machine, count, time or place to compute with."""
-    return bool(work.accelerator) and replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None) == Workload() and (work.accelerators or 1) == 1
+# A price or a power over more than an hour is computed.
+_LONGER = re.compile(r"\b(?:da(?:y|ily)|week|month|year|annual|tag|woche|monat|jahr|jour|semaine|mois|d[ií]a|semana|mes|año)", re.IGNORECASE)
+
+
+def _may_stand_in_rows(asked: Asked, question: str) -> bool:
+    """Whether nothing but hardware and its place is named, and no time that a price or a power would be multiplied by."""
+    named = replace(asked.workload, task=None, instance_type=None, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), region=None)  # fmt: skip
+    return named == Workload() and not asked.others and not _LONGER.search(question)
 
 
 def draft_of(asked: Asked, working: Working) -> Draft:
