@@ -2,29 +2,34 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.sizing import Facts, Impact, Workload
+from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines
+from chatbot.sizing.memory import count
 from chatbot.sizing.reading import Goal
 from chatbot.working import Working, article, capital, rounded, short
 from ingest import Row
 
 _SPANS = (("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("year", 8760.0))
 # How a unit of time begins, in the languages that are read.
-_WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "añ")}
-_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|annual)")
-_WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignoring|before|only grid)\b[^.]{0,20}(?:pue|intensity)|\bgrid (?:intensity )?only\b")
+_WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "jä", "añ")}
+_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
+_IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
+_EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
+_EMBODIED = re.compile(r"\b(?:embodied|embedded|manufactur\w+)\b(?!.*\b(?:plus|and|with|operation\w*)\b)")
+_WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin)\b[^.]{0,20}(?:pue|intensity)|\bgrid (?:intensity )?only\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
-_NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000)
+_NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
+_OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
 
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
@@ -32,37 +37,69 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     *earlier, question = working.said[0].lower().split("\n")
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
-    works = (asked.workload, *asked.others)
+    works, goals = (asked.workload, *asked.others), set(asked.goals)
     facts = working.tables.facts
+    differ = bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))
     if asked.unknown:
         raise ReaderError(f"There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
+    if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
+        return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
-        return working.draft(*_of_energy(works, working, with_pue=not _WITHOUT_PUE.search(question)))
+        parts = len(works) if _EVENLY.search(question) else 1
+        shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
+        return working.draft(*_of_energy(shared, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ, together=parts > 1))
+    if asked.workload.tokens and goals & {Goal.TIME, Goal.THROUGHPUT} and (paced := _paced(asked.workload, working)):
+        return working.draft(paced)
     if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
         return working.draft(*_of_grids(works, working))
-    if asked.workload.accelerator and not asked.workload.instance_type and {Goal.CHEAPEST, Goal.SMALLEST} & set(asked.goals) and not _EACH.search(question):
-        machines = [_machine(_cheapest_with(work, facts, whole=True), working) for work in works]
-        return working.draft(*(line for machine, work in zip(machines, works, strict=True) for line in _cheapest(machine, work, question, working)))
-    if asked.workload.accelerator and not asked.workload.instance_type and {Goal.COST, Goal.CHEAPEST} & set(asked.goals) and Goal.ENERGY not in asked.goals:
-        machines = [_machine(_cheapest_with(work, facts), working) for work in works]
-        return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if asked.workload.accelerator and not asked.workload.instance_type:
-        return working.draft(*_of_accelerators(works, working))
+        if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not _EACH.search(question):
+            machines = [_machine(_cheapest_with(work, facts, whole=True), working) for work in works]
+            return working.draft(*(line for machine, work in zip(machines, works, strict=True) for line in _cheapest(machine, work, question, working)))
+        if goals & {Goal.CARBON, Goal.WATER, Goal.ENERGY} or not goals & {*_OF_MONEY, Goal.CHEAPEST}:
+            return working.draft(*_of_accelerators(works, question, working, goals=goals, differ=differ))
+        if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours:
+            works = tuple(_rented(work, facts) for work in works)
+        else:
+            machines = [_machine(_cheapest_with(work, facts), working) for work in works]
+            return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if re.search(r"\bspot\b", question) and not _has_spot_price(asked.workload, facts):
         raise ReaderError(
             f"The data has no spot price of {asked.workload.instance_type}, which changes all the time: "
             "`wattwise ingest 'aws://spot-prices?region=us-west-2'` brings those of the last day."
         )
     machines = [_machine(work, working) for work in _typed(works, facts)]
-    if Goal.CARBON in asked.goals:
-        return working.draft(*_emissions(machines, question, working))
-    if Goal.WATER in asked.goals:
+    if Goal.CARBON in goals:
+        if _EMBODIED.search(question):
+            return working.draft(*(_made(machine, question, working) for machine in machines))
+        return working.draft(*_emissions(machines, question, working, differ=differ))
+    if Goal.WATER in goals:
         return working.draft(*_water(machines, question, working))
-    if Goal.ENERGY in asked.goals:
-        return working.draft(*_energy(machines, question, working))
+    if Goal.ENERGY in goals:
+        return working.draft(*_energy(machines, question, working, differ=differ))
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
-        return working.draft(*(_affordable(machine, question, working) for machine in machines))
-    return working.draft(*_costs(machines, question, working))
+        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question))
+        return working.draft(*(_affordable(machine, working, counted=counted) for machine in machines))
+    if Goal.AFFORDABLE in goals:
+        raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
+    return working.draft(*_costs(machines, question, working, differ=differ))
+
+
+def _paced(work: Workload, working: Working) -> str:
+    """How long tokens take at a speed that is given, or which speed gets through them in a time."""
+    tokens, speed = work.tokens or 0.0, work.tokens_per_second
+    told = _tokens(tokens)
+    if speed:
+        formula, text = f"{count(tokens)} / {speed:g} / 3600", f"{rounded(tokens / speed / 3600)} hours"
+        working.note(Computed(text, formula, 1.0, (*_NUMBERS, tokens, speed)))
+        working.say(f"{speed:,g} {told} {formula}")
+        return f"{text} for {told} tokens at {speed:,g} tokens a second: {formula}."
+    if work.hours:
+        formula, text = f"{count(tokens)} / ({work.hours:g} × 3600)", f"{rounded(tokens / work.hours / 3600)} tokens a second"
+        working.note(Computed(text, formula, 1.0, (*_NUMBERS, tokens, work.hours)))
+        working.say(f"{_length(work.hours)} {told} {formula}")
+        return f"{text} for {told} tokens in {_length(work.hours).removeprefix('for ')}: {formula}."
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +117,7 @@ class _Machine:
 
 
 def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
-    """Workloads on instance types: a family stands for its cheapest and its largest."""
+    """Workloads on instance types: a family stands for its cheapest and its largest, each of several for its largest."""
     found: list[Workload] = []
     for work in works:
         if work.instance_type:
@@ -90,9 +127,16 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
         ranked = sorted(known, key=lambda i: facts.price(i.name).usd_per_hour)  # type: ignore[union-attr]
         if not ranked:
             raise ReaderError(f"There is no price of {', '.join(sorted(work.families))} in the data.")
-        ends = dict.fromkeys((ranked[-1].name, ranked[0].name))
+        largest = {i.family: i.name for i in ranked}
+        ends = dict.fromkeys(largest.values() if len(largest) > 1 else (ranked[-1].name, ranked[0].name))
         found += [replace(work, instance_type=name) for name in ends]
     return found[:4]
+
+
+def _rented(work: Workload, facts: Facts) -> Workload:
+    """As many instances as have the accelerators, of the type on which they cost least."""
+    sold = _cheapest_with(replace(work, accelerators=1), facts)
+    return replace(sold, accelerators=work.accelerators)
 
 
 def _cheapest_with(work: Workload, facts: Facts, *, whole: bool = False) -> Workload:
@@ -109,11 +153,13 @@ def _machine(work: Workload, working: Working) -> _Machine:
     assert work.instance_type
     check_region(work.region or DEFAULT_REGION, facts)
     instance = facts.instances[work.instance_type]
-    count = work.instances or 1
-    if count < 1:
+    if work.accelerators and not work.instances and instance.accelerators:
+        work = replace(work, instances=math.ceil(work.accelerators / instance.accelerators))
+    machines = work.instances or 1
+    if machines < 1:
         raise ReaderError("Instances cannot be fewer than 1: give at least 1.")
-    name = f"{count:,} × {instance.name}" if count > 1 else instance.name
-    working.say(name, str(count), f"{work.load or 0.5:.0%}".replace("%", " %"), work.region or DEFAULT_REGION, "CO2e")
+    name = f"{machines:,} × {instance.name}" if machines > 1 else instance.name
+    working.say(name, str(machines), f"{work.load or 0.5:.0%}".replace("%", " %"), work.region or DEFAULT_REGION, "CO2e")
     return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,))
 
 
@@ -124,13 +170,24 @@ def _has_spot_price(work: Workload, facts: Facts) -> bool:
 # --- time -----------------------------------------------------------------------------------------------------------------
 
 
-def _spans(work: Workload, question: str) -> list[tuple[str, float]]:
-    """For which times a figure is given: the one that is asked for, else an hour and a month."""
+def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[str, float]]:
+    """For which times a figure is given: the one that is asked for, else an hour and a month. At a speed that is given it is
+    the time that tokens take; hardware is paid for too when it is idle, so a load makes that longer."""
+    if work.tokens_per_second:
+        share = work.load if paid and work.load else 1.0
+        busy = f" for {share:.0%} of the time".replace("%", " %") if share < 1 else ""
+        thousand = bool(re.search(r"\b(?:1[.,]?000|1k|thousand) tok", question))
+        tokens, told = (work.tokens, _tokens(work.tokens)) if work.tokens else (1e3, "a thousand") if thousand else (1e6, "a million")
+        return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
     if work.hours:
         return [(_length(work.hours), work.hours)]
     wanted = [_unit(match) for match in _SPAN.finditer(question)]
     units = dict.fromkeys(unit for unit in wanted if unit) or {"hour": None, "month": None}
     return [(f"{'an' if unit == 'hour' else 'a'} {unit}{' of 730 hours' if unit == 'month' else ''}", dict(_SPANS)[unit]) for unit in units]
+
+
+def _tokens(tokens: float) -> str:
+    return f"{tokens / 1e9:g} billion" if tokens >= 1e9 else f"{tokens / 1e6:g} million"
 
 
 def _unit(match: re.Match[str]) -> str:
@@ -144,7 +201,7 @@ def _length(hours: float) -> str:
     if hours == 8760:
         return "for a year"
     days = f", {hours / 24:g} days," if hours >= 48 and hours % 24 == 0 else ""
-    return f"for {hours:,g} hours{days}".rstrip(",")
+    return f"for {round(hours, 1):,g} hour{'s' if hours != 1 else ''}{days}".rstrip(",")
 
 
 def _over(machine: _Machine, figure: str, spans: Sequence[tuple[str, float]], unit: str, working: Working) -> str:
@@ -176,37 +233,46 @@ def _devices(machine: _Machine) -> tuple[float, ...]:
 # --- money ----------------------------------------------------------------------------------------------------------------
 
 
-def _costs(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
+def _costs(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool) -> list[str]:
     priced = sorted((m for m in machines if m.impact.price), key=lambda m: m.impact.usd_per_hour or 0.0)
     silent = [_no_price(m, working) for m in machines if not m.impact.price]
     if len(priced) > 1:
         least, *others = priced
-        spans = _spans(least.work, question)[:1]
+        spans = _spans(least.work, question, paid=True)[:1]
         against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, '${}', working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        told = [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
+        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
+        if away := [m for m in priced if m.impact.price and m.region != m.impact.price.region]:
+            working.say(missing := f"no price for {' and '.join(dict.fromkeys(m.region for m in away))} in the data: that of us-east-1 is taken")
+            told.append(f"There is {missing} {''.join(dict.fromkeys(_cited(m, working) for m in away))}.")
         if same or len(others) > 1:
             return told
-        difference = _difference(least, others[0], spans[0], working)
-        return [difference, *told] if _DIFFERENCE.search(question) else [*told, difference]
+        text = _gap(least, others[0], "usd_per_hour", "${}", spans[0], working)
+        difference = f"{others[0].name} costs {text} more {spans[0][0]} than {least.name} {_cited(others[0], working)}{_cited(least, working)}."
+        return [difference, *told] if differ else [*told, difference]
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
 
 
-def _difference(less: _Machine, more: _Machine, span: tuple[str, float], working: Working) -> str:
-    words, hours = span
-    one, other = less.impact.figure("usd_per_hour"), more.impact.figure("usd_per_hour")
+def _gap(less: _Machine, more: _Machine, name: str, unit: str, span: tuple[str, float], working: Working, scale: float = 1.0) -> str:
+    """By how much a figure of one is greater than that of the other over a time."""
+    one, other = less.impact.figure(name), more.impact.figure(name)
     assert one
     assert other
-    text = f"${rounded((other.value - one.value) * hours, money=True)}"
-    working.note(Computed(text, f"(({other.formula}) - ({one.formula})) × {hours:g}", 1.0, (*_given(less, hours), *_given(more, hours))))
-    return f"{more.name} costs {text} more {words} than {less.name} {working.cite(*(m.impact.price.row for m in (more, less) if m.impact.price))}."
+    hours = span[1]
+    text = unit.format(rounded((other.value - one.value) * hours / scale, money="$" in unit))
+    working.note(Computed(text, f"(({other.formula}) - ({one.formula})) × {hours:g}", scale, (*_given(less, hours), *_given(more, hours))))
+    return text
+
+
+def _sources(name: str, machines: Iterable[_Machine], working: Working) -> str:
+    return working.cite(*(row for m in machines if (figure := m.impact.figure(name)) for row in figure.inputs))
 
 
 def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     price = machine.impact.price
     assert price
-    spans = _spans(machine.work, question)
+    spans = _spans(machine.work, question, paid=True)
     hourly = [] if any(hours == 1 for _, hours in spans) else [("an hour", 1.0)]
     text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name} {_where(machine, working)} {_cited(machine, working)}."
     if _EACH.search(question) and (instance := working.tables.facts.instances[machine.work.instance_type or ""]).accelerators:
@@ -242,44 +308,59 @@ def _no_price(machine: _Machine, working: Working) -> str:
     return f"There is no published on-demand price of {machine.name} in the data{sold} {working.cite(*machine.rows)}."
 
 
-def _affordable(machine: _Machine, question: str, working: Working) -> str:
+def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
     """Whether a budget is enough for what is asked, or for how many machines or hours it is."""
     work, price = machine.work, machine.impact.price
     if not price:
         return _no_price(machine, working)
-    hourly = machine.impact.usd_per_hour or 0.0
     where = f"{_where(machine, working)} {_cited(machine, working)}"
-    if work.budget:
-        working.say(f"${work.budget:,.0f}")
-        if work.hours:
-            span = [(_length(work.hours), work.hours)]
-            answer = "Yes" if hourly * work.hours <= work.budget else "No"
-            return f"{answer}: {machine.name} costs {_over(machine, 'usd_per_hour', span, '${}', working)} {where}."
-        hours = work.budget / hourly
+    hourly = machine.impact.usd_per_hour or 0.0
+    if work.budget and not work.hours:
+        shown, hours = f"${work.budget:,.0f}", work.budget / hourly
+        days = f" ({rounded(hours / 24)} days)" if hours >= 48 else ""
         text = f"{rounded(hours)} hours"
+        working.say(shown, days)
         working.note(Computed(text, f"{work.budget:g} / {hourly:.6g}", 1.0, (work.budget, hourly)))
-        return f"${work.budget:,.0f} pays for {text} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], '${}', working)} {where}."
-    monthly = work.budget_per_hour is None
-    budget, hours, unit = (work.budget_per_month or 0.0, 730.0, "month") if monthly else (work.budget_per_hour or 0.0, 1.0, "hour")
-    cost, count = hourly * hours, math.floor(budget / (hourly * hours) + 1e-9)
-    shown = f"${budget:,.0f}" if budget >= 100 else f"${budget:g}"
-    working.say(shown, f"{count:,} × {machine.name}", str(count))
-    spans = [("an hour", 1.0), (f"a {unit} of 730 hours", hours)] if monthly else [("an hour", 1.0)]
-    told = f"{_over(machine, 'usd_per_hour', spans, '${}', working)} {where}"
-    limit = f"the budget is {shown} {'a' if monthly else 'an'} {unit}"
-    if re.search(r"how many|number of|wie viele", question):
-        return f"{f'{count:,} × {machine.name}: each' if count else f'Not one {machine.name}: it'} costs {told}, and {limit}."
-    return f"{'Yes' if cost <= budget else 'No'}: {machine.name} costs {told}, and {limit}."
+        return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], '${}', working)} {where}."
+    if work.budget:
+        budget, hours, per = work.budget, work.hours or 1.0, ""
+        spans = [(_length(hours), hours)]
+    elif work.budget_per_month:
+        # A month of machines that do not run all the time has fewer hours.
+        budget, hours, per = work.budget_per_month, min(work.hours or HOURS_A_MONTH, HOURS_A_MONTH), " a month"
+        spans = [("an hour", 1.0), ("a month of 730 hours" if hours == HOURS_A_MONTH else _length(hours), hours)]
+    else:
+        budget, hours, per = work.budget_per_hour or 0.0, 1.0, " an hour"
+        spans = [("an hour", 1.0)]
+    shown = f"${budget:,.0f}" if budget >= 100 else f"${budget:.2f}".removesuffix(".00")
+    working.say(shown)
+    limit = f"the budget is {shown}{per}"
+    if not counted:
+        answer = "Yes" if hourly * hours <= budget else "No"
+        return f"{answer}: {machine.name} costs {_over(machine, 'usd_per_hour', spans, '${}', working)} {where}, and {limit}."
+    one = _machine(replace(work, instances=1), working)
+    bought = math.floor(budget / (price.usd_per_hour * hours) + 1e-9)
+    working.say(f"{bought:,} × {one.name}", str(bought))
+    what = f"{bought:,} × {one.name}: each" if bought else f"Not one {one.name}: it"
+    return f"{what} costs {_over(one, 'usd_per_hour', spans, '${}', working)} {where}, and {limit}."
 
 
 # --- power, energy, carbon, water ----------------------------------------------------------------------------------------
 
 
-def _energy(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
+def _energy(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
     known = sorted((m for m in machines if m.impact.watts is not None), key=lambda m: m.impact.watts or 0.0)
     silent = [_no_power(m, working) for m in machines if m.impact.watts is None]
     verdict = [f"{known[0].name} draws less." if len(known) == 2 else f"{known[0].name} draws least."] if len(known) > 1 else []
-    return [*verdict, *(line for m in known for line in _drawn(m, question, working)), *silent]
+    if differ and len(known) == 2:
+        span = _spans(known[0].work, question)[0]
+        less = _gap(known[0], known[1], "watts", "{} kWh", span, working, 1000.0)
+        verdict = [f"{known[0].name} takes {less} less {span[0]} than {known[1].name} {_sources('watts', known, working)}."]
+    told = [line for m in known for line in _drawn(m, question, working)]
+    if _IDLE.search(question):
+        inside = [Workload(accelerator=short(name)) for m in machines if (name := working.tables.facts.instances[m.work.instance_type or ""].accelerator)]
+        told = [*_of_accelerators(list(dict.fromkeys(inside)), question, working), *told]
+    return [*verdict, *told, *silent]
 
 
 def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
@@ -292,20 +373,28 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
     assumed = "" if machine.work.load else ", which is assumed"
     cite = working.cite(*machine.rows, *watts.inputs)
     spans = _spans(machine.work, question)
-    hourly = [span for span in spans if span[1] > 1] or [("a month of 730 hours", 730.0)]
+    hourly = [span for span in spans if span[1] > 1 or machine.work.tokens_per_second] or [("a month of 730 hours", 730.0)]
     energy: list[str] = []
     for words, hours in hourly:
-        bare = f"{rounded(watts.value * hours / 1000)} kWh"
         working.say(words)
-        working.note(Computed(bare, f"({watts.formula}) × {hours:g} / 1000", 1.0, _given(machine, hours)))
-        energy.append(f"{bare} {words}")
+        energy.append(f"{_kwh(watts.value, watts.formula, hours, _given(machine, hours), working)} {words}")
     drawn = f"{machine.name} draws {power} at {load} load{assumed}"
-    first = f"{', '.join(energy)}: {drawn}" if machine.work.hours or re.search(r"k?wh\b|energy|electric|strom", question) else f"{drawn}, {', '.join(energy)}"
+    first = f"{', '.join(energy)}: {drawn}" if machine.work.hours or machine.work.tokens_per_second or re.search(r"k?wh\b|energy|electric|strom", question) else f"{drawn}, {', '.join(energy)}"
     lines = [f"{first} {cite}."]
     if month := machine.impact.figure("kwh_per_hour"):
-        with_pue = _over(machine, "kwh_per_hour", hourly[:1], "{} kWh", working)
+        drawn_in_all = f"{rounded(month.value * 1000)} W"
+        working.note(Computed(drawn_in_all, f"({month.formula}) × 1000", 1.0, _given(machine)))
+        with_pue = f"{drawn_in_all}, {_over(machine, 'kwh_per_hour', hourly[:1], '{} kWh', working)}"
         lines[0] = f"{lines[0].removesuffix('.')}; with the PUE of {machine.region} {with_pue} {working.cite(*month.inputs)}."
     return [*lines, _shown(machine, watts.formula, power, working)]
+
+
+def _kwh(watts: float, formula: str, hours: float, given: Sequence[float], working: Working) -> str:
+    """The energy of a power over a time; in Wh where that is less than a tenth of a kWh."""
+    unit, scale = ("kWh", 1000.0) if watts * hours >= 100 else ("Wh", 1.0)
+    text = f"{rounded(watts * hours / scale)} {unit}"
+    working.note(Computed(text, f"({formula}) × {hours:.6g}", scale, (*given, hours)))
+    return text
 
 
 def _shown(machine: _Machine, formula: str, result: str, working: Working) -> str:
@@ -319,7 +408,7 @@ def _no_power(machine: _Machine, working: Working) -> str:
     return f"There is {reasons[0]}, so the power, energy and carbon of {machine.name} cannot be computed {working.cite(*machine.rows)}."
 
 
-def _emissions(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
+def _emissions(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
     known = sorted((m for m in machines if m.impact.g_co2_per_hour is not None), key=lambda m: m.impact.g_co2_per_hour or 0.0)
     silent = [_no_power(m, working) if m.impact.watts is None else _no_grid(m, working) for m in machines if m.impact.g_co2_per_hour is None]
     verdict: list[str] = []
@@ -330,6 +419,10 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working) ->
         text = f"{times:.3g}"
         working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, _both(least, most)))
         verdict = [f"{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
+        if differ:
+            span = _spans(least.work, question)[0]
+            saved = _gap(least, most, "g_co2_per_hour", "{} kg", span, working, 1000.0)
+            verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region}{f' than in {most.region}' if places else f' than for {most.name}'} {_sources('g_co2_per_hour', (least, most), working)}.")
     told = [_emitted(m, question, working) for m in known]
     return [*verdict, *(f"- {line}" if len(told) > 1 else line for line in told), *(_worked(m, working) for m in known[:1]), *silent]
 
@@ -344,22 +437,33 @@ def _emitted(machine: _Machine, question: str, working: Working) -> str:
     spans = _spans(machine.work, question)
     told: list[str] = []
     for words, hours in spans:
-        kilo = carbon.value * hours >= 1000
-        unit = "kg" if kilo else "g"
-        text = f"{rounded(carbon.value * hours / (1000 if kilo else 1))} {unit} of CO2e"
         working.say(words)
-        working.note(Computed(text, f"({carbon.formula}) × {hours:g}", 1000.0 if kilo else 1.0, _given(machine, hours)))
-        told.append(f"{text} {words}")
+        told.append(f"{_grams(machine, carbon, hours, working)} of CO2e {words}")
     load = f"{machine.work.load or 0.5:.0%}".replace("%", " %")
     assumed = "" if machine.work.load else " (assumed)"
-    making = ""
-    if embodied := machine.impact.figure("embodied_g_per_hour"):
-        words, hours = spans[0]
-        kilo = embodied.value * hours >= 1000
-        text = f"{rounded(embodied.value * hours / (1000 if kilo else 1))} {'kg' if kilo else 'g'}"
-        working.note(Computed(text, f"({embodied.formula}) × {hours:g}", 1000.0 if kilo else 1.0, _given(machine, hours)))
-        making = f"; the making of the host adds {text} {working.cite(*embodied.inputs)}"
+    embodied = machine.impact.figure("embodied_g_per_hour")
+    making = f"; the making of the host adds {_grams(machine, embodied, spans[0][1], working)} {working.cite(*embodied.inputs)}" if embodied else ""
     return f"{', '.join(told)} for {machine.name} in {machine.region}, at {load} load{assumed} {working.cite(*machine.rows, *carbon.inputs)}{making}."
+
+
+def _grams(machine: _Machine, figure: Figure, hours: float, working: Working) -> str:
+    """A figure in grams an hour over a time."""
+    kilo = figure.value * hours >= 1000
+    text = f"{rounded(figure.value * hours / (1000 if kilo else 1))} {'kg' if kilo else 'g'}"
+    working.note(Computed(text, f"({figure.formula}) × {hours:g}", 1000.0 if kilo else 1.0, _given(machine, hours)))
+    return text
+
+
+def _made(machine: _Machine, question: str, working: Working) -> str:
+    """The share of making the hosts alone."""
+    embodied = machine.impact.figure("embodied_g_per_hour")
+    if not embodied:
+        return f"There is no published embodied carbon of {machine.name} in the data {working.cite(*machine.rows)}."
+    told: list[str] = []
+    for words, hours in _spans(machine.work, question):
+        working.say(words)
+        told.append(f"{_grams(machine, embodied, hours, working)} of CO2e {words}")
+    return f"{', '.join(told)} for the making of the host of {machine.name}; that of its accelerators is not published {working.cite(*embodied.inputs)}."
 
 
 def _worked(machine: _Machine, working: Working) -> str:
@@ -387,56 +491,88 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
             working.say(reason)
             lines.append(f"There is {reason} {working.cite(*machine.rows)}." if reason else _no_power(machine, working))
             continue
-        told = _over(machine, "litres_per_hour", _spans(machine.work, question), "{} litres", working)
+        told = _over(machine, "litres_per_hour", _spans(machine.work, question), "{} litres of water", working)
         working.say(f"{machine.work.load or 0.5:.0%}".replace("%", " %"))
-        lines.append(f"{told} of water for {machine.name} in {machine.region}, at {machine.work.load or 0.5:.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
+        lines.append(f"{told} for {machine.name} in {machine.region}, at {machine.work.load or 0.5:.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
     return lines
 
 
 # --- accelerators by themselves ------------------------------------------------------------------------------------------
 
 
-def _of_accelerators(works: Sequence[Workload], working: Working) -> list[str]:
-    """What accelerators draw, without the machine around them."""
-    sheets = [(work, sheet) for work in works for sheet in _sheets(work, working.tables.facts)]
+def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, goals: Collection[Goal] = (), differ: bool = False) -> list[str]:
+    """What accelerators draw, use over a time, emit or evaporate, without the machine around them."""
+    # The A100 of 40 GB and that of 80 GB draw the same.
+    equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
+    sheets = list(equal.values())
     known = [(work, sheet) for work, sheet in sheets if sheet.max_w is not None]
     silent = [f"There is no published power figure of the {short(s.name)} in the data {working.cite(s.row)}." for _, s in sheets if s.max_w is None]
-    known.sort(key=lambda pair: (pair[1].max_w or 0.0) * (pair[0].accelerators or 1), reverse=True)
-    told = [_draws(work, sheet, working) for work, sheet in known]
+    known.sort(key=lambda pair: (pair[1].max_w or 0.0) * _number_of(pair[0]), reverse=True)
+    idle = bool(_IDLE.search(question)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
+    told: list[str] = []
+    energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
+    if Goal.WATER in goals:
+        told = [_evaporated(work, working) for work in energies]
+    elif Goal.CARBON in goals and known:
+        told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
+    told += [_draws(work, sheet, question, working, idle=idle) for work, sheet in known]
     verdict: list[str] = []
-    if len({(sheet.max_w or 0.0) * (work.accelerators or 1) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
-        verdict = [f"{capital(_several(*known[0], working))} draw{'' if (known[0][0].accelerators or 1) > 1 else 's'} more."]
+    if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
+        verdict = [f"{capital(_several(*known[0], working))} draw{'' if _number_of(known[0][0]) > 1 else 's'} more."]
     return [*verdict, *told, *silent]
 
 
+def _number_of(work: Workload) -> int:
+    return (work.accelerators or 1) * (work.instances or 1)
+
+
+def _hours_of(work: Workload, question: str) -> tuple[str, float]:
+    """The time that energy is asked for: that of the question, else a month."""
+    spans = _spans(work, question)
+    return spans[0] if work.hours or work.tokens_per_second or len(spans) == 1 else ("a month of 730 hours", 730.0)
+
+
+def _watts(work: Workload, sheet: Accelerator, *, idle: bool) -> tuple[float, str]:
+    """What accelerators draw together at the load that is said, else at the most that they can, and its arithmetic."""
+    number = _number_of(work)
+    if idle and sheet.idle_w is not None:
+        return number * sheet.idle_w, f"{number} × {sheet.idle_w:g}"
+    if work.load and work.load < 1 and not work.tokens_per_second and (each := accelerator_watts(sheet, work.load)) is not None:
+        return number * each, f"{number} × ({sheet.idle_w:g} + {work.load:g} × ({sheet.busy_w:g} - {sheet.idle_w:g}))"
+    return number * (sheet.max_w or 0.0), f"{number} × {sheet.max_w:g}"
+
+
 def _several(work: Workload, sheet: Accelerator, working: Working) -> str:
-    count = work.accelerators or 1
-    name = short(sheet.name)
-    working.say(f"{count} × {name}", name)
-    return f"{count} × {name}" if count > 1 else f"{article(name)} {name}"
+    number, name = _number_of(work), short(sheet.name)
+    working.say(f"{number} × {name}", name)
+    return f"{number} × {name}" if number > 1 else f"{article(name)} {name}"
 
 
-def _draws(work: Workload, sheet: Accelerator, working: Working) -> str:
-    count, most = work.accelerators or 1, sheet.max_w or 0.0
+def _draws(work: Workload, sheet: Accelerator, question: str, working: Working, *, idle: bool) -> str:
+    number, most = _number_of(work), sheet.max_w or 0.0
     memory = sheet.row.cells.get("Memory", "")
-    subject = capital(_several(work, sheet, working))
-    each = f"{rounded(most)} W at most"
-    idle = f", {rounded(sheet.idle_w)} W idle" if sheet.idle_w is not None else ""
-    verb = "draw" if count > 1 else "draws"
-    if count > 1:
-        total = f"{rounded(most * count)} W"
-        working.note(Computed(total, f"{count} × {most:g}", 1.0, (float(count),)))
-        each = f"{total} at most, {rounded(most)} W each"
-    at = ""
-    if work.load and (watts := accelerator_watts(sheet, work.load)) is not None:
-        text, load = f"{rounded(watts * count)} W", f"{work.load:.0%}".replace("%", " %")
-        working.say(load)
-        formula = f"{count} × ({sheet.idle_w:g} + {work.load:g} × ({sheet.busy_w:g} - {sheet.idle_w:g}))"
-        working.note(Computed(text, formula, 1.0, (float(count), work.load)))
-        at = f", {text} at {load} load"
-    other = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and abs(sheet.ccf_max_w / most - 1) > 0.1 else ""
     working.say(memory)
-    return f"{subject} ({memory}) {verb} {each}{idle}{at}{other} {working.cite(sheet.row)}."
+    numbers = (*_NUMBERS, float(number), work.load or 1.0)
+    drawn = f"{capital(_several(work, sheet, working))} ({memory}) draw{'' if number > 1 else 's'}"
+    each = f"{rounded(most)} W at most"
+    if number > 1:
+        working.note(Computed(total := f"{rounded(most * number)} W", f"{number} × {most:g}", 1.0, numbers))
+        each = f"{total} at most, {rounded(most)} W each"
+    rest = f", {rounded(sheet.idle_w)} W idle" if sheet.idle_w is not None else ""
+    watts, formula = _watts(work, sheet, idle=idle)
+    load = "when idle" if idle else f"at {work.load:.0%} load".replace("%", " %") if work.load and work.load < 1 else "at most"
+    at = ""
+    if load != "at most" and not (idle and number == 1):
+        working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
+        working.say(load)
+        at = f", {text} {load}"
+    other = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and sheet.ccf_max_w != most else ""
+    cite = working.cite(sheet.row)
+    if not (work.hours or work.tokens_per_second or _SPAN.search(question)):
+        return f"{drawn} {each}{rest}{at}{other} {cite}."
+    words, hours = _hours_of(work, question)
+    working.say(words)
+    return f"{_kwh(watts, formula, hours, numbers, working)} {words}: {drawn[:1].lower() + drawn[1:] if number == 1 else drawn} {each}{rest}{at}{other} {cite}."
 
 
 def _sheets(work: Workload, facts: Facts) -> list[Accelerator]:
@@ -455,6 +591,8 @@ def _of_grids(works: Sequence[Workload], working: Working) -> list[str]:
     """The grids of regions side by side, the cleanest first."""
     facts = working.tables.facts
     regions = dict.fromkeys(work.region for work in works if work.region)
+    if not regions:
+        raise ReaderError("Name the instance type or the accelerator, such as g6e.xlarge or L40S.")
     grids = sorted((facts.grids[r] for r in regions if r in facts.grids), key=lambda g: g.g_co2_per_kwh)
     if not grids:
         raise ReaderError(f"There is no published grid carbon of {', '.join(map(str, regions))} in the data.")
@@ -478,9 +616,22 @@ def _intensity(grid: Grid) -> str:
     return f"{grid.g_co2_per_kwh:g} g of CO2e per kWh"
 
 
-def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool) -> list[str]:
+def _evaporated(work: Workload, working: Working) -> str:
+    """The water that energy which is given takes in a region."""
+    region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
+    centre = working.tables.facts.pue(region)
+    if not centre or centre.litres_per_kwh is None:
+        raise ReaderError(f"There is no published water use of {region} in the data.")
+    formula = f"{kwh:g} kWh × {centre.litres_per_kwh:g} litres"
+    working.note(Computed(text := f"{rounded(kwh * centre.litres_per_kwh)} litres", formula, 1.0, (kwh,)))
+    working.say(formula, region)
+    return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
+
+
+def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False, together: bool = False) -> list[str]:
     """What energy that is given emits in regions, with the PUE of their data centres unless that is not wanted."""
-    facts, lines = working.tables.facts, []
+    facts = working.tables.facts
+    lines: list[tuple[float, str, str, float, tuple[Row, ...]]] = []
     for work in works:
         region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
         grid, centre = facts.grids.get(region), facts.pue(region)
@@ -494,5 +645,14 @@ def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool) -
         working.say(formula, region, "CO2e", f"{pue:g}" if pue else "")
         rows = [grid.row, *([centre.row] if centre and pue else [])]
         how = f"with a PUE of {pue:g}" if pue else "by its grid alone" if not with_pue else "by its grid alone, for no PUE is published"
-        lines.append((total, f"{text} of CO2e in {_place(grid, working)}, {how}: {formula} {working.cite(*rows)}."))
-    return [f"- {line}" if len(lines) > 1 else line for _, line in sorted(lines)]
+        lines.append((total, f"{text} of CO2e in {_place(grid, working)}, {how}: {formula} {working.cite(*rows)}.", formula, kwh, tuple(rows)))
+    lines.sort(key=lambda line: line[0])
+    verdict: list[str] = []
+    if differ and len(lines) > 1:
+        (least, _, less, kwh, rows_), (most, _, more, other, others) = lines[0], lines[-1]
+        working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other)))
+        verdict = [f"{text} of CO2e less in {rows_[0].cells['Region']} than in {others[0].cells['Region']} {working.cite(*rows_, *others)}."]
+    if together and len(lines) > 1:
+        working.note(Computed(text := f"{rounded(sum(line[0] for line in lines) / 1000)} kg", " + ".join(f"({line[2]})" for line in lines), 1000.0, tuple(line[3] for line in lines)))
+        verdict = [f"{text} of CO2e together {working.cite(*(row for line in lines for row in line[4]))}."]
+    return [*verdict, *(f"- {line}" if len(lines) > 1 else line for _, line, *_ in lines)]

@@ -15,10 +15,12 @@ from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import Asked, read_workload
 from chatbot.sizing.facts import Price
-from chatbot.sizing.fit import TRAINING, Hardware, hardware, place
-from chatbot.sizing.impact import accelerator_watts, impact
+from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
+from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, shares
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
 from chatbot.sizing.reading import Goal
+from chatbot.table import answer_from_table
+from chatbot.table.lookup import look_up
 from chatbot.working import Working, article, capital, load, rounded, short
 from ingest import Index, Row
 
@@ -26,8 +28,11 @@ from ingest import Index, Row
 _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT})
+_OF_SPEED = frozenset({Goal.THROUGHPUT, Goal.LATENCY, Goal.PREFILL, Goal.TOKEN_COST})
+_OF_TRAINING = frozenset({Goal.TIME, Goal.TOKENS, Goal.DEADLINE})
+_OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, *_OF_SPEED, *_OF_TRAINING})
 _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
+_SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
@@ -52,9 +57,9 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if asked.unknown:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
-        return _said("Prices are known in US dollars alone: give the budget in dollars.")
-    if all(map(_is_one_accelerator, (asked.workload, *asked.others))) and set(asked.goals) <= {Goal.ENERGY}:
-        return None  # what one accelerator draws is no computation: documents and rows say it
+        return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
+    if not query.history and _may_stand_in_rows(asked, query.question) and (look_up(query, (), index) or answer_from_table(query, (), (), index)):
+        return None
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
@@ -64,9 +69,14 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     return draft_of(asked, working)
 
 
-def _is_one_accelerator(work: Workload) -> bool:
-    """Whether nothing but an accelerator is named: no machine, count, time or place to compute with."""
-    return bool(work.accelerator) and replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None) == Workload() and (work.accelerators or 1) == 1
+# A price or a power over more than an hour is computed.
+_LONGER = re.compile(r"\b(?:da(?:y|ily)|week|month|year|annual|tag|woche|monat|jahr|jour|semaine|mois|d[ií]a|semana|mes|año)", re.IGNORECASE)
+
+
+def _may_stand_in_rows(asked: Asked, question: str) -> bool:
+    """Whether nothing but hardware and its place is named, and no time that a price or a power would be multiplied by."""
+    named = replace(asked.workload, task=None, instance_type=None, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), region=None)  # fmt: skip
+    return named == Workload() and not asked.others and not _LONGER.search(question)
 
 
 _OF_POWER = frozenset({Goal.ENERGY, Goal.CARBON, Goal.WATER})
@@ -89,9 +99,11 @@ def draft_of(asked: Asked, working: Working) -> Draft:
 
 def _sized(asked: Asked, working: Working) -> Draft:
     facts = working.tables.facts
-    if not asked.names_model and asked.goal is not Goal.LARGEST:
+    if (not asked.names_model and asked.goal is not Goal.LARGEST) or (asked.workload.tokens and asked.workload.tokens_per_second):
         return answer_by_hardware(asked, working)
-    asked = _solved(asked, facts)
+    if asked.goal in (Goal.AFFORDABLE, Goal.WATER):
+        return answer_by_hardware(_housed(asked, facts), working)
+    asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     work, remark = asked.workload, ""
     longest = facts.models[work.model].max_position if work.model else None
     if asked.term and longest and (work.context or 0) > longest:
@@ -110,12 +122,58 @@ _FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
 _MATTERS: dict[str, str] = {
     Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache|one sequence",
-    Goal.TIME: r"weights$",
-    Goal.COST: r"weights$",
+    Goal.LATENCY: r"layers|weights$|tokens of context|bf16 cache",
+    Goal.PREFILL: r"weights$|tokens of context",
+    Goal.TOKEN_COST: r"layers|weights$|tokens of context|bf16 cache|one sequence",
     Goal.CARBON: r"weights$|% load|in [a-z]+-",
     Goal.ENERGY: r"weights$|% load|in [a-z]+-",
     "KV cache": r"layers|tokens of context|cache|one sequence",
     "weights": r"weights$",
+}
+
+
+_MILLION_TOKENS = re.compile(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok")
+
+
+def _meant(asked: Asked, question: str) -> Asked:
+    """What the slots make of a goal, and what a goal makes of the slots: tokens that are asked for are not those of a turn before."""
+    work, goal = asked.workload, asked.goal
+    if goal is Goal.COUNT and work.tokens and work.hours:
+        goal = Goal.DEADLINE
+    elif goal is Goal.COST and (work.tokens_per_second or _MILLION_TOKENS.search(question)):
+        goal = Goal.TOKEN_COST
+    elif goal is Goal.DIFFERENCE:
+        goal = next((g for g in asked.goals if g is not Goal.DIFFERENCE), Goal.COST)
+    changes: dict[str, Any] = {}
+    if goal in (Goal.TOKENS, Goal.DEADLINE) and work.task in (None, Task.SERVE):
+        changes["task"] = Task.FULL if goal is Goal.TOKENS else Task.PRETRAIN
+    if goal is Goal.TOKENS:
+        changes["tokens"] = None
+    elif goal is Goal.DEADLINE:
+        changes |= {"accelerators": None, "instances": None}
+    elif goal in _OF_SPEED and goal is not Goal.PREFILL and not work.context:
+        changes["context"] = 1  # a bound holds from the first token on
+    if goal is Goal.TOKEN_COST and work.tokens_per_second and work.load:
+        changes["tokens_per_second"] = work.tokens_per_second * work.load  # the idle time is paid for too
+    if goal is Goal.COUNT and "gpu" in question and not (work.vendors or work.families or work.accelerator or work.instance_type):
+        changes["vendors"] = frozenset({"NVIDIA", "AMD"})
+    # Weights that are named beside another wish, or with gradients, are a part of the sum.
+    sums = goal not in (Goal.MEMORY, Goal.CHOICE, Goal.COMPARE) or (work.task in TRAINING and "gradient" in question.replace("grads", "gradients"))
+    others = tuple(replace(other, **changes) for other in asked.others)
+    goals = tuple(dict.fromkeys((goal, *(g for g in asked.goals if g is not asked.goal or g is Goal.DIFFERENCE))))
+    return replace(asked, goals=goals, workload=replace(work, **changes), others=others, term=None if sums else asked.term)
+
+
+_BY_TRAINING = ("Tokens a second", "training_tokens_per_second_high")
+# The figure behind what leads an answer; that of a cost is of its run.
+_LEADS = {
+    Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
+    Goal.LATENCY: ("Tokens a second", "decode_tokens_per_second"),
+    Goal.PREFILL: ("Tokens a second", "prefill_tokens_per_second_high"),
+    Goal.TOKEN_COST: ("", "usd_per_million_tokens"),
+    Goal.CARBON: ("kWh an hour", "kwh_per_hour"),
+    Goal.ENERGY: ("W", "watts"),
+    **dict.fromkeys(_OF_TRAINING, _BY_TRAINING),
 }
 
 
@@ -133,14 +191,45 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     """The most users, tokens or parameters that fit put into the workload; where none do, that is what is answered."""
     slot = _SOLVED.get(asked.goal)
     work = asked.workload
+    if asked.goal is Goal.DEADLINE:
+        return replace(asked, workload=_in_time(work, facts))
+    if asked.goal is Goal.TOKENS and not work.hours:
+        raise ReaderError("Say how long the training runs, as in 8 H100 for a week.")
     if not slot or (slot == "parameters" and work.model):
         return asked
+    if slot == "parameters" and not (work.instance_type or work.accelerator) and (budget := work.budget_per_hour or (work.budget_per_month or 0.0) / HOURS_A_MONTH):
+        bought = [i for i in facts.instances.values() if i.accelerators and _hourly(i.name, facts) <= budget and runs_on(hardware(i, facts), work)[0] != "no"]
+        if bought:
+            best = max(bought, key=lambda i: (hardware(i, facts).usable_bytes * hardware(i, facts).devices, -_hourly(i.name, facts)))
+            work = replace(work, instance_type=best.name)
+            asked = replace(asked, workload=work)
     if not (work.instance_type or work.accelerator):
         raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
     found = most(_as_sold(work, facts), slot, facts)
     if not found:
         return replace(asked, goals=(Goal.FITS,), workload=replace(work, parameters=work.parameters or 1e8))
     return replace(asked, workload=_with(work, slot, found))
+
+
+def _housed(asked: Asked, facts: Facts) -> Asked:
+    """What is paid for or cooled: the hardware that is named, else the cheapest that holds the model."""
+    work = asked.workload
+    if not (work.instance_type or work.accelerator) and (fit := size(work, facts).cheapest):
+        work = replace(work, instance_type=fit.name, instances=fit.instances)
+    return replace(asked, workload=work)
+
+
+def _in_time(work: Workload, facts: Facts) -> Workload:
+    """As many accelerators, or instances, as train the tokens in the hours that are given."""
+    if not (work.tokens and work.hours):
+        raise ReaderError("Say how many tokens the training sees and in which time it is to end, as in 1T tokens in 30 days.")
+    one = size(_as_sold(replace(work, hours=None), facts), facts)
+    fit = one.named or one.cheapest or one.smallest
+    speed = fit.impact.training_tokens_per_second_high if fit and fit.impact else None
+    if not (fit and speed):
+        raise ReaderError("There is no published compute of this hardware in the data: name another, such as H100 or p5.48xlarge.")
+    count = math.ceil(work.tokens / (speed / fit.instances * work.hours * 3600) - 1e-9)
+    return replace(work, instance_type=fit.instance.name, instances=count) if fit.instance else replace(work, accelerators=count)
 
 
 def _with(work: Workload, slot: str, value: int) -> Workload:
@@ -163,6 +252,10 @@ def _said(text: str) -> Draft:
 
 def _as_sold(workload: Workload, facts: Facts) -> Workload:
     """ "A100 with 80 GB" as the table of accelerators tells them apart; more of them than a server has are servers."""
+    if workload.instance_type and workload.accelerators:
+        each = facts.instances[workload.instance_type].accelerators if workload.instance_type in facts.instances else 0
+        servers = math.ceil(workload.accelerators / each) if each else 1
+        workload = replace(workload, accelerators=None, instances=workload.instances or servers)
     if not workload.accelerator:
         return workload
     memory = f" {workload.accelerator_memory_gb:.0f}GB" if workload.accelerator_memory_gb else ""
@@ -219,7 +312,7 @@ class _Answer:
         """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
         goals = set(self._asked.goals)
         field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
-        if Goal.COST in goals and all(s.named and self._per_token(s.named) for s in sizings):
+        if all(s.named and self._per_token(s.named) for s in sizings):
             field_ = "usd_per_million_tokens"
         regions = len({s.workload.region for s in sizings}) > 1
         sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.impact and getattr(fit.impact, field_) is not None]
@@ -232,14 +325,37 @@ class _Answer:
         if len({getattr(side.impact, field_) for side in sides}) == 1:
             return ""
         verb = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
+        if Goal.DIFFERENCE in goals and len(sides) == 2:
+            return f"{name} {verb}: {self._gap(sides[best], sides[1 - best], field_)}."
         return f"{name} {verb}."
+
+    def _gap(self, less: Fit, more: Fit, field_: str) -> str:
+        """By how much a figure of one deployment is smaller than that of another, in a month or in the time that is given."""
+        field_ = field_.replace("hour", "month")
+        run, words = field_.replace("month", "run"), "a month"
+        if less.impact and more.impact and less.impact.figure(run) and more.impact.figure(run):
+            field_, words = run, f"for {self._asked.workload.hours:,g} hours" if self._asked.workload.hours else "for the run"
+        elif "million" in field_:
+            words = "for a million tokens"
+        assert less.impact
+        assert more.impact
+        one, other = less.impact.figure(field_), more.impact.figure(field_)
+        assert one
+        assert other
+        unit = "${}" if field_.startswith("usd") else "{} kWh" if field_.startswith("kwh") else "{} kg of CO2e"
+        self._figure(less, field_, "{}")
+        self._figure(more, field_, "{}")
+        text = unit.format(rounded(other.value - one.value, money="$" in unit))
+        self._work.say(words)
+        self._work.note(Computed(text, f"({other.formula}) - ({one.formula})", 1.0, (*_CONSTANTS, *self._given(less), *self._given(more), one.value, other.value)))
+        return f"{text} less {words} {self._work.cite(*one.inputs, *other.inputs)}"
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
         named = sizing.named
-        if named and self._asked.goal is Goal.THROUGHPUT and named.instance and sizing.workload.task is Task.SERVE:
+        if named and self._asked.goal in _OF_SPEED and named.instance and sizing.workload.task is Task.SERVE:
             return self._all_of(named, sizing)
-        if named and self._asked.goal in (Goal.THROUGHPUT, Goal.TIME):
+        if named and self._asked.goal in _OF_SPEED | _OF_TRAINING and self._asked.goal is not Goal.TOKEN_COST:
             return named
         return named if named and named.instance else self._chosen(sizing)
 
@@ -256,16 +372,7 @@ class _Answer:
         fit, goal, work = self._deployed(sizing), self._asked.goal, sizing.workload
         if not fit or not fit.impact:
             return ""
-        names = {
-            Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
-            Goal.TIME: ("Tokens a second", "training_tokens_per_second_high"),
-            Goal.CARBON: ("kWh an hour", "kwh_per_hour"),
-            Goal.ENERGY: ("W", "watts"),
-            Goal.COST: ("", "usd_per_run" if work.hours or work.tokens else ""),
-        }
-        label, name = names.get(goal, ("", ""))
-        if goal is Goal.COST and self._per_token(fit):
-            name = "usd_per_million_tokens"
+        label, name = _LEADS.get(goal, ("", "usd_per_run" if work.hours or work.tokens else ""))
         figure = fit.impact.figure(name)
         if not figure:
             return ""
@@ -281,11 +388,15 @@ class _Answer:
         impact = chosen.impact if chosen else None
         if goal in (Goal.CARBON, Goal.ENERGY) and chosen:
             return self._emission(sizing, chosen)
-        if goal is Goal.COST and chosen and impact and impact.usd_per_hour is not None:
+        if goal in (Goal.COST, Goal.TOKEN_COST) and chosen and impact and impact.usd_per_hour is not None:
             return self._cost(sizing, chosen)
         if goal is Goal.TIME and chosen and impact and impact.training_hours_low:
             return self._time(sizing, chosen)
-        if goal is Goal.THROUGHPUT and chosen and impact:
+        if goal is Goal.TOKENS and chosen and impact and impact.trained_tokens_high:
+            return self._trained(sizing, chosen)
+        if goal is Goal.DEADLINE and chosen and impact and impact.training_hours_low:
+            return self._in_time(sizing, chosen)
+        if goal in _OF_SPEED and chosen and impact:
             return self._speed(sizing, chosen)
         if self._asked.term and sizing.workload.task is Task.SERVE and (focused := self._focused(sizing)):
             return focused
@@ -297,7 +408,7 @@ class _Answer:
             return self._counted(sizing)
         if (named := self._machine(sizing)) and not self._wants_any_count():
             return self._verdict(sizing, named)
-        if goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE, Goal.COST):
+        if goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE, Goal.COST, Goal.TOKEN_COST):
             return self._choice(sizing)
         return self._focused(sizing) or f"{self._need(sizing)}."
 
@@ -431,6 +542,10 @@ class _Answer:
             return f"{self._need(sizing)}: no single kind of instance that was considered holds it and is known to run it."
         smallest = self._asked.goal is Goal.SMALLEST
         opening = "The smallest that holds it is" if smallest else "The cheapest that holds it is" if self._asked.goal is Goal.CHEAPEST else "Use"
+        if self._asked.goal is Goal.COUNT and fit.accelerator and fit.devices * fit.instances > 1:
+            opening = f"{fit.instances * fit.devices} × {short(fit.accelerator.name)}:"
+            self._work.say(opening)
+            opening += " use"
         if fit.within_budget is False:
             opening = "Nothing that holds it is within the budget; the nearest is"
         tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)
@@ -445,7 +560,7 @@ class _Answer:
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
-        if goal is Goal.COST and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
+        if goal in (Goal.COST, Goal.TOKEN_COST) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
             return self._cost(sizing, told).removesuffix(".") + "."
         if not sizing.named:
             return f"{self._need(sizing)}: {self._described(fit)}."
@@ -468,11 +583,8 @@ class _Answer:
             self._work.say(f"{work.hours:g} hours")
             spans = [f"{self._figure(fit, 'usd_per_run', '${}')} for {work.hours:g} hours", *spans]
         elif work.tokens and fit.impact.usd_per_run:
-            share = f"at an MFU of {work.mfu:.0%}" if work.mfu else "at 50% of its peak (MFU)"
-            share = share.replace("%", " %")
-            self._work.say(share)
             took = self._span(fit, "training_hours_low", 1.0)
-            spans = [f"{'About' if work.mfu else 'At least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours {share}", *spans]
+            spans = [f"{'About' if work.mfu else 'At least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours at {self._share(work, best=True)}", *spans]
         day = _A_DAY.search(self._question)
         if not work.tokens:
             spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
@@ -484,8 +596,7 @@ class _Answer:
         return f"{', '.join(spans)} on {self._machine_name(fit)} {where} {self._work.cite(*rows)}{fits}."
 
     def _per_token(self, fit: Fit) -> bool:
-        asks = re.search(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok", self._question) or self._asked.workload.tokens_per_second
-        return bool(asks and fit.impact and fit.impact.usd_per_million_tokens)
+        return bool(self._asked.goal is Goal.TOKEN_COST and fit.impact and fit.impact.usd_per_million_tokens)
 
     def _emission(self, sizing: Sizing, fit: Fit) -> str:
         impact, region = fit.impact, sizing.workload.region or ""
@@ -528,19 +639,59 @@ class _Answer:
         if low != high:
             took = f"{took} to {self._span(fit, 'training_hours_high', each)}"
         hours = f" ({self._span(fit, 'training_hours_low', 1.0)}{'' if low == high else ' to ' + self._span(fit, 'training_hours_high', 1.0)} hours)" if unit == "days" else ""
-        self._work.say("50 % 30 %", f"{work.mfu or 0:.0%}".replace("%", " %"))
-        share = f"an MFU of {work.mfu:.0%}".replace("%", " %") if work.mfu else "50 % to 30 % of its peak (MFU)"
+        share = self._share(work)
         answer, deadline = "", self._asked.workload.hours
         if deadline:
             answer = "Yes: " if high <= deadline else "No: " if low > deadline else "Only at the better end: "
         cite = self._work.cite(*figure.inputs, *self._rows_of(fit))
-        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         cost = ""
         sold = fit if fit.instance else next((f for f in sizing.fits if f.accelerator == fit.accelerator and f.accelerators == fit.accelerators), None)
         if Goal.COST in self._asked.goals and sold and sold.impact and sold.impact.usd_per_run is not None and sold.impact.price:
             price = sold.impact.price
             cost = f" It costs {'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run', '${}')} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {self._where(price)} {self._work.cite(price.row)}."
-        return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{holds}"
+        return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{self._unless_it_fits(sizing, fit)}"
+
+    def _trained(self, sizing: Sizing, fit: Fit) -> str:
+        """How many tokens a training sees in the hours that are given."""
+        assert fit.impact
+        work, figure = sizing.workload, fit.impact.figure("trained_tokens_high")
+        assert figure
+        unit, each = ("trillion", 1e12) if figure.value >= 1e12 else ("billion", 1e9) if figure.value >= 1e9 else ("million", 1e6)
+        seen = self._span(fit, "trained_tokens_high", each)
+        if not work.mfu:
+            seen = f"{self._span(fit, 'trained_tokens_low', each)} to {seen}"
+        self._work.say(f"{work.hours:,g} hours")
+        where = f"on {self._machine_name(fit)}, at {self._share(work, rising=True)}"
+        return f"{seen} {unit} tokens in {work.hours:,g} hours {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
+
+    def _in_time(self, sizing: Sizing, fit: Fit) -> str:
+        """How many accelerators end a training in the time that is given, and the instances that have them."""
+        assert fit.impact
+        assert fit.accelerator
+        work, hours = sizing.workload, self._asked.workload.hours or 0.0
+        figure = fit.impact.figure("training_tokens_per_second_high")
+        assert figure
+        assert work.tokens
+        counts: list[int] = []
+        for share in dict.fromkeys(reversed(shares(work))):
+            speed = figure.value / fit.accelerators * share / shares(work)[1]
+            counts.append(math.ceil(work.tokens / (speed * hours * 3600) - 1e-9))
+        name = short(fit.accelerator.name)
+        what = f"{counts[0]:,} × {name}"
+        launch = f" ({self._described(fit)})" if fit.instance else ""
+        slower = f"; {counts[1]:,} at 30 %" if len(counts) > 1 else ""
+        self._work.say(what, slower, f"{hours:,g} hours", f"{_count(work.tokens)} tokens")
+        return f"At least {what}{launch} for {_count(work.tokens)} tokens in {hours:,g} hours, at {self._share(work, best=True)}{slower} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
+
+    def _share(self, work: Workload, *, best: bool = False, rising: bool = False) -> str:
+        """Of which share of the peak a training or a prompt is computed with."""
+        usual = "50 %" if best else "30 % to 50 %" if rising else "50 % to 30 %"
+        share = f"an MFU of {work.mfu:.0%}".replace("%", " %") if work.mfu else f"{usual} of its peak (MFU)"
+        self._work.say(share)
+        return share
+
+    def _unless_it_fits(self, sizing: Sizing, fit: Fit) -> str:
+        return "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
 
     def _span(self, fit: Fit, name: str, hours: float) -> str:
         figure = fit.impact.figure(name) if fit.impact else None
@@ -551,10 +702,11 @@ class _Answer:
         return text
 
     def _speed(self, sizing: Sizing, fit: Fit) -> str:
+        """The bound of what is generated a second, or of how fast a prompt is read."""
         assert fit.impact
-        work, name = sizing.workload, self._machine_name(fit)
+        work, name, goal = sizing.workload, self._machine_name(fit), self._asked.goal
         rows = self._rows_of(fit)
-        bound = "training_tokens_per_second_high" if work.task in TRAINING else "decode_tokens_per_second"
+        bound = "training_tokens_per_second_high" if work.task in TRAINING else "prefill_tokens_per_second_high" if goal is Goal.PREFILL else "decode_tokens_per_second"
         figure = fit.impact.figure(bound)
         if not figure:
             reason = next((n for n in fit.impact.notes if "bound" in n or "bandwidth" in n or "compute" in n), "no published figure of its speed")
@@ -563,12 +715,27 @@ class _Answer:
         speed = self._figure(fit, bound, "{}")
         several = f" for {work.sequences:,} sequences together" if (work.sequences or 1) > 1 else ""
         wanted = work.tokens_per_second
-        answer = "" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
         self._work.say(f"{wanted or 0:,.0f}")
         asked = f"; {wanted:,.0f} are wanted" if wanted else ""
-        holds = "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
-        subject = self._subject(sizing)
-        return f"{answer or 'At'} most {speed} tokens a second{several} with {subject} on {name}, a bound and no measurement{asked} {self._work.cite(*figure.inputs, *rows)}.{holds}"
+        on = f"with {self._subject(sizing)} on {name}"
+        cite = self._work.cite(*figure.inputs, *rows)
+        if bound.startswith("prefill"):
+            return f"{self._prompt(sizing, fit, speed)} {on}, by compute alone {cite}.{self._unless_it_fits(sizing, fit)}"
+        if goal is Goal.LATENCY and fit.impact.milliseconds_per_token:
+            return f"At least {self._figure(fit, 'milliseconds_per_token', '{}')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
+        answer = "At" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
+        return f"{answer} most {speed} tokens a second{several} {on}, a bound and no measurement{asked} {cite}.{self._unless_it_fits(sizing, fit)}"
+
+    def _prompt(self, sizing: Sizing, fit: Fit, speed: str) -> str:
+        """How long a prompt takes, and how many tokens of prompts are read a second; first what the question gives a length for."""
+        work = sizing.workload
+        first = self._figure(fit, "first_token_seconds_low", "{}")
+        if not work.mfu:
+            first = f"{first} to {self._figure(fit, 'first_token_seconds_high', '{}')}"
+            speed = f"{self._figure(fit, 'prefill_tokens_per_second_low', '{}')} to {speed}"
+        took, rate = f"{first} s to the first token of a prompt of {work.context:,} tokens", f"{speed} tokens a second of prompts"
+        told = f"{took}, {rate}" if self._asked.workload.context else f"{rate}, {took}"
+        return f"{told} at {self._share(work, rising=not self._asked.workload.context)}"
 
     def _solution(self, sizing: Sizing, fit: Fit) -> str:
         """The most that fits, and what it then needs."""
@@ -602,7 +769,8 @@ class _Answer:
         flops = [fit.accelerators * speed * 1e12 for speed in fit.accelerator.tflops.values()] if fit.accelerator else []
         present = fit.instance.accelerators * fit.instances if fit.instance else 0
         active = memory.terms[0].bytes * sizing.model.active_parameters / sizing.model.parameters
-        numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences, work.mfu, work.tokens_per_second)
+        speeds = [getattr(fit.impact, f"{name}_tokens_per_second{end}") for name, end in _SPEEDS] if fit.impact else []
+        numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences, work.mfu, work.tokens_per_second, work.context, *speeds)
         return tuple(float(n) for n in (*numbers, *flops, active, *(t.bytes for t in memory.terms), sizing.model.active_parameters) if n)
 
     # the other lines
@@ -765,9 +933,11 @@ class _Answer:
     def _assumed(self, sizing: Sizing) -> str:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
         goal, term = self._asked.goal, self._asked.term
-        per_token = goal is Goal.COST and sizing.named is not None and self._per_token(sizing.named) and not sizing.workload.tokens_per_second
-        matters = _MATTERS.get(term or (Goal.THROUGHPUT if per_token else goal), _FITTING)
+        told_of = term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal)
+        matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING)
         told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
+        if sizing.workload.context == 1 and not (term or sizing.workload.tokens_per_second):
+            told = [*(a for a in told if "cache" not in a), "an empty cache"]
         return f"Assumed: {', '.join(told)}." if told else ""
 
     def _bytes(self, value: float, formula: str, *given: float) -> str:

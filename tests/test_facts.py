@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot
-from chatbot.answer import REFUSAL, Answer, Passage
+from chatbot.answer import REFUSAL, Answer, Passage, Turn
 from chatbot.citations import Evidence, verify
 from chatbot.sizing.facts import Facts, Host, Price, Pue
 from chatbot.table.columns import TYPE
@@ -240,6 +240,12 @@ def ask(question: str, index: Index) -> Answer:
         ("How many active parameters does mixtral 8x7b have?", "mistralai/Mixtral-8x7B-v0.1 has 12.9B active parameters [1]."),
         ("context length of llama3.3-70b-instruct", "meta-llama/Llama-3.3-70B-Instruct has a longest context of 131072 [1]."),
         ("hidden size of GPT-2", "openai-community/gpt2 has a hidden size of 768 [1]."),
+        ("I'm reading up on gpt-oss-20b, what head dimension do they use", "openai/gpt-oss-20b has a head dimension of 64 [1]."),
+        ("Qual é o contexto máximo do Kimi-K2-Instruct?", "moonshotai/Kimi-K2-Instruct has a longest context of 131072 [1]."),
+        ("ストックホルム（eu-north-1）のPUEはいくつですか", "eu-north-1 (Europe (Stockholm)) has a PUE of 1.1 [1]."),
+        ("How dirty is the grid behind eu-west-1?", "eu-west-1 (Europe (Ireland)) has a grid carbon intensity of 256.54 g CO2e per kWh [1]."),
+        ("max power of one H100 SXM?", "NVIDIA H100 GPU (80 GB) has a maximum power of 700 W [1]."),
+        ("for MLA math on DeepSeek-V3 I need kv_lora_rank and the rope dim", "- deepseek-ai/DeepSeek-V3 has a RoPE head dimension of 64 [1].\n- deepseek-ai/DeepSeek-V3 has a KV LoRA rank of 512 [1]."),
         ("memory bandwidth of an H100?", "NVIDIA H100 GPU (80 GB) has a memory bandwidth of 3350 GB/s [1]."),
         ("max power of an L4?", "NVIDIA L4 GPU (24 GB) has a maximum power of 72 W [1]."),
         ("max power of one H100 SXM?", "NVIDIA H100 GPU (80 GB) has a maximum power of 700 W [1]."),
@@ -272,6 +278,16 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
     assert answer.text.startswith(first)
     assert len(answer.citations) == cited
     assert all(c.passage.chunk.document.text[c.start : c.end] == c.quote for c in answer.citations)
+
+
+def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None:
+    bot, history = Chatbot(index), [Turn("experts in deepseek r1, total?", "256")]
+    for question, text in (
+        ("active per token then", "deepseek-ai/DeepSeek-R1 has 8 experts per token [1]."),
+        ("and its layers?", "deepseek-ai/DeepSeek-R1 has 61 layers [1]."),
+    ):
+        assert bot.ask(question, history).text == text
+        history.append(Turn(question, text))
 
 
 @pytest.mark.parametrize(

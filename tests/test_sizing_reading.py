@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chatbot.answer import Turn
 from chatbot.sizing.conversation import Asked, read_workload
-from chatbot.sizing.reading import MONTH_HOURS, Goal, Known
+from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, read_question
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
 LLAMA_8B, LLAMA_70B, LLAMA_405B = (f"meta-llama/Meta-Llama-3.1-{size}" for size in ("8B", "70B", "405B"))
@@ -245,3 +245,39 @@ def test_a_workload_that_is_written_out_is_read_back(
         task=Task.SERVE, weights=weights, context=context, sequences=users, budget_per_hour=budget, region=region,
     )  # fmt: skip
     assert workload(" ".join(part for part in parts if part) + "?") == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "hours"),
+    [
+        ("g5.xlarge 8 hours each workday, monthly bill?", 8 * 5 / 7 * 730 / 24),
+        ("Monday to Friday, 10 hours a day, 21 such days a month: what does a g5.xlarge cost per month?", 210),
+        ("a g5.xlarge 60 hours a week, 52 weeks a year", 3120),
+        ("two g5.xlarge, 8 hours a day on 30 days", 240),
+        ("a g5.xlarge 2 hours a day, 20 school days a month, 10 months", 400),
+        ("21 days of 10 hours a month on g5.xlarge", 210),
+        ("office hours only (8 h × 250 d), g5.xlarge", 2000),
+        ("g5.xlarge 10 hours a day, 5 days a week for 4 weeks", 200),
+        ("g5.xlarge 24 hours a day, 7 days a week", 730),
+        ("g5.xlarge 10 hours a day, cost a year", 3650),
+        ("g5.xlarge for a quarter", 2190),
+        ("6 hours on weekends on g5.xlarge", 6 * 2 / 7 * 730 / 24),
+        ("price of g5.xlarge per hour", None),
+    ],
+)
+def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None:
+    assert read_question(question, KNOWN).slots.get("hours") == (hours and pytest.approx(hours))
+
+
+@pytest.mark.parametrize(
+    ("question", "slots"),
+    [
+        ("Mixtral 8x22B in fp16 on 48 GB L40S", {"accelerator": "L40S", "accelerator_memory_gb": 48.0}),
+        ("1B tokens, 3 epochs, mfu .4", {"tokens": 3e9, "mfu": 0.4}),
+        ("half a billion tokens at 35% of peak", {"tokens": 5e8, "mfu": 0.35}),
+        ("60.000 millones de tokens", {"tokens": 6e10}),
+    ],
+)
+def test_amounts_are_read_as_they_are_meant(question: str, slots: dict[str, object]) -> None:
+    read = read_question(question, KNOWN).slots
+    assert {slot: read.get(slot) for slot in slots} == slots

@@ -142,7 +142,7 @@ def _asked(workload: Workload, said: Said, goals: tuple[Goal, ...]) -> Asked:
         slots["task"] = Task.FULL
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
-        slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators")}
+        slots.pop("accelerator", None)
     first = replace(workload, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
     others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()

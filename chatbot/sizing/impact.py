@@ -45,7 +45,8 @@ class Impact:
     `watts` is what the machines draw at the load; `kwh_per_hour` has the PUE of the region's data centres. Carbon is that of
     the electricity; the share of making the hosts stands apart and is in the sums of a month and a run (that of making
     accelerators is not published). Tokens a second are bounds: no software decodes faster, and prefill and training lie between
-    two shares of the peak. Costs and energy of a million tokens come from the highest bound, so they are the least possible.
+    two shares of the peak; the milliseconds are those between two tokens of one sequence, the seconds those of one prompt as
+    long as the context, and the trained tokens those of the hours that are given. Costs and energy of a million tokens come from the highest bound, so they are the least possible.
     The figures of a run are those of the hours asked for, or of the least hours that a training's tokens take.
     `figures` hold the arithmetic, `notes` say why a field is None and where sources differ.
     """
@@ -65,12 +66,17 @@ class Impact:
     kg_co2_per_run: float | None = None
     litres_per_hour: float | None = None
     decode_tokens_per_second: float | None = None
+    milliseconds_per_token: float | None = None
     prefill_tokens_per_second_low: float | None = None
     prefill_tokens_per_second_high: float | None = None
+    first_token_seconds_low: float | None = None
+    first_token_seconds_high: float | None = None
     training_tokens_per_second_low: float | None = None
     training_tokens_per_second_high: float | None = None
     training_hours_low: float | None = None
     training_hours_high: float | None = None
+    trained_tokens_low: float | None = None
+    trained_tokens_high: float | None = None
     usd_per_million_tokens: float | None = None
     kwh_per_million_tokens: float | None = None
     figures: tuple[Figure, ...] = ()
@@ -234,10 +240,12 @@ def _speed(fit: Fit, memory: Memory, model: Architecture, workload: Workload) ->
         return
     ceiling = None
     if tflops is not None:
-        for name, share in zip(("low", "high"), shares(workload), strict=True):
+        for name, other, share in zip(("low", "high"), ("high", "low"), shares(workload), strict=True):
             shown = f"{share} × {used:g} × {tflops:g}e12 / (2 × {count(model.active_parameters)})"
             speed = compute_bound(used * tflops, model.active_parameters, 2, share)
             yield Figure(f"prefill_tokens_per_second_{name}", speed, shown, _COMPUTE, rows)
+            if workload.context:
+                yield Figure(f"first_token_seconds_{other}", workload.context / speed, f"{workload.context} tokens / {speed:.5g}", _COMPUTE, rows)
         ceiling = compute_bound(used * tflops, model.active_parameters, 2)
     if accelerator.bandwidth_gbps is None:
         yield f"no published memory bandwidth of {accelerator.name} in the data"
@@ -246,16 +254,16 @@ def _speed(fit: Fit, memory: Memory, model: Architecture, workload: Workload) ->
     active = held["weights"] * model.active_parameters / model.parameters
     cache, sequences = held.get("KV cache", 0.0), workload.sequences or 1
     speed = decode_bound(used * accelerator.bandwidth_gbps, active, cache, sequences)
+    shown, source = f"{sequences} × {used:g} × {accelerator.bandwidth_gbps:g}e9 / ({count(active)} + {count(cache)})", _BANDWIDTH
     if ceiling is not None and ceiling < speed:
-        shown = f"{used:g} × {tflops:g}e12 / (2 × {count(model.active_parameters)})"
-        yield Figure("decode_tokens_per_second", ceiling, shown, _COMPUTE, rows)
-    else:
-        shown = f"{sequences} × {used:g} × {accelerator.bandwidth_gbps:g}e9 / ({count(active)} + {count(cache)})"
-        yield Figure("decode_tokens_per_second", speed, shown, _BANDWIDTH, rows)
+        speed, shown, source = ceiling, f"{used:g} × {tflops:g}e12 / (2 × {count(model.active_parameters)})", _COMPUTE
+    yield Figure("decode_tokens_per_second", speed, shown, source, rows)
+    yield Figure("milliseconds_per_token", 1000 * sequences / speed, f"1000 × {sequences} / {speed:.5g}", source, rows)
 
 
 def _training(tflops: float, model: Architecture, workload: Workload, rows: tuple[Row, ...]) -> Iterator[Figure]:
-    """Tokens a second, and the hours that the tokens take: the low bound of the speed makes the high one of the time."""
+    """Tokens a second, and the hours that the tokens take (the low bound of the speed makes the high one of the time) or the
+    tokens that the hours are enough for."""
     least, most = shares(workload)
     for name, other, share in (("low", "high", least), ("high", "low", most)):
         speed = compute_bound(tflops, model.active_parameters, 6, share)
@@ -264,6 +272,9 @@ def _training(tflops: float, model: Architecture, workload: Workload, rows: tupl
         if workload.tokens:
             hours = f"{count(workload.tokens)} tokens / {speed:.5g} / 3600"
             yield Figure(f"training_hours_{other}", workload.tokens / speed / 3600, hours, _COMPUTE, rows)
+        elif workload.hours:
+            tokens = f"{speed:.5g} × {workload.hours:.5g} hours × 3600"
+            yield Figure(f"trained_tokens_{name}", speed * workload.hours * 3600, tokens, _COMPUTE, rows)
 
 
 def shares(workload: Workload) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from chatbot.table.entities import take_names, vocabulary
 from chatbot.table.filters import is_understood
 from chatbot.table.instances import Row, load_tables
 from chatbot.table.writing import Writing
+from chatbot.words import STOP_WORDS
 from ingest import Index
 
 _SHOWN = 8
@@ -33,6 +34,11 @@ _TIES = re.compile(r"\b(?:tie[sd]?|tied|tying|shares?|shared|untied)\b[^.]{0,20}
 _GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
 _LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_POWER = frozenset({"Idle power", "Maximum power"})
+_FORMATS = frozenset({"FP32", "TF32", "BF16", "FP16", "FP8", "INT8", "FP4"})
+# This many words of content beside a name and a column ask nothing of their own.
+_ASIDE = 5
+_SIZE = re.compile(r"\d+b|co2e?q?|g\w*co2\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +58,10 @@ def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | 
         return None
     tables = load_tables(index)
     # As it was asked too: spelling is put right by the words of prose, which has no "instruct".
-    for text in dict.fromkeys((query.standalone, query.question)):
+    before = tuple(turn.question for turn in reversed(query.history))
+    for text, turns in dict.fromkeys(((query.standalone, ()), (query.question, ()), (query.question, before))):
         for key in tables.keys() - {TYPE}:
-            if asked := _read(text, key, tables[key]):
+            if asked := _read(text, key, tables[key], turns):
                 writing = Writing(passages)
                 _tell(asked, tables[key], writing)
                 if writing.lines:
@@ -75,9 +82,12 @@ def speaks_of_it(query: Query, said: str, index: Index) -> bool:
     return False
 
 
-def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
+def _read(text: str, key: str, rows: Sequence[Row], before: Sequence[str] = ()) -> _Asked | None:
+    """What a text asks; of what an earlier turn named, the latest first, where those are given: "active per token then"."""
     reading = Reading(re.sub(r"\s+", " ", text.lower()))
-    names = take_names(reading, key, _names(rows)) or _take_models(reading, key, rows)
+    names = _take_things(reading, key, rows)
+    if not names:
+        names = next((found for turn in before if (found := _take_things(Reading(turn.lower()), key, rows))), ())
     first = _take_first(reading, key, rows) if not names else None
     columns = (first[0],) if first else _take_columns(reading, key, rows)
     ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", reading.text))
@@ -87,9 +97,24 @@ def _read(text: str, key: str, rows: Sequence[Row]) -> _Asked | None:
     if key == "Model" and _BYTES.search(reading.text):
         return None  # its parameters are no size in bytes
     reading.take(_frame())
-    if not columns or not (names or ranked) or _ASKS_MORE.search(reading.text) or not is_understood(reading.text):
+    if not columns or not (names or ranked) or _ASKS_MORE.search(reading.text):
         return None
+    if not is_understood(reading.text) and (ranked or not _is_of_tables(key, columns, reading.text, 1 if before else _ASIDE)):
+        return None
+    if before and key == "Accelerator" and not set(columns) - _FORMATS and "ops" not in text.lower():
+        return None  # "fp8?" after a question on memory changes the format
     return _Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
+
+
+def _is_of_tables(key: str, columns: Iterable[str], rest: str, most: int) -> bool:
+    """Whether columns stand in tables and hardly in documents, and little else is said: then a polite or a rambling question is one of a row too."""
+    alone = {"Accelerator": set(columns) <= _POWER, "Model": "Parameters" not in columns}.get(key, True)
+    words = [w for w in re.findall(r"\w{2,}", rest) if w not in STOP_WORDS]
+    return alone and len(words) <= most and not any(re.search(r"\d", w) and not _SIZE.fullmatch(w) for w in words)
+
+
+def _take_things(reading: Reading, key: str, rows: Sequence[Row]) -> tuple[str, ...]:
+    return take_names(reading, key, _names(rows)) or _take_models(reading, key, rows)
 
 
 def _take_models(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
@@ -118,7 +143,7 @@ def _names(rows: Iterable[Row]) -> list[str]:
 
 def _take_columns(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
     """The columns that a text speaks of, the longest words for one first."""
-    return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?<![\w-])(?:{words})(?![\w-])"))
+    return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?a:(?<![\w-]))(?:{words})(?a:(?![\w-]))"))
 
 
 def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, bool] | None:
