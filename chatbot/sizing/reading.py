@@ -41,6 +41,13 @@ class Goal(StrEnum):
     MEMORY = "memory"
     COMPARE = "compare"
     CHOICE = "choice"
+    AFFORDABLE = "affordable"
+    TOKENS = "tokens"
+    DEADLINE = "deadline"
+    PREFILL = "prefill"
+    LATENCY = "latency"
+    TOKEN_COST = "token cost"
+    DIFFERENCE = "difference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,8 @@ class Said:
     term: str | None = None
     """The one term of the memory that is asked for: "KV cache", "weights"."""
     euros: bool = False
+    plain: str = ""
+    """The question with what was read replaced by plain words: "does MODEL fit on GPU"."""
 
 
 @dataclass(slots=True)
@@ -75,6 +84,18 @@ class Reading:
     text: str
     slots: dict[str, Any] = field(default_factory=dict)
     several: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    stages: list[tuple[str, str]] = field(default_factory=list)
+
+    def stand_in(self, word: str) -> None:
+        """What was taken since the last word is this."""
+        self.stages.append((word, self.text))
+
+    def plain(self) -> str:
+        """The text with a plain word for each thing that was taken, and one for each other number."""
+        words = re.sub(
+            r"\|+", lambda bars: next((f" {word} " for word, text in self.stages if text[bars.start()] == "|"), " "), self.text
+        )
+        return " ".join(re.sub(r"\d+(?:[.,]\d+)*", "0", words).split())
 
     def take(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
         """The matches, in order; each leaves bars of its length, over which no other pattern reaches."""
@@ -97,28 +118,15 @@ class Reading:
 
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
-    text = re.sub(r"[ \t\r\n]+", " ", question.lower()).strip()
+    text = _renamed(re.sub(r"[ \t\r\n]+", " ", question.lower()).strip())
     reading = Reading(text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
-    _take_region_codes(reading)
-    unknown = _take_types(reading, known)
-    _take_impossible(reading)
-    named = _take_model(reading, known)
     euros = bool(_EUROS.search(text))
     term = next(iter(_take_listed(Reading(_CACHE.sub(" ", text)), "terms")), None)
     if term == "KV cache" and _PER_TOKEN.search(text):
         reading.slots["context"] = 1
-    for take in (_take_shares, _take_amounts, _take_cache, _take_budget, _take_tokens, _take_context, _take_sequences, _take_training):
-        take(reading)
-    _take_sizes(reading, named)
-    reading.fill("weights", _formats(reading))
-    _take_accelerators(reading, known)
-    _take_lines(reading, text)
-    _take_families(reading, known)
-    _take_memory(reading)
-    _take_duration(reading)
-    reading.fill("region", _take_listed(reading, "regions"))
-    reading.fill("task", _tasks(_take_listed(reading, "tasks")))
+    unknown, named = _take_slots(reading, known)
+    plain = reading.plain()
     wanted = _take_goals(reading) | counted
     if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
         wanted |= {Goal.COST if "million" in text else Goal.THROUGHPUT}
@@ -126,8 +134,43 @@ def read_question(question: str, known: Known) -> Said:
     rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
     return Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest, term, euros,
+        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest, term, euros, plain,
     )  # fmt: skip
+
+
+def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | None]:
+    """Fill the slots, those first whose words others would misread; gives an unknown instance type, and the model as it is named."""
+    text = reading.text
+    _take_region_codes(reading)
+    reading.stand_in("region")
+    unknown = _take_types(reading, known)
+    reading.stand_in("instance")
+    _take_impossible(reading)
+    named = _take_model(reading, known)
+    reading.stand_in("model")
+    for take, stand_in in (
+        (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "cache in format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
+        (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
+    ):  # fmt: skip
+        take(reading)
+        reading.stand_in(stand_in)
+    _take_sizes(reading, named)
+    reading.stand_in("model")
+    reading.fill("weights", _formats(reading))
+    reading.stand_in("format")
+    _take_accelerators(reading, known)
+    reading.stand_in("gpu")
+    _take_lines(reading, text)
+    _take_families(reading, known)
+    reading.stand_in("family")
+    _take_memory(reading)
+    reading.stand_in("gpus")
+    _take_duration(reading)
+    reading.stand_in("duration")
+    reading.fill("region", _take_listed(reading, "regions"))
+    reading.stand_in("region")
+    reading.fill("task", _tasks(_take_listed(Reading(reading.text), "tasks")))
+    return unknown, named
 
 
 _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}|(?:{'|'.join(sorted((w for w in WORD_NUMBERS if w.isalpha()), key=len, reverse=True))}|single)\b)"
@@ -202,17 +245,21 @@ def _take_impossible(reading: Reading) -> None:
 
 
 def _take_model(reading: Reading, known: Known) -> Named | None:
-    rewritten = reading.text
-    for written, name in _models():
-        rewritten = written.sub(name, rewritten)
-    named = find_model(rewritten, known.models)
+    named = find_model(reading.text, known.models)
     if named is None:
         return _unnamed(reading)
-    reading.text = f"{rewritten[: named.start]}{'|' * (named.end - named.start)}{rewritten[named.end :]}"
+    reading.mask(named.start, named.end)
     reading.fill("model", named.models)
     if not named.models and named.parameters:
         reading.fill("parameters", [named.parameters])
     return named
+
+
+def _renamed(text: str) -> str:
+    """The text with models named as the table has them."""
+    for written, name in _models():
+        text = written.sub(name, text)
+    return text
 
 
 UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
