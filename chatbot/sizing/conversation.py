@@ -66,7 +66,7 @@ def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked
 
 _COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi)\b\W*)*", re.IGNORECASE)  # fmt: skip
 _LEAD = re.compile(
-    r"\W*(?:(?:ok(?:ay)?|haha|lol|hm+|oh|no|well|thanks)\b\W*)*(?:and|but|so|then|also|now|what about|how about|what if|same|instead|und|what would change|make (?:it|that)|sorry|sry|oops|wait|actually|i (?:actually )?(?:have|mean|meant)|rather|y|et|und in)\b"
+    r"\W*(?:(?:ok(?:ay)?|haha|lol|hm+|oh|no|well|thanks)\b\W*)*(?:and|but|so|then|also|now|what about|how about|what if|same|instead|und|what would change|swap|switch|move|change|replace|make (?:it|that)|sorry|sry|oops|wait|actually|i (?:actually )?(?:have|mean|meant)|rather|y|et|und in)\b"
 )
 
 
@@ -149,6 +149,7 @@ _GOALS = {
 }  # fmt: skip
 _TERMS = {"weights": "weights", "kv_cache": "KV cache"}
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
+_EACH_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
 _PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\btoken\b|\btpot\b|\binter-?token\b")
 # What may be asked beside the figure that leads.
 _BESIDE = (Goal.CHEAPEST, Goal.SMALLEST, Goal.COST, Goal.COMPARE)
@@ -160,7 +161,7 @@ def _goals(label: str, said: Said, before: _Heard | None) -> tuple[Goal, ...]:
     beside = [goal for goal in _BESIDE if goal in said.goals]
     if before and before.label == label and not beside:
         return before.asked.goals
-    leads = _GOALS.get(label) or next((goal for goal in (Goal.SMALLEST, Goal.CHEAPEST) if goal in beside), Goal.CHOICE)
+    leads = _GOALS.get(label) or next((goal for goal in (Goal.SMALLEST, Goal.CHEAPEST) if goal in beside), Goal.CHOICE if said.slots.keys() & {"model", "parameters"} else Goal.CHEAPEST)
     if leads is Goal.THROUGHPUT and _PER_TOKEN.search(said.text):
         leads = Goal.LATENCY
     return tuple(dict.fromkeys((leads, *(beside if leads not in _IMPACTS else ()))))
@@ -170,7 +171,13 @@ def _asked(said: Said, label: str, before: _Heard | None, known: Known) -> Asked
     """The question's own workload, or the one before with the slots that it changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)
-    bare, them = slots.pop("size", None), slots.pop("of_them", None)
+    bare, them, epochs, kilowatts = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "kilowatts"))
+    if epochs and (tokens := slots.get("tokens", work.tokens)):
+        slots["tokens"] = tokens * epochs
+    if kilowatts and (hours := slots.get("hours", work.hours)):
+        slots["kwh"] = kilowatts * hours
+    if label == "kv_cache" and _EACH_TOKEN.search(said.text):
+        slots.setdefault("context", 1)
     if bare and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:
         slots.setdefault("instance_type", other)
     if them:
@@ -185,8 +192,12 @@ def _asked(said: Said, label: str, before: _Heard | None, known: Known) -> Asked
         slots["task"] = (Task.FULL if slots.keys() & {"zero_stage", "optimizer"} else Task.PRETRAIN) if task in (None, Task.SERVE) else task
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
-        slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators")}
+        slots.pop("accelerator", None)
+        if slots.get("instances") or names_model or slots.keys() & {"model", "parameters"}:
+            slots.pop("accelerators", None)
     cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
+    if "accelerator" in slots and work.accelerator and not re.search(r"\b(?:an?|one|single|the) gpu\b", said.plain):
+        cleared -= {"accelerators"}  # "8 H100", then "on H200s?"
     if slots.get("task") in _TRAINING and "weights" not in slots and work.weights in _QUANTISED:
         cleared |= {"weights", "cache"}
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)

@@ -123,8 +123,6 @@ def read_question(question: str, known: Known) -> Said:
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
     euros = bool(_EUROS.search(text))
     term = next(iter(_take_listed(Reading(_CACHE.sub(" ", text)), "terms")), None)
-    if term == "KV cache" and _PER_TOKEN.search(text):
-        reading.slots["context"] = 1
     unknown, named = _take_slots(reading, known)
     plain = reading.plain()
     wanted = _take_goals(reading) | counted
@@ -149,7 +147,7 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     named = _take_model(reading, known)
     reading.stand_in("model")
     for take, stand_in in (
-        (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "cache in format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
+        (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
         (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
     ):  # fmt: skip
         take(reading)
@@ -169,29 +167,34 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     reading.stand_in("duration")
     reading.fill("region", _take_listed(reading, "regions"))
     reading.stand_in("region")
+    _take_people(reading)
+    reading.stand_in("users")
     reading.fill("task", _tasks(_take_listed(Reading(reading.text), "tasks")))
     return unknown, named
 
 
-_NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}|(?:{'|'.join(sorted((w for w in WORD_NUMBERS if w.isalpha()), key=len, reverse=True))}|single)\b)"
+@cache
+def _wording() -> dict[str, Any]:
+    return tomllib.loads(resources.files("chatbot.sizing").joinpath("wording.toml").read_text(encoding="utf-8"))
+
+
+_NUMBERS = {**{word: float(n) for word, n in WORD_NUMBERS.items() if word.isalpha()}, **{word: float(n) for n, words in _wording()["numbers"].items() for word in words}}
+_NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b)"
 _SCALED = rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|t|b|bn|thousand|million|billion|trillion)?(?![\w.])"
-_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
+_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
 def _value(written: str) -> float:
-    if written == "single":
-        return 1.0
-    if written in WORD_NUMBERS:
-        return float(WORD_NUMBERS[written])
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", written):
-        return float(written.replace(",", ""))
+    if written in _NUMBERS:
+        return _NUMBERS[written]
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|[1-9]\d{0,2}\.000", written):
+        return float(written.replace(",", "") if "," in written else written.replace(".", ""))
     whole, _, part = written.replace(",", ".").partition(".")
     return float(f"{whole}.{part.replace('.', '') or 0}")
 
 
 # Read before anything is taken out: "how many users" has no number in it.
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
-_PER_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every) token\b|/ ?token\b")
 _EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))")
 
 
@@ -271,38 +274,39 @@ def _unnamed(reading: Reading) -> Named | None:
 
 
 _OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
-_OF_MODEL = r"(?:[\s-]?(?:params?|parameters?|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
+_OF_MODEL = r"(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
 _SIZE = _compiled(
-    rf"(?<!\$)(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:params?|parameters?|weights?)\b)?|(?P<small>m|mn|million|t|trillion){_OF_MODEL})"
+    rf"(?<!\$)(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL})"
 )
 
 
 def _take_sizes(reading: Reading, named: Named | None) -> None:
     found = reading.take(_SIZE)
-    scales = {"m": 1e6, "mn": 1e6, "million": 1e6, "t": 1e12, "trillion": 1e12}
-    sizes = [_value(m["number"]) * (1e9 if m["big"] else scales[m["small"]]) for m in found]
+    scales = {"t": 1e12, "trillion": 1e12}
+    sizes = [_value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
     if named is None or not named.models:
         reading.fill("parameters", sizes)
 
 
 _ANY_FORMAT = r"(?:(?:fp|int|bf|nf)[- ]?\d+|\d+[- ]?bits?)"
-_CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:in|at|of|is|with)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
+_CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:is )?(?:kept )?(?:in|at|of|is|with|stays)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
 
 
 def _take_cache(reading: Reading) -> None:
-    for match in reading.take(_CACHE):
+    for match in list(_CACHE.finditer(reading.text)):
+        reading.mask(*match.span("before" if match["before"] else "after"))
         inner = Reading(match["before"] or match["after"])
         reading.fill("cache", [Format(name) for name in _take_listed(inner, "formats")])
 
 
 _SHARE = rf"(?P<number>{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
-_MFU_WORD = r"(?:mfu|model flops utili[sz]ation)"
+_MFU_WORD = r"(?:mfu|model flops utili[sz]ation|(?:utili[sz]ation )?of (?:the )?peak)"
 _MFU = _compiled(
     rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
 )
-_LOAD_WORD = r"(?:load|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
+_LOAD_WORD = r"(?:load|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
 _LOAD = _compiled(
-    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller)[\s-]{_LOAD_WORD}|(?P<french>mi|pleine)[\s-]charge))(?!\w)"
+    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?{_LOAD_WORD}|half (?:busy|loaded|utili[sz]ed)|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|max(?:imum)? power|maxed out))|(?:at|around|about|@) (?P<bare>\d{{1,3}})\s?(?:%|percent)(?! of| mfu))(?!\w)"
 )
 
 
@@ -313,30 +317,33 @@ def _take_shares(reading: Reading) -> None:
         share = _value(written)
         reading.fill("mfu", [share / 100 if percent or share > 1 else share])
     for match in reading.take(_LOAD):
-        half = (match["word"] or match["french"] or "").startswith(("half", "halb", "mi"))
-        reading.fill("load", [_value(match["number"]) / 100 if match["number"] else 0.5 if half else 1.0])
+        half = re.search(r"half|halb|\bmi|met|med|mez|mei", match.group())
+        share = match["number"] or match["bare"]
+        reading.fill("load", [_value(share) / 100 if share else 0.5 if half else 1.0])
 
 
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
+_POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )?load)?(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
-_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks))(?![\w.]|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily)\b)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks|dólares))(?![\w.]|,\d|\s?(?:/|per|an?|each|every|the|pro|por|al|monthly|hourly|daily|weekly|yearly)\b)")
 
 
 def _take_amounts(reading: Reading) -> None:
     """Energy, a speed and a sum of money that are given."""
     reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
+    reading.fill("kilowatts", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_POWER)])
     reading.fill("tokens_per_second", [_scaled(m) for m in reading.take(_SPEED)])
     reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
 
 
-_PER = r"\s?(?:/|per|an?|each|every|the|por|pro)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|tag|monat|jahr|mois|mes)\b"
+_PER = r"\s?(?:(?:/|per|an?|each|every|the|por|pro|al|im|par)\s?)?(?P<unit>hours?|hourly|hr|h|day|daily|weeks?|weekly|months?|monthly|mo|years?|yearly|yr|stunde|tag|woche|monat|jahr|jour|semaine|mois|semana|mes)\b"
 _MONEY = r"(?:usd|us dollars?|dollars?|bucks|\$)"
 _BUDGET = _compiled(
     rf"(?:(?P<bound>under|below|less than|at most|max(?:imum)?(?: of)?|up to|within|not more than|no more than|for|with|have|budget(?: is| of|:)?|<=?|≤)\s)?"
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
 # What a unit of time begins with; the first that does.
-_HOURS = (("fo", 336.0), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0))
+_HOURS = (("fo", 336.0), ("q", 2190.0), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0))
 
 
 def _hours(unit: str) -> float:
@@ -358,7 +365,7 @@ def _take_budget(reading: Reading) -> None:
 
 
 _TOKENS = _compiled(
-    rf"(?P<number>{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|milliards?|milliarden?|mrd|mil millones)[\s-](?:de |of |training )?tokens?(?! of context| context)(?!\w)"
+    rf"(?P<number>{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|millones|milliards?|milliarden?|mrd|mil millones)\.?[\s-]?(?:de |of |training |output )?(?:tokens?|tok)(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
 )
 
 
@@ -367,7 +374,8 @@ def _take_tokens(reading: Reading) -> None:
     for match in list(_TOKENS.finditer(reading.text)):
         if not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
-            reading.fill("tokens", [_scaled(match)])
+            number, scale = (match["number"], match["scale"]) if match["number"] else (match["after"], match["scale_after"])
+            reading.fill("tokens", [_value(number) * _SCALES[scale]])
 
 
 _CONTEXT_WORD = r"(?:contexts?|ctx|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
@@ -377,14 +385,15 @@ _CONTEXT = _compiled(
 )
 
 
+_NO_CONTEXT = re.compile(r"[\s-]?(?:\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
+
+
 def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
-        long = match["scale"] == "k" and not re.match(
-            r"\s?(?:\||users|requests|\$|usd|gpus?)", reading.text[match.end() :]
-        )
-        if said or (long and re.search(r"(?:at|with|of|to|for|,|full|whole|entire)\s$", reading.text[: match.start()][-8:])):
+        long = match["scale"] == "k" and "," not in match["number"] and not _NO_CONTEXT.match(reading.text, match.end()) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
+        if said or long:
             reading.mask(match.start(), match.end())
             reading.fill("context", [_tokens(_value(match["number"]), match["scale"] or "")])
 
@@ -399,7 +408,7 @@ _PEOPLE = r"(?:users?|people|persons?|developers?|employees?|engineers?|requests
 _SEQUENCES = _compiled(
     rf"(?:(?:micro[- ]?)?batch(?:es)?(?:[- ]size)?(?:\s?[:=]|\s(?:of|is|to))?\s?(?P<batch>{_NUMBER})(?![\w.])|bs\s?=?\s?(?P<bs>\d+)(?![\w.])"
     rf"|concurrency(?: of|:)?\s(?P<concurrency>{_NUMBER})"
-    rf"|(?P<people>{_NUMBER})(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
+    rf"|(?P<people>{_NUMBER}|minus \d+)(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
     rf"|(?P<once>{_NUMBER})\s(?:at once|at a time|in parallel|concurrent(?:ly)?|parallel))"
 )
 
@@ -407,10 +416,30 @@ _SEQUENCES = _compiled(
 def _take_sequences(reading: Reading) -> None:
     found = reading.take(_SEQUENCES)
     counts = [
-        _value(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
+        _signed(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
         for m in found
     ]
     reading.fill("sequences", [int(count) for count in counts])
+
+
+def _signed(written: str) -> float:
+    return -_value(written.removeprefix("minus ")) if written.startswith("minus ") else _value(written)
+
+
+# What is left of "25 clinicians", "32 staff", "10 Kollegen" when everything else that is counted has been taken: the people served.
+_SERVED = _compiled(rf"(?P<number>{_NUMBER})[\s-](?:[^\W\d_]{{2,15}}[\s-])?(?P<noun>[^\W\d_]{{3,}}(?:s|en|ren|gen|nen|eurs|enti|anti)|people|staff|men|women|children|personnel)(?!\w)")
+
+
+def _take_people(reading: Reading) -> None:
+    served = [m for m in _SERVED.finditer(reading.text) if m["noun"] not in _uncounted()]
+    for match in served[:1]:
+        reading.mask(match.start(), match.end())
+        reading.fill("sequences", [int(_value(match["number"]))])
+    reading.fill("sequences", [int(_value(m["number"])) for m in reading.take(_TIMES)])
+
+
+# "10 x 64k": sequences, each of so many tokens.
+_TIMES = _compiled(rf"(?P<number>{_NUMBER})\s?[x×*]\s?(?=\|)")
 
 
 _ZERO = _compiled(r"(?:(?:deepspeed )?zero[- ]?(?:stage[- ]?)?(?P<stage>[0-3])|(?P<sharded>fsdp))(?!\w)")
@@ -420,7 +449,11 @@ _RECOMPUTE = _compiled(
 )
 
 
+_EPOCHS = _compiled(rf"(?P<number>{_NUMBER})[\s-](?:epochs?|epochen|[eé]poques|[eé]pocas|passes)(?!\w)")
+
+
 def _take_training(reading: Reading) -> None:
+    reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
     reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
     reading.fill("optimizer", [Optimizer(name) for name in _take_listed(reading, "optimizers")])
@@ -446,7 +479,7 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
     if wanted:
         reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
-        reading.several["accelerator"] = [other for other in wanted[1:] if other != wanted[0]]
+        reading.several["accelerator"] = [other for other in wanted[1:] if other not in (wanted[0], {**wanted[0], "accelerators": None, "accelerator_memory_gb": None})]
 
 
 def _accelerator(match: re.Match[str], names: Mapping[str, str]) -> dict[str, Any]:
@@ -548,10 +581,10 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 _MEMORY = _compiled(
     rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:gpus?|cards?) (?:with|of)|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
-_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such))(?!\w)")
+_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such(?! [a-z])))(?!\w)")
 _COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w)")
 # A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
-_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
+_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
 
@@ -574,11 +607,11 @@ def _gigabytes(number: str, unit: str) -> float:
 
 
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)(?:[\s-]|(?<=\d))(?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily>\s?(?:/|a|per|each|every|am|pro|par|al|por)\s?(?:day|tag|jour|d[ií]a)|\s?daily)?(?P<weekly>\s?(?:/|a|per|each|every|pro)\s?(?:week|woche))?(?!\w)"
+    rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?:full|whole|straight|consecutive|solid|entire)\s)?|(?<=\d))(?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily>\s?(?:/|a|per|each|every|am|pro|par|al|por)\s?(?:day|tag|jour|d[ií]a)|\s?daily)?(?P<weekly>\s?(?:/|a|per|each|every|pro)\s?(?:week|woche))?(?!\w)"
 )
 _ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
 _RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:day|week|year|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
-_FOR = re.compile(r"(?:for|over|during|in|within|running|runs|pendant|während|für|en|durante)\s")
+_FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante)\s")
 # "A week" by itself, or of something, is a length too; "the price a week" is none.
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
@@ -588,10 +621,10 @@ def _take_duration(reading: Reading) -> None:
     lengths: list[float] = []
     daily = weekly = 0.0
     for match in list(_DURATION.finditer(reading.text)):
-        once = not re.match(r"\d", match["number"]) and match["number"] not in WORD_NUMBERS
-        whole = match["number"] in ("a full", "the whole", "all")
+        once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
+        whole = re.search(r"full|whole|entire|last|next|all", match["number"])
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
-        if once and not whole and not apart and not _FOR.match(match.group()):
+        if once and not (whole or re.search(r"full|whole|entire", match.group())) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start(), match.end())
         hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
@@ -627,11 +660,6 @@ def _tasks(found: Sequence[str]) -> list[Task]:
 
 
 # --- data ---------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def _wording() -> dict[str, Any]:
-    return tomllib.loads(resources.files("chatbot.sizing").joinpath("wording.toml").read_text(encoding="utf-8"))
 
 
 def _words(written: Sequence[str]) -> re.Pattern[str]:
@@ -673,6 +701,11 @@ def _goal_patterns() -> dict[Goal, re.Pattern[str]]:
 
 def _take_goals(reading: Reading) -> frozenset[Goal]:
     return frozenset(goal for goal, pattern in _goal_patterns().items() if reading.take(pattern))
+
+
+@cache
+def _uncounted() -> frozenset[str]:
+    return frozenset(_wording()["words"]["uncounted"].split())
 
 
 @cache
