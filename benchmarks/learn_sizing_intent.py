@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
+from chatbot.sizing.conversation import asked_for, can_be_computed
 from chatbot.sizing.intent import COMPUTED, LABELS, features
 from chatbot.sizing.reading import Known, read_question
 from chatbot.working import load
@@ -87,12 +88,19 @@ def report(questions: Sequence[Mapping[str, str]], rows: csr_matrix, known: Know
     labels = np.array([LABELS.index(q["asked"]) for q in questions])
     computed, sets = labels < len(COMPUTED), np.array([q.get("set", "wordings") for q in questions])
     claim, best = likely[:, : len(COMPUTED)].sum(axis=1), likely[:, : len(COMPUTED)].argmax(axis=1)
+    claim *= [can_stand(q, COMPUTED[label], known) for q, label in zip(questions, best, strict=True)]
     print(f"{len(questions)} questions, {computed.sum()} computed; label right for {(best == labels)[computed].mean():.3f} of these")
     for threshold in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
         claimed = claim > threshold
         others = {name: claimed[(sets == name) & ~computed].mean() for name in dict.fromkeys(sets)}
         told = ", ".join(f"{name} {share:.4f}" for name, share in others.items())
         print(f"{threshold}: {claimed[computed].mean():.3f} claimed, rightly {(claimed & (best == labels))[computed].mean():.3f}; not computed: {told}")
+
+
+def can_stand(question: Mapping[str, str], label: str, known: Known) -> bool:
+    """Whether the slots that a label needs are there; what a follow-up lacks the turns before may have said."""
+    said = read_question(question["text"], known)
+    return "before" in question or can_be_computed(label, asked_for(said, label, None, known))
 
 
 def out_of_fold(questions: Sequence[Mapping[str, str]], rows: csr_matrix, known: Known) -> NDArray[np.float64]:

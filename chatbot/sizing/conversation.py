@@ -74,12 +74,12 @@ def _hear(question: str, before: _Heard | None, known: Known) -> _Heard:
     """What is asked after a turn: by the question alone where it can stand so, else by what it changes of the turns before."""
     said = read_question(question[:_LONGEST], known)
     label, likely = _likeliest(said, None)
-    alone = _asked(said, label, None, known)
-    computed = likely >= _CLAIMED and _can_be_computed(label, alone) and len(question) <= _LONGEST
+    alone = asked_for(said, label, None, known)
+    computed = likely >= _CLAIMED and can_be_computed(label, alone) and len(question) <= _LONGEST
     if before and (not computed or _LEAD.match(said.text)):
         leaning, likely = _likeliest(said, before.label)
-        changed = _asked(said, leaning, before, known)
-        if likely >= _CLAIMED and _can_be_computed(leaning, changed):
+        changed = asked_for(said, leaning, before, known)
+        if likely >= _CLAIMED and can_be_computed(leaning, changed):
             return _Heard(leaning, changed, computed=True)
         if leaning.startswith("fact_") and not said.slots:
             return _Heard(leaning, changed, computed=False)  # "and its layers?", between questions on its memory
@@ -106,6 +106,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "affordable": (_HARDWARE, _MONEY),
     "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE | _MONEY,),
     "cost": (_MODEL | _HARDWARE,), "cost_per_tokens": (_MODEL | _HARDWARE,), "cost_difference": (_MODEL | _HARDWARE,),
+    "fact_price": (_HARDWARE | {"unknown"},),
     "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),
     "decode_speed": (_MODEL, _HARDWARE), "prefill_speed": (_MODEL, _HARDWARE),
     "training_time": (_MODEL, _HARDWARE, frozenset({"tokens"})),
@@ -114,9 +115,11 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
 }  # fmt: skip
 
 
-def _can_be_computed(label: str, asked: Asked) -> bool:
+def can_be_computed(label: str, asked: Asked) -> bool:
     there = {slot for slot in _EMPTY if getattr(asked.workload, slot) != _EMPTY[slot]}
-    if asked.names_model or asked.unknown:
+    if asked.unknown:
+        there |= {"model", "unknown"}
+    if asked.names_model:
         there.add("model")
     if asked.others and asked.workload.region != asked.others[0].region:
         there.add("several regions")
@@ -142,7 +145,7 @@ _REPLACED: dict[str, tuple[str, ...]] = {
 _EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
 _GOALS = {
     "fits": Goal.FITS, "count": Goal.COUNT, "affordable": Goal.AFFORDABLE, "most_users": Goal.USERS, "longest_context": Goal.LONGEST,
-    "largest_model": Goal.LARGEST, "cost": Goal.COST, "cost_per_tokens": Goal.TOKEN_COST, "cost_difference": Goal.DIFFERENCE,
+    "largest_model": Goal.LARGEST, "cost": Goal.COST, "cost_per_tokens": Goal.TOKEN_COST, "cost_difference": Goal.DIFFERENCE, "fact_price": Goal.COST,
     "energy": Goal.ENERGY, "carbon": Goal.CARBON, "water": Goal.WATER, "decode_speed": Goal.THROUGHPUT, "prefill_speed": Goal.PREFILL,
     "training_time": Goal.TIME, "accelerators_for_time": Goal.DEADLINE, "tokens_in_time": Goal.TOKENS,
     "memory": Goal.MEMORY, "weights": Goal.MEMORY, "kv_cache": Goal.MEMORY,
@@ -167,7 +170,7 @@ def _goals(label: str, said: Said, before: _Heard | None) -> tuple[Goal, ...]:
     return tuple(dict.fromkeys((leads, *(beside if leads not in _IMPACTS else ()))))
 
 
-def _asked(said: Said, label: str, before: _Heard | None, known: Known) -> Asked:
+def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> Asked:
     """The question's own workload, or the one before with the slots that it changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)

@@ -22,7 +22,7 @@ BUCKETS = 3072
 LABELS = (
     "memory", "weights", "kv_cache", "fits", "cheapest", "count", "affordable", "most_users", "longest_context", "largest_model", "cost",
     "cost_per_tokens", "cost_difference", "energy", "carbon", "water", "decode_speed", "prefill_speed", "training_time",
-    "accelerators_for_time", "tokens_in_time", "fact_model", "fact_price", "fact_accelerator", "fact_region", "fact_instance",
+    "accelerators_for_time", "tokens_in_time", "fact_price", "fact_model", "fact_accelerator", "fact_region", "fact_instance",
     "document", "other",
 )  # fmt: skip
 COMPUTED = LABELS[: LABELS.index("fact_model")]
