@@ -196,8 +196,6 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
         slots.pop("accelerator", None)
-        if slots.get("instances") or names_model or slots.keys() & {"model", "parameters"}:
-            slots.pop("accelerators", None)
     cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
     if "accelerator" in slots and work.accelerator and not re.search(r"\b(?:an?|one|single|the) gpu\b", said.plain):
         cleared -= {"accelerators"}  # "8 H100", then "on H200s?"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ def features(said: Said, before: str | None) -> NDArray[np.float32]:
 def _words(text: str) -> Iterator[str]:
     words = ["<", *re.findall(r"[^\W_]+|[$€?%]", text), ">"]
     yield from words[1:-1]
-    yield from map(" ".join, zip(words, words[1:], strict=False))
+    yield from map(" ".join, pairwise(words))
 
 
 def _letters(text: str) -> Iterator[str]:

@@ -181,10 +181,12 @@ def _wording() -> dict[str, Any]:
 _NUMBERS = {**{word: float(n) for word, n in WORD_NUMBERS.items() if word.isalpha()}, **{word: float(n) for n, words in _wording()["numbers"].items() for word in words}}
 _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b)"
 _SCALED = rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|t|b|bn|thousand|million|billion|trillion)?(?![\w.])"
-_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
+_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
 def _value(written: str) -> float:
+    if written in ("half a", "half an"):
+        return 0.5
     if written in _NUMBERS:
         return _NUMBERS[written]
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|[1-9]\d{0,2}\.000", written):
@@ -195,11 +197,13 @@ def _value(written: str) -> float:
 
 # Read before anything is taken out: "how many users" has no number in it.
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
-_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))")
+_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|francs|rupees)\b")
 
 
 def _scaled(match: re.Match[str]) -> float:
-    return _value(match["number"]) * _SCALES[match["scale"] or ""]
+    # "60.000 millones": where a million has its own plural, a dot parts thousands.
+    number = match["number"].replace(".", "") if match["scale"] == "millones" else match["number"]
+    return _value(number) * _SCALES[match["scale"] or ""]
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -299,8 +303,8 @@ def _take_cache(reading: Reading) -> None:
         reading.fill("cache", [Format(name) for name in _take_listed(inner, "formats")])
 
 
-_SHARE = rf"(?P<number>{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
-_MFU_WORD = r"(?:mfu|model flops utili[sz]ation|(?:utili[sz]ation )?of (?:the )?peak)"
+_SHARE = rf"(?P<number>\.\d+|{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
+_MFU_WORD = r"(?:mfu|model flops utili[sz]ation|(?:utili[sz]ation of )?(?:the |its )?peak(?! (?:power|draw|load|memory)))"
 _MFU = _compiled(
     rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
 )
@@ -325,7 +329,7 @@ def _take_shares(reading: Reading) -> None:
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
 _POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )?load)?(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
-_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks|dólares))(?![\w.]|,\d|\s?(?:/|per|an?|each|every|the|pro|por|al|monthly|hourly|daily|weekly|yearly)\b)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks|dólares))(?!\w|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
 
 
 def _take_amounts(reading: Reading) -> None:
@@ -336,14 +340,14 @@ def _take_amounts(reading: Reading) -> None:
     reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
 
 
-_PER = r"\s?(?:(?:/|per|an?|each|every|the|por|pro|al|im|par)\s?)?(?P<unit>hours?|hourly|hr|h|day|daily|weeks?|weekly|months?|monthly|mo|years?|yearly|yr|stunde|tag|woche|monat|jahr|jour|semaine|mois|semana|mes)\b"
+_PER = r"(?:\s?(?:/|per|an?|each|every|the|por|pro|par|im|al)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|tag|woche|monat|jahr|jour|semaine|semana|mois|mes|año)|\s(?P<adverb>hourly|daily|weekly|monthly|yearly|annually))\b"
 _MONEY = r"(?:usd|us dollars?|dollars?|bucks|\$)"
 _BUDGET = _compiled(
     rf"(?:(?P<bound>under|below|less than|at most|max(?:imum)?(?: of)?|up to|within|not more than|no more than|for|with|have|budget(?: is| of|:)?|<=?|≤)\s)?"
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
 # What a unit of time begins with; the first that does.
-_HOURS = (("fo", 336.0), ("q", 2190.0), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0))
+_HOURS = (("fo", 336.0), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
 
 
 def _hours(unit: str) -> float:
@@ -357,7 +361,7 @@ def _take_budget(reading: Reading) -> None:
         if not (match["sign"] or match["word"] or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
             continue
         reading.mask(match.start(), match.end())
-        money, hours = _scaled(match), _hours(match["unit"])
+        money, hours = _scaled(match), _hours(match["unit"] or match["adverb"])
         if hours == MONTH_HOURS:
             reading.fill("budget_per_month", [money])
         else:
@@ -365,17 +369,21 @@ def _take_budget(reading: Reading) -> None:
 
 
 _TOKENS = _compiled(
-    rf"(?P<number>{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|millones|milliards?|milliarden?|mrd|mil millones)\.?[\s-]?(?:de |of |training |output )?(?:tokens?|tok)(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
+    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-]?(?:de |of |training |output |input |generated )?tok(?:ens?)?(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
 )
+
+
+_EPOCHS = _compiled(rf"(?P<number>{_NUMBER})\s(?:full )?(?:epochs?|epochen|épocas|époques|passes over (?:it|the data))(?!\w)")
 
 
 def _take_tokens(reading: Reading) -> None:
     """The tokens that a training sees; "per million tokens" is a unit of price."""
+    epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0) if _TOKENS.search(reading.text) else 1.0
     for match in list(_TOKENS.finditer(reading.text)):
         if not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
             number, scale = (match["number"], match["scale"]) if match["number"] else (match["after"], match["scale_after"])
-            reading.fill("tokens", [_value(number) * _SCALES[scale]])
+            reading.fill("tokens", [_value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale] * epochs])
 
 
 _CONTEXT_WORD = r"(?:contexts?|ctx|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
@@ -392,6 +400,8 @@ def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
+        if re.search(r"(?:\b(?:per|each|every|pro|par|por)|/)\s?$", reading.text[: match.start()]):
+            continue  # "per 1M tokens" is a unit of price
         long = match["scale"] == "k" and "," not in match["number"] and not _NO_CONTEXT.match(reading.text, match.end()) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
         if said or long:
             reading.mask(match.start(), match.end())
@@ -449,9 +459,6 @@ _RECOMPUTE = _compiled(
 )
 
 
-_EPOCHS = _compiled(rf"(?P<number>{_NUMBER})[\s-](?:epochs?|epochen|[eé]poques|[eé]pocas|passes)(?!\w)")
-
-
 def _take_training(reading: Reading) -> None:
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
@@ -470,12 +477,14 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     names = _cores(known.accelerators)
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?:(?P<count>{_NUMBER})(?:\s?[x×*])?\s?(?:of )?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}}))?(?!\w)"
+        rf"(?:(?P<count>{_NUMBER})(?!\d)(?:\s?[x×*])?\s?(?:of )?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
     by_folded = {_folded(name): name for name in names}
     for match in matches:
         reading.mask(match.start(), match.end())
+    if any(m["hours"] and m["count"] for m in matches):
+        reading.slots["hours"] = 1.0  # "100 H100-hours" are 100 of them for an hour
     wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
     if wanted:
         reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
@@ -581,7 +590,7 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 _MEMORY = _compiled(
     rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:gpus?|cards?) (?:with|of)|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
-_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such(?! [a-z])))(?!\w)")
+_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such(?! (?:hour|day|week|month))))(?!\w)")
 _COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w)")
 # A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
 _BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
@@ -606,11 +615,22 @@ def _gigabytes(number: str, unit: str) -> float:
     return float(number) * (2**30 / 1e9 if unit == "gib" else 1.0)
 
 
+_UNIT = r"hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?"
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?:full|whole|straight|consecutive|solid|entire)\s)?|(?<=\d))(?P<unit>hours?|h|hrs?|days?|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?)(?P<daily>\s?(?:/|a|per|each|every|am|pro|par|al|por)\s?(?:day|tag|jour|d[ií]a)|\s?daily)?(?P<weekly>\s?(?:/|a|per|each|every|pro)\s?(?:week|woche))?(?!\w)"
+    rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
+    rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
+# "21 days of 10 hours a month", "8 h × 250 d".
+_DAYS_OF_HOURS = _compiled(
+    rf"(?:(?P<days>{_NUMBER})[\s-](?:\w+ )?days? (?:of|at|with|x|×|\*) (?P<hours>{_NUMBER})\s?h(?:ours?|rs?)?|(?P<hours_>{_NUMBER})\s?h(?:ours?|rs?)?\s?[x×*]\s?(?P<days_>{_NUMBER})\s?d(?:ays?)?)(?: each)?"
+    r"(?:\s?(?:/|an?\b|per|each|every)\s?(?P<each>week|month|year))?(?!\w)"
+)
+# Days of the week without a number: "10 hours a day, Monday to Friday".
+_WORKDAYS = _compiled(r"(?:mon(?:day)?s?\s?(?:-|–|to|through|thru)\s?fri(?:day)?s?|(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|montags? bis freitags?|jours ouvrés|días laborables)(?!\w)")
+_WEEKEND = _compiled(r"(?:weekends?|wochenende\w*)(?!\w)")
 _ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
 _RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:day|week|year|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
+_A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
 _FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante)\s")
 # "A week" by itself, or of something, is a length too; "the price a week" is none.
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
@@ -618,30 +638,49 @@ _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 def _take_duration(reading: Reading) -> None:
     always = reading.take(_ALWAYS)
+    yearly = bool(_A_YEAR.search(reading.text))
     lengths: list[float] = []
-    daily = weekly = 0.0
+    # Of which time how much is used: 10 hours of a day, 21 days of a month.
+    rates: list[tuple[float, float]] = []
+    for match in reading.take(_DAYS_OF_HOURS):
+        days = 24.0 * _value(match["days"] or match["days_"])
+        rates.append((_value(match["hours"] or match["hours_"]), 24.0))
+        if match["each"]:
+            rates.append((days, _hours(match["each"])))
+        else:
+            lengths.append(days)
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
-        whole = re.search(r"full|whole|entire|last|next|all", match["number"])
+        whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
         if once and not (whole or re.search(r"full|whole|entire", match.group())) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
-        reading.mask(match.start(), match.end())
+        reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
         hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
-        if match["daily"]:
-            daily = hours
-        elif match["weekly"] and hours < 168:
-            weekly = hours
+        each = _hours("d" if match["adverb"] == "daily" else match["each"] or match["adverb"] or "") if match["each"] or match["adverb"] else 0.0
+        if each:
+            rates.append((min(hours, each), each))
         else:
             lengths.append(hours)
-    if daily or weekly:
-        # Hours a day, on some days or on some days of each week; without a length, a month of them.
-        a_week = (weekly / 24 * daily if daily and weekly >= 24 else weekly) or daily * 7
-        days = lengths[0] / 24 if lengths else 365 / 12
-        lengths = [daily * days if daily and not weekly else a_week * days / 7]
+    for pattern, days in ((_WORKDAYS, 5), (_WEEKEND, 2)):
+        if reading.take(pattern) and (rates or lengths) and not any(each > 24.0 for _, each in rates):
+            if not rates and lengths[0] <= 24.0:
+                rates.append((lengths.pop(0), 24.0))
+            if rates:
+                rates.append((days * 24.0, 168.0))
+    if rates:
+        lengths = [_scheduled(sorted(rates, key=lambda rate: rate[1]), lengths, 8760.0 if yearly else MONTH_HOURS)]
     reading.fill("hours", lengths[:1])
     if always and not _RATE.search(reading.text):
         reading.fill("hours", [MONTH_HOURS])
+
+
+def _scheduled(rates: Sequence[tuple[float, float]], lengths: Sequence[float], usual: float) -> float:
+    """The hours of a schedule: "2 hours a day, 20 days a month, 10 months", the finest first; of the usual time where no length is said."""
+    used, span = rates[0]
+    for days, each in rates[1:]:
+        used, span = used * days / span, each
+    return used * (max(lengths, default=max(usual, span)) / span)
 
 
 def _formats(reading: Reading) -> list[Format]:
