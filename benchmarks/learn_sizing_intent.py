@@ -13,6 +13,7 @@ import argparse
 import json
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -95,6 +96,10 @@ def report(questions: Sequence[Mapping[str, str]], rows: csr_matrix, known: Know
         others = {name: claimed[(sets == name) & ~computed].mean() for name in dict.fromkeys(sets)}
         told = ", ".join(f"{name} {share:.4f}" for name, share in others.items())
         print(f"{threshold}: {claimed[computed].mean():.3f} claimed, rightly {(claimed & (best == labels))[computed].mean():.3f}; not computed: {told}")
+
+
+    confused = Counter((LABELS[a], LABELS[b]) for a, b in zip(labels[computed], best[computed], strict=True) if a != b)
+    print("taken for:", ", ".join(f"{a} {b} {count}" for (a, b), count in confused.most_common(20)))
 
 
 def can_stand(question: Mapping[str, str], label: str, known: Known) -> bool:

@@ -53,18 +53,11 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices are known in US dollars alone: give the budget in dollars.")
-    if all(map(_is_one_accelerator, (asked.workload, *asked.others))) and set(asked.goals) <= {Goal.ENERGY}:
-        return None  # what one accelerator draws is no computation: documents and rows say it
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
-
-
-def _is_one_accelerator(work: Workload) -> bool:
-    """Whether nothing but an accelerator is named: no machine, count, time or place to compute with."""
-    return bool(work.accelerator) and replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None) == Workload() and (work.accelerators or 1) == 1
 
 
 def draft_of(asked: Asked, working: Working) -> Draft:

@@ -13,8 +13,9 @@ from chatbot.sizing.workload import Format, Task, Workload
 
 # Nobody writes a sizing question as long as this.
 _LONGEST = 2_000
-# How likely a question must ask for something that is computed; chosen by benchmarks/learn_sizing_intent.py.
-_CLAIMED = 0.6
+# How likely a question must ask for something that is computed, alone and after one that was computed: at these, in the
+# cross-validation of benchmarks/learn_sizing_intent.py, one in a hundred of the documents' questions is claimed.
+_CLAIMED, _CONTINUED = 0.7, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What a turn asked for, by its label, and the workload of the conversation up to it; answered by computing if `computed`."""
+    """What a turn asked for, by its label, and the workload of the conversation up to it, answered by computing if `computed`.
+
+    `earlier` is the workload of the turns before on other hardware, which "what is the difference?" compares with.
+    """
 
     label: str
     asked: Asked
     computed: bool
+    earlier: Workload | None = None
 
 
 def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
@@ -73,24 +78,41 @@ _LEAD = re.compile(
 def _hear(question: str, before: _Heard | None, known: Known) -> _Heard:
     """What is asked after a turn: by the question alone where it can stand so, else by what it changes of the turns before."""
     said = read_question(question[:_LONGEST], known)
-    label, likely = _likeliest(said, None)
+    label, likely = _likeliest(said, None, _CLAIMED)
     alone = asked_for(said, label, None, known)
     computed = likely >= _CLAIMED and can_be_computed(label, alone) and len(question) <= _LONGEST
-    if before and (not computed or _LEAD.match(said.text)):
-        leaning, likely = _likeliest(said, before.label)
+    if before and (not computed or _leans(said, before)):
+        claimed = _CONTINUED if before.computed else _CLAIMED
+        leaning, likely = _likeliest(said, before.label, claimed)
         changed = asked_for(said, leaning, before, known)
-        if likely >= _CLAIMED and can_be_computed(leaning, changed):
-            return _Heard(leaning, changed, computed=True)
+        if likely >= claimed and can_be_computed(leaning, changed):
+            moved = _machines(changed.workload) != _machines(before.asked.workload)
+            return _Heard(leaning, changed, computed=True, earlier=before.asked.workload if moved else before.earlier)
         if leaning.startswith("fact_") and not said.slots:
             return _Heard(leaning, changed, computed=False)  # "and its layers?", between questions on its memory
     return _Heard(label, alone, computed)
 
 
-def _likeliest(said: Said, before: str | None) -> tuple[str, float]:
+def _machines(work: Workload) -> tuple[Any, ...]:
+    return (work.instance_type, work.instances, work.accelerator, work.accelerators, work.region)
+
+
+# What is said of a model alone.
+_OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage", "optimizer", "recompute", "lora_rank"})
+
+
+def _leans(said: Said, before: _Heard) -> bool:
+    """Whether a question that could stand alone begins as an addition, is a bare name, or speaks of the model before."""
+    bare = not said.goals and len(said.plain.split()) <= 3
+    of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
+    return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed)
+
+
+def _likeliest(said: Said, before: str | None, claimed: float) -> tuple[str, float]:
     """What a turn most likely asks for, and how likely it asks for anything that is computed."""
     likely = probabilities(said, before)
     computed = sum(likely[label] for label in COMPUTED)
-    return max(COMPUTED if computed >= _CLAIMED else likely, key=lambda label: likely[label]), computed
+    return max(COMPUTED if computed >= claimed else likely, key=lambda label: likely[label]), computed
 
 
 # --- what a label needs ---------------------------------------------------------------------------------------------------
@@ -154,6 +176,8 @@ _TERMS = {"weights": "weights", "kv_cache": "KV cache"}
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
 _EACH_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
 _PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\btoken\b|\btpot\b|\binter-?token\b")
+# "Which costs less?" wants the one, and then by how much.
+_WHICH = re.compile(r"\b(?:which|welche[rs]?|qu[eé]l(?:le)?|cu[aá]l|qual[e]?)\b")
 # What may be asked beside the figure that leads.
 _BESIDE = (Goal.CHEAPEST, Goal.SMALLEST, Goal.COST, Goal.COMPARE)
 # Of several slots with further values, the first of these is what is compared.
@@ -165,6 +189,8 @@ def _goals(label: str, said: Said, before: _Heard | None) -> tuple[Goal, ...]:
     if before and before.label == label and not beside:
         return before.asked.goals
     leads = _GOALS.get(label) or next((goal for goal in (Goal.SMALLEST, Goal.CHEAPEST) if goal in beside), Goal.CHOICE if said.slots.keys() & {"model", "parameters"} else Goal.CHEAPEST)
+    if leads is Goal.DIFFERENCE and _WHICH.search(said.text):
+        leads = Goal.COST
     if leads is Goal.THROUGHPUT and _PER_TOKEN.search(said.text):
         leads = Goal.LATENCY
     return tuple(dict.fromkeys((leads, *(beside if leads not in _IMPACTS else ()))))
@@ -184,7 +210,10 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
     if bare and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:
         slots.setdefault("instance_type", other)
     if them:
-        slots["accelerators" if work.accelerator else "instances"] = them
+        if label in ("accelerators_for_time", "tokens_in_time"):
+            slots["hours"] = them * 24  # "within 30 days", then "and within 15?"
+        else:
+            slots["accelerators" if work.accelerator or (work.accelerators and not work.instance_type) else "instances"] = them
     names_model = work.model is not None or work.parameters is not None
     if "instance_type" in slots and work.instance_type and work.instances and not names_model:
         slots.setdefault("instances", work.instances)  # "two p4d.24xlarge", then "same but p4de.24xlarge"
@@ -204,5 +233,7 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
     others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()
+    if label == "cost_difference" and before and before.earlier and not said.slots.keys() & _HARDWARE:
+        others = (replace(before.earlier, hours=first.hours),)
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
     return Asked(first, _goals(label, said, before), stated, others, said.unknown, _TERMS.get(label), said.euros)

@@ -17,7 +17,6 @@ from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.model_names import Named, find_model
 from chatbot.sizing.workload import Format, Optimizer, Task
 from chatbot.vendors import refused_makers
-from chatbot.words import STOP_WORDS
 
 MONTH_HOURS = 730.0
 
@@ -62,14 +61,13 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one question says: slots with their values, further values of a slot, goals, and the words left over."""
+    """What one question says: slots with their values, further values of a slot, and goals."""
 
     text: str
     slots: dict[str, Any]
     several: dict[str, list[dict[str, Any]]]
     goals: tuple[Goal, ...]
     unknown: str | None
-    rest: tuple[str, ...]
     term: str | None = None
     """The one term of the memory that is asked for: "KV cache", "weights"."""
     euros: bool = False
@@ -129,10 +127,9 @@ def read_question(question: str, known: Known) -> Said:
     if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
         wanted |= {Goal.COST if "million" in text else Goal.THROUGHPUT}
     goals = tuple(goal for goal in Goal if goal in wanted)
-    rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
     return Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest, term, euros, plain,
+        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, term, euros, plain,
     )  # fmt: skip
 
 
@@ -220,7 +217,7 @@ def _take_region_codes(reading: Reading) -> None:
 
 
 _TYPE = _compiled(
-    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:of\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
+    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|always-on|more|extra|new|dedicated|identical|idle)\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d{0,3}xl(?:arge)?|metal(?:-\d+xl)?)(?:['’]?s)?(?![\w-])"
 )
 
@@ -269,11 +266,11 @@ def _renamed(text: str) -> str:
     return text
 
 
-UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
+_UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
 
 
 def _unnamed(reading: Reading) -> Named | None:
-    match = UNNAMED.search(reading.text)
+    match = _UNNAMED.search(reading.text)
     return Named(match.start(), match.end(), unknown=match.group()) if match else None
 
 
@@ -306,7 +303,7 @@ def _take_cache(reading: Reading) -> None:
 _SHARE = rf"(?P<number>\.\d+|{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
 _MFU_WORD = r"(?:mfu|model flops utili[sz]ation|(?:utili[sz]ation of )?(?:the |its )?peak(?! (?:power|draw|load|memory)))"
 _MFU = _compiled(
-    rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
+    rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at|del?|von|di))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
 )
 _LOAD_WORD = r"(?:load|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
 _LOAD = _compiled(
@@ -400,7 +397,7 @@ def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
-        if re.search(r"(?:\b(?:per|each|every|pro|par|por)|/)\s?$", reading.text[: match.start()]):
+        if re.search(r"(?:\b(?:per|pro|par|por)|/)\s?$", reading.text[: match.start()]):
             continue  # "per 1M tokens" is a unit of price
         long = match["scale"] == "k" and "," not in match["number"] and not _NO_CONTEXT.match(reading.text, match.end()) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
         if said or long:
@@ -593,7 +590,7 @@ _MEMORY = _compiled(
 _NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such(?! (?:hour|day|week|month))))(?!\w)")
 _COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w)")
 # A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
-_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
+_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to|within)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
 
@@ -745,23 +742,3 @@ def _take_goals(reading: Reading) -> frozenset[Goal]:
 @cache
 def _uncounted() -> frozenset[str]:
     return frozenset(_wording()["words"]["uncounted"].split())
-
-
-@cache
-def _frame() -> frozenset[str]:
-    return frozenset(_wording()["words"]["frame"].split())
-
-
-@cache
-def of_documents() -> re.Pattern[str]:
-    return _words([_wording()["words"]["of_documents"]])
-
-
-@cache
-def chooses() -> re.Pattern[str]:
-    return _words([_wording()["words"]["chooses"]])
-
-
-@cache
-def placed() -> re.Pattern[str]:
-    return _words([_wording()["words"]["placed"]])
