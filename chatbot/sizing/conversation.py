@@ -128,7 +128,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "affordable": (_HARDWARE, _MONEY),
     "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE | _MONEY,),
     "cost": (_MODEL | _HARDWARE,), "cost_per_tokens": (_MODEL | _HARDWARE,), "cost_difference": (_MODEL | _HARDWARE,),
-    "fact_price": (_HARDWARE | {"unknown"},),
+    "fact_price": (_HARDWARE,),
     "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),
     "decode_speed": (_MODEL, _HARDWARE), "prefill_speed": (_MODEL, _HARDWARE),
     "training_time": (_MODEL, _HARDWARE, frozenset({"tokens"})),
@@ -140,7 +140,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
 def can_be_computed(label: str, asked: Asked) -> bool:
     there = {slot for slot in _EMPTY if getattr(asked.workload, slot) != _EMPTY[slot]}
     if asked.unknown:
-        there |= {"model", "unknown"}
+        return label in _NEEDS  # to be asked for
     if asked.names_model:
         there.add("model")
     if asked.others and asked.workload.region != asked.others[0].region:
