@@ -19,6 +19,8 @@ from chatbot.sizing.fit import TRAINING, Hardware, hardware, place
 from chatbot.sizing.impact import impact
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
 from chatbot.sizing.reading import Goal
+from chatbot.table import answer_from_table
+from chatbot.table.lookup import look_up
 from chatbot.working import Working, article, capital, load, rounded, short
 from ingest import Index, Row
 
@@ -27,6 +29,8 @@ _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT})
+# A price or a power over more than an hour is computed.
+_LONGER = re.compile(r"\b(?:da(?:y|ily)|week|month|year|annual|tag|woche|monat|jahr|jour|semaine|mois|d[ií]a|semana|mes|año)", re.IGNORECASE)
 _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _SMALLER = (Format.INT8, Format.INT4)
@@ -53,11 +57,19 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices are known in US dollars alone: give the budget in dollars.")
+    if not query.history and _may_stand_in_rows(asked, query.question) and (look_up(query, (), index) or answer_from_table(query, (), (), index)):
+        return None
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
+
+
+def _may_stand_in_rows(asked: Asked, question: str) -> bool:
+    """Whether nothing but hardware and its place is named, and no time that a price or a power would be multiplied by."""
+    named = replace(asked.workload, task=None, instance_type=None, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), region=None)  # fmt: skip
+    return named == Workload() and not asked.others and not _LONGER.search(question)
 
 
 def draft_of(asked: Asked, working: Working) -> Draft:

@@ -307,7 +307,7 @@ _MFU = _compiled(
 )
 _LOAD_WORD = r"(?:load|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
 _LOAD = _compiled(
-    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?{_LOAD_WORD}|half (?:busy|loaded|utili[sz]ed)|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|max(?:imum)? power|maxed out))|(?:at|around|about|@) (?P<bare>\d{{1,3}})\s?(?:%|percent)(?! of| mfu))(?!\w)"
+    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?{_LOAD_WORD}|half (?:busy|loaded|utili[sz]ed)|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )max(?:imum)? power|maxed out))|(?:at|around|about|@) (?P<bare>\d{{1,3}})\s?(?:%|percent)(?! of| mfu))(?!\w)"
 )
 
 
@@ -319,8 +319,8 @@ def _take_shares(reading: Reading) -> None:
         reading.fill("mfu", [share / 100 if percent or share > 1 else share])
     for match in reading.take(_LOAD):
         half = re.search(r"half|halb|\bmi|met|med|mez|mei", match.group())
-        share = match["number"] or match["bare"]
-        reading.fill("load", [_value(share) / 100 if share else 0.5 if half else 1.0])
+        percent = match["number"] or match["bare"]
+        reading.fill("load", [_value(percent) / 100 if percent else 0.5 if half else 1.0])
 
 
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
