@@ -29,8 +29,6 @@ _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.TIME, Goal.THROUGHPUT})
-# A price or a power over more than an hour is computed.
-_LONGER = re.compile(r"\b(?:da(?:y|ily)|week|month|year|annual|tag|woche|monat|jahr|jour|semaine|mois|d[ií]a|semana|mes|año)", re.IGNORECASE)
 _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _SMALLER = (Format.INT8, Format.INT4)
@@ -64,6 +62,10 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return None  # what a question takes for granted of hardware is held against the documents
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
+
+
+# A price or a power over more than an hour is computed.
+_LONGER = re.compile(r"\b(?:da(?:y|ily)|week|month|year|annual|tag|woche|monat|jahr|jour|semaine|mois|d[ií]a|semana|mes|año)", re.IGNORECASE)
 
 
 def _may_stand_in_rows(asked: Asked, question: str) -> bool:
