@@ -54,7 +54,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if asked.unknown:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
-        return _said("Prices are known in US dollars alone: give the budget in dollars.")
+        return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if not query.history and _may_stand_in_rows(asked, query.question) and (look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     hardware = asked.workload.accelerator or asked.workload.instance_type
