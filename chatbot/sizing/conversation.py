@@ -137,12 +137,18 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
 }  # fmt: skip
 
 
+_OVER_TIME = frozenset({"cost", "cost_difference", "energy", "carbon", "water"})
+
+
 def can_be_computed(label: str, asked: Asked) -> bool:
     there = {slot for slot in _EMPTY if getattr(asked.workload, slot) != _EMPTY[slot]}
     if asked.unknown:
         return label in _NEEDS  # to be asked for
     if asked.names_model:
         there.add("model")
+    trained = asked.names_model and asked.workload.task not in (None, Task.SERVE)
+    if trained and label in _OVER_TIME and not there & {"tokens", "hours"}:
+        return False  # what a training costs depends on its length
     if asked.others and asked.workload.region != asked.others[0].region:
         there.add("several regions")
     return all(need & there for need in _NEEDS.get(label, (frozenset(),)))
