@@ -85,7 +85,7 @@ def _hear(question: str, before: _Heard | None, known: Known) -> _Heard:
         claimed = _CONTINUED if before.computed else _CLAIMED
         leaning, likely = _likeliest(said, before.label, claimed)
         changed = asked_for(said, leaning, before, known)
-        if likely >= claimed and can_be_computed(leaning, changed):
+        if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             moved = _machines(changed.workload) != _machines(before.asked.workload)
             return _Heard(leaning, changed, computed=True, earlier=before.asked.workload if moved else before.earlier)
         if leaning.startswith("fact_") and not said.slots:
@@ -140,14 +140,15 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
 _OVER_TIME = frozenset({"cost", "cost_difference", "energy", "carbon", "water"})
 
 
-def can_be_computed(label: str, asked: Asked) -> bool:
+def can_be_computed(label: str, asked: Asked, *, leans: bool = False) -> bool:
+    """Whether the slots that a label needs are there, in a question by itself or in one that `leans` on the turns before."""
     there = {slot for slot in _EMPTY if getattr(asked.workload, slot) != _EMPTY[slot]}
     if asked.unknown:
         return label in _NEEDS  # to be asked for
     if asked.names_model:
         there.add("model")
     trained = asked.names_model and asked.workload.task not in (None, Task.SERVE)
-    if trained and label in _OVER_TIME and not there & {"tokens", "hours"}:
+    if trained and label in _OVER_TIME and not leans and not there & {"tokens", "hours"}:
         return False  # what a training costs depends on its length
     if asked.others and asked.workload.region != asked.others[0].region:
         there.add("several regions")
