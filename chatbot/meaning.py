@@ -38,6 +38,13 @@ def load_encoders(index: Index) -> None:
         _MEMORY(["hardware"])
 
 
+def vector_of(text: str) -> NDArray[np.float32]:
+    """The unit vector, (384,), of a text by the reader's own encoder."""
+    check()
+    (sentence,) = _MEMORY([text])
+    return sentence.vector
+
+
 def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
     """How near each text is to each question; zeros for an index that is to be read by words alone."""
     return _nearness(questions, texts, index, _MEMORY)

@@ -58,7 +58,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
-    if not query.history and _may_stand_in_rows(asked, query.question) and (look_up(query, (), index) or answer_from_table(query, (), (), index)):
+    if not query.history and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
@@ -74,9 +74,10 @@ _LONGER = re.compile(r"\b(?:da(?:y|ily)|week|month|year|annual|tag|woche|monat|j
 
 
 def _may_stand_in_rows(asked: Asked, question: str) -> bool:
-    """Whether nothing but hardware and its place is named, and no time that a price or a power would be multiplied by."""
-    named = replace(asked.workload, task=None, instance_type=None, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), region=None)  # fmt: skip
-    return named == Workload() and not asked.others and not _LONGER.search(question)
+    """Whether nothing but a machine, or accelerators, is named with its place, and no time that a price or a power is multiplied by."""
+    slots = {"task", "instance_type", "accelerator", "accelerators", "accelerator_memory_gb", "families", "vendors", "region"}
+    bare = all((other.accelerators or 1) == 1 and other.accelerator and not other.region for other in asked.others)
+    return asked.stated <= slots and bare and not (asked.others and Goal.ENERGY not in asked.goals) and not _LONGER.search(question)
 
 
 _OF_POWER = frozenset({Goal.ENERGY, Goal.CARBON, Goal.WATER})

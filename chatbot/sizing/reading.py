@@ -17,7 +17,6 @@ from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.model_names import Named, find_model
 from chatbot.sizing.workload import Format, Optimizer, Task
 from chatbot.vendors import refused_makers
-from chatbot.words import STOP_WORDS
 
 MONTH_HOURS = 730.0
 
@@ -62,17 +61,18 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one question says: slots with their values, further values of a slot, goals, and the words left over."""
+    """What one question says: slots with their values, further values of a slot, and goals."""
 
     text: str
     slots: dict[str, Any]
     several: dict[str, list[dict[str, Any]]]
     goals: tuple[Goal, ...]
     unknown: str | None
-    rest: tuple[str, ...]
     term: str | None = None
     """The one term of the memory that is asked for: "KV cache", "weights"."""
     euros: bool = False
+    plain: str = ""
+    """The question with what was read replaced by plain words: "does MODEL fit on GPU"."""
 
 
 @dataclass(slots=True)
@@ -82,6 +82,18 @@ class Reading:
     text: str
     slots: dict[str, Any] = field(default_factory=dict)
     several: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    stages: list[tuple[str, str]] = field(default_factory=list)
+
+    def stand_in(self, word: str) -> None:
+        """What was taken since the last word is this."""
+        self.stages.append((word, self.text))
+
+    def plain(self) -> str:
+        """The text with a plain word for each thing that was taken, and one for each other number."""
+        words = re.sub(
+            r"\|+", lambda bars: next((f" {word} " for word, text in self.stages if text[bars.start()] == "|"), " "), self.text
+        )
+        return " ".join(re.sub(r"\d+(?:[.,]\d+)*", "0", words).split())
 
     def take(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
         """The matches, in order; each leaves bars of its length, over which no other pattern reaches."""
@@ -104,66 +116,84 @@ class Reading:
 
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
-    text = re.sub(r"[ \t\r\n]+", " ", question.lower()).strip()
+    text = _renamed(re.sub(r"[ \t\r\n]+", " ", question.lower()).strip())
     reading = Reading(text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
-    _take_region_codes(reading)
-    unknown = _take_types(reading, known)
-    _take_impossible(reading)
-    named = _take_model(reading, known)
     euros = bool(_EUROS.search(text))
-    term = _term(_CACHE.sub(" ", text))
-    if term == "KV cache" and _PER_TOKEN.search(text):
-        reading.slots["context"] = 1
-    for take in (_take_shares, _take_amounts, _take_cache, _take_budget, _take_tokens, _take_context, _take_sequences, _take_training):
-        take(reading)
-    _take_sizes(reading, named)
-    reading.fill("weights", _formats(reading))
-    _take_accelerators(reading, known)
-    _take_lines(reading, text)
-    _take_families(reading, known)
-    _take_memory(reading)
-    _take_duration(reading)
-    reading.fill("region", _take_listed(reading, "regions"))
-    reading.fill("task", _tasks(_take_listed(reading, "tasks")))
+    term = next(iter(_take_listed(Reading(_CACHE.sub(" ", text)), "terms")), None)
+    unknown, named = _take_slots(reading, known)
+    plain = reading.plain()
     wanted = _take_goals(reading) | counted
     if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
         wanted |= {Goal.COST if "million" in text else Goal.THROUGHPUT}
     goals = tuple(goal for goal in Goal if goal in wanted)
-    rest = tuple(w for w in re.findall(r"[^\W\d_]{2,}", reading.text) if w not in STOP_WORDS and w not in _frame())
     return Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, rest, term, euros,
+        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, term, euros, plain,
     )  # fmt: skip
 
 
-def _term(text: str) -> str | None:
-    """The one term that is named; of both the sum is wanted, unless "fp8 weights" says how they are stored."""
-    named = dict.fromkeys(_take_listed(Reading(text), "terms"))
-    if len(named) > 1:
-        named = dict.fromkeys(_take_listed(Reading(_STORED.sub(" ", text)), "terms"))
-    return next(iter(named)) if len(named) == 1 else None
+def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | None]:
+    """Fill the slots, those first whose words others would misread; gives an unknown instance type, and the model as it is named."""
+    text = reading.text
+    _take_region_codes(reading)
+    reading.stand_in("region")
+    unknown = _take_types(reading, known)
+    reading.stand_in("instance")
+    _take_impossible(reading)
+    named = _take_model(reading, known)
+    reading.stand_in("model")
+    for take, stand_in in (
+        (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
+        (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
+    ):  # fmt: skip
+        take(reading)
+        reading.stand_in(stand_in)
+    _take_sizes(reading, named)
+    reading.stand_in("model")
+    reading.fill("weights", _formats(reading))
+    reading.stand_in("format")
+    _take_accelerators(reading, known)
+    reading.stand_in("gpu")
+    _take_lines(reading, text)
+    _take_families(reading, known)
+    reading.stand_in("family")
+    _take_memory(reading)
+    reading.stand_in("gpus")
+    _take_duration(reading)
+    reading.stand_in("duration")
+    reading.fill("region", _take_listed(reading, "regions"))
+    reading.stand_in("region")
+    _take_people(reading)
+    reading.stand_in("users")
+    reading.fill("task", _tasks(_take_listed(Reading(reading.text), "tasks")))
+    return unknown, named
 
 
-_NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}|(?:{'|'.join(sorted((w for w in WORD_NUMBERS if w.isalpha()), key=len, reverse=True))}|single)\b)"
+@cache
+def _wording() -> dict[str, Any]:
+    return tomllib.loads(resources.files("chatbot.sizing").joinpath("wording.toml").read_text(encoding="utf-8"))
+
+
+_NUMBERS = {**{word: float(n) for word, n in WORD_NUMBERS.items() if word.isalpha()}, **{word: float(n) for n, words in _wording()["numbers"].items() for word in words}}
+_NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b)"
 _SCALED = rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|t|b|bn|thousand|million|billion|trillion)?(?![\w.])"
-_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "millones": 1e6, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
+_SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
 def _value(written: str) -> float:
-    if written in ("single", "half a", "half an"):
-        return 1.0 if written == "single" else 0.5
-    if written in WORD_NUMBERS:
-        return float(WORD_NUMBERS[written])
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", written):
-        return float(written.replace(",", ""))
+    if written in ("half a", "half an"):
+        return 0.5
+    if written in _NUMBERS:
+        return _NUMBERS[written]
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|[1-9]\d{0,2}\.000", written):
+        return float(written.replace(",", "") if "," in written else written.replace(".", ""))
     whole, _, part = written.replace(",", ".").partition(".")
     return float(f"{whole}.{part.replace('.', '') or 0}")
 
 
 # Read before anything is taken out: "how many users" has no number in it.
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
-_PER_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every) token\b|/ ?token\b")
 _EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|francs|rupees)\b")
 
 
@@ -187,7 +217,7 @@ def _take_region_codes(reading: Reading) -> None:
 
 
 _TYPE = _compiled(
-    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:of\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
+    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|always-on|more|extra|new|dedicated|identical|idle)\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d{0,3}xl(?:arge)?|metal(?:-\d+xl)?)(?:['’]?s)?(?![\w-])"
 )
 
@@ -219,49 +249,53 @@ def _take_impossible(reading: Reading) -> None:
 
 
 def _take_model(reading: Reading, known: Known) -> Named | None:
-    rewritten = reading.text
-    for written, name in _models():
-        rewritten = written.sub(name, rewritten)
-    named = find_model(rewritten, known.models)
+    named = find_model(reading.text, known.models)
     if named is None:
         return _unnamed(reading)
-    reading.text = f"{rewritten[: named.start]}{'|' * (named.end - named.start)}{rewritten[named.end :]}"
+    reading.mask(named.start, named.end)
     reading.fill("model", named.models)
     if not named.models and named.parameters:
         reading.fill("parameters", [named.parameters])
     return named
 
 
-UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
+def _renamed(text: str) -> str:
+    """The text with models named as the table has them."""
+    for written, name in _models():
+        text = written.sub(name, text)
+    return text
+
+
+_UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
 
 
 def _unnamed(reading: Reading) -> Named | None:
-    match = UNNAMED.search(reading.text)
+    match = _UNNAMED.search(reading.text)
     return Named(match.start(), match.end(), unknown=match.group()) if match else None
 
 
 _OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
-_OF_MODEL = r"(?:[\s-]?(?:params?|parameters?|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
+_OF_MODEL = r"(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
 _SIZE = _compiled(
-    rf"(?<!\$)(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:params?|parameters?|weights?)\b)?|(?P<small>m|mn|million|t|trillion){_OF_MODEL})"
+    rf"(?<!\$)(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL})"
 )
 
 
 def _take_sizes(reading: Reading, named: Named | None) -> None:
     found = reading.take(_SIZE)
-    scales = {"m": 1e6, "mn": 1e6, "million": 1e6, "t": 1e12, "trillion": 1e12}
-    sizes = [_value(m["number"]) * (1e9 if m["big"] else scales[m["small"]]) for m in found]
+    scales = {"t": 1e12, "trillion": 1e12}
+    sizes = [_value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
     if named is None or not named.models:
         reading.fill("parameters", sizes)
 
 
 _ANY_FORMAT = r"(?:(?:fp|int|bf|nf)[- ]?\d+|\d+[- ]?bits?)"
-_STORED = _compiled(rf"{_ANY_FORMAT} weights")
-_CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:in|at|of|is|with)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
+_CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:is )?(?:kept )?(?:in|at|of|is|with|stays)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
 
 
 def _take_cache(reading: Reading) -> None:
-    for match in reading.take(_CACHE):
+    for match in list(_CACHE.finditer(reading.text)):
+        reading.mask(*match.span("before" if match["before"] else "after"))
         inner = Reading(match["before"] or match["after"])
         reading.fill("cache", [Format(name) for name in _take_listed(inner, "formats")])
 
@@ -269,11 +303,11 @@ def _take_cache(reading: Reading) -> None:
 _SHARE = rf"(?P<number>\.\d+|{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
 _MFU_WORD = r"(?:mfu|model flops utili[sz]ation|(?:utili[sz]ation of )?(?:the |its )?peak(?! (?:power|draw|load|memory)))"
 _MFU = _compiled(
-    rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
+    rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at|del?|von|di))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
 )
-_LOAD_WORD = r"(?:load|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
+_LOAD_WORD = r"(?:load|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
 _LOAD = _compiled(
-    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller)[\s-]{_LOAD_WORD}|(?P<french>mi|pleine)[\s-]charge))(?!\w)"
+    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?{_LOAD_WORD}|half (?:busy|loaded|utili[sz]ed)|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )max(?:imum)? power|maxed out))|(?:at|around|about|@) (?P<bare>\d{{1,3}})\s?(?:%|percent)(?! of| mfu))(?!\w)"
 )
 
 
@@ -284,18 +318,21 @@ def _take_shares(reading: Reading) -> None:
         share = _value(written)
         reading.fill("mfu", [share / 100 if percent or share > 1 else share])
     for match in reading.take(_LOAD):
-        half = (match["word"] or match["french"] or "").startswith(("half", "halb", "mi"))
-        reading.fill("load", [_value(match["number"]) / 100 if match["number"] else 0.5 if half else 1.0])
+        half = re.search(r"half|halb|\bmi|met|med|mez|mei", match.group())
+        percent = match["number"] or match["bare"]
+        reading.fill("load", [_value(percent) / 100 if percent else 0.5 if half else 1.0])
 
 
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
+_POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )?load)?(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
-_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks))(?!\w|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily)\b)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks|dólares))(?!\w|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
 
 
 def _take_amounts(reading: Reading) -> None:
     """Energy, a speed and a sum of money that are given."""
     reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
+    reading.fill("kilowatts", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_POWER)])
     reading.fill("tokens_per_second", [_scaled(m) for m in reading.take(_SPEED)])
     reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
 
@@ -329,7 +366,7 @@ def _take_budget(reading: Reading) -> None:
 
 
 _TOKENS = _compiled(
-    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-](?:de |of |training |output |input |generated )?tok(?:ens?)?(?! of context| context)(?!\w)"
+    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-]?(?:de |of |training |output |input |generated )?tok(?:ens?)?(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
 )
 
 
@@ -342,7 +379,8 @@ def _take_tokens(reading: Reading) -> None:
     for match in list(_TOKENS.finditer(reading.text)):
         if not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
-            reading.fill("tokens", [_scaled(match) * epochs])
+            number, scale = (match["number"], match["scale"]) if match["number"] else (match["after"], match["scale_after"])
+            reading.fill("tokens", [_value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale] * epochs])
 
 
 _CONTEXT_WORD = r"(?:contexts?|ctx|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
@@ -352,16 +390,17 @@ _CONTEXT = _compiled(
 )
 
 
+_NO_CONTEXT = re.compile(r"[\s-]?(?:\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
+
+
 def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
-        if re.search(r"(?:\b(?:per|each|every|pro|par|por)|/)\s?$", reading.text[: match.start()]):
+        if re.search(r"(?:\b(?:per|pro|par|por)|/)\s?$", reading.text[: match.start()]):
             continue  # "per 1M tokens" is a unit of price
-        long = match["scale"] == "k" and not re.match(
-            r"\s?(?:\||users|requests|\$|usd|gpus?)", reading.text[match.end() :]
-        )
-        if said or (long and re.search(r"(?:at|with|of|to|for|,|full|whole|entire)\s$", reading.text[: match.start()][-8:])):
+        long = match["scale"] == "k" and "," not in match["number"] and not _NO_CONTEXT.match(reading.text, match.end()) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
+        if said or long:
             reading.mask(match.start(), match.end())
             reading.fill("context", [_tokens(_value(match["number"]), match["scale"] or "")])
 
@@ -376,7 +415,7 @@ _PEOPLE = r"(?:users?|people|persons?|developers?|employees?|engineers?|requests
 _SEQUENCES = _compiled(
     rf"(?:(?:micro[- ]?)?batch(?:es)?(?:[- ]size)?(?:\s?[:=]|\s(?:of|is|to))?\s?(?P<batch>{_NUMBER})(?![\w.])|bs\s?=?\s?(?P<bs>\d+)(?![\w.])"
     rf"|concurrency(?: of|:)?\s(?P<concurrency>{_NUMBER})"
-    rf"|(?P<people>{_NUMBER})(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
+    rf"|(?P<people>{_NUMBER}|minus \d+)(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
     rf"|(?P<once>{_NUMBER})\s(?:at once|at a time|in parallel|concurrent(?:ly)?|parallel))"
 )
 
@@ -384,10 +423,30 @@ _SEQUENCES = _compiled(
 def _take_sequences(reading: Reading) -> None:
     found = reading.take(_SEQUENCES)
     counts = [
-        _value(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
+        _signed(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
         for m in found
     ]
     reading.fill("sequences", [int(count) for count in counts])
+
+
+def _signed(written: str) -> float:
+    return -_value(written.removeprefix("minus ")) if written.startswith("minus ") else _value(written)
+
+
+# What is left of "25 clinicians", "32 staff", "10 Kollegen" when everything else that is counted has been taken: the people served.
+_SERVED = _compiled(rf"(?P<number>{_NUMBER})[\s-](?:[^\W\d_]{{2,15}}[\s-])?(?P<noun>[^\W\d_]{{3,}}(?:s|en|ren|gen|nen|eurs|enti|anti)|people|staff|men|women|children|personnel)(?!\w)")
+
+
+def _take_people(reading: Reading) -> None:
+    served = [m for m in _SERVED.finditer(reading.text) if m["noun"] not in _uncounted()]
+    for match in served[:1]:
+        reading.mask(match.start(), match.end())
+        reading.fill("sequences", [int(_value(match["number"]))])
+    reading.fill("sequences", [int(_value(m["number"])) for m in reading.take(_TIMES)])
+
+
+# "10 x 64k": sequences, each of so many tokens.
+_TIMES = _compiled(rf"(?P<number>{_NUMBER})\s?[x×*]\s?(?=\|)")
 
 
 _ZERO = _compiled(r"(?:(?:deepspeed )?zero[- ]?(?:stage[- ]?)?(?P<stage>[0-3])|(?P<sharded>fsdp))(?!\w)")
@@ -398,6 +457,7 @@ _RECOMPUTE = _compiled(
 
 
 def _take_training(reading: Reading) -> None:
+    reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
     reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
     reading.fill("optimizer", [Optimizer(name) for name in _take_listed(reading, "optimizers")])
@@ -425,7 +485,7 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
     if wanted:
         reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
-        reading.several["accelerator"] = [other for other in wanted[1:] if other != wanted[0]]
+        reading.several["accelerator"] = [other for other in wanted[1:] if other not in (wanted[0], {**wanted[0], "accelerators": None, "accelerator_memory_gb": None})]
 
 
 def _accelerator(match: re.Match[str], names: Mapping[str, str]) -> dict[str, Any]:
@@ -530,7 +590,7 @@ _MEMORY = _compiled(
 _NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such(?! (?:hour|day|week|month))))(?!\w)")
 _COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w)")
 # A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
-_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
+_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to|within)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
 
@@ -554,7 +614,7 @@ def _gigabytes(number: str, unit: str) -> float:
 
 _UNIT = r"hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?"
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|a full|the whole|all|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
+    rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
     rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
 # "21 days of 10 hours a month", "8 h × 250 d".
@@ -568,7 +628,7 @@ _WEEKEND = _compiled(r"(?:weekends?|wochenende\w*)(?!\w)")
 _ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
 _RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:day|week|year|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
 _A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
-_FOR = re.compile(r"(?:for|over|during|in|within|running|runs|pendant|während|für|en|durante)\s")
+_FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante)\s")
 # "A week" by itself, or of something, is a length too; "the price a week" is none.
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
@@ -587,10 +647,10 @@ def _take_duration(reading: Reading) -> None:
         else:
             lengths.append(days)
     for match in list(_DURATION.finditer(reading.text)):
-        once = not re.match(r"\d", match["number"]) and match["number"] not in WORD_NUMBERS
-        whole = match["number"] in ("a full", "the whole", "all") or match["kind"] in ("full", "whole")
+        once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
+        whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
-        if once and not whole and not apart and not _FOR.match(match.group()):
+        if once and not (whole or re.search(r"full|whole|entire", match.group())) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
         hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
@@ -638,11 +698,6 @@ def _tasks(found: Sequence[str]) -> list[Task]:
 # --- data ---------------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _wording() -> dict[str, Any]:
-    return tomllib.loads(resources.files("chatbot.sizing").joinpath("wording.toml").read_text(encoding="utf-8"))
-
-
 def _words(written: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.])(?:{'|'.join(written)})(?!\w)")
 
@@ -685,20 +740,5 @@ def _take_goals(reading: Reading) -> frozenset[Goal]:
 
 
 @cache
-def _frame() -> frozenset[str]:
-    return frozenset(_wording()["words"]["frame"].split())
-
-
-@cache
-def of_documents() -> re.Pattern[str]:
-    return _words([_wording()["words"]["of_documents"]])
-
-
-@cache
-def chooses() -> re.Pattern[str]:
-    return _words([_wording()["words"]["chooses"]])
-
-
-@cache
-def placed() -> re.Pattern[str]:
-    return _words([_wording()["words"]["placed"]])
+def _uncounted() -> frozenset[str]:
+    return frozenset(_wording()["words"]["uncounted"].split())
