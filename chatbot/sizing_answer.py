@@ -178,8 +178,8 @@ _LEADS = {
 }
 
 
-def _several_used(sizing: Sizing) -> bool:
-    fit = sizing.named or sizing.cheapest
+def _several_used(sizing: Sizing, goal: Goal) -> bool:
+    fit = (sizing.named_cheapest if goal is Goal.COUNT else None) or sizing.named or sizing.cheapest
     return bool(fit and fit.accelerators > 1)
 
 
@@ -936,7 +936,7 @@ class _Answer:
         goal, term = self._asked.goal, self._asked.term
         told_of = term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal)
         matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING)
-        told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
+        told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing, goal) or not a.startswith(("ZeRO", "each sequence")))]
         if sizing.workload.context == 1 and not (term or sizing.workload.tokens_per_second):
             told = [*(a for a in told if "cache" not in a), "an empty cache"]
         return f"Assumed: {', '.join(told)}." if told else ""
