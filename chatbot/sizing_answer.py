@@ -34,6 +34,7 @@ _OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, *_OF_SPEED, *_O
 _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
+_MOST_CARDS = 1024
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
     Task.SERVE: "",
@@ -114,12 +115,17 @@ def _sized(asked: Asked, working: Working) -> Draft:
         asked = replace(asked, workload=replace(work, context=longest), others=())
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
     # A time in which a training is to be done is no time that it takes.
-    sizings = [size(replace(w, hours=None) if w.tokens else w, facts) for w in works]
+    activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
+    sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
     draft = _Answer(asked, sizings, working).draft()
     return replace(draft, text=f"{remark}{draft.text}", workloads=tuple(works))
 
 
-_FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
+_NO_ACTIVATIONS = re.compile(
+    r"\bactivations?\b(?! (?:check|recomp|remat))[^.;]{0,15}\b(?:ignored|aside|excluded|not counted|left out|neglected|negligible|omitted)"
+    r"|\b(?:ignor\w+|without|exclud\w+|neglect\w*|not counting|apart from|disregard\w*|no|skip\w*)\b (?:the |any |all )?activations?\b(?! (?:check|recomp|remat))"
+)
+_FITTING = r"activations|layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
 _MATTERS: dict[str, str] = {
     Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache|one sequence",
@@ -454,9 +460,12 @@ class _Answer:
             fit = next((f for f in sizing.fits if f.name == named.name), named)
             what = self._machine_name(fit) if fit.instances > 1 else f"1 × {fit.name}"
         else:
-            most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
+            like = [f for f in sizing.fits if f.accelerator == named.accelerator]
+            most = max((f.devices for f in like), default=1)
+            # ZeRO divides a training over any number of cards, tensor parallelism a model over those of one server.
+            counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
             each = named.usable_bytes / USABLE / GIB
-            machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in range(1, most + 1))
+            machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in counts)
             placed = ((m, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
             found = next(((m.devices, p) for m, p in placed if p[3] <= named.usable_bytes), None)
             name = short(named.accelerator.name)
@@ -464,6 +473,10 @@ class _Answer:
                 devices, (_, _, sharding, needed) = found
                 fit = replace(named, accelerators=devices, sharding=sharding, needed_bytes=needed)
                 what = f"{devices} × {name}"
+                servers = next((f for f in like if f.fits), None)
+                if devices > most and servers:
+                    whole = f"{servers.instances} × {servers.name}"
+                    what += f" ({whole})" if devices == servers.instances * servers.devices else f" by memory ({servers.instances * servers.devices} in {whole})"
             else:
                 fit = sizing.named_cheapest or named
                 what = f"{fit.instances * fit.devices} × {name} ({fit.instances} × {fit.name})"

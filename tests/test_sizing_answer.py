@@ -38,6 +38,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("smallest instance for Llama 3 70B in 8 bits with 16k of context", r"The smallest that holds it is [\w.-]+ \(.*\$\d"),
         ("cheapest way to serve mixtral 8x7b in int8", r"The cheapest that holds it is [\w.-]+ \(.*\$\d"),
         ("How many H100s to serve DeepSeek R1 in fp8 with 32k context and batch of 32?", r"At least 16 × H100 \(2 × p5\.48xlarge\): DeepSeek-R1 in fp8 needs 745 GB, 671 GB of it for the weights, 46\.5 GB on each of 16"),
+        ("Full fine-tuning of Llama 3.1 70B with ZeRO-3, activations ignored: minimum number of A100 80GB?", r"At least 16 × A100 \(2 × p4de\.24xlarge\): .* 70\.6 GB on each of 16"),
+        ("Full fine-tuning of Llama 3.1 70B with ZeRO-3: minimum number of A100 80GB?", r"At least 17 × A100 by memory \(24 in 3 × p4de\.24xlarge\): "),
         ("What does it cost to run Llama 3.1 8B on g6.xlarge?", r"\$0\.805 an hour, \$588 a month on g6\.xlarge \(on demand, us-east-1, \d{4}-\d\d-\d\d\) \[1\]\."),
         ("How much CO2 does serving Llama 70B on p4d.24xlarge for a week emit in Frankfurt?", r"About \d+ kg of CO2e for 168 hours, \d+ kg of CO2e a month on p4d\.24xlarge in eu-central-1"),
         ("How long to train 7B on 1T tokens on 16 p5.48xlarge?", r"7\.68 to 12\.8 days \(184 to 307 hours\) on 16 × p5\.48xlarge, at 50 % to 30 % of its peak"),
