@@ -31,6 +31,7 @@ _FACILITY = re.compile(r"^(?!.*(?:co2|carbon|emi(?:t|ssion)|water|lit(?:re|er)))
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
+_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
 _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
@@ -48,7 +49,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
         return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
-        if _FACILITY.search(question) or (earlier and Goal.ENERGY in goals and _FACILITY.search(earlier[-1])):
+        if not _WITHOUT_PUE.search(question) and (_FACILITY.search(question) or (earlier and Goal.ENERGY in goals and _FACILITY.search(earlier[-1]))):
             return working.draft(*(_of_facility(work, working) for work in works))
         parts = len(works) if _EVENLY.search(question) else 1
         shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
@@ -521,6 +522,7 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
 
 def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, goals: Collection[Goal] = (), differ: bool = False) -> list[str]:
     """What accelerators draw, use over a time, emit or evaporate, without the machine around them."""
+    works = [replace(work, accelerators=work.accelerators or _number_idle(work, question)) for work in works]
     # The A100 of 40 GB and that of 80 GB draw the same.
     equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
     sheets = list(equal.values())
@@ -539,6 +541,12 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
         verdict = [f"{capital(_several(*known[0], working))} draw{'' if _number_of(known[0][0]) > 1 else 's'} more."]
     return [*verdict, *told, *silent]
+
+
+def _number_idle(work: Workload, question: str) -> int | None:
+    """How many accelerators there are where a word on their load stands between: "eight idle H200s"."""
+    found = re.search(rf"\b(\d+|{'|'.join(_COUNTS)}) (?:idle|idling|unused|spare|busy|(?:fully )?loaded) (?:nvidia )?{re.escape((work.accelerator or '').lower())}", question)
+    return found and (int(found[1]) if found[1].isdigit() else _COUNTS.index(found[1]) + 1)
 
 
 def _number_of(work: Workload) -> int:

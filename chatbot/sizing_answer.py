@@ -13,12 +13,12 @@ from chatbot.hardware_answer import answer_by_hardware
 from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import Asked, read_workload
+from chatbot.sizing.conversation import Asked, asked_for, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, shares
-from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
-from chatbot.sizing.reading import Goal
+from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
+from chatbot.sizing.reading import Goal, Known, read_question
 from chatbot.table import answer_from_table
 from chatbot.table.lookup import look_up
 from chatbot.working import Working, article, capital, load, rounded, short
@@ -52,7 +52,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     if not (tables.facts.models and tables.facts.instances):
         return None
-    asked = read_workload(query.question, query.history, tables.known)
+    asked = read_workload(query.question, query.history, tables.known) or _read_operations(query.question, tables.known)
     if asked is None:
         return None
     if asked.unknown:
@@ -68,6 +68,14 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
+
+
+def _read_operations(question: str, known: Known) -> Asked | None:
+    """What a training computes in all, where a question names the model and the tokens."""
+    if not _ASKS_OPERATIONS.search(question.lower()):
+        return None
+    said = read_question(question, known)
+    return asked_for(said, "training_time", None, known) if "tokens" in said.slots and said.slots.keys() & {"model", "parameters"} else None
 
 
 # A price or a power over more than an hour is computed.
@@ -139,6 +147,7 @@ _MATTERS: dict[str, str] = {
 }
 
 
+_ASKS_OPERATIONS = re.compile(r"\bflops?\b|\bfloating[- ]point operations\b|\bcompute budget\b")
 _MILLION_TOKENS = re.compile(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok")
 
 
@@ -152,7 +161,7 @@ def _meant(asked: Asked, question: str) -> Asked:
     elif goal is Goal.DIFFERENCE:
         goal = next((g for g in asked.goals if g is not Goal.DIFFERENCE), Goal.COST)
     changes: dict[str, Any] = {}
-    if goal in (Goal.TOKENS, Goal.DEADLINE) and work.task in (None, Task.SERVE):
+    if work.task in (None, Task.SERVE) and (goal in (Goal.TOKENS, Goal.DEADLINE) or (work.tokens and _ASKS_OPERATIONS.search(question))):
         changes["task"] = Task.FULL if goal is Goal.TOKENS else Task.PRETRAIN
     if goal is Goal.TOKENS:
         changes["tokens"] = None
@@ -304,7 +313,13 @@ class _Answer:
             yield from (f"- {side}" for side in sides)
             yield self._assumed(sizing)
             return
+        operations = self._operations(sizing)
+        if operations and _ASKS_OPERATIONS.search(self._question) and not (sizing.named or self._machine(sizing)):
+            yield operations
+            return
         yield self._headline(sizing)
+        if goal in _OF_TRAINING:
+            yield operations
         if goal in _OF_DEPLOYMENT and ((shown := self._derivation(sizing)) or goal is Goal.COST):
             yield f"{shown} {self._assumed(sizing)}".strip()
             return
@@ -314,6 +329,17 @@ class _Answer:
             return
         yield self._launch(sizing)
         yield f"{self._change(sizing)} {self._assumed(sizing)}".strip()
+
+    def _operations(self, sizing: Sizing) -> str:
+        """What a training computes in all: forward and backward, of each parameter and token."""
+        work, parameters = sizing.workload, sizing.model.active_parameters
+        if not work.tokens or work.task not in TRAINING:
+            return ""
+        formula = f"6 × {count(parameters)} parameters × {count(work.tokens)} tokens"
+        text = f"{6 * parameters * work.tokens:.3g} FLOPs".replace("e+", "e")
+        self._work.note(Computed(text, formula, 1.0, (*_CONSTANTS, float(parameters), work.tokens)))
+        self._work.say(formula)
+        return f"The whole training computes {text}: {formula} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
     def _preferred(self, sizings: Sequence[Sizing]) -> str:
         """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
