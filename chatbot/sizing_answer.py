@@ -59,6 +59,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
+    if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
+        return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     if not query.history and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     hardware = asked.workload.accelerator or asked.workload.instance_type
@@ -68,6 +70,12 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
+
+
+def _later_year(question: str, facts: Facts) -> str | None:
+    """A year for which a question asks and that is after the newest price."""
+    newest = max((price.date for prices in facts.prices.values() for price in prices), default="")
+    return next((year for year in re.findall(r"\b(?:in|by|for|of|during) (20\d\d)\b(?! (?:hours?|tokens?|gpus?|instances?))", question) if newest and year > newest[:4]), None)
 
 
 def _read_operations(question: str, known: Known) -> Asked | None:
