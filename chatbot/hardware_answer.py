@@ -21,7 +21,7 @@ from ingest import Row
 _SPANS = (("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("year", 8760.0))
 # How a unit of time begins, in the languages that are read.
 _WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "jä", "añ")}
-_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
+_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|einem|einer|une?|una|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
 _EMBODIED = re.compile(r"\b(?:embodied|embedded|manufactur\w+)\b(?!.*\b(?:plus|and|with|operation\w*)\b)")
@@ -589,7 +589,10 @@ def _draws(work: Workload, sheet: Accelerator, question: str, working: Working, 
     watts, formula = _watts(work, sheet, idle=idle)
     load = "when idle" if idle else f"at {work.load:.0%} load".replace("%", " %") if work.load and work.load < 1 else "at most"
     at = ""
-    if load != "at most" and not (idle and number == 1):
+    if idle and number > 1 and sheet.idle_w is not None:
+        working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
+        each, rest = f"{text} when idle, {rounded(sheet.idle_w)} W each", f", and {total} at most"
+    elif load != "at most" and not idle:
         working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
         working.say(load)
         at = f", {text} {load}"
