@@ -21,13 +21,17 @@ from ingest import Row
 _SPANS = (("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("year", 8760.0))
 # How a unit of time begins, in the languages that are read.
 _WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "jä", "añ")}
-_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
+_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|einem|einer|une?|una|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
 _EMBODIED = re.compile(r"\b(?:embodied|embedded|manufactur\w+)\b(?!.*\b(?:plus|and|with|operation\w*)\b)")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin)\b[^.]{0,20}(?:pue|intensity)|\bgrid (?:intensity )?only\b")
+# What a data centre draws for energy that its machines use, in words that ask for no carbon.
+_FACILITY = re.compile(r"^(?!.*(?:co2|carbon|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
+_HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
 _EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
-_DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
+_DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
+_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
 _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
@@ -45,6 +49,8 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
         return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
+        if not _WITHOUT_PUE.search(question) and (_FACILITY.search(question) or (earlier and Goal.ENERGY in goals and _FACILITY.search(earlier[-1]))):
+            return working.draft(*(_of_facility(work, working) for work in works))
         parts = len(works) if _EVENLY.search(question) else 1
         shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
         return working.draft(*_of_energy(shared, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ, together=parts > 1))
@@ -362,6 +368,8 @@ def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
 
 
 def _energy(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
+    if _HOST_ALONE.search(question):
+        return [_host(machine, working) for machine in machines]
     known = sorted((m for m in machines if m.impact.watts is not None), key=lambda m: m.impact.watts or 0.0)
     silent = [_no_power(m, working) for m in machines if m.impact.watts is None]
     verdict = [f"{known[0].name} draws less." if len(known) == 2 else f"{known[0].name} draws least."] if len(known) > 1 else []
@@ -374,6 +382,18 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
         inside = [Workload(accelerator=short(name)) for m in machines if (name := working.tables.facts.instances[m.work.instance_type or ""].accelerator)]
         told = [*_of_accelerators(list(dict.fromkeys(inside)), question, working), *told]
     return [*verdict, *told, *silent]
+
+
+def _host(machine: _Machine, working: Working) -> str:
+    """What the hosts draw without their accelerators."""
+    host, number = working.tables.facts.hosts.get(machine.work.instance_type or ""), machine.work.instances or 1
+    if not host:
+        raise ReaderError(f"{REFUSAL} There is no published power figure for the host of {machine.work.instance_type} in the data.")
+    formula = f"{number} × {host.watts:.4g} W"
+    working.note(Computed(text := f"{rounded(host.watts * number)} W", formula, 1.0, (float(number),)))
+    each = f", {formula}" if number > 1 else ""
+    working.say(formula, "50 %")
+    return f"{text} for the host of {machine.name} without its accelerators, at 50 % load{each} {working.cite(host.row)}."
 
 
 def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
@@ -515,6 +535,7 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
 
 def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, goals: Collection[Goal] = (), differ: bool = False) -> list[str]:
     """What accelerators draw, use over a time, emit or evaporate, without the machine around them."""
+    works = [replace(work, accelerators=work.accelerators or _number_idle(work, question)) for work in works]
     # The A100 of 40 GB and that of 80 GB draw the same.
     equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
     sheets = list(equal.values())
@@ -533,6 +554,12 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
         verdict = [f"{capital(_several(*known[0], working))} draw{'' if _number_of(known[0][0]) > 1 else 's'} more."]
     return [*verdict, *told, *silent]
+
+
+def _number_idle(work: Workload, question: str) -> int | None:
+    """How many accelerators there are where a word on their load stands between: "eight idle H200s"."""
+    found = re.search(rf"\b(\d+|{'|'.join(_COUNTS)}) (?:idle|idling|unused|spare|busy|(?:fully )?loaded) (?:nvidia )?{re.escape((work.accelerator or '').lower())}", question)
+    return found and (int(found[1]) if found[1].isdigit() else _COUNTS.index(found[1]) + 1)
 
 
 def _number_of(work: Workload) -> int:
@@ -575,7 +602,10 @@ def _draws(work: Workload, sheet: Accelerator, question: str, working: Working, 
     watts, formula = _watts(work, sheet, idle=idle)
     load = "when idle" if idle else f"at {work.load:.0%} load".replace("%", " %") if work.load and work.load < 1 else "at most"
     at = ""
-    if load != "at most" and not (idle and number == 1):
+    if idle and number > 1 and sheet.idle_w is not None:
+        working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
+        each, rest = f"{text} when idle, {rounded(sheet.idle_w)} W each", f", and {total} at most"
+    elif load != "at most" and not idle:
         working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
         working.say(load)
         at = f", {text} {load}"
@@ -639,6 +669,18 @@ def _evaporated(work: Workload, working: Working) -> str:
     working.note(Computed(text := f"{rounded(kwh * centre.litres_per_kwh)} litres", formula, 1.0, (kwh,)))
     working.say(formula, region)
     return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
+
+
+def _of_facility(work: Workload, working: Working) -> str:
+    """What the data centres of a region draw in all for the energy that machines use."""
+    region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
+    centre = working.tables.facts.pue(region)
+    if not centre or centre.pue is None:
+        raise ReaderError(f"There is no published PUE of {region} in the data.")
+    formula = f"{kwh:g} kWh × PUE {centre.pue:g}"
+    working.note(Computed(text := f"{rounded(kwh * centre.pue)} kWh", formula, 1.0, (kwh,)))
+    working.say(formula, region)
+    return f"{text} for the whole data centre in {region}: {formula} {working.cite(centre.row)}."
 
 
 def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False, together: bool = False) -> list[str]:

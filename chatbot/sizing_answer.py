@@ -13,12 +13,12 @@ from chatbot.hardware_answer import answer_by_hardware
 from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import Asked, read_workload
+from chatbot.sizing.conversation import Asked, asked_for, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, shares
-from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters
-from chatbot.sizing.reading import Goal
+from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
+from chatbot.sizing.reading import Goal, Known, read_question
 from chatbot.table import answer_from_table
 from chatbot.table.lookup import look_up
 from chatbot.working import Working, article, capital, load, rounded, short
@@ -34,6 +34,7 @@ _OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, *_OF_SPEED, *_O
 _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
+_MOST_CARDS = 1024
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
     Task.SERVE: "",
@@ -51,13 +52,15 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     if not (tables.facts.models and tables.facts.instances):
         return None
-    asked = read_workload(query.question, query.history, tables.known)
+    asked = read_workload(query.question, query.history, tables.known) or _read_operations(query.question, tables.known)
     if asked is None:
         return None
     if asked.unknown:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
+    if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
+        return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     if not query.history and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     hardware = asked.workload.accelerator or asked.workload.instance_type
@@ -67,6 +70,20 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
     return draft_of(asked, working)
+
+
+def _later_year(question: str, facts: Facts) -> str | None:
+    """A year for which a question asks and that is after the newest price."""
+    newest = max((price.date for prices in facts.prices.values() for price in prices), default="")
+    return next((year for year in re.findall(r"\b(?:in|by|for|of|during) (20\d\d)\b(?! (?:hours?|tokens?|gpus?|instances?))", question) if newest and year > newest[:4]), None)
+
+
+def _read_operations(question: str, known: Known) -> Asked | None:
+    """What a training computes in all, where a question names the model and the tokens."""
+    if not _ASKS_OPERATIONS.search(question.lower()):
+        return None
+    said = read_question(question, known)
+    return asked_for(said, "training_time", None, known) if "tokens" in said.slots and said.slots.keys() & {"model", "parameters"} else None
 
 
 # A price or a power over more than an hour is computed.
@@ -114,12 +131,17 @@ def _sized(asked: Asked, working: Working) -> Draft:
         asked = replace(asked, workload=replace(work, context=longest), others=())
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
     # A time in which a training is to be done is no time that it takes.
-    sizings = [size(replace(w, hours=None) if w.tokens else w, facts) for w in works]
+    activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
+    sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
     draft = _Answer(asked, sizings, working).draft()
     return replace(draft, text=f"{remark}{draft.text}", workloads=tuple(works))
 
 
-_FITTING = r"layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
+_NO_ACTIVATIONS = re.compile(
+    r"\bactivations?\b(?! (?:check|recomp|remat))[^.;]{0,15}\b(?:ignored|aside|excluded|not counted|left out|neglected|negligible|omitted)"
+    r"|\b(?:ignor\w+|without|exclud\w+|neglect\w*|not counting|apart from|disregard\w*|no|skip\w*)\b (?:the |any |all )?activations?\b(?! (?:check|recomp|remat))"
+)
+_FITTING = r"activations|layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
 _MATTERS: dict[str, str] = {
     Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache|one sequence",
@@ -133,6 +155,7 @@ _MATTERS: dict[str, str] = {
 }
 
 
+_ASKS_OPERATIONS = re.compile(r"\bflops?\b|\bfloating[- ]point operations\b|\bcompute budget\b")
 _MILLION_TOKENS = re.compile(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok")
 
 
@@ -146,7 +169,7 @@ def _meant(asked: Asked, question: str) -> Asked:
     elif goal is Goal.DIFFERENCE:
         goal = next((g for g in asked.goals if g is not Goal.DIFFERENCE), Goal.COST)
     changes: dict[str, Any] = {}
-    if goal in (Goal.TOKENS, Goal.DEADLINE) and work.task in (None, Task.SERVE):
+    if work.task in (None, Task.SERVE) and (goal in (Goal.TOKENS, Goal.DEADLINE) or (work.tokens and _ASKS_OPERATIONS.search(question))):
         changes["task"] = Task.FULL if goal is Goal.TOKENS else Task.PRETRAIN
     if goal is Goal.TOKENS:
         changes["tokens"] = None
@@ -178,8 +201,8 @@ _LEADS = {
 }
 
 
-def _several_used(sizing: Sizing) -> bool:
-    fit = sizing.named or sizing.cheapest
+def _several_used(sizing: Sizing, goal: Goal) -> bool:
+    fit = (sizing.named_cheapest if goal is Goal.COUNT else None) or sizing.named or sizing.cheapest
     return bool(fit and fit.accelerators > 1)
 
 
@@ -298,7 +321,13 @@ class _Answer:
             yield from (f"- {side}" for side in sides)
             yield self._assumed(sizing)
             return
+        operations = self._operations(sizing)
+        if operations and _ASKS_OPERATIONS.search(self._question) and not (sizing.named or self._machine(sizing)):
+            yield operations
+            return
         yield self._headline(sizing)
+        if goal in _OF_TRAINING:
+            yield operations
         if goal in _OF_DEPLOYMENT and ((shown := self._derivation(sizing)) or goal is Goal.COST):
             yield f"{shown} {self._assumed(sizing)}".strip()
             return
@@ -308,6 +337,17 @@ class _Answer:
             return
         yield self._launch(sizing)
         yield f"{self._change(sizing)} {self._assumed(sizing)}".strip()
+
+    def _operations(self, sizing: Sizing) -> str:
+        """What a training computes in all: forward and backward, of each parameter and token."""
+        work, parameters = sizing.workload, sizing.model.active_parameters
+        if not work.tokens or work.task not in TRAINING:
+            return ""
+        formula = f"6 × {count(parameters)} parameters × {count(work.tokens)} tokens"
+        text = f"{6 * parameters * work.tokens:.3g} FLOPs".replace("e+", "e")
+        self._work.note(Computed(text, formula, 1.0, (*_CONSTANTS, float(parameters), work.tokens)))
+        self._work.say(formula)
+        return f"The whole training computes {text}: {formula} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
     def _preferred(self, sizings: Sequence[Sizing]) -> str:
         """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
@@ -454,9 +494,12 @@ class _Answer:
             fit = next((f for f in sizing.fits if f.name == named.name), named)
             what = self._machine_name(fit) if fit.instances > 1 else f"1 × {fit.name}"
         else:
-            most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
+            like = [f for f in sizing.fits if f.accelerator == named.accelerator]
+            most = max((f.devices for f in like), default=1)
+            # ZeRO divides a training over any number of cards, tensor parallelism a model over those of one server.
+            counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
             each = named.usable_bytes / USABLE / GIB
-            machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in range(1, most + 1))
+            machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in counts)
             placed = ((m, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
             found = next(((m.devices, p) for m, p in placed if p[3] <= named.usable_bytes), None)
             name = short(named.accelerator.name)
@@ -464,6 +507,10 @@ class _Answer:
                 devices, (_, _, sharding, needed) = found
                 fit = replace(named, accelerators=devices, sharding=sharding, needed_bytes=needed)
                 what = f"{devices} × {name}"
+                servers = next((f for f in like if f.fits), None)
+                if devices > most and servers:
+                    whole = f"{servers.instances} × {servers.name}"
+                    what += f" ({whole})" if devices == servers.instances * servers.devices else f" by memory ({servers.instances * servers.devices} in {whole})"
             else:
                 fit = sizing.named_cheapest or named
                 what = f"{fit.instances * fit.devices} × {name} ({fit.instances} × {fit.name})"
@@ -936,7 +983,7 @@ class _Answer:
         goal, term = self._asked.goal, self._asked.term
         told_of = term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal)
         matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING)
-        told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing) or not a.startswith("ZeRO"))]
+        told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing, goal) or not a.startswith(("ZeRO", "each sequence")))]
         if sizing.workload.context == 1 and not (term or sizing.workload.tokens_per_second):
             told = [*(a for a in told if "cache" not in a), "an empty cache"]
         return f"Assumed: {', '.join(told)}." if told else ""

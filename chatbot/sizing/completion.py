@@ -59,6 +59,8 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     else:
         defaults["optimizer"] = (Optimizer.ADAM, "Adam")
         defaults["recompute"] = (True, "activations recomputed")
+    if model.latent and not training and (given.sequences or 1) > 1:
+        assumptions.append("each sequence's cache on one accelerator (data-parallel attention)")
     if training and given.zero_stage is None:
         assumptions.append("ZeRO-3 over all accelerators where there are several")
     if task in (Task.LORA, Task.QLORA):

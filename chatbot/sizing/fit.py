@@ -178,8 +178,14 @@ def _shardings(model: Architecture, workload: Workload, machine: Hardware, count
     degrees = tensor_degrees(model, machine.devices, neuron=bool(_NEURON.search(machine.name)))
     # Several machines are for what one does not hold: then each is used as far as it can be.
     for degree in degrees if count == 1 else degrees[-1:]:
-        shards = 1 if model.latent else math.gcd(degree, model.key_value_heads)
+        shards = _by_sequences(degree, workload.sequences or 1) if model.latent else math.gcd(degree, model.key_value_heads)
         yield Sharding(tensor=degree, pipeline=count, cache_shards=shards)
+
+
+def _by_sequences(ranks: int, sequences: int) -> int:
+    """Into how many parts data-parallel attention, as in vLLM and SGLang, divides a latent cache, which has no heads to divide:
+    each rank keeps its own sequences, and the fullest rank counts."""
+    return sequences // math.ceil(sequences / ranks)
 
 
 def tensor_degrees(model: Architecture, devices: int, *, neuron: bool = False) -> Sequence[int]:

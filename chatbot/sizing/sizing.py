@@ -18,7 +18,6 @@ from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact
 from chatbot.sizing.memory import (
     Memory,
     Term,
-    activations,
     adapter,
     gradients,
     kv_cache,
@@ -26,6 +25,7 @@ from chatbot.sizing.memory import (
     training_weights,
     weights,
 )
+from chatbot.sizing.memory import activations as activation_memory
 from chatbot.sizing.workload import Task, Workload
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -33,6 +33,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 _VENDORS = ("NVIDIA", "AWS", "AMD", "Intel")
 _WORD = re.compile(r"[a-z0-9]+")
 _MEMORY = re.compile(r"\b(\d+) ?G(?:i?B)?\b", re.IGNORECASE)
+_OF_ACTIVATIONS = re.compile(r"of context|batch|recomputed")
 # Between a size in GB and the same in GiB there are 7 %.
 _SAME_MEMORY = 0.1
 
@@ -70,14 +71,17 @@ class Sizing:
         return self.named.verdict if self.named else None
 
 
-def size(workload: Workload, facts: Facts | None = None) -> Sizing:
-    """Size a workload, with the facts of the corpus unless others are given.
+def size(workload: Workload, facts: Facts | None = None, *, activations: bool = True) -> Sizing:
+    """Size a workload, with the facts of the corpus unless others are given; `activations` of a training may be left out.
 
     ReaderError, one sentence with the remedy, for a workload that is impossible or that names what the facts do not know.
     """
     facts = facts or _shipped()
     workload, model, assumptions = complete(workload, facts)
-    memory = Memory(tuple(_terms(workload, model)))
+    terms = tuple(_terms(workload, model))
+    memory = Memory(terms if activations else tuple(t for t in terms if t.name != "activations"))
+    if memory.terms != terms:
+        assumptions = (*(a for a in assumptions if not _OF_ACTIVATIONS.search(a)), "no activations")
     machines = [(i, hardware(i, facts)) for i in _candidates(workload, facts)]
     fits = sorted((_fit(i, h, memory, model, workload, facts, workload.instances) for i, h in machines), key=_order)
     sheets = _sheets(workload, facts)
@@ -146,7 +150,7 @@ def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
     optimizer, recompute = workload.optimizer, workload.recompute
     assert optimizer is not None
     assert recompute is not None
-    kept = activations(model, tokens, sequences, recompute=recompute)
+    kept = activation_memory(model, tokens, sequences, recompute=recompute)
     if workload.task in (Task.LORA, Task.QLORA):
         assert workload.lora_rank
         return (weights(model, form), adapter(model, workload.lora_rank, optimizer), kept)

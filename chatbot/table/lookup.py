@@ -24,8 +24,10 @@ _LONGEST = 200
 _APART = frozenset({"Source", "As of", "Note", "Place", "Vendor", "Load"})
 _MOST = {
     True: r"(?:most|highest|largest|biggest|greatest|max(?:imum)?)",
-    False: r"(?:least|lowest|smallest|fewest|min(?:imum)?|best)",
+    False: r"(?:least|lowest|smallest|fewest|min(?:imum)?)",
 }
+# Of these the least is the best, of all others the most.
+_LESS_IS_BETTER = frozenset({"Grid carbon intensity", "PUE", "WUE", "Idle power", "Maximum power"})
 # What a cell does not tell: how a thing is used, and where; and instance types are rows of other tables.
 _ASKS_MORE = re.compile(r"\b(?:how (?:do|does|did|is|are|was|can|could|should|would|will|to)|when|where|who|(?<!the )two|instances?|famil(?:y|ies)|machines?|vms?)\b")
 _BYTES = re.compile(r"\b(?:[gt]i?b|(?:giga|tera)?bytes?)\b")
@@ -90,7 +92,7 @@ def _read(text: str, key: str, rows: Sequence[Row], before: Sequence[str] = ()) 
         names = next((found for turn in before if (found := _take_things(Reading(turn.lower()), key, rows))), ())
     first = _take_first(reading, key, rows) if not names else None
     columns = (first[0],) if first else _take_columns(reading, key, rows)
-    ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", reading.text))
+    ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", text.lower()))
     reading.take(rf"\b{key.lower()}s?\b")
     greater = len(names) > 1 and bool(reading.take(_GREATER.pattern))
     lesser = len(names) > 1 and bool(reading.take(_LESSER.pattern))
@@ -151,8 +153,10 @@ def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, b
         own = vocabulary().get(key, {}).get(header, {})
         for most, direction in _MOST.items():
             named = own.get("high" if most else "low", r"(?!)")
+            judged = "best" if most != (header in _LESS_IS_BETTER) else "worst"
+            between = rf"(?: (?:aws )?{key.lower()}s?)? (?:for|by|in|on|of|in terms of)(?: the| its)?"
             if reading.take(
-                rf"\b{direction} (?:{words})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"
+                rf"\b(?:{direction}|{judged})(?:{between})?[ -](?:{words}|{own.get('by', '(?!)')})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"
             ):
                 return header, most
     return None
