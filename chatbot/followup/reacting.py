@@ -25,7 +25,7 @@ _DOUBT = re.compile(
 _WHY_NOT = re.compile(r"^why not\s+(?:use\s+|take\s+|choose\s+|pick\s+)?(?P<other>.+?)\W*$", re.IGNORECASE)
 # "Which EC2 series is the greenest": whatever the answer names can take the place of "which EC2 series".
 _SELECTS = re.compile(
-    r"^\W*(?:which|what)\s+(?P<noun>[\w\s-]+?\s+)??(?P<verb>is|are|has|have|can|will|should|would|do|does|competes?|suits?|fits?|offers?|saves?|needs?|uses?)\s+(?P<rest>.+)$",
+    r"^\W*(?:which|what)\s+(?P<noun>(?:[\w-]+\s+){1,12}?)??(?P<verb>is|are|has|have|can|will|should|would|do|does|competes?|suits?|fits?|offers?|saves?|needs?|uses?)\s+(?P<rest>.+)$",
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"(?P<who>i|we|you|one)\s+(?P<verb>\w+)\s*(?P<rest>.*)$", re.IGNORECASE)
