@@ -248,7 +248,6 @@ def ask(question: str, index: Index) -> Answer:
         ("for MLA math on DeepSeek-V3 I need kv_lora_rank and the rope dim", "- deepseek-ai/DeepSeek-V3 has a RoPE head dimension of 64 [1].\n- deepseek-ai/DeepSeek-V3 has a KV LoRA rank of 512 [1]."),
         ("memory bandwidth of an H100?", "NVIDIA H100 GPU (80 GB) has a memory bandwidth of 3350 GB/s [1]."),
         ("max power of an L4?", "NVIDIA L4 GPU (24 GB) has a maximum power of 72 W [1]."),
-        ("max power of one H100 SXM?", "NVIDIA H100 GPU (80 GB) has a maximum power of 700 W [1]."),
         ("What is the idle power of an L4 in watts?", "NVIDIA L4 GPU (24 GB) has an idle power of 8 W [1]."),
         ("maximum power of Trainium2?", "AWS Trainium2 chip (96 GiB), maximum power: not published [1]."),
         ("BF16 TFLOPS of the L40S", "NVIDIA L40S GPU (48 GB) reaches 362 TFLOPS in BF16 [1]."),
@@ -306,6 +305,8 @@ def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None
         "How much does an L40S weigh?",
         "When was the NVIDIA B300 released?",
         "What is the boost clock of the A100?",
+        "How much VAT do I pay on a g5.xlarge per month in Germany?",
+        "What will a g5.xlarge cost per month in 2030?",
     ],
 )
 def test_what_no_row_says_is_refused(index: Index, question: str) -> None:

@@ -105,7 +105,7 @@ def _impact(fit: Fit, speed: Iterable[Figure | str], workload: Workload, facts: 
     price = _price(fit, region, facts)
     found: list[Figure | str] = [*speed]
     if fit.instance:
-        found += [*_cost(fit, price, region), *_power(fit, workload.load or 0.5, region, facts)]
+        found += [*_cost(fit, price, region), *_power(fit, 0.5 if workload.load is None else workload.load, region, facts)]
     known = {figure.name: figure for figure in found if isinstance(figure, Figure)}
     known |= {figure.name: figure for figure in _sums(known, workload)}
     values = {name: figure.value for name, figure in known.items()}
