@@ -112,7 +112,7 @@ def _leans(said: Said, before: _Heard) -> bool:
 
 _FORMATS = frozenset({"weights", "cache"})
 _FUNCTION_WORD = re.compile(
-    r"(?:and|or|but|so|ok|okay|now|then|also|what|about|how|if|i|we|you|it|its|it's|that|the|a|with|in|at|to|as|of|for|on|is|are"
+    r"(?:and|or|but|so|ok|okay|now|then|also|what about|what if|how about|if|i|we|you|it|its|it's|that|the|a|with|in|at|to|as|of|for|on|is|are"
     r"|was|were|do|does|would|will|use|used|using|run|ran|switch|switched|change|changed|drop|go|went|keep|kept|store|stored"
     r"|quantise|quantised|quantize|quantized|load|loaded|instead|actually|same|model|weights|cache|kv|format|both|all|only|just"
     r"|und|mit|et|avec|en|con|y|e)"
@@ -121,7 +121,7 @@ _FUNCTION_WORD = re.compile(
 
 def _only_changes(said: Said, label: str) -> bool:
     """Whether formats and function words are all that is said, so that the same is asked as before: "and with the weights in int8?"."""
-    words = set(re.findall(r"[^\W\d_][\w'’]*", said.plain))
+    words = set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", said.plain))
     other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
     return bool(said.slots) and said.slots.keys() <= _FORMATS and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
 
