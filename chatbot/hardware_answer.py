@@ -12,7 +12,7 @@ from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid
-from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines
+from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
 from chatbot.sizing.memory import count
 from chatbot.sizing.reading import Goal
 from chatbot.working import Working, article, capital, rounded, short
@@ -171,7 +171,7 @@ def _machine(work: Workload, working: Working) -> _Machine:
     if machines < 1:
         raise ReaderError("Instances cannot be fewer than 1: give at least 1.")
     name = f"{machines:,} × {instance.name}" if machines > 1 else instance.name
-    working.say(name, str(machines), f"{work.load or 0.5:.0%}".replace("%", " %"), work.region or DEFAULT_REGION, "CO2e")
+    working.say(name, str(machines), f"{load_of(work):.0%}".replace("%", " %"), work.region or DEFAULT_REGION, "CO2e")
     return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,))
 
 
@@ -402,7 +402,7 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
     kilo = watts.value >= 1000
     power = f"{rounded(watts.value / 1000)} kW" if kilo else f"{rounded(watts.value)} W"
     working.note(Computed(power, watts.formula, 1000.0 if kilo else 1.0, _given(machine)))
-    load = f"{machine.work.load or 0.5:.0%}".replace("%", " %")
+    load = f"{load_of(machine.work):.0%}".replace("%", " %")
     assumed = "" if machine.work.load else ", which is assumed"
     cite = working.cite(*machine.rows, *watts.inputs)
     spans = _spans(machine.work, question)
@@ -472,7 +472,7 @@ def _emitted(machine: _Machine, question: str, working: Working) -> str:
     for words, hours in spans:
         working.say(words)
         told.append(f"{_grams(machine, carbon, hours, working)} of CO2e {words}")
-    load = f"{machine.work.load or 0.5:.0%}".replace("%", " %")
+    load = f"{load_of(machine.work):.0%}".replace("%", " %")
     assumed = "" if machine.work.load else " (assumed)"
     embodied = machine.impact.figure("embodied_g_per_hour")
     making = f"; the making of the host adds {_grams(machine, embodied, spans[0][1], working)} {working.cite(*embodied.inputs)}" if embodied else ""
@@ -525,8 +525,8 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
             lines.append(f"There is {reason} {working.cite(*machine.rows)}." if reason else _no_power(machine, working))
             continue
         told = _over(machine, "litres_per_hour", _spans(machine.work, question), "{} litres of water", working)
-        working.say(f"{machine.work.load or 0.5:.0%}".replace("%", " %"))
-        lines.append(f"{told} for {machine.name} in {machine.region}, at {machine.work.load or 0.5:.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
+        working.say(f"{load_of(machine.work):.0%}".replace("%", " %"))
+        lines.append(f"{told} for {machine.name} in {machine.region}, at {load_of(machine.work):.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
     return lines
 
 

@@ -16,7 +16,7 @@ from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, m
 from chatbot.sizing.conversation import Asked, asked_for, read_workload
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
-from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, shares
+from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
 from chatbot.sizing.reading import Goal, Known, read_question
 from chatbot.table import answer_from_table
@@ -661,7 +661,7 @@ class _Answer:
         assert month
         self._work.say(f"{sizing.workload.hours:g} hours" if sizing.workload.hours else "")
         run = f"{self._figure(fit, wanted, '{} ' + unit)} for {'the run' if sizing.workload.tokens and not sizing.workload.hours else f'{sizing.workload.hours:g} hours'}, " if getattr(impact, wanted) and sizing.workload.hours != 730 else ""
-        load = f"{sizing.workload.load or 0.5:.0%}".replace("%", " %")
+        load = f"{load_of(sizing.workload):.0%}".replace("%", " %")
         self._work.say(f"{load} CO2e")
         drawn = f"{self._figure(fit, 'watts', '{} W')} at {load} load"
         length = impact.figure("training_hours_low")

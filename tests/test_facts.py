@@ -306,6 +306,8 @@ def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None
         "When was the NVIDIA B300 released?",
         "What is the boost clock of the A100?",
         "What do I pay for a g5.xlarge per hour in Frankfurt?",
+        "How much VAT do I pay on a g5.xlarge per month in Germany?",
+        "What will a g5.xlarge cost per month in 2030?",
     ],
 )
 def test_what_no_row_says_is_refused(index: Index, question: str) -> None:

@@ -394,7 +394,7 @@ def test_a_model_without_layers_is_sized_by_its_weights() -> None:
         ({"parameters": 7e9, "sequences": -1}, "Sequences cannot be -1: give how many run at once, at least 1."),
         (
             {"parameters": 7e9, "load": 2.0},
-            "A load of 2 is not a share of the time: give one above 0 and up to 1, as 0.5.",
+            "A load of 2 is not a share of the time: give one from 0 to 1, as 0.5.",
         ),
         ({"parameters": 7e9, "zero_stage": 4}, "There is no ZeRO stage 4: give 0, 1, 2 or 3."),
         (

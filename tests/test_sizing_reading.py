@@ -281,3 +281,89 @@ def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None
 def test_amounts_are_read_as_they_are_meant(question: str, slots: dict[str, object]) -> None:
     read = read_question(question, KNOWN).slots
     assert {slot: read.get(slot) for slot in slots} == slots
+
+
+@pytest.mark.parametrize(
+    ("question", "load"),
+    [
+        ("g6.xlarge with the L4 fully busy for 24 hours, how many kWh?", 1.0),
+        ("How much electricity does a g6e.xlarge use at full GPU load?", 1.0),
+        ("Wie viel Strom braucht eine g6.xlarge unter Volllast?", 1.0),
+        ("energy of a p5.48xlarge that is busy half the time, in a month", 0.5),
+        ("8 H100s at a utilisation of 60%: how many kWh a day?", 0.6),
+        ("kWh of two idle H200 over 3 days?", 0.0),
+        ("Which energy does a g5.xlarge use that sits idle for 2 days?", 0.0),
+    ],
+)
+def test_a_load_may_be_said_in_words(question: str, load: float) -> None:
+    assert read_question(question, KNOWN).slots["load"] == load
+
+
+@pytest.mark.parametrize(
+    ("question", "hours"),
+    [
+        ("g5.xlarge, up 9 to 5, mon-fri: monthly cost?", MONTH_HOURS * 40 / 168),
+        ("g5.xlarge from 8am to 6pm every day, per month?", MONTH_HOURS * 10 / 24),
+        ("g5.xlarge werktags von 8 bis 18 Uhr, was kostet das im Monat?", MONTH_HOURS * 50 / 168),
+        ("Was verbrauchen 16 H100 an einem Tag?", 24),
+        ("What does a g5.xlarge cost an hour, 8 to 16 of them?", None),
+    ],
+)
+def test_hours_of_the_clock_are_a_schedule(question: str, hours: float | None) -> None:
+    assert read_question(question, KNOWN).slots.get("hours") == (pytest.approx(hours) if hours else None)
+
+
+@pytest.mark.parametrize(
+    ("question", "weights", "cache"),
+    [
+        ("llama 70b (3.1) fp8 weights, 64 users each w/ 16k tokens, bf16 kv: how many H100?", Format.FP8, Format.BF16),
+        ("memory of Llama 3.1 8B in int8, KV kept in 16-bit", Format.INT8, Format.BF16),
+        ("kv cache quantised to fp8 for Llama 3.1 8B, int4 weights: memory?", Format.INT4, Format.FP8),
+        ("Llama 3.1 8B in bf16 with 8 kv heads", Format.BF16, None),
+    ],
+)
+def test_weights_and_cache_have_formats_of_their_own(question: str, weights: Format, cache: Format | None) -> None:
+    said = read_question(question, KNOWN)
+    assert (said.slots["weights"], said.slots.get("cache"), said.several.get("weights")) == (weights, cache, None)
+
+
+def test_a_version_may_follow_the_size_and_tokens_a_slash() -> None:
+    slots = read_question("llama 70b (3.1), 64 users each w/ 16k tokens", KNOWN).slots
+    assert (slots["model"], slots["sequences"], slots["context"]) == (LLAMA_70B, 64, 16_384)
+
+
+def test_master_weights_are_the_optimizers() -> None:
+    slots = read_question("8-bit Adam keeping fp32 master weights for 7B: memory?", KNOWN).slots
+    assert (slots["optimizer"], slots.get("weights")) == (Optimizer.ADAM_8BIT, None)
+
+
+def test_a_line_in_short_is_all_its_families() -> None:
+    slots = read_question("cheapest g6 or p4 machine for Llama 3.1 8B, no g5?", KNOWN).slots
+    assert (slots["families"], slots["without"]) == ({"g6", "p4d"}, {"g5"})
+
+
+@pytest.mark.parametrize(
+    ("turns", "goal", "changes"),
+    [
+        (("Decode bound of Llama 3.1 8B in bf16 on an H100?", "And with the weights in int8?"), Goal.THROUGHPUT, {"weights": Format.INT8}),
+        (("kv cache per token of Llama 3.1 8B, bf16 cache?", "and if I switch the cache to fp8?"), Goal.MEMORY, {"cache": Format.FP8}),
+        (("I'm renting p5en.48xlarge machines.", "Four of them.", "For ten days straight. What will the bill be?"), Goal.COST, {"instance_type": "p5en.48xlarge", "instances": 4, "hours": 240}),
+    ],
+)  # fmt: skip
+def test_turns_add_to_what_was_said(turns: tuple[str, ...], goal: Goal, changes: dict[str, object]) -> None:
+    asked = read(*turns)
+    assert asked is not None
+    assert (asked.goal, {slot: getattr(asked.workload, slot) for slot in changes}) == (goal, changes)
+
+
+@pytest.mark.parametrize("turns", [("I have a model.", "Will it fit?"), ("Will a model fit on an L4?",), ("How many H100s does the model need?",)])
+def test_a_model_without_a_size_is_asked_for(turns: tuple[str, ...]) -> None:
+    asked = read(*turns)
+    assert asked is not None
+    assert asked.unknown == "the model"
+
+
+def test_my_model_is_the_one_of_the_turns_before() -> None:
+    asked = read("Will 8b in bf16 fit on an L4?", "and does my model fit on an A10G?")
+    assert asked is not None
+    assert (asked.unknown, asked.workload.parameters, asked.workload.accelerator) == (None, 8e9, "A10G")

@@ -131,8 +131,8 @@ def _check_numbers(given: Workload) -> None:
             if slot == "parameters" and math.isfinite(value):
                 raise ReaderError(f"No model has {value:g} parameters: {remedy}.")
             raise ReaderError(f"{slot.replace('_', ' ').capitalize()} cannot be {value:g}: {remedy}.")
-    if given.load is not None and not 0 < given.load <= 1:
-        raise ReaderError(f"A load of {given.load:g} is not a share of the time: give one above 0 and up to 1, as 0.5.")
+    if given.load is not None and not 0 <= given.load <= 1:
+        raise ReaderError(f"A load of {given.load:g} is not a share of the time: give one from 0 to 1, as 0.5.")
     if given.mfu is not None and not 0 < given.mfu <= 1:
         raise ReaderError(f"An MFU of {given.mfu:g} is not a share of the peak: give one above 0 and up to 1, as 0.4.")
     if given.zero_stage is not None and given.zero_stage not in (0, 1, 2, 3):

@@ -83,13 +83,15 @@ def _hear(question: str, before: _Heard | None, known: Known) -> _Heard:
     computed = likely >= _CLAIMED and can_be_computed(label, alone) and len(question) <= _LONGEST
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
-        leaning, likely = _likeliest(said, before.label, claimed)
+        leaning, likely = (before.label, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(said, before.label, claimed)
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             moved = _machines(changed.workload) != _machines(before.asked.workload)
             return _Heard(leaning, changed, computed=True, earlier=before.asked.workload if moved else before.earlier)
         if leaning.startswith("fact_") and not said.slots:
             return _Heard(leaning, changed, computed=False)  # "and its layers?", between questions on its memory
+        if not computed and said.slots and not said.goals and "?" not in question:
+            return _Heard(label, changed, computed=False)  # "Four of them.", before what is asked of them
     return _Heard(label, alone, computed)
 
 
@@ -106,6 +108,22 @@ def _leans(said: Said, before: _Heard) -> bool:
     bare = not said.goals and len(said.plain.split()) <= 3
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
     return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed)
+
+
+_FORMATS = frozenset({"weights", "cache"})
+_FUNCTION_WORD = re.compile(
+    r"(?:and|or|but|so|ok|okay|now|then|also|what about|what if|how about|if|i|we|you|it|its|it's|that|the|a|with|in|at|to|as|of|for|on|is|are"
+    r"|was|were|do|does|would|will|use|used|using|run|ran|switch|switched|change|changed|drop|go|went|keep|kept|store|stored"
+    r"|quantise|quantised|quantize|quantized|load|loaded|instead|actually|same|model|weights|cache|kv|format|both|all|only|just"
+    r"|und|mit|et|avec|en|con|y|e)"
+)
+
+
+def _only_changes(said: Said, label: str) -> bool:
+    """Whether formats and function words are all that is said, so that the same is asked as before: "and with the weights in int8?"."""
+    words = set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", said.plain))
+    other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
+    return bool(said.slots) and said.slots.keys() <= _FORMATS and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
 
 
 def _likeliest(said: Said, before: str | None, claimed: float) -> tuple[str, float]:
@@ -171,6 +189,7 @@ _REPLACED: dict[str, tuple[str, ...]] = {
     "budget_per_hour": ("budget_per_month",),
     "budget_per_month": ("budget_per_hour",),
 }
+_OF_CACHES = frozenset({Format.FP32, Format.BF16, Format.FP16, Format.FP8, Format.INT8})
 _EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
 _GOALS = {
     "fits": Goal.FITS, "count": Goal.COUNT, "affordable": Goal.AFFORDABLE, "most_users": Goal.USERS, "longest_context": Goal.LONGEST,
@@ -212,6 +231,8 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
         slots["tokens"] = tokens * epochs
     if kilowatts and (hours := slots.get("hours", work.hours)):
         slots["kwh"] = kilowatts * hours
+    if label == "kv_cache" and "cache" not in slots and "weights" not in said.text and slots.get("weights") in _OF_CACHES:
+        slots["cache"] = slots.pop("weights")  # "the KV cache of ... in fp8"
     if label == "kv_cache" and _EACH_TOKEN.search(said.text):
         slots.setdefault("context", 1)
     if bare and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:
@@ -243,4 +264,20 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
     if label == "cost_difference" and before and before.earlier and not said.slots.keys() & _HARDWARE:
         others = (replace(before.earlier, hours=first.hours),)
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
-    return Asked(first, _goals(label, said, before), stated, others, said.unknown, _TERMS.get(label), said.euros)
+    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), _TERMS.get(label), said.euros)
+
+
+_OWN = re.compile(r"(?:my|our|the) (?:own )?(?:model|llm)")
+_A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")
+
+
+def _unknown(said: Said, label: str, work: Workload, before: _Heard | None) -> str | None:
+    """What is named and not known; of a model without a name or a size that is to be placed, the model."""
+    own = bool(said.unknown and _OWN.fullmatch(said.unknown))
+    if work.model or work.parameters is not None:
+        return None if own else said.unknown
+    if said.unknown:
+        return said.unknown
+    if before and before.asked.unknown and _OWN.fullmatch(before.asked.unknown):
+        return before.asked.unknown
+    return "the model" if label in ("fits", "count") and _A_MODEL.search(said.plain) else None

@@ -105,7 +105,7 @@ def _impact(fit: Fit, speed: Iterable[Figure | str], workload: Workload, facts: 
     price = _price(fit, region, facts)
     found: list[Figure | str] = [*speed]
     if fit.instance:
-        found += [*_cost(fit, price, region), *_power(fit, workload.load or 0.5, region, facts)]
+        found += [*_cost(fit, price, region), *_power(fit, load_of(workload), region, facts)]
     known = {figure.name: figure for figure in found if isinstance(figure, Figure)}
     known |= {figure.name: figure for figure in _sums(known, workload)}
     values = {name: figure.value for name, figure in known.items()}
@@ -127,6 +127,11 @@ def compute_bound(tflops: float, active_parameters: float, flops_per_parameter: 
     Kaplan et al. 2020, section 2.1, https://arxiv.org/abs/2001.08361.
     """
     return share * tflops * 1e12 / (flops_per_parameter * active_parameters)
+
+
+def load_of(workload: Workload) -> float:
+    """The share of the time that hardware is busy: half where none is said, nought where it is idle."""
+    return 0.5 if workload.load is None else workload.load
 
 
 def accelerator_watts(accelerator: Accelerator, load: float) -> float | None:

@@ -140,6 +140,8 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     reading.stand_in("region")
     unknown = _take_types(reading, known)
     reading.stand_in("instance")
+    reading.take(_FUTURE)
+    reading.stand_in("future")
     _take_impossible(reading)
     named = _take_model(reading, known)
     reading.stand_in("model")
@@ -155,6 +157,8 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     reading.stand_in("format")
     _take_accelerators(reading, known)
     reading.stand_in("gpu")
+    if _IDLE.search(text):
+        reading.fill("load", [0.0])
     _take_lines(reading, text)
     _take_families(reading, known)
     reading.stand_in("family")
@@ -237,6 +241,10 @@ def _take_types(reading: Reading, known: Known) -> str | None:
     return next((name for name in types if name not in known.types), None)
 
 
+# A year that no data tells of; 2048 is usually a number of tokens.
+_FUTURE = _compiled(r"20(?:2[7-9]|3\d|40|45|50)(?=\W*(?:$|[?!.,;)]|\b(?:be|cost|for|in|on|and|or|with|than|if|when)\b))")
+
+
 _IMPOSSIBLE = re.compile(
     r"(?:(?<=\s)(?P<minus>-|minus |negative )(?P<number>\d{1,6}(?:\.\d+)?)\s?(?:b|m|bn|billion|million)(?!\w)|(?<![\w.])(?:0|zero)\s?(?:b|m)?[\s-]?(?:params?|parameters?)(?!\w))"
 )
@@ -266,12 +274,12 @@ def _renamed(text: str) -> str:
     return text
 
 
-_UNNAMED = _compiled(r"(?:my|our) (?:own )?(?:model|llm)(?!\w)")
+_UNNAMED = _compiled(r"(?:my|our|(?<=have )an?|(?<=built )an?|(?<=trained )an?) (?:own )?(?:model|llm)(?!\w)(?! (?:of|with|that|called|named)\b)")
 
 
 def _unnamed(reading: Reading) -> Named | None:
     match = _UNNAMED.search(reading.text)
-    return Named(match.start(), match.end(), unknown=match.group()) if match else None
+    return Named(match.start(), match.end(), unknown=re.sub(r"^an? ", "the ", match.group())) if match else None
 
 
 _OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
@@ -289,8 +297,12 @@ def _take_sizes(reading: Reading, named: Named | None) -> None:
         reading.fill("parameters", sizes)
 
 
-_ANY_FORMAT = r"(?:(?:fp|int|bf|nf)[- ]?\d+|\d+[- ]?bits?)"
-_CACHE = _compiled(rf"(?:(?P<before>{_ANY_FORMAT}) (?:kv[- ]?)?cache|(?:kv[- ]?)?cache(?: (?:is )?(?:kept )?(?:in|at|of|is|with|stays)|:)? (?P<after>{_ANY_FORMAT}))(?!\w)")  # fmt: skip
+_ANY_FORMAT = r"(?:(?:fp|int|bf|nf|float|bfloat)[- ]?\d+|e4m3|\d+[- ]?bits?)"
+_CACHE_WORD = r"(?:(?:k/?v|key[/ -]?(?:and )?value)(?:[- ]?cache)?|cache)(?! heads?)"
+_CACHE = _compiled(
+    rf"(?:(?P<before>{_ANY_FORMAT})[ -](?:for the )?{_CACHE_WORD}"
+    rf"|{_CACHE_WORD}(?: (?:format|precision|dtype|is|are|was|were|be|goes|kept|stored|quanti[sz]ed|switched|drops?|stays|in|at|of|with|to|as|down)|\s?[:=]){{0,4}} ?(?P<after>{_ANY_FORMAT})(?! weights?))(?!\w)"
+)
 
 
 def _take_cache(reading: Reading) -> None:
@@ -306,8 +318,19 @@ _MFU = _compiled(
     rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at|del?|von|di))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
 )
 _LOAD_WORD = r"(?:load|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
+_PERCENT = r"\s?(?:%|percent|prozent)"
 _LOAD = _compiled(
-    rf"(?:(?:at |under |à |bei )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?)\s?(?:%|percent|prozent) (?:gpu |average |of |de )?{_LOAD_WORD}|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?{_LOAD_WORD}|half (?:busy|loaded|utili[sz]ed)|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )max(?:imum)? power|maxed out))|(?:at|around|about|@) (?P<bare>\d{{1,3}})\s?(?:%|percent)(?! of| mfu))(?!\w)"
+    rf"(?:(?:at |under |à |bei |unter )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?){_PERCENT} (?:gpu |average |of |de )?{_LOAD_WORD}"
+    rf"|{_LOAD_WORD}(?: factor| rate)?(?:\s?[:=]|\s(?:of|at|is|von|de|around|about))?\s(?P<behind>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
+    rf"|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?(?:(?:gpu|card|chip|accelerator)[\s-])?{_LOAD_WORD}"
+    r"|(?:half|fully) (?:busy|loaded|utili[sz]ed|used|occupied)|half (?:of )?the time"
+    r"|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )max(?:imum)? power|maxed out|vol?llast|vollauslastung|plein régime|pleno rendimiento|pełn\w+ obciążeni\w+))"
+    rf"|(?:at|around|about|@) (?P<bare>\d{{1,3}}){_PERCENT}(?! of| mfu))(?!\w)"
+)
+# Left in the text: of hardware that does nothing the watts may be asked for.
+_IDLE = re.compile(
+    r"\b(?:idle(?= (?:nvidia |aws )?(?:[a-z]{1,8}\d|(?:gpus?|cards?|chips?|accelerators?|instances?|machines?|servers?)\b(?! (?:power|draw|watts))))"
+    r"|(?:sit|stand|stay|is|are|be|being|left|remain)(?:s|ing)? (?:\w+ )?idle\b|idling\b|(?:doing|do|does) nothing\b)"
 )
 
 
@@ -319,13 +342,13 @@ def _take_shares(reading: Reading) -> None:
         reading.fill("mfu", [share / 100 if percent or share > 1 else share])
     for match in reading.take(_LOAD):
         half = re.search(r"half|halb|\bmi|met|med|mez|mei", match.group())
-        percent = match["number"] or match["bare"]
+        percent = match["number"] or match["behind"] or match["bare"]
         reading.fill("load", [_value(percent) / 100 if percent else 0.5 if half else 1.0])
 
 
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
 _POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )?load)?(?!\w)")
-_SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
+_SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:(?:output|input|generated|decoded|prompt)\s)?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
 _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks|dólares))(?!\w|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
 
 
@@ -397,7 +420,7 @@ def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
-        if re.search(r"(?:\b(?:per|pro|par|por)|/)\s?$", reading.text[: match.start()]):
+        if re.search(r"(?:\b(?:per|pro|par|por)|(?<!w)/)\s?$", reading.text[: match.start()]):
             continue  # "per 1M tokens" is a unit of price
         long = match["scale"] == "k" and "," not in match["number"] and not _NO_CONTEXT.match(reading.text, match.end()) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
         if said or long:
@@ -456,7 +479,12 @@ _RECOMPUTE = _compiled(
 )
 
 
+# Part of what the optimizer keeps, and not the format of the weights.
+_MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:weights?|cop(?:y|ies)|params?|parameters?))?|cop(?:y|ies) of the weights|optimi[sz]er[- ]states?|moments|states)(?!\w)")
+
+
 def _take_training(reading: Reading) -> None:
+    reading.take(_MASTER)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
     reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
@@ -474,7 +502,7 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     names = _cores(known.accelerators)
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?:(?P<count>{_NUMBER})(?!\d)(?:\s?[x×*])?\s?(?:of )?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
+        rf"(?:(?P<count>{_NUMBER})(?!\d)(?:\s?[x×*])?\s?(?:of )?(?:(?:idle|busy|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
     by_folded = {_folded(name): name for name in names}
@@ -566,17 +594,23 @@ _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5
 
 def _take_families(reading: Reading, known: Known) -> None:
     families = _families(known.types)
-    found = [
-        m for m in _FAMILY.finditer(reading.text) if m["family"] in families or m["family"].rstrip("s") in families
-    ]
-    refused = {m["family"] for m in found if _is_refused(reading.text, m.start())}
-    wanted = [m["family"] for m in found if m["family"] not in refused]
+    found = {m: meant for m in _FAMILY.finditer(reading.text) if (meant := _families_of(m["family"], families))}
+    refused = {name for m, meant in found.items() if _is_refused(reading.text, m.start()) for name in meant}
+    wanted = [name for meant in found.values() for name in meant if name not in refused]
     for match in found:
         reading.mask(match.start(), match.end())
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
     if wanted:
         reading.slots["families"] = reading.slots.get("families", frozenset()) | frozenset(wanted)
+
+
+def _families_of(written: str, families: frozenset[str]) -> frozenset[str]:
+    """The family of that name, or, of a line of accelerators in short, all: "p4" is P4d and P4de."""
+    exact = {written, written.rstrip("s")} & families
+    if exact or not re.fullmatch(r"(?:g|p|inf|trn|dl)\d", written):
+        return frozenset(exact)
+    return frozenset(name for name in families if name.startswith(written))
 
 
 @lru_cache(maxsize=16)
@@ -614,7 +648,7 @@ def _gigabytes(number: str, unit: str) -> float:
 
 _UNIT = r"hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?"
 _DURATION = _compiled(
-    rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
+    rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante|em|num|numa|an(?= ein)|über|przez|w ciągu) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
     rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
 # "21 days of 10 hours a month", "8 h × 250 d".
@@ -622,13 +656,16 @@ _DAYS_OF_HOURS = _compiled(
     rf"(?:(?P<days>{_NUMBER})[\s-](?:\w+ )?days? (?:of|at|with|x|×|\*) (?P<hours>{_NUMBER})\s?h(?:ours?|rs?)?|(?P<hours_>{_NUMBER})\s?h(?:ours?|rs?)?\s?[x×*]\s?(?P<days_>{_NUMBER})\s?d(?:ays?)?)(?: each)?"
     r"(?:\s?(?:/|an?\b|per|each|every)\s?(?P<each>week|month|year))?(?!\w)"
 )
+# "9 to 5", "8am-6pm", "von 8 bis 18 Uhr"; without a word of the clock, the days must be said too.
+_CLOCK = _compiled(r"(?:from |von |de )?(?P<start>\d{1,2})(?::00)?\s?(?P<mark>am|uhr|h)?\s?(?:-|–|to|until|till|bis|à|a|do)\s?(?P<end>\d{1,2})(?::00)?\s?(?P<close>pm|uhr|h)?(?![\w%]|[.,]\d)")
+_DAILY = re.compile(r"\b(?:daily|(?:every|each|per|a|work\w*|business|week)[ -]?days?|täglich|weekends?)\b")
 # Days of the week without a number: "10 hours a day, Monday to Friday".
 _WORKDAYS = _compiled(r"(?:mon(?:day)?s?\s?(?:-|–|to|through|thru)\s?fri(?:day)?s?|(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|montags? bis freitags?|jours ouvrés|días laborables)(?!\w)")
 _WEEKEND = _compiled(r"(?:weekends?|wochenende\w*)(?!\w)")
 _ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
 _RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:day|week|year|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
 _A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
-_FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante)\s")
+_FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante|em|num|numa|an(?= ein)|über|przez|w ciągu)\s")
 # "A week" by itself, or of something, is a length too; "the price a week" is none.
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
@@ -646,6 +683,12 @@ def _take_duration(reading: Reading) -> None:
             rates.append((days, _hours(match["each"])))
         else:
             lengths.append(days)
+    days_said = bool(_WORKDAYS.search(reading.text) or _DAILY.search(reading.text))
+    for match in list(_CLOCK.finditer(reading.text)):
+        start, end = int(match["start"]), int(match["end"])
+        if start <= 24 and end <= 24 and (days_said or match["close"] or (start, end) == (9, 5)):
+            reading.mask(match.start(), match.end())
+            rates.append((float((end - start) % (12 if start > end and end <= 12 and match["close"] != "uhr" else 24) or 24), 24.0))
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
         whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
