@@ -71,7 +71,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if re.search(r"\bspot\b", question) and not _has_spot_price(asked.workload, facts):
         raise ReaderError(
-            f"The data has no spot price of {asked.workload.instance_type}, which changes all the time: "
+            f"{REFUSAL} The data has no spot price of {asked.workload.instance_type}, which changes all the time: "
             "`wattwise ingest 'aws://spot-prices?region=us-west-2'` brings those of the last day."
         )
     machines = [_machine(work, working) for work in _typed(works, facts)]

@@ -55,6 +55,9 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     asked = read_workload(query.question, query.history, tables.known) or _read_operations(query.question, tables.known)
     if asked is None:
         return None
+    hardware = asked.workload.accelerator or asked.workload.instance_type
+    if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
+        return None  # what a question takes for granted of hardware is held against the documents
     if asked.unknown:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals:
@@ -63,9 +66,6 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     if not query.history and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
-    hardware = asked.workload.accelerator or asked.workload.instance_type
-    if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
-        return None  # what a question takes for granted of hardware is held against the documents
     if not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])

@@ -68,7 +68,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("How many days to train Llama 3.1 8B on 1T tokens on 64 H100?", r"17\.6 to [^\n]*\nThe whole training computes 4\.82e22 FLOPs"),
         ("worst AWS region for grid carbon intensity in your data?", r"me-south-1 \(Middle East \(Bahrain\)\) has a grid carbon intensity of 902\.24 g"),
         ("Which accelerator has the best memory bandwidth?", r"NVIDIA GB200 GPU"),
-        ("What will the on-demand price of p5.48xlarge be in 2030?", r"The sources do not say\. Prices of 2030 are not in the data"),
+        ("What will the on-demand price of p5.48xlarge be in 2030?", r"The sources do not say\."),
         ("1000 kWh in us-east-1: CO2e with PUE?", r"442 kg of CO2e in US East"),
         ("Can I full fine-tune Llama 3.1 8B in int4 on an H100?", r"int4 weights cannot be trained in full: use QLoRA"),
     ],
