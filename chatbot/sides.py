@@ -7,10 +7,10 @@ from chatbot.names import maker, makers, mentioned, names, relatives
 from chatbot.words import content_words, stem, stems_and_groups, synonyms
 
 _JOINED = re.compile(
-    r"\s*,?\s+(?:vs?\.?|versus|compared (?:to|with)|as opposed to|against|or)\s+|\s*,\s+(?:or|and)\s+", re.IGNORECASE
+    r"(?<!\s)(?:\s*+,)?\s++(?:vs?\.?|versus|compared (?:to|with)|as opposed to|against|or)\s+|(?<!\s)\s*+,\s++(?:or|and)\s+", re.IGNORECASE
 )
 _BETWEEN = re.compile(
-    r"\b(?:between|compare|comparing|contrast)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|against|vs\.?)\s+(?P<two>[^?.,;:]{2,60})",
+    r"\b(?:between|compare|comparing|contrast)\s++(?P<one>\S.{1,59}?)\s++(?:and|with|to|against|vs\.?)\s+(?P<two>[^?.,;:]{2,60})",
     re.IGNORECASE,
 )
 _NAME = r"(?:[A-Z][\w.-]*(?:\s[A-Z][\w.-]*)?|[a-z]+[A-Z][\w.-]*)"

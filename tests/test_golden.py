@@ -59,11 +59,11 @@ BOUNDS = {
         "fresh-kept": Bounds(0.85, 0.07),
     },
     "shipped": {
-        # Rows of facts now answer some questions before the documents do: 132 of 164, 92 of 115 and 3 of 11, to be won back.
-        "kept": Bounds(0.79, 0.16),
+        # Rows of facts answer some questions before the documents do: three, two and four were lost by it.
+        "kept": Bounds(0.80, 0.16),
         "fresh-kept": Bounds(0.79, 0.31),  # 3 of the 10 that no table answers
         "reference-tuned": Bounds(0.82, 0.17),
-        "reference-kept": Bounds(0.77, 0.28),
+        "reference-kept": Bounds(0.78, 0.21),
     },
 }
 GROUPS = ("tuned", "kept", "fresh-tuned", "fresh-kept", "reference-tuned", "reference-kept")

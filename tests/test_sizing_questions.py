@@ -16,7 +16,7 @@ QUESTIONS = Path(__file__).resolve().parent / "sizing"
 
 
 # The aim is 0.90 on both; the floors stand a little beside what is reached.
-@pytest.mark.parametrize(("half", "floor"), [("tuned", 0.95), ("kept", 0.66)])
+@pytest.mark.parametrize(("half", "floor"), [("tuned", 0.95), ("kept", 0.84)])
 def test_sizing_questions_are_answered(bot: Chatbot, half: str, floor: float) -> None:
     asked = ask_file(bot, QUESTIONS / f"sizing-{half}.jsonl")
     rate, quotes = passed(asked), exactness(asked)
