@@ -84,8 +84,9 @@ def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Inde
     """What speaks of one side, scored as if the question were about it alone."""
     alone = query.standalone
     for other in query.sides:
-        # As a function: what people write is no template of a replacement.
-        alone = re.sub(rf"\b{re.escape(other)}\b", lambda _, kept=side if other == side else "": kept, alone, flags=re.IGNORECASE)
+        # What people write is no template of a replacement.
+        kept = side.replace("\\", r"\\") if other == side else ""
+        alone = re.sub(rf"\b{re.escape(other)}\b", kept, alone, flags=re.IGNORECASE)
     asked = replace(
         query,
         standalone=alone if side.lower() in alone.lower() else f"{side} {alone}",

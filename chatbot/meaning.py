@@ -71,7 +71,8 @@ def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str],
     (asked,) = _MEMORY([question])
     spans = [m.span() for word in words for m in re.finditer(rf"(?<!\w){re.escape(word)}", question, re.IGNORECASE)]
     chosen = [any(start < end_there and begin < end for begin, end_there in spans) for start, end in asked.places]
-    return _by_words([asked._replace(words=asked.words[chosen])], _MEMORY(texts))[0]
+    (near,) = _by_words([asked._replace(words=asked.words[chosen])], _MEMORY(texts))
+    return np.asarray(near, dtype=np.float32)
 
 
 def _by_words(asked: Sequence[Sentence], told: Sequence[Sentence]) -> NDArray[np.float32]:
