@@ -47,10 +47,10 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.unknown:
         raise ReaderError(f"There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
-        return working.draft(*(_evaporated(work, working) for work in works))
+        return working.draft(*(_at_facility(work, working, water=True) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
         if not _WITHOUT_PUE.search(question) and (_FACILITY.search(question) or (earlier and Goal.ENERGY in goals and _FACILITY.search(earlier[-1]))):
-            return working.draft(*(_of_facility(work, working) for work in works))
+            return working.draft(*(_at_facility(work, working, water=False) for work in works))
         parts = len(works) if _EVENLY.search(question) else 1
         shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
         return working.draft(*_of_energy(shared, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ, together=parts > 1))
@@ -546,7 +546,7 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     told: list[str] = []
     energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
     if Goal.WATER in goals:
-        told = [_evaporated(work, working) for work in energies]
+        told = [_at_facility(work, working, water=True) for work in energies]
     elif Goal.CARBON in goals and known:
         told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
     told += [_draws(work, sheet, question, working, idle=idle) for work, sheet in known]
@@ -659,28 +659,17 @@ def _intensity(grid: Grid) -> str:
     return f"{grid.g_co2_per_kwh:g} g of CO2e per kWh"
 
 
-def _evaporated(work: Workload, working: Working) -> str:
-    """The water that energy which is given takes in a region."""
+def _at_facility(work: Workload, working: Working, *, water: bool) -> str:
+    """The water that energy which is given takes in a region, or what the data centres there draw in all for it."""
     region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
     centre = working.tables.facts.pue(region)
-    if not centre or centre.litres_per_kwh is None:
-        raise ReaderError(f"There is no published water use of {region} in the data.")
-    formula = f"{kwh:g} kWh × {centre.litres_per_kwh:g} litres"
-    working.note(Computed(text := f"{rounded(kwh * centre.litres_per_kwh)} litres", formula, 1.0, (kwh,)))
+    factor = (centre.litres_per_kwh if water else centre.pue) if centre else None
+    if centre is None or factor is None:
+        raise ReaderError(f"There is no published {'water use' if water else 'PUE'} of {region} in the data.")
+    formula = f"{kwh:g} kWh × {factor:g} litres" if water else f"{kwh:g} kWh × PUE {factor:g}"
+    working.note(Computed(text := f"{rounded(kwh * factor)} {'litres' if water else 'kWh'}", formula, 1.0, (kwh,)))
     working.say(formula, region)
-    return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
-
-
-def _of_facility(work: Workload, working: Working) -> str:
-    """What the data centres of a region draw in all for the energy that machines use."""
-    region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
-    centre = working.tables.facts.pue(region)
-    if not centre or centre.pue is None:
-        raise ReaderError(f"There is no published PUE of {region} in the data.")
-    formula = f"{kwh:g} kWh × PUE {centre.pue:g}"
-    working.note(Computed(text := f"{rounded(kwh * centre.pue)} kWh", formula, 1.0, (kwh,)))
-    working.say(formula, region)
-    return f"{text} for the whole data centre in {region}: {formula} {working.cite(centre.row)}."
+    return f"{text} {'of water' if water else 'for the whole data centre'} in {region}: {formula} {working.cite(centre.row)}."
 
 
 def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False, together: bool = False) -> list[str]:

@@ -181,7 +181,6 @@ def _wording() -> dict[str, Any]:
 
 _NUMBERS = {**{word: float(n) for word, n in WORD_NUMBERS.items() if word.isalpha()}, **{word: float(n) for n, words in _wording()["numbers"].items() for word in words}}
 _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b)"
-_SCALED = rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|t|b|bn|thousand|million|billion|trillion)?(?![\w.])"
 _SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
