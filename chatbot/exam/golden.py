@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-KINDS = ("fact", "comparison", "decision", "exam", "follow-up", "disagreement", "false-premise", "refusal", "sizing")
+KINDS = (
+    "fact", "table", "comparison", "decision", "how-why", "exam", "follow-up", "disagreement", "false-premise", "refusal", "sizing"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

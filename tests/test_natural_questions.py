@@ -1,0 +1,25 @@
+"""Questions that people wrote before they had read anything, asked over the whole corpus: what the product is worth to them.
+
+The floors guard against loss; they are no aim. Failures of the kept file are counted and never named.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from chatbot import Chatbot
+from chatbot.exam.golden_report import ask_file, exactness, failures
+from chatbot.exam.golden_scoring import passed
+
+pytestmark = pytest.mark.evaluation
+QUESTIONS = Path(__file__).resolve().parent / "natural"
+
+
+@pytest.mark.parametrize(("half", "floor"), [("tuned", 0.0), ("kept", 0.0)])
+def test_natural_questions_are_answered(bot: Chatbot, half: str, floor: float) -> None:
+    asked = ask_file(bot, QUESTIONS / f"natural-{half}.jsonl")
+    rate, quotes = passed(asked), exactness(asked)
+    shown = failures(asked) if half == "tuned" else "kept questions are not shown"
+    if rate.share < floor:
+        pytest.fail(f"{rate.hits} of {rate.total} passed, {floor:.2f} of them must\n\n{shown}", pytrace=False)
+    assert quotes.hits == quotes.total > 0
