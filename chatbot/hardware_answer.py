@@ -371,7 +371,7 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
     if _HOST_ALONE.search(question):
         return [_host(machine, working) for machine in machines]
     known = sorted((m for m in machines if m.impact.watts is not None), key=lambda m: m.impact.watts or 0.0)
-    silent = [_no_power(m, working) for m in machines if m.impact.watts is None]
+    silent = [_no_power(m, working, alone=len(machines) == 1) for m in machines if m.impact.watts is None]
     verdict = [f"{known[0].name} draws less." if len(known) == 2 else f"{known[0].name} draws least."] if len(known) > 1 else []
     if differ and len(known) == 2:
         span = _spans(known[0].work, question)[0]
@@ -435,15 +435,19 @@ def _shown(machine: _Machine, formula: str, result: str, working: Working) -> st
     return f"Host and accelerators: {formula} = {result} {working.cite(*machine.rows)}."
 
 
-def _no_power(machine: _Machine, working: Working) -> str:
+def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> str:
+    """That a machine's power is not known; where nothing else is told, a refusal."""
     reasons = [note for note in machine.impact.notes if note.startswith("no published")] or ["no published figure of its power"]
     working.say(reasons[0])
-    return f"There is {reasons[0]}, so the power, energy and carbon of {machine.name} cannot be computed {working.cite(*machine.rows)}."
+    text = f"There is {reasons[0]}, so the power, energy and carbon of {machine.name} cannot be computed"
+    if alone:
+        raise ReaderError(f"{REFUSAL} {text}.")
+    return f"{text} {working.cite(*machine.rows)}."
 
 
 def _emissions(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
     known = sorted((m for m in machines if m.impact.g_co2_per_hour is not None), key=lambda m: m.impact.g_co2_per_hour or 0.0)
-    silent = [_no_power(m, working) if m.impact.watts is None else _no_grid(m, working) for m in machines if m.impact.g_co2_per_hour is None]
+    silent = [_no_power(m, working, alone=len(machines) == 1) if m.impact.watts is None else _no_grid(m, working) for m in machines if m.impact.g_co2_per_hour is None]
     verdict: list[str] = []
     if len(known) > 1:
         least, most = known[0], known[-1]

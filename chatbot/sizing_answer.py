@@ -9,11 +9,12 @@ from typing import Any, Literal
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import answer_by_hardware
 from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import Asked, asked_for, read_workload
+from chatbot.sizing.conversation import Asked, Heard, asked_for, hear
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
@@ -21,7 +22,7 @@ from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameter
 from chatbot.sizing.reading import Goal, Known, read_question
 from chatbot.table import answer_from_table
 from chatbot.table.lookup import look_up
-from chatbot.working import Working, article, capital, load, rounded, short
+from chatbot.working import Tables, Working, article, capital, load, rounded, short
 from ingest import Index, Row
 
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
@@ -35,6 +36,9 @@ _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _MOST_CARDS = 1024
+# How likely a question must be to ask for what no row and no document has, of which the training tells the kinds.
+_UNSAID = 0.6
+_NO_ROW = "The prices in the data are on demand, of EC2 and of the day that they were read; its other figures are those that makers and AWS publish."
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
     Task.SERVE: "",
@@ -52,24 +56,58 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     if not (tables.facts.models and tables.facts.instances):
         return None
-    asked = read_workload(query.question, query.history, tables.known) or _read_operations(query.question, tables.known)
+    heard = hear(query.question, query.history, tables.known)
+    if heard and heard.computed and heard.label == "fact_price" and (told := tell_rows(query, heard, tables.facts, index)):
+        return told.draft
+    asked = heard.asked if heard and heard.computed else _read_operations(query.question, tables.known)
     if asked is None:
-        return None
+        return _lacking(heard, tables) if heard else None
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
     if asked.unknown:
         return _ask_back(asked)
-    if asked.euros and Goal.FITS not in asked.goals:
+    if asked.euros and Goal.FITS not in asked.goals and (asked.stated & _BUDGETS or not hardware):
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     if not query.history and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
-    if not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
+    if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
-    return draft_of(asked, working)
+    draft, remark = draft_of(asked, working), _apart(asked, query.question)
+    return replace(draft, text=f"{draft.text}\n{remark}", said=f"{draft.said}\n{remark}") if remark and draft.evidence else draft
+
+
+_BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
+_OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|traffic|bandwidth (?:bill|cost|charge)s?|storage|volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
+
+
+def _apart(asked: Asked, question: str) -> str:
+    """What a sum of money that is asked for does not hold: other bills, another currency."""
+    if not {Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE} & set(asked.goals):
+        return ""
+    bill = _OTHER_BILLS.search(question)
+    others = f"This is the instance alone: what {bill.group()} costs is not in the data." if bill else ""
+    return " ".join(filter(None, (others, "No exchange rate is in the data, so this is in US dollars." if asked.euros else "")))
+
+
+def _lacking(heard: Heard, tables: Tables) -> Draft | None:
+    """What is said to a question on a sizing that lacks something, or on what no row has."""
+    work, likely = heard.asked.workload, heard.likely
+    if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task not in (None, Task.SERVE):
+        price = tables.facts.price(work.instance_type) if work.instance_type else None
+        hourly = f" One {work.instance_type} is ${price.usd_per_hour:.4g} an hour on demand in {price.region}." if price else ""
+        return _said(f"That depends on how long it runs: how many tokens does it train on, or for how many hours?{hourly}")
+    if max(likely["fits"], likely["cost"], likely["count"], likely["memory"]) > _UNSAID and not heard.asked.names_model and _OF_IT.search(heard.said.plain):
+        return _said("Which model do you mean, in which precision, and on which hardware?")
+    if likely["unsaid"] > _UNSAID or (likely["unsaid"] > _UNSAID / 2 and likely["unsaid"] + likely["other"] > _UNSAID):
+        return _said(f"{REFUSAL} {_NO_ROW}")
+    return None
+
+
+_OF_IT = re.compile(r"\b(?:it|ours?|mine|we|my)\b")
 
 
 def _later_year(question: str, facts: Facts) -> str | None:
@@ -265,7 +303,7 @@ def _ask_back(asked: Asked) -> Draft:
     if asked.workload.model or asked.workload.parameters:
         return _said(f"There is no {asked.unknown} in the data.")
     return _said(
-        f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json."
+        f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json. Which model is it?"
     )
 
 

@@ -1,12 +1,12 @@
 """What the turns of a conversation ask of a sizing together, and which questions are of that kind."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from chatbot.answer import Turn
-from chatbot.sizing.intent import COMPUTED, probabilities
+from chatbot.sizing.intent import COMPUTED, FACTS, probabilities
 from chatbot.sizing.model_names import sibling
 from chatbot.sizing.reading import Goal, Known, Said, read_question
 from chatbot.sizing.workload import Format, Task, Workload
@@ -47,25 +47,34 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class Heard:
     """What a turn asked for, by its label, and the workload of the conversation up to it, answered by computing if `computed`.
 
-    `earlier` is the workload of the turns before on other hardware, which "what is the difference?" compares with.
+    `said` is what the turn itself says, `likely` how likely it asks for each label. `earlier` is the workload of the turns
+    before on other hardware, which "what is the difference?" compares with.
     """
 
     label: str
     asked: Asked
     computed: bool
+    said: Said
+    likely: Mapping[str, float]
     earlier: Workload | None = None
+
+
+def hear(question: str, history: Sequence[Turn], known: Known) -> Heard | None:
+    """What a question asks for, completed from the turns before it; None for a mere courtesy."""
+    if _COURTESY.fullmatch(question):
+        return None
+    heard: Heard | None = None
+    for turn in (*(turn.question for turn in history if not _COURTESY.fullmatch(turn.question)), question):
+        heard = _hear(turn, heard, known)
+    return heard
 
 
 def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
     """What a question asks of a sizing, completed from the turns before it; None for a question of another kind."""
-    if _COURTESY.fullmatch(question):
-        return None
-    heard: _Heard | None = None
-    for turn in (*(turn.question for turn in history if not _COURTESY.fullmatch(turn.question)), question):
-        heard = _hear(turn, heard, known)
+    heard = hear(question, history, known)
     return heard.asked if heard and heard.computed else None
 
 
@@ -75,24 +84,28 @@ _LEAD = re.compile(
 )
 
 
-def _hear(question: str, before: _Heard | None, known: Known) -> _Heard:
+def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     """What is asked after a turn: by the question alone where it can stand so, else by what it changes of the turns before."""
     said = read_question(question[:_LONGEST], known)
-    label, likely = _likeliest(said, None, _CLAIMED)
-    alone = asked_for(said, label, None, known)
-    computed = likely >= _CLAIMED and can_be_computed(label, alone) and len(question) <= _LONGEST
+    alone = probabilities(said, None)
+    label, likely = _likeliest(alone, _CLAIMED)
+    asked = asked_for(said, label, None, known)
+    computed = likely >= _CLAIMED and can_be_computed(label, asked) and len(question) <= _LONGEST
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
-        leaning, likely = (before.label, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(said, before.label, claimed)
+        after = probabilities(said, before.label)
+        leaning, likely = (before.label, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             moved = _machines(changed.workload) != _machines(before.asked.workload)
-            return _Heard(leaning, changed, computed=True, earlier=before.asked.workload if moved else before.earlier)
-        if leaning.startswith("fact_") and not said.slots:
-            return _Heard(leaning, changed, computed=False)  # "and its layers?", between questions on its memory
+            return Heard(leaning, changed, computed=True, said=said, likely=after, earlier=before.asked.workload if moved else before.earlier)
+        if leaning in FACTS and (not said.slots or label in FACTS or not computed):
+            return Heard(leaning, changed, computed=False, said=said, likely=after)  # "and its layers?", between questions on its memory
         if not computed and said.slots and not said.goals and "?" not in question:
-            return _Heard(label, changed, computed=False)  # "Four of them.", before what is asked of them
-    return _Heard(label, alone, computed)
+            return Heard(label, changed, computed=False, said=said, likely=after)  # "Four of them.", before what is asked of them
+        if not computed:
+            return Heard(label, asked, computed, said, likely=after)
+    return Heard(label, asked, computed, said, likely=alone)
 
 
 def _machines(work: Workload) -> tuple[Any, ...]:
@@ -103,11 +116,12 @@ def _machines(work: Workload) -> tuple[Any, ...]:
 _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage", "optimizer", "recompute", "lora_rank"})
 
 
-def _leans(said: Said, before: _Heard) -> bool:
-    """Whether a question that could stand alone begins as an addition, is a bare name, or speaks of the model before."""
+def _leans(said: Said, before: Heard) -> bool:
+    """Whether a question that could stand alone begins as an addition, is a bare name, speaks of the model before, or names at last what the turn before asked about."""
     bare = not said.goals and len(said.plain.split()) <= 3
+    names_first = not said.goals and not before.asked.stated and before.label in _NEEDS and len(said.plain.split()) <= 6
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
-    return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed)
+    return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed) or names_first
 
 
 _FORMATS = frozenset({"weights", "cache"})
@@ -126,9 +140,8 @@ def _only_changes(said: Said, label: str) -> bool:
     return bool(said.slots) and said.slots.keys() <= _FORMATS and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
 
 
-def _likeliest(said: Said, before: str | None, claimed: float) -> tuple[str, float]:
+def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]:
     """What a turn most likely asks for, and how likely it asks for anything that is computed."""
-    likely = probabilities(said, before)
     computed = sum(likely[label] for label in COMPUTED)
     return max(COMPUTED if computed >= claimed else likely, key=lambda label: likely[label]), computed
 
@@ -210,7 +223,7 @@ _BESIDE = (Goal.CHEAPEST, Goal.SMALLEST, Goal.COST, Goal.COMPARE)
 _COMPARED = ("model", "parameters", "accelerator", "instance_type", "accelerators", "weights", "task", "region")
 
 
-def _goals(label: str, said: Said, before: _Heard | None) -> tuple[Goal, ...]:
+def _goals(label: str, said: Said, before: Heard | None) -> tuple[Goal, ...]:
     beside = [goal for goal in _BESIDE if goal in said.goals]
     if before and before.label == label and not beside:
         return before.asked.goals
@@ -222,7 +235,7 @@ def _goals(label: str, said: Said, before: _Heard | None) -> tuple[Goal, ...]:
     return tuple(dict.fromkeys((leads, *(beside if leads not in _IMPACTS else ()))))
 
 
-def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> Asked:
+def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Asked:
     """The question's own workload, or the one before with the slots that it changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)
@@ -271,7 +284,7 @@ _OWN = re.compile(r"(?:my|our|the) (?:own )?(?:model|llm)")
 _A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")
 
 
-def _unknown(said: Said, label: str, work: Workload, before: _Heard | None) -> str | None:
+def _unknown(said: Said, label: str, work: Workload, before: Heard | None) -> str | None:
     """What is named and not known; of a model without a name or a size that is to be placed, the model."""
     own = bool(said.unknown and _OWN.fullmatch(said.unknown))
     if work.model or work.parameters is not None:

@@ -69,6 +69,12 @@ def sibling(model: str, size: str, models: Sequence[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def family(written: str, models: Sequence[str]) -> tuple[str, ...]:
+    """The models whose names have all the words of a name that fits several: "gpt oss"."""
+    words = [t.text for t in _tokens(written.lower()) if t.text not in _NOISE]
+    return tuple(name for name, key in _keys(tuple(models)).items() if words and all(w in key or any(_is_version_of(w, k) for k in key) for w in words))
+
+
 def _named(
     text: str, tokens: Sequence[_Token], head: int, keys: Mapping[str, tuple[str, ...]], vocabulary: Collection[str]
 ) -> Named | None:

@@ -114,9 +114,14 @@ class Reading:
                 self.several[slot] = [{slot: value} for value in different[1:]]
 
 
+# Where the scripts of Japanese, Chinese and Korean, which part no words, touch a Latin name or a number.
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff0f]"
+_BESIDE_CJK = re.compile(rf"(?<=[a-z0-9%])(?={_CJK})|(?<={_CJK})(?=[a-z0-9$])")
+
+
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
-    text = _renamed(re.sub(r"[ \t\r\n]+", " ", question.lower()).strip())
+    text = _renamed(re.sub(r"[ \t\r\n]+", " ", _BESIDE_CJK.sub(" ", question.lower())).strip())
     reading = Reading(text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
     euros = bool(_EUROS.search(text))
@@ -741,7 +746,8 @@ def _tasks(found: Sequence[str]) -> list[Task]:
 
 
 def _words(written: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.])(?:{'|'.join(written)})(?!\w)")
+    # A word ends where its script does.
+    return re.compile(rf"(?<![a-z0-9_.\u00df-\u017f])(?:{'|'.join(written)})(?![a-z0-9_\u00df-\u017f])")
 
 
 @cache
