@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.draft import Draft
+from chatbot.quantities import WORD_NUMBERS
 from chatbot.query import Query
 from chatbot.sizing.conversation import Heard
 from chatbot.sizing.facts import Facts
@@ -15,7 +16,18 @@ from chatbot.table.bounds import Reading, take_columns
 from chatbot.table.columns import TYPE, Column
 from chatbot.table.filters import types_in
 from chatbot.table.instances import Row, accelerator_names, load_instances, load_tables
-from chatbot.table.lookup import GREATER, LESSER, Asked, direction, lines_of, take_columns_of, take_things, tell, value_of
+from chatbot.table.lookup import (
+    GREATER,
+    LESS_IS_BETTER,
+    LESSER,
+    Asked,
+    direction,
+    lines_of,
+    take_columns_of,
+    take_things,
+    tell,
+    value_of,
+)
 from chatbot.table.row_phrases import describe, subject
 from chatbot.table.writing import Writing
 from ingest import Index
@@ -27,7 +39,7 @@ _SHOWN = 8
 _WHETHER = re.compile(
     r"^\W*(?:(?:so|and|but|hm+|hey|hi|ok)\W+)*(?:is|are|does|do|did|has|have|can|was|isn['’]?t|aren['’]?t|doesn['’]?t|hat|ist|a-t-il|est-ce|tiene|ha)\b"
     r"|\b(?:right|correct|true|false|really|wrong|sure|confirm|agree|(?:is|does|has|do|are)n['’]?t (?:it|that|they)|is (?:it|that) not|is it|am i|stimmt|richtig|oder|vrai|exact|n['’]est-ce pas|verdad|cierto|correcto|vero|giusto|certo|innit|ne|yes|no)\W*(?:[?.!]|$)"
-    r"|\b(?:stimmt|true that|est-ce que|is (?:it|that) (?:true|right|correct))\b|(?:ですか|ますか|吗|嗎|对吗)"
+    r"|\b(?:whether|really (?:has|have|use|uses|a|an|only)|stimmt|true that|es cierto|è vero|est-ce que|is (?:it|that) (?:true|right|correct))\b|(?:ですか|ますか|吗|嗎|对吗)"
 )
 _REASON = re.compile(r"\b(?:why|when (?:was|were|did|is)|who (?:made|makes)|warum|wieso|pourquoi|por qué|perché)\b")
 _WHICH = re.compile(r"\b(?:how (?:many|much|big|large|deep|long|wide)|what(?:['’]s| is| are)?|which|wie ?viele?|combien|cu[aá]nt[ao]s?|quant[io]|quel(?:le)?s?)\b|何|几|多少|いくつ|いくら|どの|どれ")
@@ -95,7 +107,8 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
         return None
     if "Experts per token" in columns and "Experts" not in columns and _ALL.search(heard.said.text):
         columns = (*columns, "Experts")
-    return _written(Asked(key, names, columns, most, None), rows, heard.said.text, reading.text)
+    greater, lesser = bool(GREATER.search(heard.said.text)), bool(LESSER.search(heard.said.text))
+    return _written(Asked(key, names, columns, most, None if greater == lesser else greater), rows, heard.said.text, reading.text)
 
 
 _RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)?|cu[aá]l|la regi[oó]n con|qual[ei]?|of all|of the|any|rank|list|(?:the|a) \w+ with the|who(?:se)?|(?:best|worst|highest|lowest|cleanest|dirtiest) \w+ (?:of any|of all|in the|in your|you))\b|^\W*(?:best|worst|highest|lowest|cleanest|dirtiest|biggest|largest|longest)\b")
@@ -119,7 +132,7 @@ def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
 
 
 _CLEAN = re.compile(r"clean|dirt|green|filth|pollut|carbon|co[2₂]|emi[ts]|sauber|schmutz|propre|\bsale\b|limpi|suci|pulit|sporc")
-_ALL = re.compile(r"\b(?:total|altogether|in all|all told|overall|out of|wszystkich|insgesamt|en tout|combien|en total|in totale|su quanti|de cu[aá]ntos|sur combien|are there|has it|does it have)\b|一共|总共|全部|合計")
+_ALL = re.compile(r"\b(?:total|altogether|in all|all told|overall|out of|wszystkich|insgesamt|en tout|combien|en total|in totale|of how many|su quanti|de cu[aá]ntos|sur combien|are there|has it|does it have)\b|一共|总共|全部|合計")
 
 
 def _as_before(key: str, rows: Sequence[Row], history: Sequence[str]) -> Told | None:
@@ -189,6 +202,7 @@ def _is_unpublished(cell: str) -> bool:
 
 def _claims(text: str) -> list[tuple[float, ...]]:
     """The numbers of a text, each as what it may mean: 128k is 128,000 or 131,072."""
+    text = re.sub(r"\b[a-zäöüß]+\b", lambda word: str(WORD_NUMBERS.get(word.group(), word.group())), text)
     found = ((float(m[1].replace(",", "").rstrip(".") or 0), (m[2] or "").lower()) for m in _NUMBER.finditer(text))
     return [(number, *(number * scale for scale in _SCALES.get(unit, ()))) for number, unit in found]
 
@@ -204,11 +218,21 @@ def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
 
 def _compared(question: str, told: Sequence[tuple[str, str, Row]]) -> str:
     """ "Yes" or "No" where a question holds the first of two for the greater or the lesser."""
-    greater, lesser = bool(GREATER.search(question)), bool(LESSER.search(question))
+    less_is_better = bool(told) and told[0][0] in LESS_IS_BETTER
+    better = bool(re.search(r"\b(?:better|beats?|besser|meilleur|mejor|migliore)\b", question))
+    greater = bool(GREATER.search(question) or re.search(r"\b(?:exceeds?|outperforms?|outdo(?:es)?|above)\b", question)) or (better and not less_is_better)
+    lesser = bool(LESSER.search(question)) or (better and less_is_better)
     values = [value_of(row, column) for column, _, row in told]
     if len(values) != 2 or None in values or greater == lesser or not _WHETHER.search(question) or _WHICH.search(question):
         return ""
+    values = values[::-1] if question.find(_short(told[1][2])) < question.find(_short(told[0][2])) else values
     return "Yes" if (values[0] > values[1]) == greater and values[0] != values[1] else "No"  # type: ignore[operator]
+
+
+def _short(row: Row) -> str:
+    """How a question most likely writes the name of a row."""
+    name = re.sub(r"^(?:\S*/|nvidia |aws |amd )| (?:gpu|chip)$", "", row.name)
+    return (re.search(r"\(([^)]*)\)", row.cells.get("Place", "")) or re.search(r"(.*)", name))[1].lower()  # type: ignore[index]
 
 
 _LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|unter|moins de|menos de|meno di|beneath|within)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
@@ -249,6 +273,8 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
     accelerated = all(known.rows[name][0].number("accelerators") for name in names)
     named = re.search(rf"(?<![\w.-])(?:{cards})['’]?s?(?![\w.-])", reading.text)
     columns = _columns(reading, heard.said.text, accelerated=accelerated) or (("accelerators",) if named else ())
+    if columns == ("accelerators",) and re.search(r"\d ?gi?(?:b|gs)\b", heard.said.text):
+        columns = ("accelerators", "each")
     if not columns and "instance_type" in heard.said.slots and not heard.computed:
         columns = next((found for turn in history if (found := _columns(Reading(turn), turn, accelerated=accelerated))), ())
     if not set(columns) - {"price"} or (heard.computed and "price" not in columns and heard.likely["fact_price"] > _SURELY):

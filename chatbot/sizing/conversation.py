@@ -119,7 +119,7 @@ _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage",
 def _leans(said: Said, before: Heard) -> bool:
     """Whether a question that could stand alone begins as an addition, is a bare name, speaks of the model before, or names at last what the turn before asked about."""
     bare = not said.goals and len(said.plain.split()) <= 3
-    names_first = not said.goals and not before.asked.stated and before.label in _NEEDS and len(said.plain.split()) <= 6
+    names_first = not said.goals and not before.asked.stated and before.label in (*_NEEDS, *FACTS) and len(said.plain.split()) <= 6
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
     return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed) or names_first
 

@@ -150,6 +150,8 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     _take_impossible(reading)
     named = _take_model(reading, known)
     reading.stand_in("model")
+    _take_listed(reading, "rivals")
+    reading.stand_in("rival")
     for take, stand_in in (
         (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
         (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
@@ -202,7 +204,7 @@ def _value(written: str) -> float:
 
 # Read before anything is taken out: "how many users" has no number in it.
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
-_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|francs|rupees)\b")
+_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|(?:swiss )?francs|rupees)\b")
 
 
 def _scaled(match: re.Match[str]) -> float:

@@ -29,7 +29,7 @@ _MOST = {
     False: r"(?:least|lowest|smallest|fewest|min(?:imum)?)",
 }
 # Of these the least is the best, of all others the most.
-_LESS_IS_BETTER = frozenset({"Grid carbon intensity", "PUE", "WUE", "Idle power", "Maximum power"})
+LESS_IS_BETTER = frozenset({"Grid carbon intensity", "PUE", "WUE", "Idle power", "Maximum power"})
 # What a cell does not tell: how a thing is used, and where; and instance types are rows of other tables.
 _ASKS_MORE = re.compile(r"\b(?:how (?:do|does|did|is|are|was|can|could|should|would|will|to)|when|where|who|(?<!the )two|instances?|famil(?:y|ies)|machines?|vms?)\b")
 _BYTES = re.compile(r"\b(?:[gt]i?b|(?:giga|tera)?bytes?)\b")
@@ -66,8 +66,10 @@ def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | 
     for text, turns in dict.fromkeys(((query.standalone, ()), (query.question, ()), (query.question, before))):
         for key in tables.keys() - {TYPE}:
             if asked := _read(text, key, tables[key], turns):
-                writing = Writing(passages)
-                tell(asked, lines_of(asked, tables[key]), writing)
+                writing, lines = Writing(passages), lines_of(asked, tables[key])
+                if lines and all(row.cells[column] == "not published" for column, _, row in lines):
+                    return Draft("", ())
+                tell(asked, lines, writing)
                 if writing.lines:
                     return writing.draft()
     return None
@@ -145,7 +147,7 @@ def _names(rows: Iterable[Row]) -> list[str]:
     return [next(iter(row.cells.values())) for row in rows]
 
 
-_HIGH = re.compile(r"\b(?:most|highest|largest|biggest|greatest|max(?:imum)?|longest|deepest|widest|fastest|dirtiest|top|tallest|hungriest|höchste[nrs]?|größte[nrs]?|meisten|schmutzigste[nrs]?|plus (?:haute?|grande?|élevée?|sale)|más (?:alt[oa]|grande|suci[oa])|mayor|maggiore|più (?:alt[oa]|grande|sporc[oa]))\b")
+_HIGH = re.compile(r"\b(?:most|highest|largest|biggest|greatest|max(?:imum)?|longest|deepest|widest|fastest|dirtiest|filthiest|top|tallest|hungriest|thirstiest|höchste[nrs]?|größte[nrs]?|meisten|schmutzigste[nrs]?|plus (?:haute?|grande?|élevée?|sale)|más (?:alt[oa]|grande|suci[oa])|mayor|maggiore|più (?:alt[oa]|grande|sporc[oa]))\b")
 _LOW = re.compile(r"\b(?:least|lowest|smallest|fewest|min(?:imum)?|shortest|shallowest|slowest|cleanest|greenest|thriftiest|niedrigste[nrs]?|kleinste[nrs]?|sauberste[nrs]?|wenigsten|plus (?:basse?|petite?|faible|propre)|menor|más (?:baj[oa]|pequeñ[oa]|limpi[oa])|minore|più (?:bass[oa]|piccol[oa]|pulit[oa]))\b")
 _BEST, _WORST = re.compile(r"\b(?:best|beste[nrs]?|meilleure?|mejor|migliore)\b"), re.compile(r"\b(?:worst|schlechteste[nrs]?|schlimmste[nrs]?|pire|peor|peggiore)\b")
 
@@ -168,7 +170,7 @@ def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, b
         own = vocabulary().get(key, {}).get(header, {})
         for most, direction in _MOST.items():
             named = own.get("high" if most else "low", r"(?!)")
-            judged = "best" if most != (header in _LESS_IS_BETTER) else "worst"
+            judged = "best" if most != (header in LESS_IS_BETTER) else "worst"
             between = rf"(?: (?:aws )?{key.lower()}s?)? (?:for|by|in|on|of|in terms of)(?: the| its)?"
             if reading.take(
                 rf"\b(?:{direction}|{judged})(?:{between})?[ -](?:{words}|{own.get('by', '(?!)')})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"
