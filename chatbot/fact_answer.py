@@ -92,6 +92,8 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
     """What rows say of a model, an accelerator or a region, or which of them comes first."""
     reading = Reading(heard.said.text)
     names = _names(key, reading, heard, rows)
+    if not names and "parameters" in heard.said.slots:
+        names = _named_before(key, heard, facts)  # "and the 32B?"
     most = direction(Reading(reading.text), key) if not names and _RANKS.search(heard.said.text) else None
     columns = _meant(take_columns_of(reading, key, rows), " ".join([heard.said.text, *history[:1]]), reading.text)
     if most is not None and not columns:
@@ -99,8 +101,6 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
     if not names and not columns:
         return None if len(heard.said.text.split()) > 6 else _as_before(key, rows, history)
     if most is None:
-        if "parameters" in heard.said.slots:
-            names = names or _named_before(key, heard, facts)  # "and the 32B?"
         names = names or next((found for turn in history if (found := take_things(Reading(turn), key, rows))), ()) or _named_before(key, heard, facts)
         columns = columns or next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
     if not columns or not (names or most is not None):
@@ -118,7 +118,7 @@ def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
     """The columns without those whose words belong to another: "how big is its vocabulary" asks for no parameters."""
     found = list(columns)
     experts = bool(re.search(r"e[kx]?[sx]p[eé]rt|router|top-?k|专家|エキスパート", text))
-    weights = bool(re.search(r"par[aá]m|weight|billion|\bsize|\d ?b\b|参数|パラメータ", text))
+    weights = bool(re.search(r"par[aá]m|weight|billion|\d ?b\b|参数|パラメータ", text))
     for one, other, holds in (
         ("Parameters", "", len(found) > 1 and not weights and not re.search(r"\bin total|all told|altogether", text)),
         ("Experts per token", "Active parameters", not experts and weights),
