@@ -1,7 +1,7 @@
 """Questions on what single rows say, in any words: that a row is asked for is learned, and which one and which of its columns is read."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.draft import Draft
@@ -213,7 +213,7 @@ def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
         return False
     number = float(match.group().replace(",", ""))
     scaled = number * _SCALED.get(cell[match.end() : match.end() + 1], 1.0)
-    return any(abs(value - claim) <= 0.012 * value for claim in claims for claim in claim for value in (number, scaled))
+    return any(abs(value - claim) <= 0.012 * value for meanings in claims for claim in meanings for value in (number, scaled))
 
 
 def _compared(question: str, told: Sequence[tuple[str, str, Row]]) -> str:
@@ -300,7 +300,7 @@ _PRICE = re.compile(r"\bhourly\b|\b(?:per|an|the) hour\b|/ ?h(?:ou)?r?\b|\$|\bpr
 
 def _columns(reading: Reading, text: str, *, accelerated: bool = True) -> tuple[Column, ...]:
     """The columns that a question speaks of; of a machine with accelerators the memory meant may be theirs."""
-    found = [c for c in take_columns(reading) if not (c in ("memory", "total", "each") and _BANDWIDTH.search(text))]
+    found: list[Column] = [c for c in take_columns(reading) if not (c in ("memory", "total", "each") and _BANDWIDTH.search(text))]
     found += ["memory"] if re.search(r"显存|内存|メモリ", text) and not found else []
     found += ["vcpus"] if re.search(r"\b(?:cores?|cpus?|kerne?|cœurs|núcleos)\b", reading.text) else []
     if _COUNT.search(reading.text) or (not found and _INSIDE.search(text)):
@@ -308,15 +308,17 @@ def _columns(reading: Reading, text: str, *, accelerated: bool = True) -> tuple[
     if accelerated and {"accelerators", "memory"} <= set(found) and not _OF_HOST.search(text):
         found.append("total")
     if accelerated and {"memory", "total"} & set(found) and _EACH.search(text):
-        found = [c for c in found if c not in ("memory", "total")] + ["each"]
+        found = [*(c for c in found if c not in ("memory", "total")), "each"]
     elif accelerated and "memory" in found and _ON_CARDS.search(text) and not _OF_HOST.search(text):
-        found = [c for c in found if c != "memory"] + ["total"]
+        found = [*(c for c in found if c != "memory"), "total"]
     if _INSIDE.search(text) and set(found) <= {"accelerators"}:
         found += ["total", "vcpus", "memory"]
-    return tuple(dict.fromkeys([*found, *(["price"] if _PRICE.search(text) and found and not {"embodied", "host"} & set(found) else [])]))
+    if found and _PRICE.search(text) and not {"embodied", "host"} & set(found):
+        found.append("price")
+    return tuple(dict.fromkeys(found))
 
 
-def _types(heard: Heard, reading: Reading, known: dict[str, tuple[Row, ...]]) -> Iterator[str]:
+def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:
     """The types that are named, or that a family or an accelerator means, else that of the turns before."""
     said, work = heard.said, heard.asked.workload
     for written in re.findall(r"(?<![\w.])[a-z]{1,5}\d+[a-z]*(?:-\w+)?\s?\.\s?\w+(?:-\w+)?", reading.text):

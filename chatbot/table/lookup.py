@@ -15,7 +15,6 @@ from chatbot.table.entities import take_names, vocabulary
 from chatbot.table.filters import is_understood
 from chatbot.table.instances import Row, load_tables
 from chatbot.table.writing import Writing
-from chatbot.words import STOP_WORDS
 from ingest import Index
 
 _SHOWN = 8
@@ -38,11 +37,6 @@ _TIES = re.compile(r"\b(?:tie[sd]?|tied|tying|shares?|shared|untied)\b[^.]{0,20}
 GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
 LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-_POWER = frozenset({"Idle power", "Maximum power"})
-_FORMATS = frozenset({"FP32", "TF32", "BF16", "FP16", "FP8", "INT8", "FP4"})
-# This many words of content beside a name and a column ask nothing of their own.
-_ASIDE = 5
-_SIZE = re.compile(r"\d+b|co2e?q?|g\w*co2\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +56,9 @@ def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | 
         return None
     tables = load_tables(index)
     # As it was asked too: spelling is put right by the words of prose, which has no "instruct".
-    before = tuple(turn.question for turn in reversed(query.history))
-    for text, turns in dict.fromkeys(((query.standalone, ()), (query.question, ()), (query.question, before))):
+    for text in dict.fromkeys((query.standalone, query.question)):
         for key in tables.keys() - {TYPE}:
-            if asked := _read(text, key, tables[key], turns):
+            if asked := _read(text, key, tables[key]):
                 writing, lines = Writing(passages), lines_of(asked, tables[key])
                 if lines and all(row.cells[column] == "not published" for column, _, row in lines):
                     return Draft("", ())
@@ -88,12 +81,10 @@ def speaks_of_it(query: Query, said: str, index: Index) -> bool:
     return False
 
 
-def _read(text: str, key: str, rows: Sequence[Row], before: Sequence[str] = ()) -> Asked | None:
-    """What a text asks; of what an earlier turn named, the latest first, where those are given: "active per token then"."""
+def _read(text: str, key: str, rows: Sequence[Row]) -> Asked | None:
+    """What a text of nothing but names and columns asks."""
     reading = Reading(re.sub(r"\s+", " ", text.lower()))
     names = take_things(reading, key, rows)
-    if not names:
-        names = next((found for turn in before if (found := take_things(Reading(turn.lower()), key, rows))), ())
     first = _take_first(reading, key, rows) if not names else None
     columns = (first[0],) if first else take_columns_of(reading, key, rows)
     ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", text.lower()))
@@ -105,18 +96,9 @@ def _read(text: str, key: str, rows: Sequence[Row], before: Sequence[str] = ()) 
     reading.take(_frame())
     if not columns or not (names or ranked) or _ASKS_MORE.search(reading.text):
         return None
-    if not is_understood(reading.text) and (ranked or not _is_of_tables(key, columns, reading.text, 1 if before else _ASIDE)):
+    if not is_understood(reading.text):
         return None
-    if before and key == "Accelerator" and not set(columns) - _FORMATS and "ops" not in text.lower():
-        return None  # "fp8?" after a question on memory changes the format
     return Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
-
-
-def _is_of_tables(key: str, columns: Iterable[str], rest: str, most: int) -> bool:
-    """Whether columns stand in tables and hardly in documents, and little else is said: then a polite or a rambling question is one of a row too."""
-    alone = {"Accelerator": set(columns) <= _POWER, "Model": "Parameters" not in columns}.get(key, True)
-    words = [w for w in re.findall(r"\w{2,}", rest) if w not in STOP_WORDS]
-    return alone and len(words) <= most and not any(re.search(r"\d", w) and not _SIZE.fullmatch(w) for w in words)
 
 
 def take_things(reading: Reading, key: str, rows: Sequence[Row]) -> tuple[str, ...]:
