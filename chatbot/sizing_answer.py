@@ -1003,7 +1003,7 @@ class _Answer:
             found += [model.parameters, model.embedding_parameters, model.expert_parameters, model.full_layers, model.sliding_layers]
             found += [model.parameters - model.embedding_parameters, model.parameters - model.expert_parameters]
             if work.lora_rank:
-                found += [adapter_parameters(model, work.lora_rank), work.lora_rank]
+                found += [adapter_parameters(model, work.lora_rank, work.lora_targets), work.lora_rank]
         return tuple(n for n in found if n)
 
     def _number(self, number: int) -> str:

@@ -153,7 +153,7 @@ def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
     kept = activation_memory(model, tokens, sequences, recompute=recompute)
     if workload.task in (Task.LORA, Task.QLORA):
         assert workload.lora_rank
-        return (weights(model, form), adapter(model, workload.lora_rank, optimizer), kept)
+        return (weights(model, form), adapter(model, workload.lora_rank, optimizer, workload.lora_targets), kept)
     states = optimizer_states(model, optimizer, form)
     return (training_weights(model, form), gradients(model, form), states, kept)
 
