@@ -287,7 +287,11 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
         cleared |= {"weights", "cache"}
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
-    others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()
+    paces = said.several.get("tokens_per_second", [])
+    several = said.several[slot] if slot else []
+    if len(paces) == len(several):
+        several = [{**changes, **pace} for changes, pace in zip(several, paces, strict=True)]  # "g5 gives 900 tokens/s, g6 650"
+    others = tuple(replace(first, **changes) for changes in several)
     if before and not others and label in _COMPARABLE:
         if not said.slots.keys() & (_HARDWARE | {"region", "model", "parameters"}):
             if label == "cost_difference" and before.earlier:

@@ -633,6 +633,9 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     if any(m["hours"] and m["count"] for m in matches):
         reading.slots["hours"] = 1.0  # "100 H100-hours" are 100 of them for an hour
     wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
+    refused = frozenset(by_folded[_folded(m["name"])] for m in matches if _is_refused(reading.text, m.start()))
+    if refused:
+        reading.slots["without"] = refused
     if wanted:
         reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
         reading.several["accelerator"] = [other for other in wanted[1:] if other not in (wanted[0], {**wanted[0], "accelerators": None, "accelerator_memory_gb": None})]
@@ -686,6 +689,9 @@ def _is_refused(text: str, start: int) -> bool:
     return bool(_REFUSING.search(text[max(0, start - 40) : start]))
 
 
+_OF_A_LINE = _compiled(rf"(?P<count>{_NUMBER})\s(?:of (?:the|our|those|these) )?(?:[a-z]+ )?$")
+
+
 def _take_lines(reading: Reading, text: str) -> None:
     """Makers and lines of accelerators, wanted and not."""
     wanted: dict[str, set[str]] = {"vendors": set(), "families": set()}
@@ -698,6 +704,8 @@ def _take_lines(reading: Reading, text: str) -> None:
                 refused or re.search(r"only\s$", reading.text[: match.start()][-6:])
             ):
                 continue
+            if "instance_type" in reading.slots and (several := _OF_A_LINE.search(reading.text[: match.start()])):
+                reading.slots.setdefault("instances", int(_value(several["count"])))  # "4 of the smallest Trainium (trn1.2xlarge)"
             reading.mask(match.start(), match.end())
             for slot, values in means.items():
                 if refused or set(values) <= without:
@@ -708,7 +716,7 @@ def _take_lines(reading: Reading, text: str) -> None:
         if found - without:
             reading.fill(slot, [frozenset(found - without)])
     if without:
-        reading.fill("without", [frozenset(without)])
+        reading.slots["without"] = reading.slots.get("without", frozenset()) | without
 
 
 _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w.-])")  # fmt: skip

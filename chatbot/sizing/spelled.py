@@ -20,7 +20,8 @@ _THOUSANDS = re.compile(
 )
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?=\s?(?:[$€]|usd\b|dollars?\b|bucks\b|tok|k?wh\b|mwh\b|hours?\b|heures?\b|stunden\b|users?\b|requests?\b|euros?\b))")
 _GRAND = re.compile(r"(?<![\w$])\$?(?P<number>\d+(?:[.,]\d+)?)\s?(?:grand\b|g(?= (?:a|per) (?:month|year|week)))")
-_PERCENT = re.compile(r"(?<=\d)\s?(?:per\s?cent|pct\.?|prozent|pour\s?cent|por ciento|per cento|procent)(?!\w)")
+_SCALED = re.compile(rf"\b(?P<number>{_WHOLE})(?=\s(?:million|billion|trillion|per\s?cent|pct)\b|\s?%)")
+_PERCENT = re.compile(r"(?<=\d)\s?(?:%|per\s?cent|pct\.?|prozent|pour\s?cent|por ciento|per cento|procent)(?!\w)")
 _HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(?P<hours>\d{1,4})\s?(?:h|hrs?|hours?)(?:(?:\s?and)?\s?(?P<minutes>\d{1,2})\s?(?:m|mins?|minutes?)\b|(?P<bare>[0-5]\d)(?!\w))")
 _HUNDRED_MILLIONS = re.compile(r"(?P<number>\d+(?:\.\d+)?) hundred million")
 _HALF_MORE = re.compile(r"\b(?P<unit>hour|day|week|month|year) and a half\b|\b(?P<number>\d+) and a half (?P<units>hours|days|weeks|months|years)\b")
@@ -58,6 +59,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_THOUSANDS, _thousands),
     (_SPACED, lambda match: re.sub(r"\s", "", match.group())),
     (_GRAND, r"$\g<number>k"),
+    (_SCALED, lambda match: str(_whole(match["number"]))),
     (_PERCENT, "%"),
     (_HOURS_AND_MINUTES, _minutes),
     (_HALF_MORE, lambda match: f"{match['number']}.5 {match['units']}" if match["number"] else f"1.5 {match['unit']}s"),
