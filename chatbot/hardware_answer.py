@@ -721,7 +721,7 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     known = [(work, sheet) for work, sheet in sheets if sheet.max_w is not None]
     silent = [f"There is no published power figure of the {short(s.name)} in the data {working.cite(s.row)}." for _, s in sheets if s.max_w is None]
     known.sort(key=lambda pair: (pair[1].max_w or 0.0) * _number_of(pair[0]), reverse=True)
-    idle = bool(_IDLE.search(question)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
+    idle = (bool(_IDLE.search(question)) or any(work.load == 0 for work in works)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
     told: list[str] = []
     energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
     if Goal.WATER in goals:

@@ -108,6 +108,7 @@ def _machines(work: Workload) -> tuple[Any, ...]:
 _REFERS = re.compile(
     r"\bsame (?:schedule|hours?|count|number|usage|time|period|setup|load|pattern|deal|thing|job|run|workload|calculation|amount)\b|\b(?:of|for|with|on) (?:them|those|these)\b|\binstead\b|\b(?:that|those) (?:schedule|many|machines?|boxes)\b"
 )
+_POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
 _PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dearest|most expensive|priciest)\b|\bthe (?P<cheap>cheaper|cheapest|less expensive|winner|winning)\b|\bthe (?P<first>first|former)(?: one)?\b|\bthe (?P<last>second|latter|other)(?: one)?\b")
 _DIFFERS = re.compile(r"\b(?:premium|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
 # What is said of a model alone.
@@ -117,7 +118,8 @@ _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage",
 def _leans(said: Said, before: _Heard) -> bool:
     """Whether a question that could stand alone begins as an addition, is a bare name, or speaks of the model before."""
     bare = not said.goals and len(said.plain.split()) <= 3
-    if before.computed and _REFERS.search(said.text):
+    hardware = before.asked.workload.instance_type or before.asked.workload.accelerator
+    if (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & _HARDWARE and _POINTS.search(said.text)):
         return True
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
     return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed)
