@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.price_terms import api_price, levy_of, own_hardware, requests_of, terms_of
+from chatbot.price_terms import api_price, levy_of, own_hardware, paces_of, requests_of, terms_of
 from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
@@ -20,10 +20,10 @@ from chatbot.sizing.spelled import as_read
 from chatbot.working import Working, article, capital, rounded, short
 from ingest import Row
 
-_SPANS = (("minute", 1 / 60), ("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("year", 8760.0))
+_SPANS = (("minute", 1 / 60), ("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("quarter", 2190.0), ("year", 8760.0))
 # How a unit of time begins, in the languages that are read.
-_WRITTEN = {"minute": ("min",), "hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "jä", "añ")}
-_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|einem|einer|une?|una|par|por|al)[ -](?:calendar )?(minute|hour|day|week|month|year|annum|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
+_WRITTEN = {"minute": ("min",), "hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "quarter": ("q", "tri"), "year": ("y", "an", "ja", "jä", "añ")}
+_SPAN = re.compile(r"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?(minute|hour|day|week|month|quarter|year|annum|quartal|trimestre|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
 _EMBODIED = re.compile(r"^(?!.*\b(?:plus|operational|electricity|everything|included?|including|incl)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\b(?:plus|and|with|operation\w*)\b))", re.DOTALL)
@@ -33,13 +33,16 @@ _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?
 # What a data centre draws for energy that its machines use, in words that ask for no carbon.
 _FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
-_EACH = re.compile(r"\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
+_EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|[a-z]\d{2,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
+_IN_USE = re.compile(r"\b(?P<used>\d+) (?:out )?of (?:the |its |our |those )?\d+ (?:gpus|cards|chips|accelerators)\b")
 _USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
+_IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
+_PER_HEAD = re.compile(r"\b(?:per|each|a) (?:seat|user|head|person|capita|employee|developer|customer|student|analyst|agent|engineer)\b|\bper seat\b")
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
 _ALWAYS_ON = re.compile(r"\bsav\w+|\bdrops? off|\bcompared|\bversus|\bvs\b|\binstead of|\bless\b|\bspar\w+|\béconomi\w+|\bahorr\w+")
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
-_MORE_OR_SO = re.compile(r"\b(?:at least|or more|minimum|min|over|upwards)\b|>=?|≥|\d\+")
+_MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
@@ -97,13 +100,13 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*_water(machines, question, working))
     if Goal.ENERGY in goals:
         return working.draft(*_energy(machines, question, working, differ=differ))
-    if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
-        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question))
-        return working.draft(*(_affordable(machine, working, counted=counted) for machine in machines))
-    if Goal.AFFORDABLE in goals:
-        raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
     if len(machines) == 1 and (told := _weighed(machines[0], question, working, differ=differ)):
         return working.draft(*told)
+    if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
+        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not _IS_ENOUGH.search(question)
+        return working.draft(*(_affordable(machine, question, working, counted=counted) for machine in machines))
+    if Goal.AFFORDABLE in goals:
+        raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
     if len(machines) == 1 and _asks_list_price_elsewhere(machines[0]):
         (elsewhere,) = machines
         raise ReaderError(
@@ -184,13 +187,14 @@ def _cheapest_by(work: Workload, question: str, facts: Facts) -> Workload:
             and (vendor in work.vendors if work.vendors else sheet is not None or bool(work.families))
             and (not work.families or instance.family in work.families)
             and not {vendor, instance.family, short(instance.accelerator)} & work.without
-            and (not memory or (abs(each / memory - 1) < 0.1 if exactly else each > 0.93 * memory))
+            and (not memory or (each * instance.accelerators > 0.93 * memory if in_all else abs(each / memory - 1) < 0.1 if exactly else each > 0.93 * memory))
         )
 
     if not (work.vendors or work.families or work.accelerator) and re.search(r"\bgpus?\b|\bcards?\b", question):
         work = replace(work, vendors=frozenset({"NVIDIA", "AMD"}))
     priced = [(price.usd_per_hour, i) for i in facts.instances.values() if (price := facts.price(i.name))]
     exactly = not _MORE_OR_SO.search(question)
+    in_all = not work.accelerators and bool(re.search(r"\bin (?:one|a single) (?:box|machine|server|instance)|\btotal|\bin all\b|\baltogether|\bcombined", question))
     sold = [(usd, i.name) for usd, i in priced if is_wanted(i, exactly)] or [(usd, i.name) for usd, i in priced if is_wanted(i, exactly=False)]
     if not sold:
         raise ReaderError("There is no on-demand price of an instance type with such accelerators in the data.")
@@ -308,6 +312,9 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         units.sort(key=lambda unit: unit.value)
         best = f"{units[0].name} is cheapest by that." if len(units) > 1 else ""
         return [best, *(f"- {unit.text}." for unit in units), *silent]
+    if len({m.work.tokens_per_second for m in priced}) > 1:
+        priced.sort(key=lambda m: (m.impact.usd_per_hour or 0.0) / ((m.work.tokens_per_second or 1.0) * (m.work.load or 1.0)))
+        return [f"{priced[0].name} is the cheapest by that.", *(f"- {line}" for m in priced for line in _cost(m, question, working)), *silent]
     if len(priced) > 1:
         least, *others = priced
         spans = _spans(least.work, question, paid=True)[:1]
@@ -330,8 +337,8 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
             given = (*_given(least, 100), *_given(others[0], 100))
             working.note(Computed(share, f"(({other.formula}) - ({one.formula})) / ({one.formula}) × 100", 1.0, given))
             working.note(Computed(saved, f"(({other.formula}) - ({one.formula})) / ({other.formula}) × 100", 1.0, given))
-            percent = f", {share} more, so that {least.name} saves {saved},"
-        difference = f"{others[0].name} costs {text} more {spans[0][0]}{percent} than {least.name} {_cited(others[0], working)}{_cited(least, working)}."
+            percent = f", which is {share} more; {least.name} saves {saved}"
+        difference = f"{others[0].name} costs {text} more {spans[0][0]} than {least.name}{percent} {_cited(others[0], working)}{_cited(least, working)}."
         return [difference, *told] if differ else [*told, difference]
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
 
@@ -359,6 +366,12 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     hourly = [] if any(hours == 1 for _, hours in spans) else [("an hour", 1.0)]
     terms = f", {machine.terms}," if machine.terms else ""
     text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name}{terms} {_where(machine, working)} {_cited(machine, working)}."
+    if machine.work.sequences and machine.work.sequences > 1 and _PER_HEAD.search(question):
+        (words, hours), number, known = spans[-1], machine.work.sequences, machine.impact.figure("usd_per_hour")
+        assert known
+        working.note(Computed(each := f"${rounded(known.value * machine.factor * hours / number, money=True)}", f"({known.formula}) × {machine.factor:g} × {hours:g} / {number}", 1.0, _given(machine, hours, number)))
+        working.say(f"{number:,}")
+        return [f"{each} {words} for each of {number:,}: {capital(text)}"]
     unit = _unit(machine, question, working)
     return [f"{unit.text}: {capital(text)}"] if unit else [text]
 
@@ -380,6 +393,8 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     memory = _memory_gb(instance, facts) * instance.accelerators
     if memory and _PER_GB.search(question):
         divisor, what = memory, f"GB of GPU memory, of which {instance.name} has {memory:g}"
+    elif (part := _IN_USE.search(question)) and instance.accelerators and int(part["used"]) <= instance.accelerators:
+        divisor, what = float(part["used"]), f"{short(instance.accelerator)} of {instance.name} in use"
     elif instance.accelerators and _EACH.search(question):
         divisor, what = instance.accelerators, f"{short(instance.accelerator)} of {instance.name}, which has {instance.accelerators:g} of them"
     elif load < 1:
@@ -424,9 +439,16 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
     if (asked := requests_of(question)) and not work.tokens_per_second:
         rate, number, noun = asked
         value = hourly.value * machine.factor / (rate * 3600) * number
-        working.note(Computed(text := f"${rounded(value, money=True)}", f"({hourly.formula}) × {machine.factor:g} / ({rate:g} × 3600) × {number:g}", 1.0, _given(machine, rate, number)))
-        working.say(f"{number:,g} {noun} {rate:g}")
-        return [f"{text} for {number:,g} {noun} at {rate:g} a second: {capital(line)}" for line in _cost(replace(machine, work=replace(work, hours=None)), "per hour", working)]
+        shown = rounded(value, money=True) if value >= 0.001 else f"{value:.9f}".rstrip("0")[: 2 - math.floor(math.log10(value)) + 2]
+        working.note(Computed(text := f"${shown}", f"({hourly.formula}) × {machine.factor:g} / ({rate:g} × 3600) × {number:g}", 1.0, _given(machine, rate, number)))
+        working.say(f"{number:,.0f} {noun} {rate:g}")
+        return [f"{text} for {number:,.0f} {noun} at {rate:g} a second: {capital(line)}" for line in _cost(replace(machine, work=replace(work, hours=None)), "per hour", working)]
+    paces = paces_of(question)
+    if len(paces) == 2 and not work.tokens and re.search(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve)\b", question):
+        number_ = math.ceil(max(paces) / min(paces) - 1e-9)
+        working.say(f"{number_} {max(paces):,g} {min(paces):,g}")
+        fleet = _machine(replace(work, instances=number_, tokens_per_second=None, hours=None if _SPAN.search(question) else HOURS_A_MONTH), working)
+        return [f"{fleet.name}: {max(paces):,g} a second are needed, and one gives {min(paces):,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
     if work.tokens and work.tokens_per_second and re.search(r"\bhow many\b|\bboxes\b|\bmachines\b|\bfleet\b|\bnumber of\b|\bwie viele\b", question):
         day = next((hours for match in _SPAN.finditer(question) if (hours := dict(_SPANS)[_unit_of_time(match)]) < HOURS_A_MONTH), 24.0)
         needed = work.tokens / (day * 3600)
@@ -485,7 +507,7 @@ def _no_price(machine: _Machine, working: Working) -> str:
     return f"There is no published on-demand price of {machine.name} in the data{sold} {working.cite(*machine.rows)}."
 
 
-def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
+def _affordable(machine: _Machine, question: str, working: Working, *, counted: bool) -> str:
     """Whether a budget is enough for what is asked, or for how many machines or hours it is."""
     work, price = machine.work, machine.impact.price
     if not price:
@@ -498,6 +520,10 @@ def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
         text = f"{rounded(hours)} hours"
         working.say(shown, days)
         working.note(Computed(text, f"{work.budget:g} / {hourly:.6g}", 1.0, (work.budget, hourly)))
+        devices = working.tables.facts.instances[work.instance_type or ""].accelerators * (work.instances or 1)
+        if devices > 1 and re.search(r"\b(?:gpu|card|chip|[a-z]\d{2,3}\w?)[ -]hours?\b", question):
+            working.note(Computed(each := f"{rounded(hours * devices)} accelerator-hours", f"{work.budget:g} / {hourly:.6g} × {devices:g}", 1.0, (work.budget, hourly, devices)))
+            text = f"{each}, {text}"
         return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], '${}', working)} {where}."
     if work.budget:
         budget, hours, per = work.budget, work.hours or 1.0, ""
@@ -506,6 +532,9 @@ def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
         # A month of machines that do not run all the time has fewer hours.
         budget, hours, per = work.budget_per_month, min(work.hours or HOURS_A_MONTH, HOURS_A_MONTH), " a month"
         spans = [("an hour", 1.0), ("a month of 730 hours" if hours == HOURS_A_MONTH else _length(hours), hours)]
+    elif work.hours and work.hours < HOURS_A_MONTH:
+        budget, hours, per = (work.budget_per_hour or 0.0) * HOURS_A_MONTH, work.hours, " a month"
+        spans = [("an hour", 1.0), (_length(hours), hours)]
     else:
         budget, hours, per = work.budget_per_hour or 0.0, 1.0, " an hour"
         spans = [("an hour", 1.0)]

@@ -6,7 +6,7 @@ from chatbot.sizing.reading import PURCHASE
 
 _AMOUNT = r"(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<scale>k|m|thousand|million|mio|billion|bn)?"
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "mio": 1e6, "billion": 1e9, "bn": 1e9}
-_LESS = r"(?:off|discount\w*|rebate|reduction|below list|under list|under|less|cheaper|savings? plan)"
+_LESS = r"(?:off|discount\w*|rebate|reduction|below list|under list|under|less|cheaper)"
 _MORE = r"(?:contingency|buffer|margin|headroom|spare|padding|tax|vat|markup|mark-up|uplift|surcharge|reserve|extra|on top|for reruns|for retries|overhead)"
 _OFF = re.compile(
     rf"(?P<number>\d+(?:\.\d+)?)%(?: \w+){{0,1}}? {_LESS}\b|\b(?:discount|rebate|reduction|takes?|knocks?|edp|get|gets|minus)(?: (?:of|is|us|at|a))*(?: \w+)? (?P<before>\d+(?:\.\d+)?)%(?! of the time)"
@@ -16,6 +16,9 @@ _ADDED = re.compile(
 )
 _RATE = re.compile(
     r"(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<noun>(?!tok)[a-z]{3,})?\s?(?:/\s?|(?:per|a|each|every|an) )s(?:ec(?:ond)?s?)?(?!\w)"
+)
+_PACE = re.compile(
+    r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale>k)?(?:\s?(?:[a-z]+ )?[a-z]*\s?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w)|(?<=gives \d)k?(?= *[.,;?]|$)|(?<=gives \d\dk)(?!\w)|(?<=gives \dk)(?!\w))"
 )
 _OF_REQUESTS = re.compile(
     rf"\b(?:per|a|for|of|each|every|/)\s?(?:(?P<one>one|single)|(?P<word>hundred|thousand|million)|{_AMOUNT})?\s?(?P<noun>requests?|calls?|images?|pages?|queries|query|inferences?|classifications?|predictions?|documents?|transactions?|pictures?|completions?|answers?|hits?|frames?|jobs?)\b"
@@ -51,6 +54,11 @@ def requests_of(question: str) -> tuple[float, float, str] | None:
         return None
     number = _amount(wanted) if wanted["number"] else {"hundred": 1e2, "thousand": 1e3, "million": 1e6}.get(wanted["word"] or "", 1.0)
     return float(rate["number"].replace(",", "")), number, wanted["noun"]
+
+
+def paces_of(question: str) -> tuple[float, ...]:
+    """How many a second are wanted and given: (50, 8)."""
+    return tuple(float(m["number"].replace(",", "")) * (1000 if m["scale"] else 1) for m in _PACE.finditer(question))
 
 
 def api_price(question: str) -> float | None:

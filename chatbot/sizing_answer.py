@@ -65,7 +65,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
-    if not query.history and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
+    filtered = Goal.CHEAPEST in asked.goals and asked.workload.vendors
+    if not query.history and not filtered and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     if not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
@@ -327,6 +328,9 @@ class _Answer:
             yield self._assumed(sizing)
             return
         operations = self._operations(sizing)
+        if goal in (Goal.THROUGHPUT, Goal.LATENCY) and sizing.workload.bandwidth_gbps and not (sizing.named or self._machine(sizing)):
+            yield self._by_bandwidth(sizing)
+            return
         if goal is Goal.TIME and (hours := self._card_hours(sizing)):
             yield hours
         if goal is Goal.TIME and sizing.workload.tflops and not (sizing.named or self._machine(sizing)):
@@ -358,6 +362,16 @@ class _Answer:
         self._work.note(Computed(text, formula, 1.0, (*_CONSTANTS, float(parameters), work.tokens)))
         self._work.say(formula)
         return f"The whole training computes {text}: {formula} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+
+    def _by_bandwidth(self, sizing: Sizing) -> str:
+        """The bound of the tokens a second of one accelerator of which the bandwidth alone is known."""
+        work, model = sizing.workload, sizing.model
+        read = sizing.memory.terms[0].bytes * model.active_parameters / model.parameters
+        formula = f"{work.sequences or 1} × {work.bandwidth_gbps:g}e9 / {count(read)}"
+        value = (work.sequences or 1) * (work.bandwidth_gbps or 0.0) * 1e9 / read
+        self._work.note(Computed(text := rounded(value), formula, 1.0, (*_CONSTANTS, read, (work.bandwidth_gbps or 0.0) * 1e9)))
+        self._work.say(formula)
+        return f"At most {text} tokens a second with {self._subject(sizing)}, a bound and no measurement: {formula} {self._work.cite(*model.rows)}".rstrip() + "."
 
     def _card_hours(self, sizing: Sizing) -> str:
         """The hours of all accelerators of a training together, at a compute that is given or of those that are named."""
@@ -468,7 +482,7 @@ class _Answer:
             return self._in_time(sizing, chosen)
         if goal in _OF_SPEED and chosen and impact:
             return self._speed(sizing, chosen)
-        if self._asked.term and sizing.workload.task is Task.SERVE and (focused := self._focused(sizing)):
+        if self._asked.term and (sizing.workload.task is Task.SERVE or self._asked.term == "adapter") and (focused := self._focused(sizing)):
             return focused
         if work.zero_stage is not None and (work.accelerators or 1) > 1 and not sizing.named and work.task in TRAINING:
             return self._per_rank(sizing, work.accelerators or 1)
@@ -494,6 +508,8 @@ class _Answer:
                 bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
                 takes = f"{bare} without and {takes} with their scales"
             return f"The weights of {self._subject(sizing)} take {takes} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+        if wanted == "adapter":
+            return f"The adapter of rank {work.lora_rank} of {self._subject(sizing, bare=True)} takes {takes}, with its gradients and optimizer states {self._work.cite(*sizing.model.rows)}".rstrip() + "."
         name, count, context = self._subject(sizing, bare=True), work.sequences or 1, work.context or 0
         tokens = f"{count:,} sequences of {context:,} tokens" if count > 1 else f"{context:,} token{'s' if context != 1 else ''}"
         self._work.say(tokens)

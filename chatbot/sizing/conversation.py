@@ -110,7 +110,8 @@ _REFERS = re.compile(
 )
 _POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
 _PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dearest|most expensive|priciest)\b|\bthe (?P<cheap>cheaper|cheapest|less expensive|winner|winning)\b|\bthe (?P<first>first|former)(?: one)?\b|\bthe (?P<last>second|latter|other)(?: one)?\b")
-_DIFFERS = re.compile(r"\b(?:premium|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
+_MOVES = re.compile(r"\b(?:mov(?:e|ing)|replac(?:e|ing)|swap(?:ping)?|migrat(?:e|ing)|switch(?:ing)?|chang(?:e|ing)|going|go|trad(?:e|ing)|upgrad(?:e|ing)|from|pasar|wechsel\w*|passer)\b.*\b(?:to|for|by|with|into|a|auf|à)\b")
+_DIFFERS = re.compile(r"\b(?:premium|avoid(?:ed)?|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
 # What is said of a model alone.
 _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage", "optimizer", "recompute", "lora_rank"})
 
@@ -122,7 +123,8 @@ def _leans(said: Said, before: _Heard) -> bool:
     if (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & _HARDWARE and _POINTS.search(said.text)):
         return True
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
-    return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed)
+    compares = before.computed and _DIFFERS.search(said.text) and len(said.slots.keys() & (_HARDWARE | {"region"})) == 1 and not any(said.several.values())
+    return bool(_LEAD.match(said.text)) or bool(compares) or of_model or (bare and before.computed)
 
 
 _FORMATS = frozenset({"weights", "cache"})
@@ -163,7 +165,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "cost": (_MODEL | _HARDWARE,), "cost_per_tokens": (_MODEL | _HARDWARE,), "cost_difference": (_MODEL | _HARDWARE,),
     "fact_price": (_HARDWARE,),
     "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),
-    "decode_speed": (_MODEL, _HARDWARE), "prefill_speed": (_MODEL, _HARDWARE),
+    "decode_speed": (_MODEL, _HARDWARE | {"bandwidth_gbps"}), "prefill_speed": (_MODEL, _HARDWARE),
     "training_time": (_MODEL, _HARDWARE | {"tflops"}, frozenset({"tokens"})),
     "accelerators_for_time": (_MODEL, frozenset({"tokens"}), frozenset({"hours"})),
     "tokens_in_time": (_MODEL | {"tokens_per_second"}, _HARDWARE | {"tokens_per_second"}),
@@ -216,8 +218,8 @@ _GOALS = {
 }  # fmt: skip
 _TERMS = {"weights": "weights", "kv_cache": "KV cache"}
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
-_EACH_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
-_PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\btoken\b|\btpot\b|\binter-?token\b")
+_EACH_TOKEN = re.compile(r"\bper-token\b|\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
+_PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\b(?:token|between tokens)\b|\btpot\b|\binter-?token\b")
 # "Which costs less?" wants the one, and then by how much.
 _WHICH = re.compile(r"\b(?:which|welche[rs]?|qu[eé]l(?:le)?|cu[aá]l|qual[e]?)\b")
 # What may be asked beside the figure that leads.
@@ -252,6 +254,8 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
         least = next((name for name in known.by_price if name.partition(".")[0] == family), None)
         if least and not work.model and not work.parameters:
             slots["instance_type"] = least  # "the smallest g4dn"
+    if label == "cheapest" and not (slots.keys() | said.several.keys()) & (_HARDWARE | {"model", "parameters", "vendors", "accelerators"}) and re.search(r"\bgpus?\b|\bgraphics cards?\b", said.text) and not before:
+        slots["vendors"] = frozenset({"NVIDIA", "AMD"})
     if work.instance_type and "accelerator" in slots and re.search(r"\ball (?:its |the )?gpus?\b", said.plain):
         slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators", "accelerator_memory_gb")}  # "with all 8 A100 at their maximum"
     if epochs and (tokens := slots.get("tokens", work.tokens)):
@@ -293,6 +297,8 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
     several = said.several[slot] if slot else []
     if len(paces) == len(several):
         several = [{**changes, **pace} for changes, pace in zip(several, paces, strict=True)]  # "g5 gives 900 tokens/s, g6 650"
+    if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
+        several = [{**changes, "instances": changes.get("instances") or first.instances} for changes in several]  # "eleven g4dn.xlarge to g6.xlarge"
     others = tuple(replace(first, **changes) for changes in several)
     if before and not others and label in _COMPARABLE:
         if not said.slots.keys() & (_HARDWARE | {"region", "model", "parameters"}):
@@ -304,7 +310,7 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
         elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and _DIFFERS.search(said.text):
             others = (replace(before.asked.workload, hours=first.hours, load=first.load),)
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
-    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), _TERMS.get(label), said.euros)
+    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros)
 
 
 def _picked(said: Said, before: _Heard, known: Known) -> str | None:

@@ -271,7 +271,7 @@ def _take_region_codes(reading: Reading) -> None:
 
 
 _TYPE = _compiled(
-    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|always-on|more|extra|new|dedicated|identical|idle)\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
+    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|(?!(?:on|in|at|to|for|per|with|and|or|from|than|via|using|over|by|the|an?|hour|day|week|month|year|user|b|billion|million|gpu|when|if|is|vs|versus|costs?)\s)[a-z-]{{2,}}(?<!s))\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d{0,3}xl(?:arge)?|metal(?:-\d+xl)?)(?:['’]?s)?(?![\w-])"
 )
 
@@ -292,7 +292,7 @@ def _take_types(reading: Reading, known: Known) -> str | None:
 
 
 # "27 teams, every team gets a g5.2xlarge", "a g5.xlarge for each of 12 students".
-_EACH_GETS = re.compile(r"\b(?:every|each|per) (?P<noun>[a-z]{3,}) (?:gets?|has|uses?|needs?|runs?|receives?|is given|with|on)\b|\|+ (?:per|(?:each )?for (?:each|every)|each for (?:the|our)) (?P<noun_>[a-z]{3,})")
+_EACH_GETS = re.compile(r"\b(?:every|each|per) (?P<noun>[a-z]{3,}) (?:gets?|has|uses?|needs?|runs?|receives?|is given|with|on)\b|\|+ (?:per|(?:each )?for (?:each|every)|each for (?:the|our)) (?P<noun_>[a-z]{3,})|\|+ each (?!for|of|has|with|and has|serving)")
 _TIME_NOUN = re.compile(r"(?:hour|day|night|week|month|year|second|minute|gpu|chip|card)s?")
 
 
@@ -300,8 +300,9 @@ def _take_each(reading: Reading) -> None:
     """As many machines as there are of whom each has one."""
     for match in _EACH_GETS.finditer(reading.text):
         noun = match["noun"] or match["noun_"]
-        counted = re.search(rf"(?<![\w.])(?P<count>{_NUMBER})\s(?:[a-z]+\s)?{re.escape(noun.removesuffix('s').removesuffix('y'))}(?:s|es|ies|ren)\b", reading.text)
-        if counted and reading.slots.get("instance_type") and not _TIME_NOUN.fullmatch(noun):
+        stem = re.escape(noun.removesuffix("s").removesuffix("y")) if noun else r"(?!(?:hour|day|week|month|year|minute|gpu|token|dollar|buck)s)[a-z]{3,}"
+        counted = re.search(rf"(?<![\w.])(?P<count>{_NUMBER})\s(?:[a-z]+\s)?{stem}(?:s|es|ies|ren)\b", reading.text)
+        if counted and reading.slots.get("instance_type") and not (noun and _TIME_NOUN.fullmatch(noun)):
             reading.mask(counted.start(), counted.end())
             reading.slots["instances"] = int(_value(counted["count"])) * reading.slots.get("instances", 1)
             return
@@ -384,11 +385,11 @@ def _take_cache(reading: Reading) -> None:
 
 
 _SHARE = rf"(?P<number>\.\d+|{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
-_MFU_WORD = r"(?:mfu|model flops utili[sz]ation|(?:utili[sz]ation of )?(?:the |its )?peak(?! (?:power|draw|load|memory)))"
+_MFU_WORD = r"(?:mfu|that(?: rate| peak| figure)?(?=[ ,.;:?]|$)(?= ?[,:?]| rate| peak| figure|$)|model flops utili[sz]ation|(?:utili[sz]ation of )?(?:the |its )?peak(?! (?:power|draw|load|memory)))"
 _MFU = _compiled(
     rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at|del?|von|di))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
 )
-_LOAD_WORD = r"(?:load|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
+_LOAD_WORD = r"(?:load|loaded|utili[sz]ed|in use|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
 _PERCENT = r"\s?(?:%|percent|prozent)"
 _LOAD = _compiled(
     rf"(?:(?:at |under |à |bei |unter )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?){_PERCENT} (?:gpu |average |of |de )?{_LOAD_WORD}"
@@ -406,12 +407,17 @@ _IDLE = re.compile(
 )
 
 
+_IDLES = _compiled(rf"(?:idl(?:e|es|ing)|unused|sits? (?:there )?(?:idle|unused))(?: (?:for|about|around|roughly))? (?P<number>\d{{1,3}}){_PERCENT}")
+
+
 def _take_shares(reading: Reading) -> None:
     """The share of its peak that a training reaches, and the share of the time that hardware is busy."""
     for match in reading.take(_MFU):
         written, percent = match["number"] or match["before"], match["percent"] or match["of"]
         share = _value(written)
         reading.fill("mfu", [share / 100 if percent or share > 1 else share])
+    for match in reading.take(_IDLES):
+        reading.fill("load", [1 - _value(match["number"]) / 100])
     for match in reading.take(_LOAD):
         half = re.search(r"half|halb|\bmi|met|med|mez|mei", match.group())
         percent = match["number"] or match["behind"] or match["bare"] or match["away"]
@@ -424,7 +430,10 @@ _BANDWIDTH = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>[gt])i?b(?:ytes?)?\s
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
 _POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )?load)?(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:(?:output|input|generated|decoded|prompt)\s)?(?:tokens?|tok|t)\s?(?:/|(?:per|a|each|every|por|pro|par|al) |p)\s?(?:s|sec|seconds?)(?!\w)")
-_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks|dólares|\$))(?!\w|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
+# "700 tok/s vs 1500 on g6e", "500 per sec".
+_BARE_SPEED = re.compile(rf"(?:(?<=vs )|(?<=and )|(?<=, )|(?<=against ))(?P<number>{_NUMBER})\s?(?P<scale>k)?(?= (?:on|for|with) (?:the |an? )?\|)")
+_SPEED_ALONE = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars?|usd|bucks|dólares|dollari|\$|美元|美金|ドル|달러))(?![a-z0-9]|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
 
 
 # What hardware of one's own costs, and a share of the hours before.
@@ -446,7 +455,10 @@ def _take_amounts(reading: Reading) -> None:
     reading.fill("bandwidth_gbps", [_value(m["number"]) * {"g": 1, "t": 1000}[m["scale"]] for m in reading.take(_BANDWIDTH)])
     reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
     reading.fill("kilowatts", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_POWER)])
-    reading.fill("tokens_per_second", [_scaled(m) for m in reading.take(_SPEED)])
+    speeds = [_scaled(m) for m in reading.take(_SPEED)]
+    if speeds or "tok" in reading.text:
+        speeds += [_scaled(m) for m in reading.take(_BARE_SPEED if speeds else _SPEED_ALONE)]
+    reading.fill("tokens_per_second", speeds)
     reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
 
 
@@ -457,7 +469,7 @@ _BUDGET = _compiled(
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
 # What a unit of time begins with; the first that does.
-_HOURS = (("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
+_HOURS = (("ni", 24.0), ("na", 24.0), ("nu", 24.0), ("no", 24.0), ("gi", 24.0), ("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
 
 
 def _hours(unit: str) -> float:
@@ -466,9 +478,12 @@ def _hours(unit: str) -> float:
 
 
 
+_OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? for|buys?)\b")
+
+
 def _take_budget(reading: Reading) -> None:
     for match in list(_BUDGET.finditer(reading.text)):
-        if not (match["sign"] or match["word"] or (match["scale"] and "budget" in reading.text) or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
+        if not (match["sign"] or match["word"] or (match["scale"] and _OF_MONEY_MET.search(reading.text)) or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
             continue
         reading.mask(match.start(), match.end())
         money, hours = _scaled(match), _hours(match["unit"] or match["adverb"])
@@ -525,9 +540,10 @@ _CONTEXT = _compiled(
 )
 
 
+_OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|not|no|skip\w*|closed|sleep\w*)\b[^.,;]{0,20}$")
 # As long as the model takes.
 ALL_CONTEXT = 10**12
-_ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b")
+_ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
 _NO_CONTEXT = re.compile(r"[\s-]?(?:(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
 
 
@@ -598,6 +614,8 @@ _RECOMPUTE = _compiled(
 )
 
 
+_LETTERS = _compiled(r"\(?[qkvo](?:\s?(?:,|/|&|\+|and)\s?[qkvo]){1,3}\)?(?!\w)")
+_ATTENTION_ONLY = re.compile(r"\b(?:attention only|only (?:the )?attention|attention (?:projections|matrices))\b")
 _TARGETS = _compiled(r"(q|k|v|o|gate|up|down)_proj(?!\w)|(?:(query|key|value|output) projections?)(?!\w)")
 # Part of what the optimizer keeps, and not the format of the weights.
 _MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:weights?|cop(?:y|ies)|params?|parameters?))?|cop(?:y|ies) of the weights|optimi[sz]er[- ]states?|moments|states)(?!\w)")
@@ -606,6 +624,9 @@ _MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:w
 def _take_training(reading: Reading) -> None:
     reading.take(_MASTER)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
+    if "lora" in reading.text or "adapter" in reading.text:
+        letters = next((set(re.findall(r"[qkvo]", m.group())) for m in reading.take(_LETTERS)), set("qkvo") if _ATTENTION_ONLY.search(reading.text) else set())
+        reading.fill("lora_targets", [frozenset(letters)] if letters else [])
     if "lora" in reading.text and (targets := {m.group(1) or m.group(2) for m in reading.take(_TARGETS)}):
         reading.fill("lora_targets", [frozenset({"query": "q", "key": "k", "value": "v", "output": "o"}.get(t, t) for t in targets)])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
@@ -617,14 +638,14 @@ def _take_training(reading: Reading) -> None:
 
 _MAKER = r"(?:nvidia |aws |amd |habana |intel )?"
 _KIND = r"(?:[\s-](?:tensor core )?(?:gpus?|accelerators?|chips?|cards?))?"
-_GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)[\s-]?(?P<unit{}>gi?bs?|g|gigs?|gigabytes?)(?!\w|/s)"
+_GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)\+?[\s-]?(?P<unit{}>gi?bs?|g|gigs?|go(?! )|gigabytes?)(?!\w|/s)"
 
 
 def _take_accelerators(reading: Reading, known: Known) -> None:
     names = _cores(known.accelerators)
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|busy|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
+        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|busy|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
     by_folded = {_folded(name): name for name in names}
@@ -680,7 +701,7 @@ def _lines_alone() -> frozenset[str]:
 
 
 _REFUSING = re.compile(
-    r"(?:\b(?:no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from)\s)*(?:\|+ (?:or|nor|and) )*)$"
+    r"(?:\b(?:hors|sauf|excepté|außer|excluding|excludes?|skip(?:ping)?|salvo|excepto|spare me|barring|minus|no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from|old|older|ancient|legacy|more|those|these|such|fancy|les?|la|die|der)\s)*(?:\|+ (?:or|nor|and|et|und|oder|,) )*)$"
 )
 
 
@@ -725,13 +746,19 @@ _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5
 def _take_families(reading: Reading, known: Known) -> None:
     families = _families(known.types)
     found = {m: meant for m in _FAMILY.finditer(reading.text) if (meant := _families_of(m["family"], families))}
-    refused = {name for m, meant in found.items() if _is_refused(reading.text, m.start()) for name in meant}
-    wanted = [name for meant in found.values() for name in meant if name not in refused]
-    for match in found:
+    refused: set[str] = set()
+    for match, meant in found.items():
+        refused |= set(meant) if _is_refused(reading.text, match.start()) else set()
         reading.mask(match.start(), match.end())
+    wanted = [name for meant in found.values() for name in meant if name not in refused]
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
-    if wanted:
+    others = [name for name in wanted if "instance_type" in reading.slots and not reading.slots["instance_type"].startswith(f"{name}.")]
+    if others and len(others) == len(set(wanted)) <= 2:
+        # "p4d, p4de and p5": of a family among types the largest is meant.
+        largest = [[t for t in _sizes(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)]
+        reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None} for t in largest)]
+    elif wanted:
         reading.slots["families"] = reading.slots.get("families", frozenset()) | frozenset(wanted)
 
 
@@ -749,10 +776,10 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 
 
 _MEMORY = _compiled(
-    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
+    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
 _NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))))(?!\w)")
-_COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})\s?[x×]?\s?(?:\|+\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
+_COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
 # A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
 _BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to|within)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
@@ -779,7 +806,7 @@ def _gigabytes(number: str, unit: str) -> float:
 _UNIT = r"min(?:utes?|uten)|hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?"
 _DURATION = _compiled(
     rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante|em|num|numa|an(?= ein)|über|przez|w ciągu) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
-    rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
+    rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por|cada|jeden|jede|chaque|ogni|elke)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|night|nacht|nuit|noche|notte|giorno|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
 # "21 days of 10 hours a month", "8 h × 250 d".
 _DAYS_OF_HOURS = _compiled(
@@ -794,15 +821,15 @@ _DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs?|nes|ur)?(?:days?)?"
 _DAY_TO_DAY = _compiled(rf"(?:from )?(?P<first>{_DAY})(?: at|,)? {_TIME.format('start')}{_TO}(?P<last>{_DAY})(?: at|,)? {_TIME.format('end')}(?!\w)")
 _NAMED_DAYS = _compiled(rf"(?:(?P<first>{_DAY}){_TO}(?P<last>{_DAY})|(?P<list>{_DAY}(?:\s?(?:,|\+|&|/|and|plus)\s?{_DAY})+))(?!\w)")
 _DAYS_OF_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_DAILY = re.compile(r"\b(?:daily|nightly|overnight|(?:every|each|per|a|work\w*|business|week|both|all)[ -]?(?:days?|nights?|evenings?|mornings?)|täglich|weekends?)\b")
+_DAILY = re.compile(r"\b(?:(?:work\w*|office|business|shop|opening|store) hours|days (?:a|per|each) week|daily|nightly|overnight|(?:every|each|per|a|work\w*|business|week|both|all)[ -]?(?:days?|nights?|evenings?|mornings?)|täglich|weekends?)\b")
 # Days of the week without a number: "10 hours a day, Monday to Friday".
-_WORKDAYS = _compiled(r"(?:(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|montags? bis freitags?|jours ouvrés|días laborables)(?!\w)")
+_WORKDAYS = _compiled(r"(?:(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|montags? bis freitags?|(?:de )?lunes a viernes|(?:du )?lundi au vendredi|(?:da |dal )?lunedì (?:a|al) venerdì|maandag (?:tot|t/m) vrijdag|jours ouvrés|días laborables)(?!\w)")
 _WEEKEND = _compiled(
-    r"(?:(?P<off>(?:off|down|not|no|without|except|but not|excluding|never|minus|skip\w*|out|closed)(?: (?:at|on|over|for|during))?(?: the)? )|(?P<in>(?:including|incl\.?|even|also|and)(?: (?:at|on|over))?(?: the)? )|(?P<once>(?:for |over |this |next |last )(?:an?|one|the|this|next|last|whole)?\s?))?"
+    r"(?:(?P<off>(?:off|down|not|no|without|except|but not|excluding|never|minus|skip\w*|out|closed|sleep\w*|stop\w*|rest\w*|paused?)(?: (?:at|on|over|for|during))?(?: the)? )|(?P<in>(?:including|incl\.?|even|also|and)(?: (?:at|on|over))?(?: the)? )|(?P<once>(?:for |over |this |next |last )(?:an?|one|the|this|next|last|whole)?\s?))?"
     r"(?P<word>weekends?|wochenende\w*)(?P<too> (?:included|too|as well|incl\.?)| (?P<off_>off|excluded|out|free))?(?!\w)"
 )
 _ALWAYS = _compiled(r"(?:(?:nobody|no[ -]?one|don['’]?t|never|not)(?: ever| gets?| being| been| is| are)* (?:off|stops?|stopped|sleeps?|down|(?:switch|turn|shut|power)(?:es|ed|s|ing)?(?: (?:it|them|those|these|that|the \w+))? (?:off|down))|24/7|24x7|around the clock|all the time|always (?:on|up|running)|continuously|nonstop|non-stop|permanently|left (?:on|running)|leav(?:e|ing) (?:it|them|everything) (?:on|running|up)|stays? (?:on|up)|(?:is|are) (?:on|up) all the time|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
-_RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:day|week|year|annum|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
+_RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:calendar )?(?:day|week|year|annum|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
 _A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|annum|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
 _FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante|em|num|numa|an(?= ein)|über|przez|w ciągu)\s")
 # "A week" by itself, or of something, is a length too; "the price a week" is none.
@@ -823,16 +850,25 @@ def _take_duration(reading: Reading) -> None:
         else:
             lengths.append(days)
     spans: list[float] = []
+    off = False
     for match in reading.take(_DAY_TO_DAY):
         spans.append(((_weekday(match["last"]) - _weekday(match["first"])) * 24.0 + _clock(match, "end") - _clock(match, "start")) % 168.0 or 168.0)
-    named = [_days_named(match) for match in reading.take(_NAMED_DAYS)][:1]
+    named = [7 - _days_named(match) if (off := bool(_OFF_BEFORE.search(reading.text[: match.start()]))) else _days_named(match) for match in reading.take(_NAMED_DAYS)][:1]
     days_said = bool(named or _WORKDAYS.search(reading.text) or _DAILY.search(reading.text))
     for match in list(_CLOCK.finditer(reading.text)):
         start, end = int(match["start"]), int(match["end"])
-        if start <= 24 and end <= 24 and (days_said or match["endn"] in ("am", "pm", "uhr") or (start, end) == (9, 5)):
+        if start <= 24 and end <= 24 and (days_said or match["endn"] in ("am", "pm", "uhr") or (start, end) == (9, 5) or (match["startn"] == match["endn"] == "h" and start > 12)):
             reading.mask(match.start(), match.end())
             plain = not (match["startn"] or match["endn"]) and start > end and end <= 12
             rates.append((((_clock(match, "end") - _clock(match, "start")) % (12 if plain else 24)) or 24.0, 24.0))
+    apart_times = list(re.finditer(_TIME.format("start") + r"(?<=m)", reading.text))
+    if len(apart_times) == 2 and not rates and not spans:  # "fire it up at 8pm and kill it at 2am"
+        begin, end_ = ((int(m["start"]) % 12 + (12 if m["startn"] == "pm" else 0)) for m in apart_times)
+        rates.append((float((end_ - begin) % 24 or 24), 24.0))
+    for match in reading.take(_MONTHS):
+        lengths.append(2190.0 if match["quarter"] else 24.0 * _DAYS_OF_MONTH[match["month"][:3]])
+    if rates and _ONE_NIGHT.search(reading.text) and not _WEEKLY.search(reading.text):
+        lengths.append(24.0)
     counted_days = False
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
@@ -849,22 +885,23 @@ def _take_duration(reading: Reading) -> None:
         else:
             lengths.append(hours)
     # Which days of the week: a few of them are those days alone where no longer time is said.
-    weekly = bool(yearly or _WEEKLY.search(reading.text) or any(length > 168.0 for length in lengths))
+    weekly = bool(off or yearly or _WEEKLY.search(reading.text) or any(length > 168.0 for length in lengths))
     days_ = [*named, *(5 for _ in reading.take(_WORKDAYS) if not counted_days)]
     for match in reading.take(_WEEKEND):
         if match["once"] and not weekly:
             lengths.append(48.0)
         elif not (match["in"] or match["too"] and not match["off_"]):
+            off = off or bool(match["off"] or match["off_"])
             days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]
     if spans and not any(length <= 168.0 for length in lengths):
         rates += [(spans[0], 168.0)] if weekly else []
         lengths += [] if weekly else spans[:1]
     elif days_ and days_[0] <= 3 and named and not weekly and not lengths:
         lengths.append(24.0 * days_[0])
-    elif days_ and (rates or lengths or always) and not any(each > 24.0 for _, each in rates):
+    elif days_ and (rates or lengths or always or off) and not any(each > 24.0 for _, each in rates):
         if not rates and lengths and lengths[0] <= 24.0:
             rates.append((lengths.pop(0), 24.0))
-        if rates or always or named:
+        if rates or always or named or off:
             rates.append((days_[0] * 24.0, 168.0))
     if rates:
         lengths = [_scheduled(sorted(rates, key=lambda rate: rate[1]), lengths, 8760.0 if yearly else MONTH_HOURS)]
@@ -873,6 +910,11 @@ def _take_duration(reading: Reading) -> None:
         reading.fill("hours", [MONTH_HOURS])
 
 
+_DAYS_OF_MONTH = {"jan": 31, "feb": 28, "mar": 31, "apr": 30, "mai": 31, "may": 31, "jun": 30, "jul": 31, "aug": 31, "ago": 31, "sep": 30, "oct": 31, "okt": 31, "ott": 31, "nov": 30, "dec": 31, "dez": 31}
+_MONTHS = _compiled(
+    r"(?:(?:for|during|over|throughout|in|all|whole|entire|full|of|tutto|todo|ganzen|tout|im) (?:of |the )?)(?:(?P<month>jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|agosto|sept(?:ember)?|oct(?:ober)?|oktober|ottobre|nov(?:ember)?|dec(?:ember)?|dezember)|(?P<quarter>q[1-4]))(?! (?:be|i|we|have|not|also|cost|need|well|run)\b)(?!\w)"
+)
+_ONE_NIGHT = re.compile(r"\b(?:one|a|per|une|eine|single|pro|par) (?:single )?(?:night|nuit|nacht|evening|shift|noche|notte)\b")
 _WEEKLY = re.compile(r"\b(?:every|each|per|an?|the) (?:\w+ )?(?:week|month)\b|\b(?:weekly|monthly|month|weeks|months|usually|always)\b|woche|monat")
 
 
