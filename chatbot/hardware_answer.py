@@ -15,7 +15,7 @@ from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid, Instance
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
 from chatbot.sizing.memory import GIB, count
-from chatbot.sizing.reading import Goal
+from chatbot.sizing.reading import Goal, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.working import Working, article, capital, rounded, short
 from ingest import Row
@@ -34,9 +34,14 @@ _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?
 _FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
 _EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|[a-z]\d{2,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
+_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
 _IN_USE = re.compile(r"\b(?P<used>\d+) (?:out )?of (?:the |its |our |those )?\d+ (?:gpus|cards|chips|accelerators)\b")
 _USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
+_SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b", re.DOTALL)
+_COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
+_MORE_OF_THEM = re.compile(rf"\b(?P<count>{_COUNTED}) (?:more|extra|additional|others?)\b(?! (?:than|[a-z]+\d))")
+_LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?=(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
 _PER_HEAD = re.compile(r"\b(?:per|each|a) (?:seat|user|head|person|capita|employee|developer|customer|student|analyst|agent|engineer)\b|\bper seat\b")
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
@@ -44,7 +49,6 @@ _ALWAYS_ON = re.compile(r"\bsav\w+|\bdrops? off|\bcompared|\bversus|\bvs\b|\bins
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
 _MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
-_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
 _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
@@ -89,6 +93,8 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             f"{REFUSAL} The data has no spot price of {asked.workload.instance_type}, which changes all the time: "
             "`wattwise ingest 'aws://spot-prices?region=us-west-2'` brings those of the last day."
         )
+    if goals <= {Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.COMPARE} and _SUM.search(question) and (told := _together(asked.workload, question, working)):
+        return working.draft(*told)
     machines = [_machine(work, working) for work in _typed(works, facts)]
     if asked.workload.kwh and re.search(r"\bhow (?:many hours|long)|\bhours\b", question):
         return working.draft(*(_lasts(machine, question, working) for machine in machines))
@@ -385,6 +391,31 @@ class _Unit:
     text: str
 
 
+def _together(work: Workload, question: str, working: Working) -> list[str]:
+    """What several lots of machines cost together, each with its own count, hours and price; nothing where there is one lot."""
+    whole = 8760.0 if re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
+    text = _MORE_OF_THEM.sub(rf"\g<count> {work.instance_type}", question)
+    lots = [slots for part in _LOTS.split(text) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
+    said = [slots["hours"] for slots in lots if "hours" in slots]
+    usual = said[-1] if said and re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) else whole
+    machines = [_machine(replace(work, **{slot: slots.get(slot) for slot in ("instance_type", "instances")}, hours=slots.get("hours", usual), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
+    if len(machines) < 2 or not all(m.impact.price for m in machines):
+        return []
+    parts, given, total = [], [730.0, 8760.0], 0.0
+    for m in machines:
+        assert m.impact.price
+        price, number, hours = m.work.budget_per_hour or m.impact.price.usd_per_hour, m.work.instances or 1, m.work.hours or whole
+        parts.append(f"{number} × {price:.6g} × {hours:.6g} × {m.factor:g}".removesuffix(" × 1"))
+        given += [float(number), price, hours, m.factor]
+        total += number * price * hours * m.factor
+    formula = " + ".join(parts)
+    working.note(Computed(figure := f"${rounded(total, money=True)}", formula, 1.0, tuple(given)))
+    working.say(formula)
+    names = " and ".join(m.name for m in machines)
+    cite = working.cite(*(m.impact.price.row for m in machines if m.impact.price))
+    return [f"{figure} together for {names} {_where(machines[0], working)}: {formula} {cite}."]
+
+
 def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     facts, work = working.tables.facts, machine.work
     instance, hourly = facts.instances[work.instance_type or ""], machine.impact.figure("usd_per_hour")
@@ -459,7 +490,7 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         return [f"{fleet.name}: {text} are needed, and one gives {work.tokens_per_second:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
     if differ and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and _ALWAYS_ON.search(question) and not work.tokens_per_second:
         whole = 8760.0 if work.hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
-        saved = work.hours if _WHEN_OFF.search(question) else whole - work.hours
+        saved = work.hours if _WHEN_OFF.search(question) and not re.search(r"weekend|days\b|saturday|sunday", question) else whole - work.hours
         span = "a year" if whole == 8760 else "a month of 730 hours"
         told = _over(machine, "usd_per_hour", [(f"less {span}, for the {round(saved, 1):,g} hours that it is off", saved)], "${}", working)
         working.say(f"{saved:g} {whole:g} {work.hours:g}")

@@ -18,7 +18,7 @@ _RATE = re.compile(
     r"(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<noun>(?!tok)[a-z]{3,})?\s?(?:/\s?|(?:per|a|each|every|an) )s(?:ec(?:ond)?s?)?(?!\w)"
 )
 _PACE = re.compile(
-    r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale>k)?(?:\s?(?:[a-z]+ )?[a-z]*\s?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w)|(?<=gives \d)k?(?= *[.,;?]|$)|(?<=gives \d\dk)(?!\w)|(?<=gives \dk)(?!\w))"
+    r"(?:(?P<gives>gives|does|manages|handles|sustains|delivers|yields|emits|copes with) )?(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale>k)?(?!\w|\.\d)(?P<unit>\s?(?:[a-z]+ ?)?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w))?"
 )
 _OF_REQUESTS = re.compile(
     rf"\b(?:per|a|for|of|each|every|/)\s?(?:(?P<one>one|single)|(?P<word>hundred|thousand|million)|{_AMOUNT})?\s?(?P<noun>requests?|calls?|images?|pages?|queries|query|inferences?|classifications?|predictions?|documents?|transactions?|pictures?|completions?|answers?|hits?|frames?|jobs?)\b"
@@ -58,7 +58,7 @@ def requests_of(question: str) -> tuple[float, float, str] | None:
 
 def paces_of(question: str) -> tuple[float, ...]:
     """How many a second are wanted and given: (50, 8)."""
-    return tuple(float(m["number"].replace(",", "")) * (1000 if m["scale"] else 1) for m in _PACE.finditer(question))
+    return tuple(float(m["number"].replace(",", "")) * (1000 if m["scale"] else 1) for m in _PACE.finditer(question) if m["gives"] or m["unit"])
 
 
 def api_price(question: str) -> float | None:

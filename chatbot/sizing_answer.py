@@ -65,7 +65,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
-    filtered = Goal.CHEAPEST in asked.goals and asked.workload.vendors
+    wanted = asked.workload
+    filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or wanted.accelerators or wanted.accelerator_memory_gb or wanted.without)
     if not query.history and not filtered and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     if not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
@@ -390,6 +391,11 @@ class _Answer:
             self._work.note(Computed(text, formula, each, given))
             self._work.say(formula)
             told.append(f"{text}: {formula}")
+            if (cards := (work.accelerators or 0) * (work.instances or 1)) > 1 and not fit:
+                days = f"{rounded(hours / cards / 24)} days ({rounded(hours / cards)} hours)"
+                self._work.note(Computed(days, f"{formula} / {cards} / 24", 1.0, (*given, cards)))
+                self._work.note(Computed(f"{rounded(hours / cards)} hours", f"{formula} / {cards}", 1.0, (*given, cards)))
+                told[-1] = f"{days} on {cards}: {told[-1]}"
         return f"{'; '.join(told)} {self._work.cite(*sizing.model.rows, *((sheet.row,) if sheet else ()))}".rstrip() + "."
 
     def _preferred(self, sizings: Sequence[Sizing]) -> str:

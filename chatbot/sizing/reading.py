@@ -298,6 +298,9 @@ _TIME_NOUN = re.compile(r"(?:hour|day|night|week|month|year|second|minute|gpu|ch
 
 def _take_each(reading: Reading) -> None:
     """As many machines as there are of whom each has one."""
+    if "instance_type" not in reading.slots and (times := re.search(rf"\btimes (?P<count>{_NUMBER}) (?!(?:hour|day|week|month|year|minute)s)[a-z]{{3,}}s\b", reading.text)):
+        reading.mask(times.start(), times.end())
+        reading.fill("of_them", [int(_value(times["count"]))])
     for match in _EACH_GETS.finditer(reading.text):
         noun = match["noun"] or match["noun_"]
         stem = re.escape(noun.removesuffix("s").removesuffix("y")) if noun else r"(?!(?:hour|day|week|month|year|minute|gpu|token|dollar|buck)s)[a-z]{3,}"
@@ -837,7 +840,7 @@ _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 
 def _take_duration(reading: Reading) -> None:
-    always = reading.take(_ALWAYS)
+    always: list[Any] = list(reading.take(_ALWAYS))
     yearly = bool(_A_YEAR.search(reading.text))
     lengths: list[float] = []
     # Of which time how much is used: 10 hours of a day, 21 days of a month.
@@ -893,10 +896,11 @@ def _take_duration(reading: Reading) -> None:
         elif not (match["in"] or match["too"] and not match["off_"]):
             off = off or bool(match["off"] or match["off_"])
             days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]
+    always = always or _KEPT_UP.findall(reading.text)
     if spans and not any(length <= 168.0 for length in lengths):
         rates += [(spans[0], 168.0)] if weekly else []
         lengths += [] if weekly else spans[:1]
-    elif days_ and days_[0] <= 3 and named and not weekly and not lengths:
+    elif days_ and days_[0] <= 3 and named and not weekly and not [length for length in lengths if length > 24.0]:
         lengths.append(24.0 * days_[0])
     elif days_ and (rates or lengths or always or off) and not any(each > 24.0 for _, each in rates):
         if not rates and lengths and lengths[0] <= 24.0:
@@ -906,7 +910,7 @@ def _take_duration(reading: Reading) -> None:
     if rates:
         lengths = [_scheduled(sorted(rates, key=lambda rate: rate[1]), lengths, 8760.0 if yearly else MONTH_HOURS)]
     reading.fill("hours", lengths[:1])
-    if always and not _RATE.search(reading.text):
+    if always and not _RATE.search(reading.text) and not _KEPT_UP.search(reading.text):
         reading.fill("hours", [MONTH_HOURS])
 
 
@@ -915,6 +919,8 @@ _MONTHS = _compiled(
     r"(?:(?:for|during|over|throughout|in|all|whole|entire|full|of|tutto|todo|ganzen|tout|im) (?:of |the )?)(?:(?P<month>jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|agosto|sept(?:ember)?|oct(?:ober)?|oktober|ottobre|nov(?:ember)?|dec(?:ember)?|dezember)|(?P<quarter>q[1-4]))(?! (?:be|i|we|have|not|also|cost|need|well|run)\b)(?!\w)"
 )
 _ONE_NIGHT = re.compile(r"\b(?:one|a|per|une|eine|single|pro|par) (?:single )?(?:night|nuit|nacht|evening|shift|noche|notte)\b")
+# Up on some days, all of their hours.
+_KEPT_UP = re.compile(r"\b(?:during|only|just|keep|kept|up|on)\s\|")
 _WEEKLY = re.compile(r"\b(?:every|each|per|an?|the) (?:\w+ )?(?:week|month)\b|\b(?:weekly|monthly|month|weeks|months|usually|always)\b|woche|monat")
 
 

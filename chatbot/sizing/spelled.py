@@ -69,6 +69,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_HALF_MORE, lambda match: f"{match['number']}.5 {match['units']}" if match["number"] else f"1.5 {match['unit']}s"),
     (_QUARTERS, lambda match: f"{0.75 if match['number'] in ('three', '3') else 0.25} {match['unit']}s"),
     (_HUNDRED_MILLIONS, lambda match: f"{float(match['number']) / 10:g} billion"),
+    (re.compile(r"\ba (?=(?:billion|trillion) tok)"), "1 "),
     (_HALF, r"0.5 \g<unit>s"),
     (_SHARE_OF_LOAD, lambda match: f"{match['before']} {_SHARES[match['share']]}%" if match["share"] else f"{_SHARES[match['share_']]}% {match['after']}"),
     (_TEN_THOUSANDS, lambda match: f"{float(match['number']) * 10000:.0f}"),
