@@ -86,7 +86,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours:
             works = tuple(_rented(work, facts) for work in works)
         else:
-            machines = [_machine(_cheapest_with(work, facts), working) for work in works]
+            machines = [_machine(_cheapest_by(work, "", facts, each=True), working) for work in works]
             return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if re.search(r"\bspot\b", question) and not _has_spot_price(asked.workload, facts):
         raise ReaderError(
@@ -175,25 +175,26 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
 
 def _rented(work: Workload, facts: Facts) -> Workload:
     """As many instances as have the accelerators, of the type on which they cost least."""
-    sold = _cheapest_with(replace(work, accelerators=1), facts)
+    sold = _cheapest_by(replace(work, accelerators=1), "", facts, each=True)
     return replace(sold, accelerators=work.accelerators)
 
 
-def _cheapest_by(work: Workload, question: str, facts: Facts) -> Workload:
-    """The instance type that costs least of those with the accelerators that are wanted: so many, of that memory, maker or family."""
+def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = False) -> Workload:
+    """The instance type that costs least of those with the accelerators that are wanted: so many, of that memory, maker or
+    family; or on which `each` accelerator costs least."""
     sheets = _sheets(work, facts) if work.accelerator else []
     memory, fewest = work.accelerator_memory_gb or 0.0, work.accelerators or (0 if _PART_OF_A_GPU.search(question) else 1)
 
     def is_wanted(instance: Instance, exactly: bool) -> bool:
-        sheet, each = facts.accelerator(instance), (instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9
+        sheet, size = facts.accelerator(instance), (instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9
         vendor = sheet.vendor if sheet else instance.accelerator.partition(" ")[0]
         return (
-            (instance.accelerators >= fewest and instance.accelerators > 0 or instance.family in work.families)
+            ((instance.accelerators >= fewest and instance.accelerators > 0) or instance.family in work.families)
             and (not sheets or sheet in sheets)
             and (vendor in work.vendors if work.vendors else sheet is not None or bool(work.families))
             and (not work.families or instance.family in work.families)
             and not {vendor, instance.family, short(instance.accelerator)} & work.without
-            and (not memory or (each * instance.accelerators > 0.93 * memory if in_all else abs(each / memory - 1) < 0.1 if exactly else each > 0.93 * memory))
+            and (not memory or (size * instance.accelerators > 0.93 * memory if in_all else abs(size / memory - 1) < 0.1 if exactly else size > 0.93 * memory))
         )
 
     if not (work.vendors or work.families or work.accelerator) and re.search(r"\bgpus?\b|\bcards?\b", question):
@@ -201,19 +202,11 @@ def _cheapest_by(work: Workload, question: str, facts: Facts) -> Workload:
     priced = [(price.usd_per_hour, i) for i in facts.instances.values() if (price := facts.price(i.name))]
     exactly = not _MORE_OR_SO.search(question)
     in_all = not work.accelerators and bool(re.search(r"\bin (?:one|a single) (?:box|machine|server|instance)|\btotal|\bin all\b|\baltogether|\bcombined", question))
-    sold = [(usd, i.name) for usd, i in priced if is_wanted(i, exactly)] or [(usd, i.name) for usd, i in priced if is_wanted(i, exactly=False)]
+    fitting = [(usd, i) for usd, i in priced if is_wanted(i, exactly)] or [(usd, i) for usd, i in priced if is_wanted(i, exactly=False)]
+    sold = [(usd / (i.accelerators if each else 1.0), i.accelerators, i.name) for usd, i in fitting]
     if not sold:
         raise ReaderError("There is no on-demand price of an instance type with such accelerators in the data.")
-    return replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), instance_type=min(sold)[1])
-
-
-def _cheapest_with(work: Workload, facts: Facts) -> Workload:
-    """The instance type on which an accelerator costs least."""
-    sheets = _sheets(work, facts)
-    sold = [(p.usd_per_hour / i.accelerators, i.accelerators, i.name) for i in facts.instances.values() if i.accelerators >= (work.accelerators or 1) and facts.accelerator(i) in sheets and (p := facts.price(i.name))]
-    if not sold:
-        raise ReaderError(f"There is no on-demand price of an instance type with {work.accelerator} in the data.")
-    return replace(work, accelerator=None, accelerators=None, instance_type=min(sold)[2])
+    return replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), instance_type=min(sold)[2])
 
 
 def _machine(work: Workload, working: Working) -> _Machine:
@@ -774,7 +767,6 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
 
 def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, goals: Collection[Goal] = (), differ: bool = False) -> list[str]:
     """What accelerators draw, use over a time, emit or evaporate, without the machine around them."""
-    works = [replace(work, accelerators=work.accelerators or _number_idle(work, question)) for work in works]
     # The A100 of 40 GB and that of 80 GB draw the same.
     equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
     sheets = list(equal.values())
@@ -793,12 +785,6 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
         verdict = [f"{capital(_several(*known[0], working))} draw{'' if _number_of(known[0][0]) > 1 else 's'} more."]
     return [*verdict, *told, *silent]
-
-
-def _number_idle(work: Workload, question: str) -> int | None:
-    """How many accelerators there are where a word on their load stands between: "eight idle H200s"."""
-    found = re.search(rf"\b(\d+|{'|'.join(_COUNTS)}) (?:idle|idling|unused|spare|busy|(?:fully )?loaded) (?:nvidia )?{re.escape((work.accelerator or '').lower())}", question)
-    return found and (int(found[1]) if found[1].isdigit() else _COUNTS.index(found[1]) + 1)
 
 
 def _number_of(work: Workload) -> int:

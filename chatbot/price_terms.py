@@ -24,7 +24,7 @@ _OF_REQUESTS = re.compile(
     rf"\b(?:per|a|for|of|each|every|/)\s?(?:(?P<one>one|single)|(?P<word>hundred|thousand|million)|{_AMOUNT})?\s?(?P<noun>requests?|calls?|images?|pages?|queries|query|inferences?|classifications?|predictions?|documents?|transactions?|pictures?|completions?|answers?|hits?|frames?|jobs?)\b"
 )
 _API = re.compile(
-    rf"(?:\$\s?(?P<price>\d+(?:\.\d+)?)|(?P<cents>\d+(?:\.\d+)?) ?(?:cents?|ct|¢)|(?P<usd>\d+(?:\.\d+)?) (?:dollars|usd|bucks))(?: \w+)? ?(?:per|a|each|/|for an?|for every|the) ?(?:1 ?)?(?P<scale>million|mio|m|1k|thousand|k|billion)(?: (?:\w+ )?tok\w*|tok\w*|\b)|(?:per|/) ?(?:1 ?)?(?P<scale_>million|m)(?: tok\w*)? (?:is|of|at|:) \$?(?P<price_>\d+(?:\.\d+)?)|\b(?:price|rate) (?:is|of) \$?(?P<price__>\d+(?:\.\d+)?) per (?:1 ?)?m(?:illion)? tok\w*"
+    r"(?:\$\s?(?P<price>\d+(?:\.\d+)?)|(?P<cents>\d+(?:\.\d+)?) ?(?:cents?|ct|¢)|(?P<usd>\d+(?:\.\d+)?) (?:dollars|usd|bucks))(?: \w+)? ?(?:per|a|each|/|for an?|for every|the) ?(?:1 ?)?(?P<scale>million|mio|m|1k|thousand|k|billion)(?: (?:\w+ )?tok\w*|tok\w*|\b)|(?:per|/) ?(?:1 ?)?(?P<scale_>million|m)(?: tok\w*)? (?:is|of|at|:) \$?(?P<price_>\d+(?:\.\d+)?)|\b(?:price|rate) (?:is|of) \$?(?P<price__>\d+(?:\.\d+)?) per (?:1 ?)?m(?:illion)? tok\w*"
 )
 _AGAINST = re.compile(r"\b(?:break[ -]?even|beats?|pays? off|payback|pays? for itself|cheaper|worth(?:while)?|less than the api|from how many|at (?:what|which)|when|better|must we|amorti\w+)\b")
 _UPKEEP = re.compile(rf"(?<![\w.,])\$?{_AMOUNT}\s?(?:dollars |usd )?(?:(?:a|per|/|each|every)\s?mo(?:nth)?|monthly)\b")

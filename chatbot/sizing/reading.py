@@ -648,7 +648,7 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     names = _cores(known.accelerators)
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|busy|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
+        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
     by_folded = {_folded(name): name for name in names}
@@ -840,7 +840,7 @@ _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 
 def _take_duration(reading: Reading) -> None:
-    always: list[Any] = list(reading.take(_ALWAYS))
+    always = reading.take(_ALWAYS)
     yearly = bool(_A_YEAR.search(reading.text))
     lengths: list[float] = []
     # Of which time how much is used: 10 hours of a day, 21 days of a month.
@@ -893,24 +893,24 @@ def _take_duration(reading: Reading) -> None:
     for match in reading.take(_WEEKEND):
         if match["once"] and not weekly:
             lengths.append(48.0)
-        elif not (match["in"] or match["too"] and not match["off_"]):
+        elif not (match["in"] or (match["too"] and not match["off_"])):
             off = off or bool(match["off"] or match["off_"])
             days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]
-    always = always or _KEPT_UP.findall(reading.text)
+    whole_days = bool(always or off or _KEPT_UP.search(reading.text))
     if spans and not any(length <= 168.0 for length in lengths):
         rates += [(spans[0], 168.0)] if weekly else []
         lengths += [] if weekly else spans[:1]
     elif days_ and days_[0] <= 3 and named and not weekly and not [length for length in lengths if length > 24.0]:
         lengths.append(24.0 * days_[0])
-    elif days_ and (rates or lengths or always or off) and not any(each > 24.0 for _, each in rates):
+    elif days_ and (rates or lengths or whole_days) and not any(each > 24.0 for _, each in rates):
         if not rates and lengths and lengths[0] <= 24.0:
             rates.append((lengths.pop(0), 24.0))
-        if rates or always or named or off:
+        if rates or whole_days or named:
             rates.append((days_[0] * 24.0, 168.0))
     if rates:
         lengths = [_scheduled(sorted(rates, key=lambda rate: rate[1]), lengths, 8760.0 if yearly else MONTH_HOURS)]
     reading.fill("hours", lengths[:1])
-    if always and not _RATE.search(reading.text) and not _KEPT_UP.search(reading.text):
+    if always and not _RATE.search(reading.text):
         reading.fill("hours", [MONTH_HOURS])
 
 
