@@ -391,7 +391,7 @@ def _together(work: Workload, question: str, working: Working) -> list[str]:
     lots = [slots for part in _LOTS.split(text) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
     said = [slots["hours"] for slots in lots if "hours" in slots]
     usual = said[-1] if said and re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) else whole
-    machines = [_machine(replace(work, **{slot: slots.get(slot) for slot in ("instance_type", "instances")}, hours=slots.get("hours", usual), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
+    machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours", usual), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
     if len(machines) < 2 or not all(m.impact.price for m in machines):
         return []
     parts, given, total = [], [730.0, 8760.0], 0.0

@@ -234,8 +234,13 @@ def _completed(text: str, known: Known) -> str:
 
     sizes = _sizes(known)
     names = _long_names(known.models)
-    text = re.sub(r"(?<![\w.-])[a-z]{6,}(?![\w-])", lambda word: next(iter(get_close_matches(word.group(), names, 1, 0.86)), word.group()), text)
+    text = re.sub(rf"(?<![\w.-])[{''.join({name[0] for name in names})}][a-z]{{5,12}}(?![\w-])", lambda word: _as_spelled(word.group(), names), text)
     return _SHORT_NAME.sub(in_full, text)
+
+
+@lru_cache(maxsize=256)
+def _as_spelled(word: str, names: tuple[str, ...]) -> str:
+    return next(iter(get_close_matches(word, names, 1, 0.86)), word)
 
 
 @lru_cache(maxsize=4)
@@ -728,7 +733,7 @@ def _take_lines(reading: Reading, text: str) -> None:
                 refused or re.search(r"only\s$", reading.text[: match.start()][-6:])
             ):
                 continue
-            if "instance_type" in reading.slots and (several := _OF_A_LINE.search(reading.text[: match.start()])):
+            if "instance_type" in reading.slots and (several := _OF_A_LINE.search(reading.text[max(0, match.start() - 40) : match.start()])):
                 reading.slots.setdefault("instances", int(_value(several["count"])))  # "4 of the smallest Trainium (trn1.2xlarge)"
             reading.mask(match.start(), match.end())
             for slot, values in means.items():
@@ -856,7 +861,7 @@ def _take_duration(reading: Reading) -> None:
     off = False
     for match in reading.take(_DAY_TO_DAY):
         spans.append(((_weekday(match["last"]) - _weekday(match["first"])) * 24.0 + _clock(match, "end") - _clock(match, "start")) % 168.0 or 168.0)
-    named = [7 - _days_named(match) if (off := bool(_OFF_BEFORE.search(reading.text[: match.start()]))) else _days_named(match) for match in reading.take(_NAMED_DAYS)][:1]
+    named = [7 - _days_named(match) if (off := bool(_OFF_BEFORE.search(reading.text[max(0, match.start() - 40) : match.start()]))) else _days_named(match) for match in reading.take(_NAMED_DAYS)][:1]
     days_said = bool(named or _WORKDAYS.search(reading.text) or _DAILY.search(reading.text))
     for match in list(_CLOCK.finditer(reading.text)):
         start, end = int(match["start"]), int(match["end"])
