@@ -24,7 +24,7 @@ KNOWN = Known(
         "AWS Trainium2 chip", "AWS Trainium chip", "AWS Inferentia2 chip", "NVIDIA RTX PRO Server 6000 GPU",
     ),
     types=frozenset({
-        "g5.xlarge", "g5.12xlarge", "g6.xlarge", "g6e.xlarge", "p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "inf1.xlarge",
+        "g5.xlarge", "g5.12xlarge", "g6.xlarge", "g6.12xlarge", "g6e.xlarge", "g6e.12xlarge", "p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "inf1.xlarge",
         "inf2.24xlarge", "inf2.48xlarge", "trn1.32xlarge", "trn2.48xlarge",
     }),
     regions=frozenset({"us-east-1", "us-west-2", "eu-north-1", "eu-west-1", "eu-central-1", "ap-south-1"}),
@@ -92,7 +92,7 @@ def workload(*turns: str) -> Workload:
         ),
         ("How many H100s to serve DeepSeek R1 in fp8 with batch of 32?", Goal.COUNT, Workload(model="deepseek-ai/DeepSeek-R1", task=Task.SERVE, weights=Format.FP8, sequences=32, accelerator="H100")),
         ("llama 4 scout int4 on 1 H100?", Goal.FITS, Workload(model=SCOUT, weights=Format.INT4, accelerator="H100", accelerators=1)),
-        ("deepseek v3 fp8 on p5en?", Goal.CHOICE, Workload(model="deepseek-ai/DeepSeek-V3", weights=Format.FP8, families=frozenset({"p5en"}))),
+        ("deepseek v3 fp8 on p5en?", Goal.FITS, Workload(model="deepseek-ai/DeepSeek-V3", weights=Format.FP8, instance_type="p5en.48xlarge")),
     ],
 )  # fmt: skip
 def test_a_question_in_plain_words_is_a_workload(question: str, goal: Goal, expected: Workload) -> None:

@@ -23,14 +23,14 @@ _GRAND = re.compile(r"(?<![\w$])\$?(?P<number>\d+(?:[.,]\d+)?)\s?(?:grand\b|g(?=
 _SCALED = re.compile(rf"\b(?P<number>{_WHOLE})(?=\s(?:million|billion|trillion|per\s?cent|pct)\b|\s?%)")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:%|per\s?cent|pct\.?|prozent|pour\s?cent|por ciento|per cento|procent)(?!\w)")
 _HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(?P<hours>\d{1,4})\s?(?:h|hrs?|hours?)(?:(?:\s?and)?\s?(?P<minutes>\d{1,2})\s?(?:m|mins?|minutes?)\b|(?P<bare>[0-5]\d)(?!\w))")
-_HUNDRED_MILLIONS = re.compile(r"(?P<number>\d+(?:\.\d+)?) hundred million")
+_HUNDRED_MILLIONS = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,4})?) hundred million")
 _HALF_MORE = re.compile(r"\b(?P<unit>hour|day|week|month|year) and a half\b|\b(?P<number>\d+) and a half (?P<units>hours|days|weeks|months|years)\b")
 _HALF = re.compile(r"\bhalf an? (?P<unit>hour|day|week|month|year)\b")
 _SHARES = {"half": 50, "quarter": 25, "third": 33.3, "fifth": 20, "tenth": 10, "quarters": 75, "thirds": 66.7}
 _SHARE_OF_LOAD = re.compile(r"(?P<before>\b(?:utili[sz]ation|load|usage|busy|idles?|minus|less)(?: (?:is|of|at|about|only|just))*) (?:an?|one|two|three) (?P<share>quarters?|thirds?|half|fifth|tenth)\b|\b(?:an?|one|two|three) (?P<share_>quarters?|thirds?|half|fifth|tenth) (?P<after>load|utili\w+|busy|off|discount)\b")
-_TEN_THOUSANDS = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?:万|萬|만)")
+_TEN_THOUSANDS = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,4})?) ?(?:万|萬|만)")
 _QUARTERS = re.compile(r"\b(?P<number>a|one|three|1|3)[ -]quarters? of an? (?P<unit>hour|day|week|month|year)\b")
-_OF_A_WEEK = re.compile(r"(?P<hours>\d+ hours?) (?:(?:out )?of|from) (?:the|every|each|all)?\s?(?:24|168|730|8[,.]?760)(?: hours)?(?: (?:in|of|that))? (?:an?|the|each|every) (?P<each>day|week|month|year)(?: has)?")
+_OF_A_WEEK = re.compile(r"\b(?P<hours>\d{1,4} hours?) (?:(?:out )?of|from) (?:the|every|each|all)?\s?(?:24|168|730|8[,.]?760)(?: hours)?(?: (?:in|of|that))? (?:an?|the|each|every) (?P<each>day|week|month|year)(?: has)?")
 
 
 def as_read(question: str) -> str:
@@ -54,7 +54,7 @@ def _thousands(match: re.Match[str]) -> str:
 
 
 def _minutes(match: re.Match[str]) -> str:
-    return f"{int(match['hours']) + int(match['minutes'] or match['bare']) / 60:.5g} hours"
+    return f"{int(match['hours']) + int(match['minutes'] or match['bare']) / 60:.10g} hours"
 
 
 _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
@@ -69,7 +69,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_HALF_MORE, lambda match: f"{match['number']}.5 {match['units']}" if match["number"] else f"1.5 {match['unit']}s"),
     (_QUARTERS, lambda match: f"{0.75 if match['number'] in ('three', '3') else 0.25} {match['unit']}s"),
     (_HUNDRED_MILLIONS, lambda match: f"{float(match['number']) / 10:g} billion"),
-    (re.compile(r"\ba (?=(?:billion|trillion) tok)"), "1 "),
+    (re.compile(r"(?<!half )\ba (?=(?:billion|trillion) tok)"), "1 "),
     (_HALF, r"0.5 \g<unit>s"),
     (_SHARE_OF_LOAD, lambda match: f"{match['before']} {_SHARES[match['share']]}%" if match["share"] else f"{_SHARES[match['share_']]}% {match['after']}"),
     (_TEN_THOUSANDS, lambda match: f"{float(match['number']) * 10000:.0f}"),
