@@ -66,7 +66,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     wanted = asked.workload
-    filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or wanted.accelerators or wanted.accelerator_memory_gb or wanted.without)
+    filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
     if not query.history and not filtered and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     if not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):

@@ -228,11 +228,12 @@ def _completed(text: str, known: Known) -> str:
             name = f"{family}.{match['size']}xlarge"
             return name if name in known.types else match.group()
         there = sizes.get(family, ())
-        if there and (match["least"] or len(there) == 1) and not _is_refused(text, match.start()):
+        if there and (match["least"] or (len(there) == 1 and few)) and not _is_refused(text, match.start()):
             return there[0]
         return match.group()
 
     sizes = _sizes(known)
+    few = len({m["family"] for m in _SHORT_NAME.finditer(text) if m["family"] in sizes and not m["size"]}) <= 2
     names = _long_names(known.models)
     text = re.sub(rf"(?<![\w.-])[{''.join({name[0] for name in names})}][a-z]{{5,12}}(?![\w-])", lambda word: _as_spelled(word.group(), names), text)
     return _SHORT_NAME.sub(in_full, text)
@@ -276,7 +277,7 @@ def _take_region_codes(reading: Reading) -> None:
 
 
 _TYPE = _compiled(
-    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|(?!(?:on|in|at|to|for|per|with|and|or|from|than|via|using|over|by|the|an?|hour|day|week|month|year|user|b|billion|million|gpu|when|if|is|vs|versus|costs?)\s)[a-z-]{{2,}}(?<!s))\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
+    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|(?:[a-z]+-)?[a-z]+(?:ing|ed|able)|tiny|little|lonely|spare|old|small|big|separate|different|of (?:the|those|these|their))\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d{0,3}xl(?:arge)?|metal(?:-\d+xl)?)(?:['’]?s)?(?![\w-])"
 )
 
@@ -836,7 +837,7 @@ _WEEKEND = _compiled(
     r"(?:(?P<off>(?:off|down|not|no|without|except|but not|excluding|never|minus|skip\w*|out|closed|sleep\w*|stop\w*|rest\w*|paused?)(?: (?:at|on|over|for|during))?(?: the)? )|(?P<in>(?:including|incl\.?|even|also|and)(?: (?:at|on|over))?(?: the)? )|(?P<once>(?:for |over |this |next |last )(?:an?|one|the|this|next|last|whole)?\s?))?"
     r"(?P<word>weekends?|wochenende\w*)(?P<too> (?:included|too|as well|incl\.?)| (?P<off_>off|excluded|out|free))?(?!\w)"
 )
-_ALWAYS = _compiled(r"(?:(?:nobody|no[ -]?one|don['’]?t|never|not)(?: ever| gets?| being| been| is| are)* (?:off|stops?|stopped|sleeps?|down|(?:switch|turn|shut|power)(?:es|ed|s|ing)?(?: (?:it|them|those|these|that|the \w+))? (?:off|down))|24/7|24x7|around the clock|all the time|always (?:on|up|running)|continuously|nonstop|non-stop|permanently|left (?:on|running)|leav(?:e|ing) (?:it|them|everything) (?:on|running|up)|stays? (?:on|up)|(?:is|are) (?:on|up) all the time|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
+_ALWAYS = _compiled(r"(?:(?:nobody|no[ -]?one|don['’]?t|never|not)(?: ever| gets?| being| been| is| are)* (?:off|stops?|stopped|sleeps?|down|(?:switch|turn|shut|power)(?:es|ed|s|ing)?(?: (?:it|them|those|these|that|the \w+))? (?:off|down))|24/7|24x7|around the clock|all the time|always (?:on|up|running)|continuously|nonstop|non-stop|permanently|left (?:on|running)|leav(?:e|ing) (?:it|them|everything) (?:on|running|up)|(?:is|are) (?:on|up) all the time|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
 _RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:calendar )?(?:day|week|year|annum|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
 _A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|annum|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
 _FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante|em|num|numa|an(?= ein)|über|przez|w ciągu)\s")
