@@ -515,6 +515,9 @@ class _Answer:
                 takes = f"{bare} without and {takes} with their scales"
             return f"The weights of {self._subject(sizing)} take {takes} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
         if wanted == "adapter":
+            if term.bytes < 1e9:
+                takes = f"{rounded(term.bytes / 1e6)} MB"
+                self._work.note(Computed(takes, term.formula, 1e6, (*_CONSTANTS, *self._derived())))
             return f"The adapter of rank {work.lora_rank} of {self._subject(sizing, bare=True)} takes {takes}, with its gradients and optimizer states {self._work.cite(*sizing.model.rows)}".rstrip() + "."
         name, count, context = self._subject(sizing, bare=True), work.sequences or 1, work.context or 0
         tokens = f"{count:,} sequences of {context:,} tokens" if count > 1 else f"{context:,} token{'s' if context != 1 else ''}"
