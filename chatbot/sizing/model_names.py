@@ -40,7 +40,6 @@ class _Token:
 def find_model(text: str, models: Sequence[str]) -> Named | None:
     """The models that a text in lower case names; None where it names none. Sizes alone ("a 7B model") are no names."""
     keys = _keys(tuple(models))
-    heads = {key[0] for key in keys.values()}
     vocabulary = {token for key in keys.values() for token in key} - STOP_WORDS
     joined = {t: name for name, key in keys.items() for t in key if re.fullmatch(r"\d+x\d+b", t)}
     tokens = list(_tokens(text))
@@ -49,7 +48,7 @@ def find_model(text: str, models: Sequence[str]) -> Named | None:
     while position < len(tokens):
         if tokens[position].text in joined:
             found.append(Named(tokens[position].start, tokens[position].end, (joined[tokens[position].text],)))
-        elif tokens[position].text in heads and (named := _named(text, tokens, position, keys, vocabulary)):
+        elif tokens[position].text in heads(tuple(models)) and (named := _named(text, tokens, position, keys, vocabulary)):
             found.append(named)
             position = next((i for i, t in enumerate(tokens) if t.start >= named.end), len(tokens))
             continue
@@ -59,6 +58,12 @@ def find_model(text: str, models: Sequence[str]) -> Named | None:
     rows = tuple(dict.fromkeys(name for named in found for name in named.models))
     first = found[0]
     return Named(first.start, found[-1].end, rows, first.parameters, None if rows else first.unknown)
+
+
+@lru_cache(maxsize=16)
+def heads(models: tuple[str, ...]) -> frozenset[str]:
+    """The words that names begin with: "llama", "qwen"."""
+    return frozenset(key[0] for key in _keys(models).values())
 
 
 def sibling(model: str, size: str, models: Sequence[str]) -> str | None:
