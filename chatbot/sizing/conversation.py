@@ -110,7 +110,7 @@ def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     return Heard(label, asked, computed, said, likely=alone)
 
 
-_STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|family|duration)\b")
+_STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
 
 
 def _machines(work: Workload) -> tuple[Any, ...]:
@@ -142,6 +142,7 @@ def _leans(said: Said, before: Heard) -> bool:
 
 
 _FORMATS = frozenset({"weights", "cache"})
+_OF_MEMORY = frozenset({"memory", "weights", "kv_cache"})
 _FUNCTION_WORD = re.compile(
     r"(?:and|or|but|so|ok|okay|now|then|also|what about|what if|how about|if|i|we|you|it|its|it's|that|the|a|with|in|at|to|as|of|for|on|is|are"
     r"|was|were|do|does|would|will|use|used|using|run|ran|switch|switched|change|changed|drop|go|went|keep|kept|store|stored"
@@ -151,10 +152,12 @@ _FUNCTION_WORD = re.compile(
 
 
 def _only_changes(said: Said, label: str) -> bool:
-    """Whether formats and function words are all that is said, so that the same is asked as before: "and with the weights in int8?"."""
-    words = set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", said.plain))
+    """Whether slots and function words are all that is said, so that the same is asked as before: "and with the weights in int8?", "on two H100"."""
+    words = set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", _STAND_INS.sub(" ", said.plain)))
     other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
-    return bool(said.slots) and said.slots.keys() <= _FORMATS and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
+    # Hardware beside an amount of memory asks whether it fits.
+    changed = _FORMATS if label in _OF_MEMORY else _FORMATS | _HARDWARE | {"accelerators", "instances", "region", "sequences", "context"}
+    return bool(said.slots) and not said.goals and said.slots.keys() <= changed and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
 
 
 def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]:

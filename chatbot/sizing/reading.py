@@ -279,7 +279,7 @@ def _take_region_codes(reading: Reading) -> None:
 
 
 _TYPE = _compiled(
-    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|(?:[a-z]+-)?[a-z]+(?:ing|ed|able)|tiny|little|lonely|spare|old|small|big|separate|different|of (?:the|those|these|their))\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
+    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|(?:[a-z]+-)?[a-z]+(?:ing|ed|able)|[a-z]+-(?:on|up|only)|idle|tiny|little|lonely|spare|old|small|big|separate|different|of (?:the|those|these|their))\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d{0,3}xl(?:arge)?|metal(?:-\d+xl)?)(?:['’]?s)?(?![\w-])"
 )
 
