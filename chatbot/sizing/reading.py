@@ -632,8 +632,12 @@ _TARGETS = _compiled(r"(q|k|v|o|gate|up|down)_proj(?!\w)|(?:(query|key|value|out
 _MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:weights?|cop(?:y|ies)|params?|parameters?))?|cop(?:y|ies) of the weights|optimi[sz]er[- ]states?|moments|states)(?!\w)")
 
 
+_NO_ADAPTER = _compiled(r"(?:no|not|without|minus|never|ohne|sans|sin|senza) (?:any |a )?(?:q?lora|peft|adapters?)(?!\w)")
+
+
 def _take_training(reading: Reading) -> None:
     reading.take(_MASTER)
+    reading.take(_NO_ADAPTER)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
     if "lora" in reading.text or "adapter" in reading.text:
         letters = next((set(re.findall(r"[qkvo]", m.group())) for m in reading.take(_LETTERS)), set("qkvo") if _ATTENTION_ONLY.search(reading.text) else set())
