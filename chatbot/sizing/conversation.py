@@ -93,6 +93,9 @@ def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     computed = likely >= _CLAIMED and can_be_computed(label, asked) and len(question) <= _LONGEST
     if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
         return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": what comes next is asked of it
+    if before and not before.computed and before.label not in COMPUTED and _is_bare(said):
+        # "How many vCPUs has it? And the small one?" asks for the same of another thing.
+        return Heard(before.label, asked_for(said, before.label, before, known), computed=False, said=said, likely=probabilities(said, before.label))
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
         after = probabilities(said, before.label)
@@ -151,9 +154,18 @@ _FUNCTION_WORD = re.compile(
 )
 
 
+def _is_bare(said: Said) -> bool:
+    """Whether a turn says nothing but the name of a thing, and function words."""
+    return bool(said.slots) and said.slots.keys() <= _HARDWARE | {"region"} and not said.goals and all(map(_FUNCTION_WORD.fullmatch, _other_words(said)))
+
+
+def _other_words(said: Said) -> set[str]:
+    return set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", _STAND_INS.sub(" ", said.plain)))
+
+
 def _only_changes(said: Said, label: str) -> bool:
     """Whether slots and function words are all that is said, so that the same is asked as before: "and with the weights in int8?", "on two H100"."""
-    words = set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", _STAND_INS.sub(" ", said.plain)))
+    words = _other_words(said)
     other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
     # Hardware beside an amount of memory asks whether it fits.
     changed = _FORMATS if label in _OF_MEMORY else _FORMATS | _HARDWARE | {"accelerators", "instances", "region", "sequences", "context"}

@@ -221,6 +221,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _SHORT_NAME = _compiled(r"(?P<least>(?:baby|little|tiny|littlest|teeny|entry[- ]level|small) )?(?P<family>[a-z]{1,5}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?)(?:\.(?P<size>\d{1,2}))?(?:s|['’]s)?(?![\w-]|\.\w)")
 
 
+_CHOOSES = re.compile(r"\b(?:cheapest|smallest|largest|biggest|fastest|greenest|best|which|only|family|families|series)\b")
+
+
 def _completed(text: str, known: Known) -> str:
     """The text with short names of instance types in full: "p5en.48", "the baby inf2", and a family of one size by itself."""
 
@@ -235,7 +238,8 @@ def _completed(text: str, known: Known) -> str:
         return match.group()
 
     sizes = _sizes(known)
-    few = len({m["family"] for m in _SHORT_NAME.finditer(text) if m["family"] in sizes and not m["size"]}) <= 2
+    # Among several families, or where one is to be chosen from, each stands for all its sizes.
+    few = len({m["family"] for m in _SHORT_NAME.finditer(text) if m["family"] in sizes and not m["size"]}) <= 2 and not _CHOOSES.search(text)
     names = _long_names(known.models)
     text = re.sub(rf"(?<![\w.-])[{''.join({name[0] for name in names})}][a-z]{{5,12}}(?![\w-])", lambda word: _as_spelled(word.group(), names), text)
     return _SHORT_NAME.sub(in_full, text)
