@@ -8,37 +8,54 @@ from dataclasses import dataclass, replace
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.price_terms import api_price, levy_of, own_hardware, paces_of, requests_of, terms_of
 from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
-from chatbot.sizing.facts import Accelerator, Grid
+from chatbot.sizing.facts import Accelerator, Grid, Instance
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
-from chatbot.sizing.memory import count
-from chatbot.sizing.reading import Goal
+from chatbot.sizing.memory import GIB, count
+from chatbot.sizing.reading import Goal, read_question
+from chatbot.sizing.spelled import as_read
 from chatbot.working import Working, article, capital, rounded, short
 from ingest import Row
 
-_SPANS = (("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("year", 8760.0))
+_SPANS = (("minute", 1 / 60), ("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("quarter", 2190.0), ("year", 8760.0))
 # How a unit of time begins, in the languages that are read.
-_WRITTEN = {"hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "year": ("y", "an", "ja", "jä", "añ")}
-_SPAN = re.compile(r"\b(?:per|an?|each|every|the|pro|im|einem|einer|une?|una|par|por|al)[ -](hour|day|week|month|year|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
+_WRITTEN = {"minute": ("min",), "hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "quarter": ("q", "tri"), "year": ("y", "an", "ja", "jä", "añ")}
+_SPAN = re.compile(r"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?(minute|hour|day|week|month|quarter|year|annum|quartal|trimestre|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
-_EMBODIED = re.compile(r"\b(?:embodied|embedded|manufactur\w+)\b(?!.*\b(?:plus|and|with|operation\w*)\b)")
-_WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin)\b[^.]{0,20}(?:pue|intensity)|\bgrid (?:intensity )?only\b")
+_EMBODIED = re.compile(r"^(?!.*\b(?:plus|operational|electricity|everything|included?|including|incl)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\b(?:plus|and|with|operation\w*)\b))", re.DOTALL)
+_NOT_EMBODIED = re.compile(r"\b(?:no|not|without|excluding|excl\.?|except|minus|ignor\w+|leav\w+ out|skip\w*|w/o|sans|ohne|sin)\b[^.;]{0,25}\b(?:embodied|embedded|manufactur\w+|making)\b|\b(?:embodied|manufactur\w+)\b[^.;,]{0,12}\b(?:no|out|off|excluded|aside|छोड़कर|left out)\b")
+_WITH_EMBODIED = re.compile(r"\b(?:everything|in all|total|plus|including|included|incl|and|with|all in)\b")
+_WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin|excl)\b[^.]{0,20}(?:pue|intensity|overhead)|\bpue\b[^.;,]{0,6} (?:no|out|excl\w*|aside|left out)\b|\b(?:overhead|pue)\b(?: (?:is|has been|\w+))? (?:already|left out)\b|\balready (?:has|includes?|incl\w*)\b|\bit side\b|\bgrid (?:intensity )?only\b")
 # What a data centre draws for energy that its machines use, in words that ask for no carbon.
-_FACILITY = re.compile(r"^(?!.*(?:co2|carbon|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
+_FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
-_EACH = re.compile(r"\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
-_DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
+_EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|[a-z]\d{2,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
+_IN_USE = re.compile(r"\b(?P<used>\d+) (?:out )?of (?:the |its |our |those )?\d+ (?:gpus|cards|chips|accelerators)\b")
+_USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
+_SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b", re.DOTALL)
+_COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
+_MORE_OF_THEM = re.compile(rf"\b(?P<count>{_COUNTED}) (?:more|extra|additional|others?)\b(?! (?:than|[a-z]+\d))")
+_LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?=(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
+_IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
+_PER_HEAD = re.compile(r"\b(?:per|each|a) (?:seat|user|head|person|capita|employee|developer|customer|student|analyst|agent|engineer)\b|\bper seat\b")
+_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
+_ALWAYS_ON = re.compile(r"\bsav\w+|\bdrops? off|\bcompared|\bversus|\bvs\b|\binstead of|\bless\b|\bspar\w+|\béconomi\w+|\bahorr\w+")
+_PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
+_MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
+_DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
 _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
 
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     """The figure first, then its arithmetic; several machines or places are compared, the least first."""
-    *earlier, question = working.said[0].lower().split("\n")
+    *earlier, question = map(as_read, working.said[0].split("\n"))
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
     works, goals = (asked.workload, *asked.others), set(asked.goals)
@@ -54,38 +71,46 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         parts = len(works) if _EVENLY.search(question) else 1
         shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
         return working.draft(*_of_energy(shared, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ, together=parts > 1))
+    if asked.workload.tokens_per_second and Goal.TOKENS in goals and not asked.workload.instance_type:
+        return working.draft(_generated(asked.workload, question, working))
     if asked.workload.tokens and goals & {Goal.TIME, Goal.THROUGHPUT} and (paced := _paced(asked.workload, working)):
         return working.draft(paced)
+    if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
+        found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
+        return working.draft(*(line for work, machine in found for line in _cheapest(machine, work, question, working)))
     if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
         return working.draft(*_of_grids(works, working))
     if asked.workload.accelerator and not asked.workload.instance_type:
-        if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not _EACH.search(question):
-            machines = [_machine(_cheapest_with(work, facts, whole=True), working) for work in works]
-            return working.draft(*(line for machine, work in zip(machines, works, strict=True) for line in _cheapest(machine, work, question, working)))
         if goals & {Goal.CARBON, Goal.WATER, Goal.ENERGY} or not goals & {*_OF_MONEY, Goal.CHEAPEST}:
             return working.draft(*_of_accelerators(works, question, working, goals=goals, differ=differ))
         if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours:
             works = tuple(_rented(work, facts) for work in works)
         else:
-            machines = [_machine(_cheapest_with(work, facts), working) for work in works]
+            machines = [_machine(_cheapest_by(work, "", facts, each=True), working) for work in works]
             return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if re.search(r"\bspot\b", question) and not _has_spot_price(asked.workload, facts):
         raise ReaderError(
             f"{REFUSAL} The data has no spot price of {asked.workload.instance_type}, which changes all the time: "
             "`wattwise ingest 'aws://spot-prices?region=us-west-2'` brings those of the last day."
         )
+    if goals <= {Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.COMPARE} and _SUM.search(question) and (told := _together(asked.workload, question, working)):
+        return working.draft(*told)
     machines = [_machine(work, working) for work in _typed(works, facts)]
+    if asked.workload.kwh and re.search(r"\bhow (?:many hours|long)|\bhours\b", question):
+        return working.draft(*(_lasts(machine, question, working) for machine in machines))
     if Goal.CARBON in goals:
-        if _EMBODIED.search(question):
+        if _EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
             return working.draft(*(_made(machine, question, working) for machine in machines))
         return working.draft(*_emissions(machines, question, working, differ=differ))
     if Goal.WATER in goals:
         return working.draft(*_water(machines, question, working))
     if Goal.ENERGY in goals:
         return working.draft(*_energy(machines, question, working, differ=differ))
+    if len(machines) == 1 and (told := _weighed(machines[0], question, working, differ=differ)):
+        return working.draft(*told)
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
-        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question))
-        return working.draft(*(_affordable(machine, working, counted=counted) for machine in machines))
+        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not _IS_ENOUGH.search(question)
+        return working.draft(*(_affordable(machine, question, working, counted=counted) for machine in machines))
     if Goal.AFFORDABLE in goals:
         raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
     if len(machines) == 1 and _asks_list_price_elsewhere(machines[0]):
@@ -122,6 +147,9 @@ class _Machine:
     work: Workload
     impact: Impact
     rows: tuple[Row, ...]
+    factor: float = 1.0
+    """By what its list price is multiplied, and why: 0.83, "with 17 % off"."""
+    terms: str = ""
 
     @property
     def region(self) -> str:
@@ -147,17 +175,38 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
 
 def _rented(work: Workload, facts: Facts) -> Workload:
     """As many instances as have the accelerators, of the type on which they cost least."""
-    sold = _cheapest_with(replace(work, accelerators=1), facts)
+    sold = _cheapest_by(replace(work, accelerators=1), "", facts, each=True)
     return replace(sold, accelerators=work.accelerators)
 
 
-def _cheapest_with(work: Workload, facts: Facts, *, whole: bool = False) -> Workload:
-    """The instance type on which an accelerator costs least, or the one that costs least as a whole."""
-    sheets = _sheets(work, facts)
-    sold = [(p.usd_per_hour / (1 if whole else i.accelerators), i.name) for i in facts.instances.values() if i.accelerators >= (work.accelerators or 1) and facts.accelerator(i) in sheets and (p := facts.price(i.name))]
+def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = False) -> Workload:
+    """The instance type that costs least of those with the accelerators that are wanted: so many, of that memory, maker or
+    family; or on which `each` accelerator costs least."""
+    sheets = _sheets(work, facts) if work.accelerator else []
+    memory, fewest = work.accelerator_memory_gb or 0.0, work.accelerators or (0 if _PART_OF_A_GPU.search(question) else 1)
+
+    def is_wanted(instance: Instance, exactly: bool) -> bool:
+        sheet, size = facts.accelerator(instance), (instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9
+        vendor = sheet.vendor if sheet else instance.accelerator.partition(" ")[0]
+        return (
+            ((instance.accelerators >= fewest and instance.accelerators > 0) or instance.family in work.families)
+            and (not sheets or sheet in sheets)
+            and (vendor in work.vendors if work.vendors else sheet is not None or bool(work.families))
+            and (not work.families or instance.family in work.families)
+            and not {vendor, instance.family, short(instance.accelerator)} & work.without
+            and (not memory or (size * instance.accelerators > 0.93 * memory if in_all else abs(size / memory - 1) < 0.1 if exactly else size > 0.93 * memory))
+        )
+
+    if not (work.vendors or work.families or work.accelerator) and re.search(r"\bgpus?\b|\bcards?\b", question):
+        work = replace(work, vendors=frozenset({"NVIDIA", "AMD"}))
+    priced = [(price.usd_per_hour, i) for i in facts.instances.values() if (price := facts.price(i.name))]
+    exactly = not _MORE_OR_SO.search(question)
+    in_all = not work.accelerators and bool(re.search(r"\bin (?:one|a single) (?:box|machine|server|instance)|\btotal|\bin all\b|\baltogether|\bcombined", question))
+    fitting = [(usd, i) for usd, i in priced if is_wanted(i, exactly)] or [(usd, i) for usd, i in priced if is_wanted(i, exactly=False)]
+    sold = [(usd / (i.accelerators if each else 1.0), i.accelerators, i.name) for usd, i in fitting]
     if not sold:
-        raise ReaderError(f"There is no on-demand price of an instance type with {work.accelerator} in the data.")
-    return replace(work, accelerator=None, accelerators=None, instance_type=min(sold)[1])
+        raise ReaderError("There is no on-demand price of an instance type with such accelerators in the data.")
+    return replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), instance_type=min(sold)[2])
 
 
 def _machine(work: Workload, working: Working) -> _Machine:
@@ -172,7 +221,9 @@ def _machine(work: Workload, working: Working) -> _Machine:
         raise ReaderError("Instances cannot be fewer than 1: give at least 1.")
     name = f"{machines:,} × {instance.name}" if machines > 1 else instance.name
     working.say(name, str(machines), f"{load_of(work):.0%}".replace("%", " %"), work.region or DEFAULT_REGION, "CO2e")
-    return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,))
+    factor, terms = next((t for turn in reversed(working.said[0].split("\n")) if (t := terms_of(as_read(turn)))[1]), (1.0, ""))
+    working.say(terms)
+    return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,), factor, terms)
 
 
 def _has_spot_price(work: Workload, facts: Facts) -> bool:
@@ -193,7 +244,7 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
         return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
     if work.hours:
         return [(_length(work.hours), work.hours)]
-    wanted = [_unit(match) for match in _SPAN.finditer(question)]
+    wanted = [_unit_of_time(match) for match in _SPAN.finditer(question)]
     units = dict.fromkeys(unit for unit in wanted if unit) or {"hour": None, "month": None}
     return [(f"{'an' if unit == 'hour' else 'a'} {unit}{' of 730 hours' if unit == 'month' else ''}", dict(_SPANS)[unit]) for unit in units]
 
@@ -202,7 +253,7 @@ def _tokens(tokens: float) -> str:
     return f"{tokens / 1e9:g} billion" if tokens >= 1e9 else f"{tokens / 1e6:g} million"
 
 
-def _unit(match: re.Match[str]) -> str:
+def _unit_of_time(match: re.Match[str]) -> str:
     written = match[1] or match[2] or match[3]
     return next(unit for unit, starts in _WRITTEN.items() if written.startswith(starts))
 
@@ -221,9 +272,10 @@ def _over(machine: _Machine, figure: str, spans: Sequence[tuple[str, float]], un
     known = machine.impact.figure(figure)
     assert known
     told: list[str] = []
+    factor = machine.factor if "$" in unit else 1.0
     for words, hours in spans:
-        text = unit.format(rounded(known.value * hours, money="$" in unit))
-        formula = f"({known.formula}) × {hours:g}"
+        text = unit.format(rounded(known.value * hours * factor, money="$" in unit))
+        formula = f"({known.formula}) × {hours:g}{f' × {factor:g}' if factor != 1 else ''}"
         working.say(words)
         working.note(Computed(text, formula, 1.0, _given(machine, hours)))
         told.append(f"{text} {words}")
@@ -234,7 +286,7 @@ def _given(machine: _Machine, *others: float) -> tuple[float, ...]:
     """Numbers of the formulas that the question sets, or that follow from a row that is cited."""
     work, impact = machine.work, machine.impact
     computed = (impact.watts, impact.kwh_per_hour, *((impact.watts / 1000,) if impact.watts else ()))
-    return tuple(float(n) for n in (*_NUMBERS, *others, work.instances, work.load, 0.5, *computed) if n) + _devices(machine)
+    return tuple(float(n) for n in (*_NUMBERS, *others, machine.factor, work.instances, work.load, 0.5, *computed) if n) + _devices(machine)
 
 
 def _devices(machine: _Machine) -> tuple[float, ...]:
@@ -255,6 +307,13 @@ def _asks_list_price_elsewhere(machine: _Machine) -> bool:
 def _costs(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool) -> list[str]:
     priced = sorted((m for m in machines if m.impact.price), key=lambda m: m.impact.usd_per_hour or 0.0)
     silent = [_no_price(m, working) for m in machines if not m.impact.price]
+    if len(priced) > 1 and (units := [unit for m in priced if (unit := _unit(m, question, working))]):
+        units.sort(key=lambda unit: unit.value)
+        best = f"{units[0].name} is cheapest by that." if len(units) > 1 else ""
+        return [best, *(f"- {unit.text}." for unit in units), *silent]
+    if len({m.work.tokens_per_second for m in priced}) > 1:
+        priced.sort(key=lambda m: (m.impact.usd_per_hour or 0.0) / ((m.work.tokens_per_second or 1.0) * (m.work.load or 1.0)))
+        return [f"{priced[0].name} is the cheapest by that.", *(f"- {line}" for m in priced for line in _cost(m, question, working)), *silent]
     if len(priced) > 1:
         least, *others = priced
         spans = _spans(least.work, question, paid=True)[:1]
@@ -268,7 +327,17 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         if same or len(others) > 1:
             return told
         text = _gap(least, others[0], "usd_per_hour", "${}", spans[0], working)
-        difference = f"{others[0].name} costs {text} more {spans[0][0]} than {least.name} {_cited(others[0], working)}{_cited(least, working)}."
+        percent = ""
+        if re.search(r"%|\bpercent|\bper cent|\brelative|\bmark-?up|\bpremium", question):
+            one, other = least.impact.figure("usd_per_hour"), others[0].impact.figure("usd_per_hour")
+            assert one
+            assert other
+            share, saved = f"{rounded((other.value / one.value - 1) * 100)} %", f"{rounded((1 - one.value / other.value) * 100)} %"
+            given = (*_given(least, 100), *_given(others[0], 100))
+            working.note(Computed(share, f"(({other.formula}) - ({one.formula})) / ({one.formula}) × 100", 1.0, given))
+            working.note(Computed(saved, f"(({other.formula}) - ({one.formula})) / ({other.formula}) × 100", 1.0, given))
+            percent = f", which is {share} more; {least.name} saves {saved}"
+        difference = f"{others[0].name} costs {text} more {spans[0][0]} than {least.name}{percent} {_cited(others[0], working)}{_cited(least, working)}."
         return [difference, *told] if differ else [*told, difference]
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
 
@@ -279,8 +348,9 @@ def _gap(less: _Machine, more: _Machine, name: str, unit: str, span: tuple[str, 
     assert one
     assert other
     hours = span[1]
-    text = unit.format(rounded((other.value - one.value) * hours / scale, money="$" in unit))
-    working.note(Computed(text, f"(({other.formula}) - ({one.formula})) × {hours:g}", scale, (*_given(less, hours), *_given(more, hours))))
+    formula = f"(({other.formula}) - ({one.formula})) × {hours:g}{f' × {less.factor:g}' if '$' in unit else ''}"
+    text = unit.format(rounded((other.value - one.value) * hours * (less.factor if "$" in unit else 1.0) / scale, money="$" in unit))
+    working.note(Computed(text, formula, scale, (*_given(less, hours), *_given(more, hours))))
     return text
 
 
@@ -293,21 +363,155 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     assert price
     spans = _spans(machine.work, question, paid=True)
     hourly = [] if any(hours == 1 for _, hours in spans) else [("an hour", 1.0)]
-    text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name} {_where(machine, working)} {_cited(machine, working)}."
-    if _EACH.search(question) and (instance := working.tables.facts.instances[machine.work.instance_type or ""]).accelerators:
-        each = f"${rounded(price.usd_per_hour / instance.accelerators, money=True)}"
-        name = short(instance.accelerator)
-        working.note(Computed(each, f"{price.usd_per_hour:.6g} / {instance.accelerators:g}", 1.0, _NUMBERS))
-        working.say(name, f"{instance.accelerators:g}")
-        return [f"{each} an hour for each {name}: {capital(text).removesuffix('.')}, which has {instance.accelerators:g} of them {working.cite(*machine.rows)}."]
-    return [text]
+    terms = f", {machine.terms}," if machine.terms else ""
+    text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name}{terms} {_where(machine, working)} {_cited(machine, working)}."
+    if machine.work.sequences and machine.work.sequences > 1 and _PER_HEAD.search(question):
+        (words, hours), number, known = spans[-1], machine.work.sequences, machine.impact.figure("usd_per_hour")
+        assert known
+        working.note(Computed(each := f"${rounded(known.value * machine.factor * hours / number, money=True)}", f"({known.formula}) × {machine.factor:g} × {hours:g} / {number}", 1.0, _given(machine, hours, number)))
+        working.say(f"{number:,}")
+        return [f"{each} {words} for each of {number:,}: {capital(text)}"]
+    unit = _unit(machine, question, working)
+    return [f"{unit.text}: {capital(text)}"] if unit else [text]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What an hour of a machine costs for one of what it has: a GPU, a GB of their memory, an hour that is used."""
+
+    name: str
+    value: float
+    text: str
+
+
+def _together(work: Workload, question: str, working: Working) -> list[str]:
+    """What several lots of machines cost together, each with its own count, hours and price; nothing where there is one lot."""
+    whole = 8760.0 if re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
+    text = _MORE_OF_THEM.sub(rf"\g<count> {work.instance_type}", question)
+    lots = [slots for part in _LOTS.split(text) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
+    said = [slots["hours"] for slots in lots if "hours" in slots]
+    usual = said[-1] if said and re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) else whole
+    machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours", usual), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
+    if len(machines) < 2 or not all(m.impact.price for m in machines):
+        return []
+    parts, given, total = [], [730.0, 8760.0], 0.0
+    for m in machines:
+        assert m.impact.price
+        price, number, hours = m.work.budget_per_hour or m.impact.price.usd_per_hour, m.work.instances or 1, m.work.hours or whole
+        parts.append(f"{number} × {price:.6g} × {hours:.6g} × {m.factor:g}".removesuffix(" × 1"))
+        given += [float(number), price, hours, m.factor]
+        total += number * price * hours * m.factor
+    formula = " + ".join(parts)
+    working.note(Computed(figure := f"${rounded(total, money=True)}", formula, 1.0, tuple(given)))
+    working.say(formula)
+    names = " and ".join(m.name for m in machines)
+    cite = working.cite(*(m.impact.price.row for m in machines if m.impact.price))
+    return [f"{figure} together for {names} {_where(machines[0], working)}: {formula} {cite}."]
+
+
+def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
+    facts, work = working.tables.facts, machine.work
+    instance, hourly = facts.instances[work.instance_type or ""], machine.impact.figure("usd_per_hour")
+    assert hourly
+    load = work.load if work.load and _USED.search(question) else 1.0
+    memory = _memory_gb(instance, facts) * instance.accelerators
+    if memory and _PER_GB.search(question):
+        divisor, what = memory, f"GB of GPU memory, of which {instance.name} has {memory:g}"
+    elif (part := _IN_USE.search(question)) and instance.accelerators and int(part["used"]) <= instance.accelerators:
+        divisor, what = float(part["used"]), f"{short(instance.accelerator)} of {instance.name} in use"
+    elif instance.accelerators and _EACH.search(question):
+        divisor, what = instance.accelerators, f"{short(instance.accelerator)} of {instance.name}, which has {instance.accelerators:g} of them"
+    elif load < 1:
+        divisor, what = 1.0, instance.name
+    else:
+        return None
+    divisor *= work.instances or 1
+    value = hourly.value * machine.factor / divisor / load
+    formula = f"({hourly.formula}) × {machine.factor:g} / {divisor:g} / {load:g}"
+    working.note(Computed(text := f"${rounded(value, money=True)}", formula, 1.0, (*_given(machine), divisor, load)))
+    busy = f" that it is used, at {load * 100:g} % utilisation," if load < 1 else ""
+    working.say(what, busy)
+    return _Unit(machine.name, value, f"{text} an hour{busy} for each {what} {_cited(machine, working)}{working.cite(*machine.rows)}")
+
+
+def _memory_gb(instance: Instance, facts: Facts) -> float:
+    """The memory of each accelerator in GB, as its data sheet has it where there is one."""
+    sheet = facts.accelerator(instance)
+    return round((sheet.memory_gib if sheet and sheet.memory_gib else instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9)
+
+
+def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool) -> list[str]:
+    """What a machine costs against something else that the question names: another's price, hardware of one's own, hours off."""
+    work, hourly = machine.work, machine.impact.figure("usd_per_hour")
+    if not hourly:
+        return []
+    month = hourly.value * machine.factor * HOURS_A_MONTH
+    formula = f"({hourly.formula}) × {machine.factor:g} × 730"
+    if price := api_price(question):
+        working.note(Computed(text := f"{rounded(month / price)} million tokens", f"{formula} / {price:g}", 1.0, _given(machine, price)))
+        working.note(Computed(daily := f"{rounded(month / price / 730 * 24)} million", f"{formula} / {price:g} / 730 × 24", 1.0, _given(machine, price)))
+        working.say(f"${price:g}")
+        return [f"From {text} a month on, {daily} a day: at ${price:g} for a million tokens these cost as much as a month of {machine.name}.", *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH)), "", working)]
+    if own := own_hardware(question):
+        bought, upkeep = own
+        if month <= upkeep:
+            return []
+        working.note(Computed(text := f"{rounded(bought / (month - upkeep))} months", f"{bought:g} / ({formula} - {upkeep:g})", 1.0, _given(machine, bought, upkeep)))
+        working.say(f"${bought:,.0f} ${upkeep:,.0f}")
+        spent = f" and ${upkeep:,.0f} a month" if upkeep else ""
+        return [f"After {text}: ${bought:,.0f}{spent} against a month of {machine.name}.", *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH)), "", working)]
+    if (asked := requests_of(question)) and not work.tokens_per_second:
+        rate, number, noun = asked
+        value = hourly.value * machine.factor / (rate * 3600) * number
+        shown = rounded(value, money=True) if value >= 0.001 else f"{value:.9f}".rstrip("0")[: 2 - math.floor(math.log10(value)) + 2]
+        working.note(Computed(text := f"${shown}", f"({hourly.formula}) × {machine.factor:g} / ({rate:g} × 3600) × {number:g}", 1.0, _given(machine, rate, number)))
+        working.say(f"{number:,.0f} {noun} {rate:g}")
+        return [f"{text} for {number:,.0f} {noun} at {rate:g} a second: {capital(line)}" for line in _cost(replace(machine, work=replace(work, hours=None)), "per hour", working)]
+    paces = paces_of(question)
+    if len(paces) == 2 and not work.tokens and re.search(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve)\b", question):
+        number_ = math.ceil(max(paces) / min(paces) - 1e-9)
+        working.say(f"{number_} {max(paces):,g} {min(paces):,g}")
+        fleet = _machine(replace(work, instances=number_, tokens_per_second=None, hours=None if _SPAN.search(question) else HOURS_A_MONTH), working)
+        return [f"{fleet.name}: {max(paces):,g} a second are needed, and one gives {min(paces):,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
+    if work.tokens and work.tokens_per_second and re.search(r"\bhow many\b|\bboxes\b|\bmachines\b|\bfleet\b|\bnumber of\b|\bwie viele\b", question):
+        day = next((hours for match in _SPAN.finditer(question) if (hours := dict(_SPANS)[_unit_of_time(match)]) < HOURS_A_MONTH), 24.0)
+        needed = work.tokens / (day * 3600)
+        number_ = math.ceil(needed / work.tokens_per_second - 1e-9)
+        working.note(Computed(text := f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", 1.0, _given(machine, day, work.tokens)))
+        working.say(f"{number_} {work.tokens_per_second:,g}")
+        fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=HOURS_A_MONTH), working)
+        return [f"{fleet.name}: {text} are needed, and one gives {work.tokens_per_second:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
+    if differ and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and _ALWAYS_ON.search(question) and not work.tokens_per_second:
+        whole = 8760.0 if work.hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
+        saved = work.hours if _WHEN_OFF.search(question) and not re.search(r"weekend|days\b|saturday|sunday", question) else whole - work.hours
+        span = "a year" if whole == 8760 else "a month of 730 hours"
+        told = _over(machine, "usd_per_hour", [(f"less {span}, for the {round(saved, 1):,g} hours that it is off", saved)], "${}", working)
+        working.say(f"{saved:g} {whole:g} {work.hours:g}")
+        return [f"{told}, {_over(machine, 'usd_per_hour', [(f'{span} when it is always on', whole)], '${}', working)} for {machine.name} {_where(machine, working)} {_cited(machine, working)}."]
+    return []
+
+
+def _generated(work: Workload, question: str, working: Working) -> str:
+    """How many tokens a speed gives in a time."""
+    speed, (words, hours) = work.tokens_per_second or 0.0, _hours_of(replace(work, tokens_per_second=None), question)
+    unit, each = next((name, size) for name, size in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6), ("thousand", 1e3)) if speed * hours * 3600 >= size or size == 1e3)
+    formula = f"{speed:g} × 3600 × {hours:g}"
+    working.note(Computed(text := f"{rounded(speed * hours * 3600 / each)} {unit} tokens", formula, each, (*_NUMBERS, speed, hours)))
+    working.say(words, formula)
+    return f"{text} {words} at {speed:,g} tokens a second: {formula}."
 
 
 def _cheapest(machine: _Machine, work: Workload, question: str, working: Working) -> list[str]:
     """The least instance type that has an accelerator."""
-    wanted = f"{work.accelerators} × {work.accelerator}" if (work.accelerators or 1) > 1 else f"{article(work.accelerator or '')} {work.accelerator}"
-    working.say(wanted, machine.name)
-    return [f"{machine.name} is the cheapest type with {wanted} {working.cite(*machine.rows)}.", *_cost(machine, question, working)]
+    instance = working.tables.facts.instances[machine.work.instance_type or ""]
+    number = f"{instance.accelerators:g} × " if instance.accelerators != 1 else ""
+    if work.accelerator:
+        number = f"{work.accelerators} × " if (work.accelerators or 1) > 1 else f"{article(work.accelerator)} "
+    of_family = not (work.accelerator or work.vendors or work.accelerators or work.accelerator_memory_gb)
+    kind = f"of {' and '.join(sorted(work.families))}" if work.families and of_family else f"with {number}{work.accelerator or short(instance.accelerator)}"
+    memory = f" of {_memory_gb(instance, working.tables.facts):g} GB" if work.accelerator_memory_gb else ""
+    working.say(kind, memory, machine.name)
+    return [f"{machine.name} is the cheapest type {kind}{memory} {working.cite(*machine.rows)}.", *_cost(machine, question, working)]
 
 
 def _cited(machine: _Machine, working: Working) -> str:
@@ -327,7 +531,7 @@ def _no_price(machine: _Machine, working: Working) -> str:
     return f"There is no published on-demand price of {machine.name} in the data{sold} {working.cite(*machine.rows)}."
 
 
-def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
+def _affordable(machine: _Machine, question: str, working: Working, *, counted: bool) -> str:
     """Whether a budget is enough for what is asked, or for how many machines or hours it is."""
     work, price = machine.work, machine.impact.price
     if not price:
@@ -340,6 +544,10 @@ def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
         text = f"{rounded(hours)} hours"
         working.say(shown, days)
         working.note(Computed(text, f"{work.budget:g} / {hourly:.6g}", 1.0, (work.budget, hourly)))
+        devices = working.tables.facts.instances[work.instance_type or ""].accelerators * (work.instances or 1)
+        if devices > 1 and re.search(r"\b(?:gpu|card|chip|[a-z]\d{2,3}\w?)[ -]hours?\b", question):
+            working.note(Computed(each := f"{rounded(hours * devices)} accelerator-hours", f"{work.budget:g} / {hourly:.6g} × {devices:g}", 1.0, (work.budget, hourly, devices)))
+            text = f"{each}, {text}"
         return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], '${}', working)} {where}."
     if work.budget:
         budget, hours, per = work.budget, work.hours or 1.0, ""
@@ -348,6 +556,9 @@ def _affordable(machine: _Machine, working: Working, *, counted: bool) -> str:
         # A month of machines that do not run all the time has fewer hours.
         budget, hours, per = work.budget_per_month, min(work.hours or HOURS_A_MONTH, HOURS_A_MONTH), " a month"
         spans = [("an hour", 1.0), ("a month of 730 hours" if hours == HOURS_A_MONTH else _length(hours), hours)]
+    elif work.hours and work.hours < HOURS_A_MONTH:
+        budget, hours, per = (work.budget_per_hour or 0.0) * HOURS_A_MONTH, work.hours, " a month"
+        spans = [("an hour", 1.0), (_length(hours), hours)]
     else:
         budget, hours, per = work.budget_per_hour or 0.0, 1.0, " an hour"
         spans = [("an hour", 1.0)]
@@ -371,7 +582,7 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
     if _HOST_ALONE.search(question):
         return [_host(machine, working) for machine in machines]
     known = sorted((m for m in machines if m.impact.watts is not None), key=lambda m: m.impact.watts or 0.0)
-    silent = [_no_power(m, working) for m in machines if m.impact.watts is None]
+    silent = [_no_power(m, working, alone=len(machines) == 1) for m in machines if m.impact.watts is None]
     verdict = [f"{known[0].name} draws less." if len(known) == 2 else f"{known[0].name} draws least."] if len(known) > 1 else []
     if differ and len(known) == 2:
         span = _spans(known[0].work, question)[0]
@@ -382,6 +593,19 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
         inside = [Workload(accelerator=short(name)) for m in machines if (name := working.tables.facts.instances[m.work.instance_type or ""].accelerator)]
         told = [*_of_accelerators(list(dict.fromkeys(inside)), question, working), *told]
     return [*verdict, *told, *silent]
+
+
+def _lasts(machine: _Machine, question: str, working: Working) -> str:
+    """For how many hours energy that is given is enough, with the data centre's overhead unless that is left out."""
+    kwh, with_pue = machine.work.kwh or 0.0, not _WITHOUT_PUE.search(question)
+    figure = machine.impact.figure("kwh_per_hour" if with_pue else "watts")
+    if not figure:
+        return _no_power(machine, working)
+    each = figure.value if with_pue else figure.value / 1000
+    working.note(Computed(text := f"{rounded(kwh / each)} hours", f"{kwh:g} / {each:.6g}", 1.0, _given(machine, kwh, each)))
+    working.note(Computed(one := f"{rounded(each)} kWh", f"({figure.formula}){'' if with_pue else ' / 1000'}", 1.0, _given(machine)))
+    working.say(f"{kwh:g} kWh", load := f"{load_of(machine.work):.0%}".replace("%", " %"))
+    return f"{text} of {machine.name} for {kwh:g} kWh: {one} an hour at {load} load{f', with the PUE of {machine.region}' if with_pue else ''} {working.cite(*machine.rows, *figure.inputs)}."
 
 
 def _host(machine: _Machine, working: Working) -> str:
@@ -435,15 +659,19 @@ def _shown(machine: _Machine, formula: str, result: str, working: Working) -> st
     return f"Host and accelerators: {formula} = {result} {working.cite(*machine.rows)}."
 
 
-def _no_power(machine: _Machine, working: Working) -> str:
+def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> str:
+    """That a machine's power is not known; where nothing else is told, a refusal."""
     reasons = [note for note in machine.impact.notes if note.startswith("no published")] or ["no published figure of its power"]
     working.say(reasons[0])
-    return f"There is {reasons[0]}, so the power, energy and carbon of {machine.name} cannot be computed {working.cite(*machine.rows)}."
+    text = f"There is {reasons[0]}, so the power, energy and carbon of {machine.name} cannot be computed"
+    if alone:
+        raise ReaderError(f"{REFUSAL} {text}.")
+    return f"{text} {working.cite(*machine.rows)}."
 
 
 def _emissions(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
     known = sorted((m for m in machines if m.impact.g_co2_per_hour is not None), key=lambda m: m.impact.g_co2_per_hour or 0.0)
-    silent = [_no_power(m, working) if m.impact.watts is None else _no_grid(m, working) for m in machines if m.impact.g_co2_per_hour is None]
+    silent = [_no_power(m, working, alone=len(machines) == 1) if m.impact.watts is None else _no_grid(m, working) for m in machines if m.impact.g_co2_per_hour is None]
     verdict: list[str] = []
     if len(known) > 1:
         least, most = known[0], known[-1]
@@ -476,6 +704,14 @@ def _emitted(machine: _Machine, question: str, working: Working) -> str:
     assumed = "" if machine.work.load else " (assumed)"
     embodied = machine.impact.figure("embodied_g_per_hour")
     making = f"; the making of the host adds {_grams(machine, embodied, spans[0][1], working)} {working.cite(*embodied.inputs)}" if embodied else ""
+    if embodied and re.search(r"embodied|embedded|manufactur|making|everything", question) and _WITH_EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
+        both = replace(carbon, value=carbon.value + embodied.value, formula=f"({carbon.formula}) + ({embodied.formula})")
+        making += f", {_grams(machine, both, spans[0][1], working)} in all"
+    if levy := levy_of(question):
+        owed, hours = carbon.value * spans[0][1] / 1e6 * levy, spans[0][1]
+        working.note(Computed(text := f"${rounded(owed, money=True)}", f"({carbon.formula}) × {hours:g} / 1000000 × {levy:g}", 1.0, _given(machine, hours, levy)))
+        working.say(f"${levy:g}")
+        making = f", {text} at ${levy:g} a tonne{making}"
     return f"{', '.join(told)} for {machine.name} in {machine.region}, at {load} load{assumed} {working.cite(*machine.rows, *carbon.inputs)}{making}."
 
 
@@ -535,14 +771,13 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
 
 def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, goals: Collection[Goal] = (), differ: bool = False) -> list[str]:
     """What accelerators draw, use over a time, emit or evaporate, without the machine around them."""
-    works = [replace(work, accelerators=work.accelerators or _number_idle(work, question)) for work in works]
     # The A100 of 40 GB and that of 80 GB draw the same.
     equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
     sheets = list(equal.values())
     known = [(work, sheet) for work, sheet in sheets if sheet.max_w is not None]
     silent = [f"There is no published power figure of the {short(s.name)} in the data {working.cite(s.row)}." for _, s in sheets if s.max_w is None]
     known.sort(key=lambda pair: (pair[1].max_w or 0.0) * _number_of(pair[0]), reverse=True)
-    idle = bool(_IDLE.search(question)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
+    idle = (bool(_IDLE.search(question)) or any(work.load == 0 for work in works)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
     told: list[str] = []
     energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
     if Goal.WATER in goals:
@@ -554,12 +789,6 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
         verdict = [f"{capital(_several(*known[0], working))} draw{'' if _number_of(known[0][0]) > 1 else 's'} more."]
     return [*verdict, *told, *silent]
-
-
-def _number_idle(work: Workload, question: str) -> int | None:
-    """How many accelerators there are where a word on their load stands between: "eight idle H200s"."""
-    found = re.search(rf"\b(\d+|{'|'.join(_COUNTS)}) (?:idle|idling|unused|spare|busy|(?:fully )?loaded) (?:nvidia )?{re.escape((work.accelerator or '').lower())}", question)
-    return found and (int(found[1]) if found[1].isdigit() else _COUNTS.index(found[1]) + 1)
 
 
 def _number_of(work: Workload) -> int:

@@ -11,18 +11,27 @@ from chatbot.disagreement import lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS
 from chatbot.examination import examine
+from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import state_facts
 from chatbot.premise import judge
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
+from chatbot.sizing.conversation import hear
 from chatbot.table import answer_from_table
 from chatbot.table.lookup import look_up, speaks_of_it
+from chatbot.working import load
 from ingest import Index
 
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
 _COMPOSERS: tuple[Composer, ...] = (lay_side_by_side, judge, compare, define, decide, state_facts)
+
+
+def _tell_rows(query: Query, index: Index) -> Told | None:
+    tables = load(index)
+    heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
+    return tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
 
 
 def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored] | None = None) -> Draft:
@@ -32,12 +41,15 @@ def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequen
     if is_command(query.standalone) or asks_own_records(query.standalone):
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
+    told_by_rows = _tell_rows(query, index)
+    if told_by_rows and not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored):
+        return told_by_rows.draft
     if draft := answer_from_table(query, scored, passages, index):
         return draft
-    looked_up = look_up(query, passages, index)
+    looked_up = (told_by_rows.draft if told_by_rows else None) or look_up(query, passages, index)
     if query.unknown:
         return looked_up or Draft("", ())
-    if looked_up and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
+    if looked_up and not told_by_rows and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
         return looked_up
     drafts = (compose(query, scored, passages, index) for compose in _COMPOSERS)
     told = next((draft for draft in drafts if draft is not None), Notes().draft())

@@ -9,19 +9,21 @@ from typing import Any, Literal
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import answer_by_hardware
 from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import Asked, asked_for, read_workload
+from chatbot.sizing.conversation import Asked, Heard, asked_for, hear
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
-from chatbot.sizing.reading import Goal, Known, read_question
+from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
+from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
 from chatbot.table.lookup import look_up
-from chatbot.working import Working, article, capital, load, rounded, short
+from chatbot.working import Tables, Working, article, capital, load, rounded, short
 from ingest import Index, Row
 
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
@@ -35,6 +37,9 @@ _A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _MOST_CARDS = 1024
+# How likely a question must be to ask for what no row and no document has, of which the training tells the kinds.
+_UNSAID = 0.6
+_NO_ROW = "The prices in the data are on demand, of EC2 and of the day that they were read; its other figures are those that makers and AWS publish."
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
     Task.SERVE: "",
@@ -52,24 +57,60 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     if not (tables.facts.models and tables.facts.instances):
         return None
-    asked = read_workload(query.question, query.history, tables.known) or _read_operations(query.question, tables.known)
+    heard = hear(query.question, query.history, tables.known)
+    if heard and heard.computed and heard.label == "fact_price" and (told := tell_rows(query, heard, tables.facts, index)):
+        return told.draft
+    asked = heard.asked if heard and heard.computed else _read_operations(query.question, tables.known)
     if asked is None:
-        return None
+        return _lacking(heard, tables) if heard else None
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
     if asked.unknown:
         return _ask_back(asked)
-    if asked.euros and Goal.FITS not in asked.goals:
+    if asked.euros and Goal.FITS not in asked.goals and (asked.stated & _BUDGETS or not hardware):
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
-    if not query.history and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
+    wanted = asked.workload
+    filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
+    if not query.history and not filtered and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
-    if not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
+    if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
     working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
-    return draft_of(asked, working)
+    draft, remark = draft_of(asked, working), _apart(asked, query.question)
+    return replace(draft, text=f"{draft.text}\n{remark}", said=f"{draft.said}\n{remark}") if remark and draft.evidence else draft
+
+
+_BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
+_OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|traffic|bandwidth (?:bill|cost|charge)s?|storage|volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
+
+
+def _apart(asked: Asked, question: str) -> str:
+    """What a sum of money that is asked for does not hold: other bills, another currency."""
+    if not {Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE} & set(asked.goals):
+        return ""
+    bill = _OTHER_BILLS.search(question)
+    others = f"This is the instance alone: what {bill.group()} costs is not in the data." if bill else ""
+    return " ".join(filter(None, (others, "No exchange rate is in the data, so this is in US dollars." if asked.euros else "")))
+
+
+def _lacking(heard: Heard, tables: Tables) -> Draft | None:
+    """What is said to a question on a sizing that lacks something, or on what no row has."""
+    work, likely = heard.asked.workload, heard.likely
+    if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task not in (None, Task.SERVE):
+        price = tables.facts.price(work.instance_type) if work.instance_type else None
+        hourly = f" One {work.instance_type} is ${price.usd_per_hour:.4g} an hour on demand in {price.region}." if price else ""
+        return _said(f"That depends on how long it runs: how many tokens does it train on, or for how many hours?{hourly}")
+    if max(likely["fits"], likely["cost"], likely["count"], likely["memory"]) > _UNSAID and not heard.asked.names_model and _OF_IT.search(heard.said.plain):
+        return _said("Which model do you mean, in which precision, and on which hardware?")
+    if likely["unsaid"] > _UNSAID or (likely["unsaid"] > _UNSAID / 2 and likely["unsaid"] + likely["other"] > _UNSAID):
+        return _said(f"{REFUSAL} {_NO_ROW}")
+    return None
+
+
+_OF_IT = re.compile(r"\b(?:it|ours?|mine|we|my)\b")
 
 
 def _later_year(question: str, facts: Facts) -> str | None:
@@ -124,11 +165,12 @@ def _sized(asked: Asked, working: Working) -> Draft:
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     work, remark = asked.workload, ""
     longest = facts.models[work.model].max_position if work.model else None
-    if asked.term and longest and (work.context or 0) > longest:
+    if longest and (work.context or 0) > longest and (asked.term or work.context == ALL_CONTEXT):
         # What is asked cannot be; what is nearest to it helps.
-        remark = f"{_model_name(work.model or '')} takes {longest:,} tokens at most, not {work.context:,}. "
+        remark = "" if work.context == ALL_CONTEXT else f"{_model_name(work.model or '')} takes {longest:,} tokens at most, not {work.context:,}. "
         working.say(remark)
-        asked = replace(asked, workload=replace(work, context=longest), others=())
+        others = tuple(replace(other, context=longest) for other in asked.others if remark == "")
+        asked = replace(asked, workload=replace(work, context=longest), others=others)
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
     # A time in which a training is to be done is no time that it takes.
     activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
@@ -156,6 +198,9 @@ _MATTERS: dict[str, str] = {
 
 
 _ASKS_OPERATIONS = re.compile(r"\bflops?\b|\bfloating[- ]point operations\b|\bcompute budget\b")
+_CARD_HOURS = re.compile(r"\b(?:gpu|card|chip|accelerator|[a-z]{1,2}\d{2,3}[a-z]?)[- ]?hours?\b|\bhours? of (?:gpu|card)")
+_SECONDS_FOR = re.compile(r"\b(?:how (?:long|many (?:seconds|minutes))|seconds?|second[ei]|secondes|segundos|sekunden|wie lange|time|quanto tempo|combien de temps)\b")
+_TO_WRITE = re.compile(r"(?P<number>\d[\d,]*)[ -]tok(?:en)?s?\b(?! (?:of )?(?:context|prompt)| ?/| per)")
 _MILLION_TOKENS = re.compile(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok")
 
 
@@ -265,7 +310,7 @@ def _ask_back(asked: Asked) -> Draft:
     if asked.workload.model or asked.workload.parameters:
         return _said(f"There is no {asked.unknown} in the data.")
     return _said(
-        f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json."
+        f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json. Which model is it?"
     )
 
 
@@ -305,7 +350,7 @@ class _Answer:
 
     def __init__(self, asked: Asked, sizings: Sequence[Sizing], working: Working) -> None:
         self._asked, self._sizings, self._work = asked, sizings, working
-        self._question = working.said[0].rpartition("\n")[2].lower()
+        self._question = as_read(working.said[0].rpartition("\n")[2])
         self._seen: list[Sizing] = []
         for sizing in sizings:
             self._assume(sizing)
@@ -322,6 +367,14 @@ class _Answer:
             yield self._assumed(sizing)
             return
         operations = self._operations(sizing)
+        if goal in (Goal.THROUGHPUT, Goal.LATENCY) and sizing.workload.bandwidth_gbps and not (sizing.named or self._machine(sizing)):
+            yield self._by_bandwidth(sizing)
+            return
+        if goal is Goal.TIME and (hours := self._card_hours(sizing)):
+            yield hours
+        if goal is Goal.TIME and sizing.workload.tflops and not (sizing.named or self._machine(sizing)):
+            yield operations
+            return
         if operations and _ASKS_OPERATIONS.search(self._question) and not (sizing.named or self._machine(sizing)):
             yield operations
             return
@@ -348,6 +401,40 @@ class _Answer:
         self._work.note(Computed(text, formula, 1.0, (*_CONSTANTS, float(parameters), work.tokens)))
         self._work.say(formula)
         return f"The whole training computes {text}: {formula} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+
+    def _by_bandwidth(self, sizing: Sizing) -> str:
+        """The bound of the tokens a second of one accelerator of which the bandwidth alone is known."""
+        work, model = sizing.workload, sizing.model
+        read = sizing.memory.terms[0].bytes * model.active_parameters / model.parameters
+        formula = f"{work.sequences or 1} × {work.bandwidth_gbps:g}e9 / {count(read)}"
+        value = (work.sequences or 1) * (work.bandwidth_gbps or 0.0) * 1e9 / read
+        self._work.note(Computed(text := rounded(value), formula, 1.0, (*_CONSTANTS, read, (work.bandwidth_gbps or 0.0) * 1e9)))
+        self._work.say(formula)
+        return f"At most {text} tokens a second with {self._subject(sizing)}, a bound and no measurement: {formula} {self._work.cite(*model.rows)}".rstrip() + "."
+
+    def _card_hours(self, sizing: Sizing) -> str:
+        """The hours of all accelerators of a training together, at a compute that is given or of those that are named."""
+        work, fit = sizing.workload, sizing.named
+        sheet = fit.accelerator if fit else None
+        tflops = work.tflops or (sheet.tflops.get("bf16") if sheet else None)
+        if not (work.tokens and tflops) or not (_CARD_HOURS.search(self._question) or (work.tflops and not fit)):
+            return ""
+        told: list[str] = []
+        for share in dict.fromkeys(shares(work)):
+            formula = f"6 × {count(sizing.model.active_parameters)} × {count(work.tokens)} / ({share:g} × {tflops:g}e12) / 3600"
+            hours = 6 * sizing.model.active_parameters * work.tokens / (share * tflops * 1e12) / 3600
+            name, each = next((name, size) for name, size in ((" million", 1e6), (" thousand", 1e3), ("", 1.0)) if hours >= size * (1 if size > 1e3 else 100) or size == 1)
+            text = f"{rounded(hours / each)}{name} accelerator-hours"
+            given = (*_CONSTANTS, float(sizing.model.active_parameters), work.tokens, tflops * 1e12, share)
+            self._work.note(Computed(text, formula, each, given))
+            self._work.say(formula)
+            told.append(f"{text}: {formula}")
+            if (cards := (work.accelerators or 0) * (work.instances or 1)) > 1 and not fit:
+                days = f"{rounded(hours / cards / 24)} days ({rounded(hours / cards)} hours)"
+                self._work.note(Computed(days, f"{formula} / {cards} / 24", 1.0, (*given, cards)))
+                self._work.note(Computed(f"{rounded(hours / cards)} hours", f"{formula} / {cards}", 1.0, (*given, cards)))
+                told[-1] = f"{days} on {cards}: {told[-1]}"
+        return f"{'; '.join(told)} {self._work.cite(*sizing.model.rows, *((sheet.row,) if sheet else ()))}".rstrip() + "."
 
     def _preferred(self, sizings: Sequence[Sizing]) -> str:
         """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
@@ -439,7 +526,7 @@ class _Answer:
             return self._in_time(sizing, chosen)
         if goal in _OF_SPEED and chosen and impact:
             return self._speed(sizing, chosen)
-        if self._asked.term and sizing.workload.task is Task.SERVE and (focused := self._focused(sizing)):
+        if self._asked.term and (sizing.workload.task is Task.SERVE or self._asked.term == "adapter") and (focused := self._focused(sizing)):
             return focused
         if work.zero_stage is not None and (work.accelerators or 1) > 1 and not sizing.named and work.task in TRAINING:
             return self._per_rank(sizing, work.accelerators or 1)
@@ -465,6 +552,11 @@ class _Answer:
                 bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
                 takes = f"{bare} without and {takes} with their scales"
             return f"The weights of {self._subject(sizing)} take {takes} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+        if wanted == "adapter":
+            if term.bytes < 1e9:
+                takes = f"{rounded(term.bytes / 1e6)} MB"
+                self._work.note(Computed(takes, term.formula, 1e6, (*_CONSTANTS, *self._derived())))
+            return f"The adapter of rank {work.lora_rank} of {self._subject(sizing, bare=True)} takes {takes}, with its gradients and optimizer states {self._work.cite(*sizing.model.rows)}".rstrip() + "."
         name, count, context = self._subject(sizing, bare=True), work.sequences or 1, work.context or 0
         tokens = f"{count:,} sequences of {context:,} tokens" if count > 1 else f"{context:,} token{'s' if context != 1 else ''}"
         self._work.say(tokens)
@@ -771,6 +863,15 @@ class _Answer:
             return f"{self._prompt(sizing, fit, speed)} {on}, by compute alone {cite}.{self._unless_it_fits(sizing, fit)}"
         if goal is Goal.LATENCY and fit.impact.milliseconds_per_token:
             return f"At least {self._figure(fit, 'milliseconds_per_token', '{}')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
+        if (written := _TO_WRITE.search(self._question)) and _SECONDS_FOR.search(self._question) and fit.impact.milliseconds_per_token:
+            tokens = float(written["number"].replace(",", ""))
+            milliseconds = fit.impact.figure("milliseconds_per_token")
+            assert milliseconds
+            self._figure(fit, "milliseconds_per_token", "{}")
+            text = f"{rounded(milliseconds.value * tokens / 1000)} s"
+            self._work.note(Computed(text, f"({milliseconds.formula}) × {tokens:g} / 1000", 1.0, (*_CONSTANTS, *self._given(fit), tokens)))
+            self._work.say(f"{tokens:,g} tokens")
+            return f"At least {text} for {tokens:,g} tokens, at most {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
         answer = "At" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
         return f"{answer} most {speed} tokens a second{several} {on}, a bound and no measurement{asked} {cite}.{self._unless_it_fits(sizing, fit)}"
 
@@ -1003,7 +1104,7 @@ class _Answer:
             found += [model.parameters, model.embedding_parameters, model.expert_parameters, model.full_layers, model.sliding_layers]
             found += [model.parameters - model.embedding_parameters, model.parameters - model.expert_parameters]
             if work.lora_rank:
-                found += [adapter_parameters(model, work.lora_rank), work.lora_rank]
+                found += [adapter_parameters(model, work.lora_rank, work.lora_targets), work.lora_rank]
         return tuple(n for n in found if n)
 
     def _number(self, number: int) -> str:

@@ -78,7 +78,10 @@ def load(index: Index) -> Tables:
     with _lock:
         if key not in _cache:
             facts = Facts.load(index)
-            known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids))
+            priced = sorted((price.usd_per_hour, name) for name in facts.instances if (price := facts.price(name)))
+            known = Known(
+                tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids), tuple(name for _, name in priced)
+            )
             _cache[key] = Tables(facts, known)
             while len(_cache) > _KEPT:
                 _cache.popitem(last=False)

@@ -249,7 +249,6 @@ def ask(question: str, index: Index) -> Answer:
         ("memory bandwidth of an H100?", "NVIDIA H100 GPU (80 GB) has a memory bandwidth of 3350 GB/s [1]."),
         ("max power of an L4?", "NVIDIA L4 GPU (24 GB) has a maximum power of 72 W [1]."),
         ("What is the idle power of an L4 in watts?", "NVIDIA L4 GPU (24 GB) has an idle power of 8 W [1]."),
-        ("maximum power of Trainium2?", "AWS Trainium2 chip (96 GiB), maximum power: not published [1]."),
         ("BF16 TFLOPS of the L40S", "NVIDIA L40S GPU (48 GB) reaches 362 TFLOPS in BF16 [1]."),
         ("grid carbon intensity of eu-north-1?", "eu-north-1 (Europe (Stockholm)) has a grid carbon intensity of 35.26 g CO2e per kWh [1]."),
         ("PUE in Ireland?", "eu-west-1 (Europe (Ireland)) has a PUE of 1.11 [1]."),
@@ -279,6 +278,40 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
     assert all(c.passage.chunk.document.text[c.start : c.end] == c.quote for c in answer.citations)
 
 
+@pytest.mark.parametrize(
+    ("turns", "text"),
+    [
+        (
+            ["How deep is the big Llama 3.1, the 405B? And into how many kv heads does it squash its queries"],
+            "- meta-llama/Meta-Llama-3.1-405B has 126 layers [1].\n- meta-llama/Meta-Llama-3.1-405B has 8 key/value heads [1].",
+        ),
+        (
+            ["Qwen3 32B has hidden 5120 and 64 heads so the head size must be 80, correct?"],
+            "- No: Qwen/Qwen3-32B has a head dimension of 128 [1].\n- Qwen/Qwen3-32B has a hidden size of 5120 [1].\n- Qwen/Qwen3-32B has 64 attention heads [1].",
+        ),
+        (
+            ["the softmax of gpt-oss: how big is its vocabulary, any size?"],
+            "- openai/gpt-oss-120b has a vocabulary of 201088 [1].\n- openai/gpt-oss-20b has a vocabulary of 201088 [2].",
+        ),
+        (
+            ["Qwen3-8Bは何層ですか?KVヘッドの数も教えてください。"],
+            "- Qwen/Qwen3-8B has 36 layers [1].\n- Qwen/Qwen3-8B has 8 key/value heads [1].",
+        ),
+        (["Layers in Qwen3-14B?", "the 32B?"], "Qwen/Qwen3-32B has 64 layers [1]."),
+        (["deepseek r1 size?", "no i mean how much of that fires per token"], "deepseek-ai/DeepSeek-R1 has 37B active parameters [1]."),
+        (["trn1.32xlarge has how many chips", "memory on each of them?"], "trn1.32xlarge has 32 GiB of memory on each of its accelerators [1]."),
+        (["Quanti watt assorbe al massimo una singola H200?"], "NVIDIA H200 GPU (141 GB) has a maximum power of 700 W [1]."),
+        (["is Paris under 50 g/kWh"], "Yes: eu-west-3 (Europe (Paris)) has a grid carbon intensity of 41.44 g CO2e per kWh [1]."),
+    ],
+)  # fmt: skip
+def test_odd_wordings_and_follow_ups_are_answered_from_rows(index: Index, turns: list[str], text: str) -> None:
+    bot, history = Chatbot(index), list[Turn]()
+    for turn in turns:
+        answer = bot.ask(turn, history)
+        history.append(Turn(turn, answer.text))
+    assert answer.text == text
+
+
 def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None:
     bot, history = Chatbot(index), [Turn("experts in deepseek r1, total?", "256")]
     for question, text in (
@@ -293,6 +326,9 @@ def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None
     "question",
     [
         "how many layers has Llama 9 70B?",
+        "maximum power of Trainium2?",
+        "what does Azure take for an H100 an hour?",
+        "three year reserved price of p4d.24xlarge, all upfront",
         "price of p9.48xlarge",
         "list price of an NVIDIA B300 card",
         "why is the memory bandwidth of the H100 so high?",

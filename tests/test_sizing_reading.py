@@ -24,7 +24,7 @@ KNOWN = Known(
         "AWS Trainium2 chip", "AWS Trainium chip", "AWS Inferentia2 chip", "NVIDIA RTX PRO Server 6000 GPU",
     ),
     types=frozenset({
-        "g5.xlarge", "g5.12xlarge", "g6.xlarge", "g6e.xlarge", "p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "inf1.xlarge",
+        "g5.xlarge", "g5.12xlarge", "g6.xlarge", "g6.12xlarge", "g6e.xlarge", "g6e.12xlarge", "p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "inf1.xlarge",
         "inf2.24xlarge", "inf2.48xlarge", "trn1.32xlarge", "trn2.48xlarge",
     }),
     regions=frozenset({"us-east-1", "us-west-2", "eu-north-1", "eu-west-1", "eu-central-1", "ap-south-1"}),
@@ -92,7 +92,7 @@ def workload(*turns: str) -> Workload:
         ),
         ("How many H100s to serve DeepSeek R1 in fp8 with batch of 32?", Goal.COUNT, Workload(model="deepseek-ai/DeepSeek-R1", task=Task.SERVE, weights=Format.FP8, sequences=32, accelerator="H100")),
         ("llama 4 scout int4 on 1 H100?", Goal.FITS, Workload(model=SCOUT, weights=Format.INT4, accelerator="H100", accelerators=1)),
-        ("deepseek v3 fp8 on p5en?", Goal.CHOICE, Workload(model="deepseek-ai/DeepSeek-V3", weights=Format.FP8, families=frozenset({"p5en"}))),
+        ("deepseek v3 fp8 on p5en?", Goal.FITS, Workload(model="deepseek-ai/DeepSeek-V3", weights=Format.FP8, instance_type="p5en.48xlarge")),
     ],
 )  # fmt: skip
 def test_a_question_in_plain_words_is_a_workload(question: str, goal: Goal, expected: Workload) -> None:
@@ -263,6 +263,21 @@ def test_a_workload_that_is_written_out_is_read_back(
         ("g5.xlarge for a quarter", 2190),
         ("6 hours on weekends on g5.xlarge", 6 * 2 / 7 * 730 / 24),
         ("price of g5.xlarge per hour", None),
+        ("every night from 10 pm till 4 am on one g5.xlarge, weekends included, a 30-day month", 180),
+        ("hackathon sat + sun, 9am to 9pm both days, on a g5.xlarge", 24),
+        ("g5.xlarge, Mon 00:00 to Fri 24:00, off at weekends, 52 weeks", 6240),
+        ("g5.xlarge from friday 8pm to monday 8am", 60),
+        ("on during workdays, 12 h a day, 21 workdays, g5.xlarge", 252),
+        ("g5.xlarge 50 hours of the 168 in a week", 50 * 730 / 168),
+        ("g5.xlarge up 24/7 except weekends, monthly?", 5 / 7 * 730),
+        ("a g5.xlarge that nobody ever switches off", 730),
+        ("a month of g5.xlarge, and we kill it on Saturdays and Sundays", 5 / 7 * 730),
+        ("my job ran 5h20 on a g5.xlarge", 16 / 3),
+        ("killed the g5.xlarge after three quarters of an hour", 0.75),
+        ("g5.xlarge를 한 달 내내", 730),
+        ("g5.xlargeを丸一週間", 168),
+        ("g5.xlarge for a weekend", 48),
+        ("g5.xlarge for the whole of november", 720),
     ],
 )
 def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None:
@@ -276,6 +291,25 @@ def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None
         ("1B tokens, 3 epochs, mfu .4", {"tokens": 3e9, "mfu": 0.4}),
         ("half a billion tokens at 35% of peak", {"tokens": 5e8, "mfu": 0.35}),
         ("60.000 millones de tokens", {"tokens": 6e10}),
+        ("100亿token", {"tokens": 1e10}),
+        ("fine-tune on 12.4M rows x 512 tok, 3 epochs", {"tokens": 12.4e6 * 512 * 3}),
+        ("40% of 989 TF", {"tflops": 989.0, "mfu": 0.4}),
+        ("400 TFLOP/s really achieved per gpu", {"tflops": 400.0, "mfu": 1.0}),
+        ("the chip does 820 GB/s", {"bandwidth_gbps": 820.0}),
+        ("our utilisation is a sad 35%", {"load": 0.35}),
+        ("4 x L40S that idle 60% of the time", {"load": 0.4}),
+        ("the budget is cut to 50k a month", {"budget_per_month": 50_000.0}),
+        ("le budget est de 10 000 $", {"budget": 10_000.0}),
+        ("10 grand a month", {"budget_per_month": 10_000.0}),
+        ("27 teams, every team gets a g5.xlarge", {"instance_type": "g5.xlarge", "instances": 27, "sequences": None}),
+        ("the three always-running g5.xlarge", {"instance_type": "g5.xlarge", "instances": 3}),
+        ("one p5en.48 or two", {"instance_type": "p5en.48xlarge", "instances": 1}),
+        ("the baby g5", {"instance_type": "g5.xlarge"}),
+        ("two p4d", {"instance_type": "p4d.24xlarge", "instances": 2}),
+        ("the biggest llama, the one with 405 billion", {"model": LLAMA_405B}),
+        ("depseek r1", {"model": "deepseek-ai/DeepSeek-R1"}),
+        ("8 gpus, each w/ at least 80 gigs", {"accelerators": 8, "accelerator_memory_gb": 80.0}),
+        ("lora on q_proj and v_proj of llama 3.1 8b", {"lora_targets": frozenset({"q", "v"})}),
     ],
 )
 def test_amounts_are_read_as_they_are_meant(question: str, slots: dict[str, object]) -> None:
@@ -367,3 +401,14 @@ def test_my_model_is_the_one_of_the_turns_before() -> None:
     asked = read("Will 8b in bf16 fit on an L4?", "and does my model fit on an A10G?")
     assert asked is not None
     assert (asked.unknown, asked.workload.parameters, asked.workload.accelerator) == (None, 8e9, "A10G")
+
+
+def test_a_follow_up_may_mean_one_of_what_was_compared_or_half_the_hours() -> None:
+    known = Known(types=KNOWN.types, by_price=("g6.xlarge", "g5.xlarge"))
+    history = [Turn("g5.xlarge vs g6.xlarge on price?", "")]
+    asked = read_workload("and five of the dearer one over a quarter, never stopped?", history, known)
+    assert asked is not None
+    assert (asked.workload.instance_type, asked.workload.instances, asked.workload.hours) == ("g5.xlarge", 5, 2190.0)
+    assert workload("monthly cost of a g5.xlarge?", "now only half the hours", "times three machines") == Workload(
+        instance_type="g5.xlarge", instances=3, hours=365.0
+    )

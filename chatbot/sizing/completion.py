@@ -64,7 +64,7 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     if training and given.zero_stage is None:
         assumptions.append("ZeRO-3 over all accelerators where there are several")
     if task in (Task.LORA, Task.QLORA):
-        defaults["lora_rank"] = (_LORA_RANK, f"LoRA of rank {_LORA_RANK} on {_adapted(model)}")
+        defaults["lora_rank"] = (_LORA_RANK, f"LoRA of rank {_LORA_RANK}{'' if given.lora_targets else f' on {_adapted(model)}'}")
     open_slots = {slot: value for slot, value in defaults.items() if getattr(given, slot) is None}
     assumptions += [words for _, words in open_slots.values() if words]
     assumptions.append(f"{USABLE:.0%} of the memory usable")

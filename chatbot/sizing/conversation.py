@@ -1,14 +1,14 @@
 """What the turns of a conversation ask of a sizing together, and which questions are of that kind."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from chatbot.answer import Turn
-from chatbot.sizing.intent import COMPUTED, probabilities
+from chatbot.sizing.intent import COMPUTED, FACTS, probabilities
 from chatbot.sizing.model_names import sibling
-from chatbot.sizing.reading import Goal, Known, Said, read_question
+from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, read_question
 from chatbot.sizing.workload import Format, Task, Workload
 
 # Nobody writes a sizing question as long as this.
@@ -47,25 +47,34 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class Heard:
     """What a turn asked for, by its label, and the workload of the conversation up to it, answered by computing if `computed`.
 
-    `earlier` is the workload of the turns before on other hardware, which "what is the difference?" compares with.
+    `said` is what the turn itself says, `likely` how likely it asks for each label. `earlier` is the workload of the turns
+    before on other hardware, which "what is the difference?" compares with.
     """
 
     label: str
     asked: Asked
     computed: bool
+    said: Said
+    likely: Mapping[str, float]
     earlier: Workload | None = None
+
+
+def hear(question: str, history: Sequence[Turn], known: Known) -> Heard | None:
+    """What a question asks for, completed from the turns before it; None for a mere courtesy."""
+    if _COURTESY.fullmatch(question):
+        return None
+    heard: Heard | None = None
+    for turn in (*(turn.question for turn in history if not _COURTESY.fullmatch(turn.question)), question):
+        heard = _hear(turn, heard, known)
+    return heard
 
 
 def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
     """What a question asks of a sizing, completed from the turns before it; None for a question of another kind."""
-    if _COURTESY.fullmatch(question):
-        return None
-    heard: _Heard | None = None
-    for turn in (*(turn.question for turn in history if not _COURTESY.fullmatch(turn.question)), question):
-        heard = _hear(turn, heard, known)
+    heard = hear(question, history, known)
     return heard.asked if heard and heard.computed else None
 
 
@@ -75,42 +84,68 @@ _LEAD = re.compile(
 )
 
 
-def _hear(question: str, before: _Heard | None, known: Known) -> _Heard:
+def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     """What is asked after a turn: by the question alone where it can stand so, else by what it changes of the turns before."""
     said = read_question(question[:_LONGEST], known)
-    label, likely = _likeliest(said, None, _CLAIMED)
-    alone = asked_for(said, label, None, known)
-    computed = likely >= _CLAIMED and can_be_computed(label, alone) and len(question) <= _LONGEST
+    alone = probabilities(said, None)
+    label, likely = _likeliest(alone, _CLAIMED)
+    asked = asked_for(said, label, None, known)
+    computed = likely >= _CLAIMED and can_be_computed(label, asked) and len(question) <= _LONGEST
+    if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
+        return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": what comes next is asked of it
+    if before and not before.computed and before.label not in COMPUTED and _is_bare(said):
+        # "How many vCPUs has it? And the small one?" asks for the same of another thing.
+        return Heard(before.label, asked_for(said, before.label, before, known), computed=False, said=said, likely=probabilities(said, before.label))
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
-        leaning, likely = (before.label, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(said, before.label, claimed)
+        after = probabilities(said, before.label)
+        leaning, likely = (before.label, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             moved = _machines(changed.workload) != _machines(before.asked.workload)
-            return _Heard(leaning, changed, computed=True, earlier=before.asked.workload if moved else before.earlier)
-        if leaning.startswith("fact_") and not said.slots:
-            return _Heard(leaning, changed, computed=False)  # "and its layers?", between questions on its memory
+            return Heard(leaning, changed, computed=True, said=said, likely=after, earlier=before.asked.workload if moved else before.earlier)
+        if leaning in FACTS and (not said.slots or label in FACTS or not computed):
+            return Heard(leaning, changed, computed=False, said=said, likely=after)  # "and its layers?", between questions on its memory
         if not computed and said.slots and not said.goals and "?" not in question:
-            return _Heard(label, changed, computed=False)  # "Four of them.", before what is asked of them
-    return _Heard(label, alone, computed)
+            return Heard(label, changed, computed=False, said=said, likely=after)  # "Four of them.", before what is asked of them
+        if not computed:
+            return Heard(label, asked, computed, said, likely=after)
+    return Heard(label, asked, computed, said, likely=alone)
+
+
+_STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
 
 
 def _machines(work: Workload) -> tuple[Any, ...]:
     return (work.instance_type, work.instances, work.accelerator, work.accelerators, work.region)
 
 
+# What points to the turn before, and which of the things that it compared.
+_REFERS = re.compile(
+    r"\bsame (?:schedule|hours?|count|number|usage|time|period|setup|load|pattern|deal|thing|job|run|workload|calculation|amount)\b|\b(?:of|for|with|on) (?:them|those|these)\b|\binstead\b|\b(?:that|those) (?:schedule|many|machines?|boxes)\b"
+)
+_POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
+_PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dearest|most expensive|priciest)\b|\bthe (?P<cheap>cheaper|cheapest|less expensive|winner|winning)\b|\bthe (?P<first>first|former)(?: one)?\b|\bthe (?P<last>second|latter|other)(?: one)?\b")
+_MOVES = re.compile(r"\b(?:mov(?:e|ing)|replac(?:e|ing)|swap(?:ping)?|migrat(?:e|ing)|switch(?:ing)?|chang(?:e|ing)|going|go|trad(?:e|ing)|upgrad(?:e|ing)|from|pasar|wechsel\w*|passer)\b.*\b(?:to|for|by|with|into|a|auf|à)\b")
+_DIFFERS = re.compile(r"\b(?:premium|avoid(?:ed)?|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
 # What is said of a model alone.
 _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage", "optimizer", "recompute", "lora_rank"})
 
 
-def _leans(said: Said, before: _Heard) -> bool:
-    """Whether a question that could stand alone begins as an addition, is a bare name, or speaks of the model before."""
+def _leans(said: Said, before: Heard) -> bool:
+    """Whether a question that could stand alone begins as an addition, is a bare name, speaks of the model before, or names at last what the turn before asked about."""
     bare = not said.goals and len(said.plain.split()) <= 3
+    hardware = before.asked.workload.instance_type or before.asked.workload.accelerator
+    if (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & _HARDWARE and _POINTS.search(said.text)):
+        return True
+    names_first = not said.goals and not before.asked.stated and before.label in (*_NEEDS, *FACTS) and len(said.plain.split()) <= 6
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
-    return bool(_LEAD.match(said.text)) or of_model or (bare and before.computed)
+    compares = before.computed and _DIFFERS.search(said.text) and len(said.slots.keys() & (_HARDWARE | {"region"})) == 1 and not any(said.several.values())
+    return bool(_LEAD.match(said.text)) or bool(compares) or of_model or (bare and before.computed) or names_first
 
 
 _FORMATS = frozenset({"weights", "cache"})
+_OF_MEMORY = frozenset({"memory", "weights", "kv_cache"})
 _FUNCTION_WORD = re.compile(
     r"(?:and|or|but|so|ok|okay|now|then|also|what about|what if|how about|if|i|we|you|it|its|it's|that|the|a|with|in|at|to|as|of|for|on|is|are"
     r"|was|were|do|does|would|will|use|used|using|run|ran|switch|switched|change|changed|drop|go|went|keep|kept|store|stored"
@@ -119,16 +154,26 @@ _FUNCTION_WORD = re.compile(
 )
 
 
+def _is_bare(said: Said) -> bool:
+    """Whether a turn says nothing but the name of a thing, and function words."""
+    return bool(said.slots) and said.slots.keys() <= _HARDWARE | {"region"} and not said.goals and all(map(_FUNCTION_WORD.fullmatch, _other_words(said)))
+
+
+def _other_words(said: Said) -> set[str]:
+    return set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", _STAND_INS.sub(" ", said.plain)))
+
+
 def _only_changes(said: Said, label: str) -> bool:
-    """Whether formats and function words are all that is said, so that the same is asked as before: "and with the weights in int8?"."""
-    words = set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", said.plain))
+    """Whether slots and function words are all that is said, so that the same is asked as before: "and with the weights in int8?", "on two H100"."""
+    words = _other_words(said)
     other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
-    return bool(said.slots) and said.slots.keys() <= _FORMATS and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
+    # Hardware beside an amount of memory asks whether it fits.
+    changed = _FORMATS if label in _OF_MEMORY else _FORMATS | _HARDWARE | {"accelerators", "instances", "region", "sequences", "context"}
+    return bool(said.slots) and not said.goals and said.slots.keys() <= changed and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
 
 
-def _likeliest(said: Said, before: str | None, claimed: float) -> tuple[str, float]:
+def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]:
     """What a turn most likely asks for, and how likely it asks for anything that is computed."""
-    likely = probabilities(said, before)
     computed = sum(likely[label] for label in COMPUTED)
     return max(COMPUTED if computed >= claimed else likely, key=lambda label: likely[label]), computed
 
@@ -142,20 +187,21 @@ _MODEL = frozenset({"model"})
 _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL,),
     "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | _MONEY),
-    "cheapest": (_MODEL | _HARDWARE,),
-    "affordable": (_HARDWARE, _MONEY),
+    "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
+    "affordable": (_HARDWARE, _MONEY | {"kwh"}),
     "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE | _MONEY,),
     "cost": (_MODEL | _HARDWARE,), "cost_per_tokens": (_MODEL | _HARDWARE,), "cost_difference": (_MODEL | _HARDWARE,),
     "fact_price": (_HARDWARE,),
     "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),
-    "decode_speed": (_MODEL, _HARDWARE), "prefill_speed": (_MODEL, _HARDWARE),
-    "training_time": (_MODEL, _HARDWARE, frozenset({"tokens"})),
+    "decode_speed": (_MODEL, _HARDWARE | {"bandwidth_gbps"}), "prefill_speed": (_MODEL, _HARDWARE),
+    "training_time": (_MODEL, _HARDWARE | {"tflops"}, frozenset({"tokens"})),
     "accelerators_for_time": (_MODEL, frozenset({"tokens"}), frozenset({"hours"})),
-    "tokens_in_time": (_MODEL, _HARDWARE, frozenset({"hours"})),
+    "tokens_in_time": (_MODEL | {"tokens_per_second"}, _HARDWARE | {"tokens_per_second"}),
 }  # fmt: skip
 
 
 _OVER_TIME = frozenset({"cost", "cost_difference", "energy", "carbon", "water"})
+_COMPARABLE = _OVER_TIME | {"fact_price", "affordable"}
 
 
 def can_be_computed(label: str, asked: Asked, *, leans: bool = False) -> bool:
@@ -200,8 +246,8 @@ _GOALS = {
 }  # fmt: skip
 _TERMS = {"weights": "weights", "kv_cache": "KV cache"}
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
-_EACH_TOKEN = re.compile(r"\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
-_PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\btoken\b|\btpot\b|\binter-?token\b")
+_EACH_TOKEN = re.compile(r"\bper-token\b|\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
+_PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\b(?:token|between tokens)\b|\btpot\b|\binter-?token\b")
 # "Which costs less?" wants the one, and then by how much.
 _WHICH = re.compile(r"\b(?:which|welche[rs]?|qu[eé]l(?:le)?|cu[aá]l|qual[e]?)\b")
 # What may be asked beside the figure that leads.
@@ -210,7 +256,7 @@ _BESIDE = (Goal.CHEAPEST, Goal.SMALLEST, Goal.COST, Goal.COMPARE)
 _COMPARED = ("model", "parameters", "accelerator", "instance_type", "accelerators", "weights", "task", "region")
 
 
-def _goals(label: str, said: Said, before: _Heard | None) -> tuple[Goal, ...]:
+def _goals(label: str, said: Said, before: Heard | None) -> tuple[Goal, ...]:
     beside = [goal for goal in _BESIDE if goal in said.goals]
     if before and before.label == label and not beside:
         return before.asked.goals
@@ -222,11 +268,24 @@ def _goals(label: str, said: Said, before: _Heard | None) -> tuple[Goal, ...]:
     return tuple(dict.fromkeys((leads, *(beside if leads not in _IMPACTS else ()))))
 
 
-def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> Asked:
+def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Asked:
     """The question's own workload, or the one before with the slots that it changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)
-    bare, them, epochs, kilowatts = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "kilowatts"))
+    bare, them, epochs, kilowatts, share = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "kilowatts", "hours_share"))
+    if share:
+        slots.setdefault("hours", (work.hours or MONTH_HOURS) * share)
+    if before and (picked := _picked(said, before, known)):
+        slots.setdefault("instance_type", picked)
+    elif len(families := slots.get("families", ())) == 1 and not slots.keys() & {"model", "parameters", "accelerators", "accelerator_memory_gb"} and set(said.goals) & {Goal.SMALLEST, Goal.CHEAPEST}:
+        (family,) = families
+        least = next((name for name in known.by_price if name.partition(".")[0] == family), None)
+        if least and not work.model and not work.parameters:
+            slots["instance_type"] = least  # "the smallest g4dn"
+    if label == "cheapest" and not (slots.keys() | said.several.keys()) & (_HARDWARE | {"model", "parameters", "vendors", "accelerators"}) and re.search(r"\bgpus?\b|\bgraphics cards?\b", said.text) and not before:
+        slots["vendors"] = frozenset({"NVIDIA", "AMD"})
+    if work.instance_type and "accelerator" in slots and re.search(r"\ball (?:its |the )?gpus?\b", said.plain):
+        slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators", "accelerator_memory_gb")}  # "with all 8 A100 at their maximum"
     if epochs and (tokens := slots.get("tokens", work.tokens)):
         slots["tokens"] = tokens * epochs
     if kilowatts and (hours := slots.get("hours", work.hours)):
@@ -250,6 +309,8 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
     if label in ("training_time", "accelerators_for_time", "tokens_in_time") or "tokens" in slots or slots.keys() & {"zero_stage", "optimizer"}:
         task = slots.get("task", work.task)
         slots["task"] = (Task.FULL if slots.keys() & {"zero_stage", "optimizer"} else Task.PRETRAIN) if task in (None, Task.SERVE) else task
+    if slots.get("task", work.task) in (Task.FULL, Task.PRETRAIN, Task.LORA, Task.QLORA) and "load" in slots and label in ("training_time", "accelerators_for_time", "tokens_in_time"):
+        slots.setdefault("mfu", slots.pop("load"))  # "at 45 % utilisation"
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
         slots.pop("accelerator", None)
@@ -260,18 +321,41 @@ def asked_for(said: Said, label: str, before: _Heard | None, known: Known) -> As
         cleared |= {"weights", "cache"}
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
-    others = tuple(replace(first, **changes) for changes in said.several[slot]) if slot else ()
-    if label == "cost_difference" and before and before.earlier and not said.slots.keys() & _HARDWARE:
-        others = (replace(before.earlier, hours=first.hours),)
+    paces = said.several.get("tokens_per_second", [])
+    several = said.several[slot] if slot else []
+    if len(paces) == len(several):
+        several = [{**changes, **pace} for changes, pace in zip(several, paces, strict=True)]  # "g5 gives 900 tokens/s, g6 650"
+    if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
+        several = [{**changes, "instances": changes.get("instances") or first.instances} for changes in several]  # "eleven g4dn.xlarge to g6.xlarge"
+    others = tuple(replace(first, **changes) for changes in several)
+    if before and not others and label in _COMPARABLE:
+        if not said.slots.keys() & (_HARDWARE | {"region", "model", "parameters"}):
+            if label == "cost_difference" and before.earlier:
+                others = (replace(before.earlier, hours=first.hours),)
+            elif before.asked.others:
+                changes = {slot: value for slot, value in slots.items() if slot in _EMPTY}
+                others = tuple(replace(other, **changes) for other in before.asked.others)
+        elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and _DIFFERS.search(said.text):
+            others = (replace(before.asked.workload, hours=first.hours, load=first.load),)
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
-    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), _TERMS.get(label), said.euros)
+    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros)
+
+
+def _picked(said: Said, before: Heard, known: Known) -> str | None:
+    """Which of the types that were compared is meant: "the dearer one"."""
+    match = _PICKED.search(said.text)
+    names = [work.instance_type for work in (before.asked.workload, *before.asked.others) if work.instance_type]
+    if not match or len(names) < 2 or not set(names) <= set(known.by_price):
+        return None
+    ranked = sorted(names, key=known.by_price.index)
+    return ranked[-1] if match["dear"] else ranked[0] if match["cheap"] else names[0] if match["first"] else names[-1]
 
 
 _OWN = re.compile(r"(?:my|our|the) (?:own )?(?:model|llm)")
 _A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")
 
 
-def _unknown(said: Said, label: str, work: Workload, before: _Heard | None) -> str | None:
+def _unknown(said: Said, label: str, work: Workload, before: Heard | None) -> str | None:
     """What is named and not known; of a model without a name or a size that is to be placed, the model."""
     own = bool(said.unknown and _OWN.fullmatch(said.unknown))
     if work.model or work.parameters is not None:

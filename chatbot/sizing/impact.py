@@ -236,7 +236,8 @@ def _speed(fit: Fit, memory: Memory, model: Architecture, workload: Workload) ->
     part = min(1.0, fit.instance.accelerators) if fit.instance else 1.0
     used, rows = fit.accelerators * part, (accelerator.row, *model.rows)
     kinds = _ARITHMETIC.get(form, ("bf16", "fp16"))
-    tflops = next((accelerator.tflops[kind] for kind in kinds if kind in accelerator.tflops), None)
+    tflops = workload.tflops or next((accelerator.tflops[kind] for kind in kinds if kind in accelerator.tflops), None)
+    bandwidth = workload.bandwidth_gbps or accelerator.bandwidth_gbps
     if tflops is None:
         yield f"no published compute of {accelerator.name} in the data"
     if workload.task in TRAINING:
@@ -252,14 +253,14 @@ def _speed(fit: Fit, memory: Memory, model: Architecture, workload: Workload) ->
             if workload.context:
                 yield Figure(f"first_token_seconds_{other}", workload.context / speed, f"{workload.context} tokens / {speed:.5g}", _COMPUTE, rows)
         ceiling = compute_bound(used * tflops, model.active_parameters, 2)
-    if accelerator.bandwidth_gbps is None:
+    if bandwidth is None:
         yield f"no published memory bandwidth of {accelerator.name} in the data"
         return
     held = {term.name: term.bytes for term in memory.terms}
     active = held["weights"] * model.active_parameters / model.parameters
     cache, sequences = held.get("KV cache", 0.0), workload.sequences or 1
-    speed = decode_bound(used * accelerator.bandwidth_gbps, active, cache, sequences)
-    shown, source = f"{sequences} × {used:g} × {accelerator.bandwidth_gbps:g}e9 / ({count(active)} + {count(cache)})", _BANDWIDTH
+    speed = decode_bound(used * bandwidth, active, cache, sequences)
+    shown, source = f"{sequences} × {used:g} × {bandwidth:g}e9 / ({count(active)} + {count(cache)})", _BANDWIDTH
     if ceiling is not None and ceiling < speed:
         speed, shown, source = ceiling, f"{used:g} × {tflops:g}e12 / (2 × {count(model.active_parameters)})", _COMPUTE
     yield Figure("decode_tokens_per_second", speed, shown, source, rows)

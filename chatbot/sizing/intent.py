@@ -24,9 +24,10 @@ LABELS = (
     "memory", "weights", "kv_cache", "fits", "cheapest", "count", "affordable", "most_users", "longest_context", "largest_model", "cost",
     "cost_per_tokens", "cost_difference", "energy", "carbon", "water", "decode_speed", "prefill_speed", "training_time",
     "accelerators_for_time", "tokens_in_time", "fact_price", "fact_model", "fact_accelerator", "fact_region", "fact_instance",
-    "document", "other",
+    "unsaid", "document", "other",
 )  # fmt: skip
 COMPUTED = LABELS[: LABELS.index("fact_model")]
+FACTS = LABELS[LABELS.index("fact_model") : LABELS.index("unsaid")]
 _SLOTS = (*(f.name for f in fields(Workload)), "several", "unknown", "first")
 _INTENTS = "intents.safetensors"
 

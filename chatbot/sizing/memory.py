@@ -201,9 +201,9 @@ def adapter_parameters(model: Architecture, rank: int, matrices: frozenset[str] 
     return model.layers * rank * sum(sizes[m] for m in (sizes if matrices is None else matrices))
 
 
-def adapter(model: Architecture, rank: int, optimizer: Optimizer) -> Term:
+def adapter(model: Architecture, rank: int, optimizer: Optimizer, matrices: frozenset[str] | None = None) -> Term:
     """Weights, gradients and optimizer states of the adapter alone: 16 bytes a parameter with Adam. Hu et al. 2021."""
-    added = adapter_parameters(model, rank)
+    added = adapter_parameters(model, rank, matrices)
     size, _ = _state_bytes(optimizer, Format.BF16)
     formula = f"{count(added)} adapter parameters × {_bytes(4 + size)}"
     return Term("adapter", added * (4 + size), formula, _LORA, model.rows)

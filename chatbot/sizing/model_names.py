@@ -40,7 +40,6 @@ class _Token:
 def find_model(text: str, models: Sequence[str]) -> Named | None:
     """The models that a text in lower case names; None where it names none. Sizes alone ("a 7B model") are no names."""
     keys = _keys(tuple(models))
-    heads = {key[0] for key in keys.values()}
     vocabulary = {token for key in keys.values() for token in key} - STOP_WORDS
     joined = {t: name for name, key in keys.items() for t in key if re.fullmatch(r"\d+x\d+b", t)}
     tokens = list(_tokens(text))
@@ -49,7 +48,7 @@ def find_model(text: str, models: Sequence[str]) -> Named | None:
     while position < len(tokens):
         if tokens[position].text in joined:
             found.append(Named(tokens[position].start, tokens[position].end, (joined[tokens[position].text],)))
-        elif tokens[position].text in heads and (named := _named(text, tokens, position, keys, vocabulary)):
+        elif tokens[position].text in heads(tuple(models)) and (named := _named(text, tokens, position, keys, vocabulary)):
             found.append(named)
             position = next((i for i, t in enumerate(tokens) if t.start >= named.end), len(tokens))
             continue
@@ -61,12 +60,24 @@ def find_model(text: str, models: Sequence[str]) -> Named | None:
     return Named(first.start, found[-1].end, rows, first.parameters, None if rows else first.unknown)
 
 
+@lru_cache(maxsize=16)
+def heads(models: tuple[str, ...]) -> frozenset[str]:
+    """The words that names begin with: "llama", "qwen"."""
+    return frozenset(key[0] for key in _keys(models).values())
+
+
 def sibling(model: str, size: str, models: Sequence[str]) -> str | None:
     """The same model in another size ("what about the 8B?"); None where the table has none."""
     key = _key(model)
     wanted = [size if token == _size(key) else token for token in key if not _ACTIVE.fullmatch(token)]
     found = _matches(wanted, _keys(tuple(models)))
     return found[0] if len(found) == 1 else None
+
+
+def family(written: str, models: Sequence[str]) -> tuple[str, ...]:
+    """The models whose names have all the words of a name that fits several: "gpt oss"."""
+    words = [t.text for t in _tokens(written.lower()) if t.text not in _NOISE]
+    return tuple(name for name, key in _keys(tuple(models)).items() if words and all(w in key or any(_is_version_of(w, k) for k in key) for w in words))
 
 
 def _named(

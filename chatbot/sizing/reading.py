@@ -8,13 +8,15 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
 from chatbot.quantities import WORD_NUMBERS
-from chatbot.sizing.model_names import Named, find_model
+from chatbot.sizing.model_names import Named, find_model, heads
+from chatbot.sizing.spelled import as_read
 from chatbot.sizing.workload import Format, Optimizer, Task
 from chatbot.vendors import refused_makers
 
@@ -57,6 +59,8 @@ class Known:
     accelerators: tuple[str, ...] = ()
     types: frozenset[str] = frozenset()
     regions: frozenset[str] = frozenset()
+    by_price: tuple[str, ...] = ()
+    """Instance types with a price, the cheapest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ class Reading:
 
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
-    text = _renamed(re.sub(r"[ \t\r\n]+", " ", question.lower()).strip())
+    text = _completed(_renamed(as_read(question)), known)
     reading = Reading(text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
     euros = bool(_EUROS.search(text))
@@ -129,7 +133,7 @@ def read_question(question: str, known: Known) -> Said:
     goals = tuple(goal for goal in Goal if goal in wanted)
     return Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and "parameters" not in reading.slots else None) or unknown, term, euros, plain,
+        (named.unknown if named and not reading.slots.keys() & {"parameters", "model"} else None) or unknown, term, euros, plain,
     )  # fmt: skip
 
 
@@ -140,18 +144,22 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     reading.stand_in("region")
     unknown = _take_types(reading, known)
     reading.stand_in("instance")
+    _take_each(reading)
+    reading.stand_in("users")
     reading.take(_FUTURE)
     reading.stand_in("future")
     _take_impossible(reading)
     named = _take_model(reading, known)
     reading.stand_in("model")
+    _take_listed(reading, "rivals")
+    reading.stand_in("rival")
     for take, stand_in in (
-        (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
+        (_take_whole_context, "context"), (_take_rows, "tokens"), (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
         (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
     ):  # fmt: skip
         take(reading)
         reading.stand_in(stand_in)
-    _take_sizes(reading, named)
+    _take_sizes(reading, named, text, known)
     reading.stand_in("model")
     reading.fill("weights", _formats(reading))
     reading.stand_in("format")
@@ -197,7 +205,7 @@ def _value(written: str) -> float:
 
 # Read before anything is taken out: "how many users" has no number in it.
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
-_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|francs|rupees)\b")
+_EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|(?:swiss )?francs|rupees)\b")
 
 
 def _scaled(match: re.Match[str]) -> float:
@@ -210,6 +218,61 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.]){pattern}")
 
 
+_SHORT_NAME = _compiled(r"(?P<least>(?:baby|little|tiny|littlest|teeny|entry[- ]level|small) )?(?P<family>[a-z]{1,5}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?)(?:\.(?P<size>\d{1,2}))?(?:s|['’]s)?(?![\w-]|\.\w)")
+
+
+_CHOOSES = re.compile(r"\b(?:cheapest|smallest|largest|biggest|fastest|greenest|best|which|only|family|families|series)\b")
+
+
+def _completed(text: str, known: Known) -> str:
+    """The text with short names of instance types in full: "p5en.48", "the baby inf2", and a family of one size by itself."""
+
+    def in_full(match: re.Match[str]) -> str:
+        family = match["family"] if match["family"] in sizes else match["family"].rstrip("s")
+        if match["size"]:
+            name = f"{family}.{match['size']}xlarge"
+            return name if name in known.types else match.group()
+        there = sizes.get(family, ())
+        if there and (match["least"] or (len(there) == 1 and few)) and not _is_refused(text, match.start()):
+            return there[0]
+        return match.group()
+
+    sizes = _sizes(known)
+    # Among several families, or where one is to be chosen from, each stands for all its sizes.
+    few = len({m["family"] for m in _SHORT_NAME.finditer(text) if m["family"] in sizes and not m["size"]}) <= 2 and not _CHOOSES.search(text)
+    names = _long_names(known.models)
+    text = re.sub(rf"(?<![\w.-])[{''.join({name[0] for name in names})}][a-z]{{5,12}}(?![\w-])", lambda word: _as_spelled(word.group(), names), text)
+    return _SHORT_NAME.sub(in_full, text)
+
+
+@lru_cache(maxsize=256)
+def _as_spelled(word: str, names: tuple[str, ...]) -> str:
+    return next(iter(get_close_matches(word, names, 1, 0.86)), word)
+
+
+@lru_cache(maxsize=4)
+def _long_names(models: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of makers' lines that are no ordinary words and long enough to be known when they are misspelt."""
+    return ("trainium", "inferentia", *sorted(head for head in heads(models) if len(head) > 4 and head not in _ORDINARY))
+
+
+_ORDINARY = frozenset({"stable", "bloom", "whisper", "falcon"})
+
+
+@lru_cache(maxsize=4)
+def _sizes(known: Known) -> dict[str, tuple[str, ...]]:
+    """The types of each family, the smallest first."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(known.types, key=lambda name: _largeness(name.partition(".")[2])):
+        found.setdefault(name.partition(".")[0], []).append(name)
+    return {family: tuple(names) for family, names in found.items()}
+
+
+def _largeness(size: str) -> float:
+    number = re.match(r"\d+", size)
+    return float(number.group()) if number else ("nano", "micro", "small", "medium", "large", "xlarge").index(size) / 6 if not size.startswith("metal") else 1e3
+
+
 _REGION = _compiled(r"(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]{4,9}-\d[a-f]?(?!\w)")
 
 
@@ -220,7 +283,7 @@ def _take_region_codes(reading: Reading) -> None:
 
 
 _TYPE = _compiled(
-    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|always-on|more|extra|new|dedicated|identical|idle)\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
+    rf"(?:(?P<count>{_NUMBER})\s?(?:[x×*]\s?)?(?:(?:of|of our|(?:[a-z]+-)?[a-z]+(?:ing|ed|able)|[a-z]+-(?:on|up|only)|idle|tiny|little|lonely|spare|old|small|big|separate|different|of (?:the|those|these|their))\s)?)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d{0,3}xl(?:arge)?|metal(?:-\d+xl)?)(?:['’]?s)?(?![\w-])"
 )
 
@@ -238,6 +301,26 @@ def _take_types(reading: Reading, known: Known) -> str | None:
             reading.slots["instances"] = there[first]
         reading.several["instance_type"] = [{"instance_type": name, "instances": there[name]} for name in others]
     return next((name for name in types if name not in known.types), None)
+
+
+# "27 teams, every team gets a g5.2xlarge", "a g5.xlarge for each of 12 students".
+_EACH_GETS = re.compile(r"\b(?:every|each|per) (?P<noun>[a-z]{3,}) (?:gets?|has|uses?|needs?|runs?|receives?|is given|with|on)\b|\|+ (?:per|(?:each )?for (?:each|every)|each for (?:the|our)) (?P<noun_>[a-z]{3,})|\|+ each (?!for|of|has|with|and has|serving)")
+_TIME_NOUN = re.compile(r"(?:hour|day|night|week|month|year|second|minute|gpu|chip|card)s?")
+
+
+def _take_each(reading: Reading) -> None:
+    """As many machines as there are of whom each has one."""
+    if "instance_type" not in reading.slots and (times := re.search(rf"\btimes (?P<count>{_NUMBER}) (?!(?:hour|day|week|month|year|minute)s)[a-z]{{3,}}s\b", reading.text)):
+        reading.mask(times.start(), times.end())
+        reading.fill("of_them", [int(_value(times["count"]))])
+    for match in _EACH_GETS.finditer(reading.text):
+        noun = match["noun"] or match["noun_"]
+        stem = re.escape(noun.removesuffix("s").removesuffix("y")) if noun else r"(?!(?:hour|day|week|month|year|minute|gpu|token|dollar|buck)s)[a-z]{3,}"
+        counted = re.search(rf"(?<![\w.])(?P<count>{_NUMBER})\s(?:[a-z]+\s)?{stem}(?:s|es|ies|ren)\b", reading.text)
+        if counted and reading.slots.get("instance_type") and not (noun and _TIME_NOUN.fullmatch(noun)):
+            reading.mask(counted.start(), counted.end())
+            reading.slots["instances"] = int(_value(counted["count"])) * reading.slots.get("instances", 1)
+            return
 
 
 # A year that no data tells of; 2048 is usually a number of tokens.
@@ -267,7 +350,7 @@ def _take_model(reading: Reading, known: Known) -> Named | None:
 
 
 def _renamed(text: str) -> str:
-    """The text with models named as the table has them."""
+    """The text with models and accelerators named as the tables have them."""
     for written, name in _models():
         text = written.sub(name, text)
     return text
@@ -288,12 +371,17 @@ _SIZE = _compiled(
 )
 
 
-def _take_sizes(reading: Reading, named: Named | None) -> None:
+def _take_sizes(reading: Reading, named: Named | None, text: str, known: Known) -> None:
     found = reading.take(_SIZE)
     scales = {"t": 1e12, "trillion": 1e12}
     sizes = [_value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
     if named is None or not named.models:
-        reading.fill("parameters", sizes)
+        line = next((head for head in re.findall(r"[a-z]+", text) if head in heads(known.models)), None) if len(set(sizes)) == 1 else None
+        apart = find_model(f"{line} {sizes[0] / 1e9:g}b", known.models) if line else None
+        if apart and apart.models and "model" not in reading.slots:
+            reading.fill("model", apart.models)  # "the biggest Llama, the one with 405 billion"
+        else:
+            reading.fill("parameters", sizes)
 
 
 _ANY_FORMAT = r"(?:(?:fp|int|bf|nf|float|bfloat)[- ]?\d+|e4m3|\d+[- ]?bits?)"
@@ -312,19 +400,20 @@ def _take_cache(reading: Reading) -> None:
 
 
 _SHARE = rf"(?P<number>\.\d+|{_NUMBER})(?P<percent>\s?%|\s?percent| prozent)?"
-_MFU_WORD = r"(?:mfu|model flops utili[sz]ation|(?:utili[sz]ation of )?(?:the |its )?peak(?! (?:power|draw|load|memory)))"
+_MFU_WORD = r"(?:mfu|that(?: rate| peak| figure)?(?=[ ,.;:?]|$)(?= ?[,:?]| rate| peak| figure|$)|model flops utili[sz]ation|(?:utili[sz]ation of )?(?:the |its )?peak(?! (?:power|draw|load|memory)))"
 _MFU = _compiled(
     rf"(?:{_MFU_WORD}(?:\s?[:=]|\s(?:of|is|at|del?|von|di))?\s?{_SHARE}|{_SHARE.replace('<number>', '<before>').replace('<percent>', '<of>')}\s(?:of |de )?{_MFU_WORD})(?!\w)"
 )
-_LOAD_WORD = r"(?:load|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
+_LOAD_WORD = r"(?:load|loaded|utili[sz]ed|in use|carico|utili[sz]ation|util|usage|busy|last|auslastung|charge|carga)"
 _PERCENT = r"\s?(?:%|percent|prozent)"
 _LOAD = _compiled(
     rf"(?:(?:at |under |à |bei |unter )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?){_PERCENT} (?:gpu |average |of |de )?{_LOAD_WORD}"
     rf"|{_LOAD_WORD}(?: factor| rate)?(?:\s?[:=]|\s(?:of|at|is|von|de|around|about))?\s(?P<behind>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
     rf"|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?(?:(?:gpu|card|chip|accelerator)[\s-])?{_LOAD_WORD}"
     r"|(?:half|fully) (?:busy|loaded|utili[sz]ed|used|occupied)|half (?:of )?the time"
-    r"|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )max(?:imum)? power|maxed out|vol?llast|vollauslastung|plein régime|pleno rendimiento|pełn\w+ obciążeni\w+))"
-    rf"|(?:at|around|about|@) (?P<bare>\d{{1,3}}){_PERCENT}(?! of| mfu))(?!\w)"
+    r"|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )(?:its |their |the )?max(?:imum)?(?: power|(?=\s?[,.;?!)]|$| for| over))|maxed out|vol?llast|vollauslastung|plein régime|pleno rendimiento|pełn\w+ obciążeni\w+))"
+    rf"|{_LOAD_WORD}\b[^.,;:%\d]{{1,40}}?\b(?:is|at|of|around|about) (?:an? )?(?:\w+ )?(?P<away>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
+    rf"|(?:at|around|about|@|for|only) (?P<bare>\d{{1,3}}){_PERCENT}(?! of| mfu| off| discount| less| more))(?!\w)"
 )
 # Left in the text: of hardware that does nothing the watts may be asked for.
 _IDLE = re.compile(
@@ -333,29 +422,58 @@ _IDLE = re.compile(
 )
 
 
+_IDLES = _compiled(rf"(?:idl(?:e|es|ing)|unused|sits? (?:there )?(?:idle|unused))(?: (?:for|about|around|roughly))? (?P<number>\d{{1,3}}){_PERCENT}")
+
+
 def _take_shares(reading: Reading) -> None:
     """The share of its peak that a training reaches, and the share of the time that hardware is busy."""
     for match in reading.take(_MFU):
         written, percent = match["number"] or match["before"], match["percent"] or match["of"]
         share = _value(written)
         reading.fill("mfu", [share / 100 if percent or share > 1 else share])
+    for match in reading.take(_IDLES):
+        reading.fill("load", [1 - _value(match["number"]) / 100])
     for match in reading.take(_LOAD):
         half = re.search(r"half|halb|\bmi|met|med|mez|mei", match.group())
-        percent = match["number"] or match["behind"] or match["bare"]
+        percent = match["number"] or match["behind"] or match["bare"] or match["away"]
         reading.fill("load", [_value(percent) / 100 if percent else 0.5 if half else 1.0])
 
 
+# What the question gives of an accelerator in place of its data sheet.
+_TFLOPS = _compiled(rf"(?:{_SHARE.replace('number', 'share').replace('percent', 'of')} of )?(?P<number>{_NUMBER})\s?(?P<scale>tf|tera|peta|pf)(?:lops?)?(?:\s?/\s?s|ps)?(?P<reached>(?: \w+){{0,2}} (?:achieved|sustained|reached|measured|effective|delivered|in practice))?(?!\w)")
+_BANDWIDTH = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>[gt])i?b(?:ytes?)?\s?(?:/\s?s(?:ec(?:ond)?)?|ps|(?:per|a|each) second)(?!\w)")
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
 _POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )?load)?(?!\w)")
-_SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:(?:output|input|generated|decoded|prompt)\s)?(?:tokens?|tok|t)\s?(?:/|per |a |p)\s?(?:s|sec|seconds?)(?!\w)")
-_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars|usd|bucks|dólares))(?!\w|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
+_SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:(?:output|input|generated|decoded|prompt)\s)?(?:tokens?|tok|t)\s?(?:/|(?:per|a|each|every|por|pro|par|al) |p)\s?(?:s|sec|seconds?)(?!\w)")
+# "700 tok/s vs 1500 on g6e", "500 per sec".
+_BARE_SPEED = re.compile(rf"(?:(?<=vs )|(?<=and )|(?<=, )|(?<=against ))(?P<number>{_NUMBER})\s?(?P<scale>k)?(?= (?:on|for|with) (?:the |an? )?\|)")
+_SPEED_ALONE = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w)")
+_MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars?|usd|bucks|dólares|dollari|\$|美元|美金|ドル|달러))(?![a-z0-9]|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
+
+
+# What hardware of one's own costs, and a share of the hours before.
+PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
+_HOURS_SHARE = _compiled(r"(?P<share>half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)? (?:hours|long|schedule|running time|uptime)(?!\w)")
+_TIMES_AS_LONG = {"half": 0.5, "twice": 2.0, "double": 2.0, "a third": 1 / 3, "one third": 1 / 3, "a quarter": 0.25, "a fifth": 0.2, "a tenth": 0.1, "three times": 3.0, "triple": 3.0}
 
 
 def _take_amounts(reading: Reading) -> None:
-    """Energy, a speed and a sum of money that are given."""
+    """Energy, a speed, a sum of money, and the compute and the bandwidth of an accelerator that are given."""
+    if re.search(r"\b(?:buy|bought|used|second[- ]hand|offered|own|purchase\w*|colo\w*|on[- ]prem\w*)\b", reading.text):
+        reading.take(PURCHASE)
+    reading.fill("hours_share", [_TIMES_AS_LONG[m["share"]] for m in reading.take(_HOURS_SHARE)])
+    for match in reading.take(_TFLOPS):
+        reading.fill("tflops", [_value(match["number"]) * (1000.0 if match["scale"].startswith("p") else 1.0)])
+        if match["share"] or match["reached"]:
+            share = _value(match["share"]) if match["share"] else 1.0
+            reading.fill("mfu", [share / 100 if share > 1 or match["of"] else share])
+    reading.fill("bandwidth_gbps", [_value(m["number"]) * {"g": 1, "t": 1000}[m["scale"]] for m in reading.take(_BANDWIDTH)])
     reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
     reading.fill("kilowatts", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_POWER)])
-    reading.fill("tokens_per_second", [_scaled(m) for m in reading.take(_SPEED)])
+    speeds = [_scaled(m) for m in reading.take(_SPEED)]
+    if speeds or "tok" in reading.text:
+        speeds += [_scaled(m) for m in reading.take(_BARE_SPEED if speeds else _SPEED_ALONE)]
+    reading.fill("tokens_per_second", speeds)
     reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
 
 
@@ -366,7 +484,7 @@ _BUDGET = _compiled(
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
 # What a unit of time begins with; the first that does.
-_HOURS = (("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
+_HOURS = (("ni", 24.0), ("na", 24.0), ("nu", 24.0), ("no", 24.0), ("gi", 24.0), ("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
 
 
 def _hours(unit: str) -> float:
@@ -375,9 +493,12 @@ def _hours(unit: str) -> float:
 
 
 
+_OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? for|buys?)\b")
+
+
 def _take_budget(reading: Reading) -> None:
     for match in list(_BUDGET.finditer(reading.text)):
-        if not (match["sign"] or match["word"] or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
+        if not (match["sign"] or match["word"] or (match["scale"] and _OF_MONEY_MET.search(reading.text)) or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
             continue
         reading.mask(match.start(), match.end())
         money, hours = _scaled(match), _hours(match["unit"] or match["adverb"])
@@ -392,7 +513,29 @@ _TOKENS = _compiled(
 )
 
 
-_EPOCHS = _compiled(rf"(?P<number>{_NUMBER})\s(?:full )?(?:epochs?|epochen|épocas|époques|passes over (?:it|the data))(?!\w)")
+# "12.4M rows x 512 tok", "90k tickets of about 700 tokens each".
+_ROWS = _compiled(
+    rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|b|thousand|million|billion)?\s(?:[a-z]+\s){{0,2}}?(?P<noun>[a-z]{{3,}}s)\s?(?:[x×*,]|of|at|with|averaging|à|each|\()\s?(?:each )?(?:with |of |is |are |averaging |at )?(?:about |around |roughly |~|ca\.? |on average |avg\.? )?"
+    rf"(?P<each>{_NUMBER})\s?(?P<each_scale>k)?\s?tok(?:en)?s?(?: each| on average| apiece| long)?(?!\w|\s?(?:/|per))"
+)
+_CALLED = re.compile(r"users?|people|requests?|sequences?|sessions?|chats?|quer(?:y|ies)|prompts?|clients?|streams?|conversations?|gpus?|agents?|customers?|developers?|staff")
+
+
+def _take_rows(reading: Reading) -> None:
+    """Tokens of so many texts of so many tokens, where a training is spoken of."""
+    if not re.search(r"train|tun|epoch|\bft\b|pass(?:es)?\b|lora|sft", reading.text):
+        return
+    for match in list(_ROWS.finditer(reading.text)):
+        if not _CALLED.fullmatch(match["noun"]):
+            reading.mask(match.start(), match.end())
+            epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0)
+            each = _value(match["each"]) * (1000 if match["each_scale"] else 1)
+            reading.fill("tokens", [_value(match["number"]) * _SCALES[match["scale"] or ""] * each * epochs])
+            if not match["scale"] or each > 0:
+                reading.fill("context", [int(each)])
+
+
+_EPOCHS = _compiled(rf"(?P<number>{_NUMBER})\s(?:full )?(?:epochs?|epochen|épocas|époques|passes(?: over (?:it|the data))?)(?!\w)")
 
 
 def _take_tokens(reading: Reading) -> None:
@@ -405,14 +548,22 @@ def _take_tokens(reading: Reading) -> None:
             reading.fill("tokens", [_value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale] * epochs])
 
 
-_CONTEXT_WORD = r"(?:contexts?|ctx|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
+_CONTEXT_WORD = r"(?:contexts?|ctx|seq(?![a-z])|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
 _CONTEXT = _compiled(
     rf"(?:(?:{_CONTEXT_WORD})(?: (?:window|length|size))?(?:\s?[:=]|\s(?:of|is|at|to|up to|with|von))?\s(?:of )?)?"
     rf"(?P<number>\d{{1,9}}(?:[.,]\d{{1,3}}){{0,3}})\s?(?P<scale>k|m)?(?![\w.])(?P<after>[\s-]?(?:tokens?\b(?!\s?(?:per|/)))?(?:[\s-]?(?:of |long |token )?{_CONTEXT_WORD})?)"
 )
 
 
-_NO_CONTEXT = re.compile(r"[\s-]?(?:\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
+_OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|not|no|skip\w*|closed|sleep\w*)\b[^.,;]{0,20}$")
+# As long as the model takes.
+ALL_CONTEXT = 10**12
+_ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
+_NO_CONTEXT = re.compile(r"[\s-]?(?:(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
+
+
+def _take_whole_context(reading: Reading) -> None:
+    reading.fill("context", [ALL_CONTEXT for _ in reading.take(_ALL_CONTEXT)])
 
 
 def _take_context(reading: Reading) -> None:
@@ -478,30 +629,42 @@ _RECOMPUTE = _compiled(
 )
 
 
+_LETTERS = _compiled(r"\(?[qkvo](?:\s?(?:,|/|&|\+|and)\s?[qkvo]){1,3}\)?(?!\w)")
+_ATTENTION_ONLY = re.compile(r"\b(?:attention only|only (?:the )?attention|attention (?:projections|matrices))\b")
+_TARGETS = _compiled(r"(q|k|v|o|gate|up|down)_proj(?!\w)|(?:(query|key|value|output) projections?)(?!\w)")
 # Part of what the optimizer keeps, and not the format of the weights.
 _MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:weights?|cop(?:y|ies)|params?|parameters?))?|cop(?:y|ies) of the weights|optimi[sz]er[- ]states?|moments|states)(?!\w)")
 
 
+_NO_ADAPTER = _compiled(r"(?:no|not|without|minus|never|ohne|sans|sin|senza) (?:any |a )?(?:q?lora|peft|adapters?)(?!\w)")
+
+
 def _take_training(reading: Reading) -> None:
     reading.take(_MASTER)
+    reading.take(_NO_ADAPTER)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
+    if "lora" in reading.text or "adapter" in reading.text:
+        letters = next((set(re.findall(r"[qkvo]", m.group())) for m in reading.take(_LETTERS)), set("qkvo") if _ATTENTION_ONLY.search(reading.text) else set())
+        reading.fill("lora_targets", [frozenset(letters)] if letters else [])
+    if "lora" in reading.text and (targets := {m.group(1) or m.group(2) for m in reading.take(_TARGETS)}):
+        reading.fill("lora_targets", [frozenset({"query": "q", "key": "k", "value": "v", "output": "o"}.get(t, t) for t in targets)])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
     reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
     reading.fill("optimizer", [Optimizer(name) for name in _take_listed(reading, "optimizers")])
-    if re.search(r"lora|adapter|rank", reading.text):
+    if re.search(r"lora|adapter|rank", reading.text) and not re.search(r"\b(?:mla|latent|rope)\b", reading.text):
         reading.fill("lora_rank", [int(m["rank"]) for m in reading.take(_RANK)])
 
 
 _MAKER = r"(?:nvidia |aws |amd |habana |intel )?"
 _KIND = r"(?:[\s-](?:tensor core )?(?:gpus?|accelerators?|chips?|cards?))?"
-_GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)[\s-]?(?P<unit{}>gi?b?)(?!\w)"
+_GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)\+?[\s-]?(?P<unit{}>gi?bs?|g|gigs?|go(?! )|gigabytes?)(?!\w|/s)"
 
 
 def _take_accelerators(reading: Reading, known: Known) -> None:
     names = _cores(known.accelerators)
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?:(?P<count>{_NUMBER})(?!\d)(?:\s?[x×*])?\s?(?:of )?(?:(?:idle|busy|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)})?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
+        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
     by_folded = {_folded(name): name for name in names}
@@ -510,6 +673,9 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     if any(m["hours"] and m["count"] for m in matches):
         reading.slots["hours"] = 1.0  # "100 H100-hours" are 100 of them for an hour
     wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
+    refused = frozenset(by_folded[_folded(m["name"])] for m in matches if _is_refused(reading.text, m.start()))
+    if refused:
+        reading.slots["without"] = refused
     if wanted:
         reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
         reading.several["accelerator"] = [other for other in wanted[1:] if other not in (wanted[0], {**wanted[0], "accelerators": None, "accelerator_memory_gb": None})]
@@ -517,7 +683,7 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
 
 def _accelerator(match: re.Match[str], names: Mapping[str, str]) -> dict[str, Any]:
     count = match["count"] or match["times"]
-    memory = next((_gigabytes(match[f"gb{n}"], match[f"unit{n}"]) for n in "12" if match[f"gb{n}"]), None)
+    memory = next((_gigabytes(match[f"gb{n}"], match[f"unit{n}"] if n < "3" else "gb") for n in "123" if match[f"gb{n}"]), None)
     return {
         "accelerator": names[_folded(match["name"])],
         "accelerators": int(_value(count)) if count else None,
@@ -554,13 +720,16 @@ def _lines_alone() -> frozenset[str]:
 
 
 _REFUSING = re.compile(
-    r"(?:\b(?:no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from)\s)*(?:\|+ (?:or|nor|and) )*)$"
+    r"(?:\b(?:hors|sauf|excepté|außer|excluding|excludes?|skip(?:ping)?|salvo|excepto|spare me|barring|minus|no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from|old|older|ancient|legacy|more|those|these|such|fancy|les?|la|die|der)\s)*(?:\|+ (?:or|nor|and|et|und|oder|,) )*)$"
 )
 
 
 def _is_refused(text: str, start: int) -> bool:
     """Whether what begins here is said to be unwanted."""
     return bool(_REFUSING.search(text[max(0, start - 40) : start]))
+
+
+_OF_A_LINE = _compiled(rf"(?P<count>{_NUMBER})\s(?:of (?:the|our|those|these) )?(?:[a-z]+ )?$")
 
 
 def _take_lines(reading: Reading, text: str) -> None:
@@ -575,6 +744,8 @@ def _take_lines(reading: Reading, text: str) -> None:
                 refused or re.search(r"only\s$", reading.text[: match.start()][-6:])
             ):
                 continue
+            if "instance_type" in reading.slots and (several := _OF_A_LINE.search(reading.text[max(0, match.start() - 40) : match.start()])):
+                reading.slots.setdefault("instances", int(_value(several["count"])))  # "4 of the smallest Trainium (trn1.2xlarge)"
             reading.mask(match.start(), match.end())
             for slot, values in means.items():
                 if refused or set(values) <= without:
@@ -585,7 +756,7 @@ def _take_lines(reading: Reading, text: str) -> None:
         if found - without:
             reading.fill(slot, [frozenset(found - without)])
     if without:
-        reading.fill("without", [frozenset(without)])
+        reading.slots["without"] = reading.slots.get("without", frozenset()) | without
 
 
 _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w.-])")  # fmt: skip
@@ -594,13 +765,19 @@ _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5
 def _take_families(reading: Reading, known: Known) -> None:
     families = _families(known.types)
     found = {m: meant for m in _FAMILY.finditer(reading.text) if (meant := _families_of(m["family"], families))}
-    refused = {name for m, meant in found.items() if _is_refused(reading.text, m.start()) for name in meant}
-    wanted = [name for meant in found.values() for name in meant if name not in refused]
-    for match in found:
+    refused: set[str] = set()
+    for match, meant in found.items():
+        refused |= set(meant) if _is_refused(reading.text, match.start()) else set()
         reading.mask(match.start(), match.end())
+    wanted = [name for meant in found.values() for name in meant if name not in refused]
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
-    if wanted:
+    others = [name for name in wanted if "instance_type" in reading.slots and not reading.slots["instance_type"].startswith(f"{name}.")]
+    if others and len(others) == len(set(wanted)) <= 2:
+        # "p4d, p4de and p5": of a family among types the largest is meant.
+        largest = [[t for t in _sizes(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)]
+        reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None} for t in largest)]
+    elif wanted:
         reading.slots["families"] = reading.slots.get("families", frozenset()) | frozenset(wanted)
 
 
@@ -618,10 +795,10 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 
 
 _MEMORY = _compiled(
-    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:gpus?|cards?) (?:with|of)|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
+    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
-_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these)|such(?! (?:hour|day|week|month))))(?!\w)")
-_COUNTED = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
+_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))))(?!\w)")
+_COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
 # A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
 _BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to|within)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
@@ -633,7 +810,7 @@ def _take_memory(reading: Reading) -> None:
         if (match["with"] or match["of"] or match["kind"] or match["count"]) and "instance_type" not in reading.slots:
             reading.fill("accelerator_memory_gb", [_gigabytes(match["gb"], match["unit"])])
             reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
-    reading.fill("accelerators", [int(_value(m["count"])) for m in reading.take(_COUNTED)])
+    reading.fill("accelerators", [int(_value(m["count"])) + bool(m["more"]) for m in reading.take(_COUNTED)])
     for match in reading.take(_NODES):
         reading.fill("of_them" if match["them"] else "instances", [int(_value(match["count"]))])
     if len(reading.text.split()) <= 7:
@@ -642,28 +819,37 @@ def _take_memory(reading: Reading) -> None:
 
 
 def _gigabytes(number: str, unit: str) -> float:
-    return float(number) * (2**30 / 1e9 if unit == "gib" else 1.0)
+    return float(number) * (2**30 / 1e9 if unit.startswith("gib") else 1.0)
 
 
 _UNIT = r"min(?:utes?|uten)|hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?"
 _DURATION = _compiled(
     rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante|em|num|numa|an(?= ein)|über|przez|w ciągu) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
-    rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
+    rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por|cada|jeden|jede|chaque|ogni|elke)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|night|nacht|nuit|noche|notte|giorno|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
 # "21 days of 10 hours a month", "8 h × 250 d".
 _DAYS_OF_HOURS = _compiled(
     rf"(?:(?P<days>{_NUMBER})[\s-](?:\w+ )?days? (?:of|at|with|x|×|\*) (?P<hours>{_NUMBER})\s?h(?:ours?|rs?)?|(?P<hours_>{_NUMBER})\s?h(?:ours?|rs?)?\s?[x×*]\s?(?P<days_>{_NUMBER})\s?d(?:ays?)?)(?: each)?"
     r"(?:\s?(?:/|an?\b|per|each|every)\s?(?P<each>week|month|year))?(?!\w)"
 )
+_TO = r"\s?(?:-|–|to|until|till?|through|thru|bis|à|a|do)\s?"
+_TIME = r"(?P<{0}>\d{{1,2}})(?::(?P<{0}m>\d\d))?\s?(?P<{0}n>am|pm|uhr|h)?"
 # "9 to 5", "8am-6pm", "von 8 bis 18 Uhr"; without a word of the clock, the days must be said too.
-_CLOCK = _compiled(r"(?:from |von |de )?(?P<start>\d{1,2})(?::00)?\s?(?P<mark>am|uhr|h)?\s?(?:-|–|to|until|till|bis|à|a|do)\s?(?P<end>\d{1,2})(?::00)?\s?(?P<close>pm|uhr|h)?(?![\w%]|[.,]\d)")
-_DAILY = re.compile(r"\b(?:daily|(?:every|each|per|a|work\w*|business|week)[ -]?days?|täglich|weekends?)\b")
+_CLOCK = _compiled(rf"(?:from |von |de |between )?{_TIME.format('start')}(?:{_TO}| and ){_TIME.format('end')}(?![\w%]|[.,]\d)")
+_DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs?|nes|ur)?(?:days?)?"
+_DAY_TO_DAY = _compiled(rf"(?:from )?(?P<first>{_DAY})(?: at|,)? {_TIME.format('start')}{_TO}(?P<last>{_DAY})(?: at|,)? {_TIME.format('end')}(?!\w)")
+_NAMED_DAYS = _compiled(rf"(?:(?P<first>{_DAY}){_TO}(?P<last>{_DAY})|(?P<list>{_DAY}(?:\s?(?:,|\+|&|/|and|plus)\s?{_DAY})+))(?!\w)")
+_DAYS_OF_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DAILY = re.compile(r"\b(?:(?:work\w*|office|business|shop|opening|store) hours|days (?:a|per|each) week|daily|nightly|overnight|(?:every|each|per|a|work\w*|business|week|both|all)[ -]?(?:days?|nights?|evenings?|mornings?)|täglich|weekends?)\b")
 # Days of the week without a number: "10 hours a day, Monday to Friday".
-_WORKDAYS = _compiled(r"(?:mon(?:day)?s?\s?(?:-|–|to|through|thru)\s?fri(?:day)?s?|(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|montags? bis freitags?|jours ouvrés|días laborables)(?!\w)")
-_WEEKEND = _compiled(r"(?:weekends?|wochenende\w*)(?!\w)")
-_ALWAYS = _compiled(r"(?:24/7|24x7|around the clock|all the time|always on|continuously|nonstop|non-stop|permanently|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
-_RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:day|week|year|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
-_A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
+_WORKDAYS = _compiled(r"(?:(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|montags? bis freitags?|(?:de )?lunes a viernes|(?:du )?lundi au vendredi|(?:da |dal )?lunedì (?:a|al) venerdì|maandag (?:tot|t/m) vrijdag|jours ouvrés|días laborables)(?!\w)")
+_WEEKEND = _compiled(
+    r"(?:(?P<off>(?:off|down|not|no|without|except|but not|excluding|never|minus|skip\w*|out|closed|sleep\w*|stop\w*|rest\w*|paused?)(?: (?:at|on|over|for|during))?(?: the)? )|(?P<in>(?:including|incl\.?|even|also|and)(?: (?:at|on|over))?(?: the)? )|(?P<once>(?:for |over |this |next |last )(?:an?|one|the|this|next|last|whole)?\s?))?"
+    r"(?P<word>weekends?|wochenende\w*)(?P<too> (?:included|too|as well|incl\.?)| (?P<off_>off|excluded|out|free))?(?!\w)"
+)
+_ALWAYS = _compiled(r"(?:(?:nobody|no[ -]?one|don['’]?t|never|not)(?: ever| gets?| being| been| is| are)* (?:off|stops?|stopped|sleeps?|down|(?:switch|turn|shut|power)(?:es|ed|s|ing)?(?: (?:it|them|those|these|that|the \w+))? (?:off|down))|24/7|24x7|around the clock|all the time|always (?:on|up|running)|continuously|nonstop|non-stop|permanently|left (?:on|running)|leav(?:e|ing) (?:it|them|everything) (?:on|running|up)|(?:is|are) (?:on|up) all the time|day and night|round the clock|durchgehend|rund um die uhr|en continu|sin parar)(?!\w)")
+_RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:calendar )?(?:day|week|year|annum|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
+_A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|annum|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
 _FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante|em|num|numa|an(?= ein)|über|przez|w ciągu)\s")
 # "A week" by itself, or of something, is a length too; "the price a week" is none.
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
@@ -682,12 +868,27 @@ def _take_duration(reading: Reading) -> None:
             rates.append((days, _hours(match["each"])))
         else:
             lengths.append(days)
-    days_said = bool(_WORKDAYS.search(reading.text) or _DAILY.search(reading.text))
+    spans: list[float] = []
+    off = False
+    for match in reading.take(_DAY_TO_DAY):
+        spans.append(((_weekday(match["last"]) - _weekday(match["first"])) * 24.0 + _clock(match, "end") - _clock(match, "start")) % 168.0 or 168.0)
+    named = [7 - _days_named(match) if (off := bool(_OFF_BEFORE.search(reading.text[max(0, match.start() - 40) : match.start()]))) else _days_named(match) for match in reading.take(_NAMED_DAYS)][:1]
+    days_said = bool(named or _WORKDAYS.search(reading.text) or _DAILY.search(reading.text))
     for match in list(_CLOCK.finditer(reading.text)):
         start, end = int(match["start"]), int(match["end"])
-        if start <= 24 and end <= 24 and (days_said or match["close"] or (start, end) == (9, 5)):
+        if start <= 24 and end <= 24 and (days_said or match["endn"] in ("am", "pm", "uhr") or (start, end) == (9, 5) or (match["startn"] == match["endn"] == "h" and start > 12)):
             reading.mask(match.start(), match.end())
-            rates.append((float((end - start) % (12 if start > end and end <= 12 and match["close"] != "uhr" else 24) or 24), 24.0))
+            plain = not (match["startn"] or match["endn"]) and start > end and end <= 12
+            rates.append((((_clock(match, "end") - _clock(match, "start")) % (12 if plain else 24)) or 24.0, 24.0))
+    apart_times = list(re.finditer(_TIME.format("start") + r"(?<=m)", reading.text))
+    if len(apart_times) == 2 and not rates and not spans:  # "fire it up at 8pm and kill it at 2am"
+        begin, end_ = ((int(m["start"]) % 12 + (12 if m["startn"] == "pm" else 0)) for m in apart_times)
+        rates.append((float((end_ - begin) % 24 or 24), 24.0))
+    for match in reading.take(_MONTHS):
+        lengths.append(2190.0 if match["quarter"] else 24.0 * _DAYS_OF_MONTH[match["month"][:3]])
+    if rates and _ONE_NIGHT.search(reading.text) and not _WEEKLY.search(reading.text):
+        lengths.append(24.0)
+    counted_days = False
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
         whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
@@ -696,22 +897,65 @@ def _take_duration(reading: Reading) -> None:
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
         hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
+        counted_days = counted_days or bool(not once and match["kind"] and match["unit"].startswith("d"))
         each = _hours("d" if match["adverb"] == "daily" else match["each"] or match["adverb"] or "") if match["each"] or match["adverb"] else 0.0
         if each:
             rates.append((min(hours, each), each))
         else:
             lengths.append(hours)
-    for pattern, days in ((_WORKDAYS, 5), (_WEEKEND, 2)):
-        if reading.take(pattern) and (rates or lengths) and not any(each > 24.0 for _, each in rates):
-            if not rates and lengths[0] <= 24.0:
-                rates.append((lengths.pop(0), 24.0))
-            if rates:
-                rates.append((days * 24.0, 168.0))
+    # Which days of the week: a few of them are those days alone where no longer time is said.
+    weekly = bool(off or yearly or _WEEKLY.search(reading.text) or any(length > 168.0 for length in lengths))
+    days_ = [*named, *(5 for _ in reading.take(_WORKDAYS) if not counted_days)]
+    for match in reading.take(_WEEKEND):
+        if match["once"] and not weekly:
+            lengths.append(48.0)
+        elif not (match["in"] or (match["too"] and not match["off_"])):
+            off = off or bool(match["off"] or match["off_"])
+            days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]
+    whole_days = bool(always or off or _KEPT_UP.search(reading.text))
+    if spans and not any(length <= 168.0 for length in lengths):
+        rates += [(spans[0], 168.0)] if weekly else []
+        lengths += [] if weekly else spans[:1]
+    elif days_ and days_[0] <= 3 and named and not weekly and not [length for length in lengths if length > 24.0]:
+        lengths.append(24.0 * days_[0])
+    elif days_ and (rates or lengths or whole_days) and not any(each > 24.0 for _, each in rates):
+        if not rates and lengths and lengths[0] <= 24.0:
+            rates.append((lengths.pop(0), 24.0))
+        if rates or whole_days or named:
+            rates.append((days_[0] * 24.0, 168.0))
     if rates:
         lengths = [_scheduled(sorted(rates, key=lambda rate: rate[1]), lengths, 8760.0 if yearly else MONTH_HOURS)]
     reading.fill("hours", lengths[:1])
     if always and not _RATE.search(reading.text):
         reading.fill("hours", [MONTH_HOURS])
+
+
+_DAYS_OF_MONTH = {"jan": 31, "feb": 28, "mar": 31, "apr": 30, "mai": 31, "may": 31, "jun": 30, "jul": 31, "aug": 31, "ago": 31, "sep": 30, "oct": 31, "okt": 31, "ott": 31, "nov": 30, "dec": 31, "dez": 31}
+_MONTHS = _compiled(
+    r"(?:(?:for|during|over|throughout|in|all|whole|entire|full|of|tutto|todo|ganzen|tout|im) (?:of |the )?)(?:(?P<month>jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|agosto|sept(?:ember)?|oct(?:ober)?|oktober|ottobre|nov(?:ember)?|dec(?:ember)?|dezember)|(?P<quarter>q[1-4]))(?! (?:be|i|we|have|not|also|cost|need|well|run)\b)(?!\w)"
+)
+_ONE_NIGHT = re.compile(r"\b(?:one|a|per|une|eine|single|pro|par) (?:single )?(?:night|nuit|nacht|evening|shift|noche|notte)\b")
+# Up on some days, all of their hours.
+_KEPT_UP = re.compile(r"\b(?:during|only|just|keep|kept|up|on)\s\|")
+_WEEKLY = re.compile(r"\b(?:every|each|per|an?|the) (?:\w+ )?(?:week|month)\b|\b(?:weekly|monthly|month|weeks|months|usually|always)\b|woche|monat")
+
+
+def _clock(match: re.Match[str], which: str) -> float:
+    """The hour of a day."""
+    hour, half = float(match[which]), match[f"{which}n"]
+    if half in ("am", "pm"):
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    return hour + float(match[f"{which}m"] or 0) / 60
+
+
+def _weekday(written: str) -> int:
+    return _DAYS_OF_WEEK.index(written[:3])
+
+
+def _days_named(match: re.Match[str]) -> int:
+    if match["list"]:
+        return len(set(re.findall("|".join(_DAYS_OF_WEEK), match["list"])))
+    return (_weekday(match["last"]) - _weekday(match["first"])) % 7 + 1
 
 
 def _scheduled(rates: Sequence[tuple[float, float]], lengths: Sequence[float], usual: float) -> float:
@@ -741,7 +985,8 @@ def _tasks(found: Sequence[str]) -> list[Task]:
 
 
 def _words(written: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.])(?:{'|'.join(written)})(?!\w)")
+    # A word ends where its script does.
+    return re.compile(rf"(?<![a-z0-9_.\u00df-\u017f])(?:{'|'.join(written)})(?![a-z0-9_\u00df-\u017f])")
 
 
 @cache

@@ -153,7 +153,7 @@ def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
     kept = activation_memory(model, tokens, sequences, recompute=recompute)
     if workload.task in (Task.LORA, Task.QLORA):
         assert workload.lora_rank
-        return (weights(model, form), adapter(model, workload.lora_rank, optimizer), kept)
+        return (weights(model, form), adapter(model, workload.lora_rank, optimizer, workload.lora_targets), kept)
     states = optimizer_states(model, optimizer, form)
     return (training_weights(model, form), gradients(model, form), states, kept)
 
@@ -171,7 +171,7 @@ def _wanted(instance: Instance, workload: Workload, facts: Facts) -> bool:
         return False
     accelerator = facts.accelerator(instance)
     vendor = accelerator.vendor if accelerator else instance.accelerator.partition(" ")[0]
-    if {vendor, instance.family} & workload.without:
+    if {vendor, instance.family, *(name for name in workload.without if instance.accelerator.endswith((f" {name}", f" {name} GPU", f" {name} chip")))} & workload.without:
         return False
     return not workload.vendors or vendor in workload.vendors
 
@@ -183,7 +183,7 @@ def _check_names(workload: Workload, facts: Facts) -> None:
         names.append(("instance type", workload.instance_type, facts.instances))
     names += [("instance family", family, families) for family in workload.families]
     names += [("maker", vendor, _VENDORS) for vendor in workload.vendors]
-    names += [("maker or family", name, [*families, *_VENDORS]) for name in workload.without]
+    names += [("maker or family", name, [*families, *_VENDORS]) for name in workload.without if not any(f" {name}" in sheet for sheet in facts.accelerators)]
     for kind, name, known in names:
         if name not in set(known):
             near = get_close_matches(name, sorted(known), 3, 0.5)

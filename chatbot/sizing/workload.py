@@ -90,3 +90,9 @@ class Workload:
     instances: int | None = None
     load: float | None = None
     """The share of its time that the hardware is busy, 0..1."""
+    tflops: float | None = None
+    """The compute of one accelerator, where it is given in place of its data sheet's."""
+    bandwidth_gbps: float | None = None
+    """Its memory bandwidth, given likewise."""
+    lora_targets: frozenset[str] | None = None
+    """The matrices that a LoRA adapts: "q", "v"."""

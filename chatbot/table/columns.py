@@ -49,9 +49,9 @@ WORDS: tuple[tuple[Column, str], ...] = (
     ("host", r"(?:host|server)(?:['’]s)? power(?: draw| consumption| use)?|power(?: draw| consumption| use)? of (?:the |its |a )?(?:host|server)"),
     ("embodied", r"embodied (?:carbon|emissions?)"),
     ("each", rf"(?:(?:{_DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {_DEVICE}|per[- ]{_DEVICE} (?:memory|vram)|(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{_DEVICE}s?"),
-    ("total", rf"(?:total |combined )?(?:{_DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{_DEVICE}s"),
+    ("total", rf"(?:gpu|accelerator|graphics|video)[- ]?(?:speicher|mem)|grafikspeicher|显存|(?:total |combined )?(?:{_DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{_DEVICE}s"),
     ("ratio", r"(?:memory|ram)(?: per |[- ]to[- ]|/)v?cpus?(?: ratio)?|gi?b (?:of (?:memory|ram) )?per v?cpu"),
-    ("memory", r"(?:system |host |main |instance )?(?:memory|ram)(?: size| capacity)?"),
+    ("memory", r"(?:arbeits)?speicher|mémoire|memoria|内存|メモリ(?:ー)?|pamięci|gigs|(?:system |host |main |instance )?(?:memory|ram)(?: size| capacity)?"),
     ("vcpus", r"v-?cpus?|virtual cpus?"),
     ("network", r"network(?:ing)?(?: bandwidth| performance| throughput| speed)?"),
     ("efa", r"efa|elastic fabric adapters?"),
@@ -60,7 +60,7 @@ WORDS: tuple[tuple[Column, str], ...] = (
     ("architecture", rf"(?:cpu )?architectures?|arm(?:64)?{_CPU}|x86(?:[-_]64)?{_CPU}"),
     ("burstable", r"burstable"),
     ("metal", r"bare[- ]metal"),
-    ("accelerators", rf"(?:ai |ml |graphics )?{_DEVICE}s?(?: count| type| model)?"),
+    ("accelerators", rf"(?:karten?|grafikkarten?|tarjetas?|cartes?|schede?|puces?|beschleuniger|kart|card[ -]?wise|gpu[ -]?wise)|(?:ai |ml |graphics )?{_DEVICE}s?(?: count| type| model)?"),
 )  # fmt: skip
 
 _ROWS = r"(?: (?:instance|type|size|machine))"

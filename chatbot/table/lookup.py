@@ -15,10 +15,11 @@ from chatbot.table.entities import take_names, vocabulary
 from chatbot.table.filters import is_understood
 from chatbot.table.instances import Row, load_tables
 from chatbot.table.writing import Writing
-from chatbot.words import STOP_WORDS
 from ingest import Index
 
 _SHOWN = 8
+# Names of more rows than this are of a family.
+_FAMILY = 3
 _LONGEST = 200
 # Columns that say of a row where it is from, or are its name.
 _APART = frozenset({"Source", "As of", "Note", "Place", "Vendor", "Load"})
@@ -27,24 +28,19 @@ _MOST = {
     False: r"(?:least|lowest|smallest|fewest|min(?:imum)?)",
 }
 # Of these the least is the best, of all others the most.
-_LESS_IS_BETTER = frozenset({"Grid carbon intensity", "PUE", "WUE", "Idle power", "Maximum power"})
+LESS_IS_BETTER = frozenset({"Grid carbon intensity", "PUE", "WUE", "Idle power", "Maximum power"})
 # What a cell does not tell: how a thing is used, and where; and instance types are rows of other tables.
 _ASKS_MORE = re.compile(r"\b(?:how (?:do|does|did|is|are|was|can|could|should|would|will|to)|when|where|who|(?<!the )two|instances?|famil(?:y|ies)|machines?|vms?)\b")
 _BYTES = re.compile(r"\b(?:[gt]i?b|(?:giga|tera)?bytes?)\b")
 # The one column whose cells are yes and no.
 _TIES = re.compile(r"\b(?:tie[sd]?|tied|tying|shares?|shared|untied)\b[^.]{0,20}\bembeddings?\b|\bembeddings? (?:\w+ )?tied\b", re.IGNORECASE)
-_GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
-_LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
+GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
+LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-_POWER = frozenset({"Idle power", "Maximum power"})
-_FORMATS = frozenset({"FP32", "TF32", "BF16", "FP16", "FP8", "INT8", "FP4"})
-# This many words of content beside a name and a column ask nothing of their own.
-_ASIDE = 5
-_SIZE = re.compile(r"\d+b|co2e?q?|g\w*co2\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """What is asked of the things of one kind: which columns of which things, or which thing comes first by a column."""
 
     key: str
@@ -60,12 +56,13 @@ def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | 
         return None
     tables = load_tables(index)
     # As it was asked too: spelling is put right by the words of prose, which has no "instruct".
-    before = tuple(turn.question for turn in reversed(query.history))
-    for text, turns in dict.fromkeys(((query.standalone, ()), (query.question, ()), (query.question, before))):
+    for text in dict.fromkeys((query.standalone, query.question)):
         for key in tables.keys() - {TYPE}:
-            if asked := _read(text, key, tables[key], turns):
-                writing = Writing(passages)
-                _tell(asked, tables[key], writing)
+            if asked := _read(text, key, tables[key]):
+                writing, lines = Writing(passages), lines_of(asked, tables[key])
+                if lines and all(row.cells[column] == "not published" for column, _, row in lines):
+                    return Draft("", ())
+                tell(asked, lines, writing)
                 if writing.lines:
                     return writing.draft()
     return None
@@ -79,43 +76,32 @@ def speaks_of_it(query: Query, said: str, index: Index) -> bool:
             reading = Reading(said.lower())
             named = set(take_names(reading, key, _names(tables[key])))
             return bool(named & set(asked.names)) and bool(
-                set(asked.columns) & set(_take_columns(reading, key, tables[key]))
+                set(asked.columns) & set(take_columns_of(reading, key, tables[key]))
             )
     return False
 
 
-def _read(text: str, key: str, rows: Sequence[Row], before: Sequence[str] = ()) -> _Asked | None:
-    """What a text asks; of what an earlier turn named, the latest first, where those are given: "active per token then"."""
+def _read(text: str, key: str, rows: Sequence[Row]) -> Asked | None:
+    """What a text of nothing but names and columns asks."""
     reading = Reading(re.sub(r"\s+", " ", text.lower()))
-    names = _take_things(reading, key, rows)
-    if not names:
-        names = next((found for turn in before if (found := _take_things(Reading(turn.lower()), key, rows))), ())
+    names = take_things(reading, key, rows)
     first = _take_first(reading, key, rows) if not names else None
-    columns = (first[0],) if first else _take_columns(reading, key, rows)
+    columns = (first[0],) if first else take_columns_of(reading, key, rows)
     ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", text.lower()))
     reading.take(rf"\b{key.lower()}s?\b")
-    greater = len(names) > 1 and bool(reading.take(_GREATER.pattern))
-    lesser = len(names) > 1 and bool(reading.take(_LESSER.pattern))
+    greater = len(names) > 1 and bool(reading.take(GREATER.pattern))
+    lesser = len(names) > 1 and bool(reading.take(LESSER.pattern))
     if key == "Model" and _BYTES.search(reading.text):
         return None  # its parameters are no size in bytes
     reading.take(_frame())
     if not columns or not (names or ranked) or _ASKS_MORE.search(reading.text):
         return None
-    if not is_understood(reading.text) and (ranked or not _is_of_tables(key, columns, reading.text, 1 if before else _ASIDE)):
+    if not is_understood(reading.text):
         return None
-    if before and key == "Accelerator" and not set(columns) - _FORMATS and "ops" not in text.lower():
-        return None  # "fp8?" after a question on memory changes the format
-    return _Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
+    return Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
 
 
-def _is_of_tables(key: str, columns: Iterable[str], rest: str, most: int) -> bool:
-    """Whether columns stand in tables and hardly in documents, and little else is said: then a polite or a rambling question is one of a row too."""
-    alone = {"Accelerator": set(columns) <= _POWER, "Model": "Parameters" not in columns}.get(key, True)
-    words = [w for w in re.findall(r"\w{2,}", rest) if w not in STOP_WORDS]
-    return alone and len(words) <= most and not any(re.search(r"\d", w) and not _SIZE.fullmatch(w) for w in words)
-
-
-def _take_things(reading: Reading, key: str, rows: Sequence[Row]) -> tuple[str, ...]:
+def take_things(reading: Reading, key: str, rows: Sequence[Row]) -> tuple[str, ...]:
     return take_names(reading, key, _names(rows)) or _take_models(reading, key, rows)
 
 
@@ -143,7 +129,20 @@ def _names(rows: Iterable[Row]) -> list[str]:
     return [next(iter(row.cells.values())) for row in rows]
 
 
-def _take_columns(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
+_HIGH = re.compile(r"\b(?:most|highest|largest|biggest|greatest|max(?:imum)?|longest|deepest|widest|fastest|dirtiest|filthiest|top|tallest|hungriest|thirstiest|höchste[nrs]?|größte[nrs]?|meisten|schmutzigste[nrs]?|plus (?:haute?|grande?|élevée?|sale)|más (?:alt[oa]|grande|suci[oa])|mayor|maggiore|più (?:alt[oa]|grande|sporc[oa]))\b")
+_LOW = re.compile(r"\b(?:least|lowest|smallest|fewest|min(?:imum)?|shortest|shallowest|slowest|cleanest|greenest|thriftiest|niedrigste[nrs]?|kleinste[nrs]?|sauberste[nrs]?|wenigsten|plus (?:basse?|petite?|faible|propre)|menor|más (?:baj[oa]|pequeñ[oa]|limpi[oa])|minore|più (?:bass[oa]|piccol[oa]|pulit[oa]))\b")
+_BEST, _WORST = re.compile(r"\b(?:best|beste[nrs]?|meilleure?|mejor|migliore)\b"), re.compile(r"\b(?:worst|schlechteste[nrs]?|schlimmste[nrs]?|pire|peor|peggiore)\b")
+
+
+def direction(reading: Reading, key: str) -> bool | None:
+    """Whether the greatest of a kind is asked for, or the least; None for neither. Of a region the least is the best."""
+    for pattern, most in ((_LOW, False), (_HIGH, True), (_BEST, key != "Region"), (_WORST, key == "Region")):
+        if reading.take(pattern.pattern):
+            return most
+    return None
+
+
+def take_columns_of(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
     """The columns that a text speaks of, the longest words for one first."""
     return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?a:(?<![\w-]))(?:{words})(?a:(?![\w-]))"))
 
@@ -153,7 +152,7 @@ def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, b
         own = vocabulary().get(key, {}).get(header, {})
         for most, direction in _MOST.items():
             named = own.get("high" if most else "low", r"(?!)")
-            judged = "best" if most != (header in _LESS_IS_BETTER) else "worst"
+            judged = "best" if most != (header in LESS_IS_BETTER) else "worst"
             between = rf"(?: (?:aws )?{key.lower()}s?)? (?:for|by|in|on|of|in terms of)(?: the| its)?"
             if reading.take(
                 rf"\b(?:{direction}|{judged})(?:{between})?[ -](?:{words}|{own.get('by', '(?!)')})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"
@@ -170,35 +169,38 @@ def _words(key: str, rows: Iterable[Row]) -> list[tuple[str, str]]:
     return [*named, *((header, re.escape(header.lower())) for header in there if header not in known)]
 
 
-def _tell(asked: _Asked, rows: Sequence[Row], writing: Writing) -> None:
+def lines_of(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
+    """Columns with what rows say in them: of the things that are named, or of those that come first by the column."""
     if asked.most is not None:
-        _rank(asked, rows, writing)
-        return
+        return _ranked(asked, rows)
     names = list(asked.names)
     if asked.greater_first is not None and len(names) > 1:
         newest = {row.name: row for row in reversed(rows)}
-        names.sort(key=lambda name: _value(newest[name.lower()], asked.columns[0]) or 0.0, reverse=asked.greater_first)
-    lines = [line for name in names for column in asked.columns for line in _cells(asked.key, name, column, rows)]
-    for text, row in lines[:_SHOWN]:
-        writing.line(text, row, opening="- " if len(lines) > 1 else "")
+        names.sort(key=lambda name: value_of(newest[name.lower()], asked.columns[0]) or 0.0, reverse=asked.greater_first)
+    lines = [(column, text, row) for name in names for column in asked.columns for text, row in _cells(asked.key, name, column, rows)]
+    # Of a whole family each figure is told once.
+    return list({(column, row.cells[column]): (column, text, row) for column, text, row in reversed(lines)}.values())[::-1] if len(names) > _FAMILY else lines
 
 
-def _rank(asked: _Asked, rows: Sequence[Row], writing: Writing) -> None:
+def tell(asked: Asked, lines: Sequence[tuple[str, str, Row]], writing: Writing, lead: str = "") -> None:
+    """The lines, the first with what leads the answer."""
+    ranked = asked.most is not None
+    for place, (_, text, row) in enumerate(lines[:_SHOWN]):
+        writing.line(f"{lead if not place else ''}{text}", row, opening="- " if (place or not ranked) and len(lines) > 1 else "")
+
+
+def _ranked(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
     """The first thing by a column, and the next ones to compare."""
-    newest = {
-        row.name: row for row in reversed(rows) if _value(row, asked.columns[0]) is not None and "*" not in row.name
-    }
-    found = sorted(
-        newest.values(), key=lambda row: (_value(row, asked.columns[0]) or 0.0, row.name), reverse=bool(asked.most)
-    )
-    for place, row in enumerate(found[:4]):
-        writing.line(_said(asked.key, asked.columns[0], row), row, opening="- " if place else "")
+    column = asked.columns[0]
+    newest = {row.name: row for row in reversed(rows) if value_of(row, column) is not None and "*" not in row.name}
+    found = sorted(newest.values(), key=lambda row: (value_of(row, column) or 0.0, row.name), reverse=bool(asked.most))
+    return [(column, _said(asked.key, column, row), row) for row in found[:4]]
 
 
 def _cells(key: str, name: str, column: str, rows: Sequence[Row]) -> list[tuple[str, Row]]:
     """What the newest rows of a thing say in a column, each once; of a region without a figure what holds for its part of the world."""
     own = [row for row in rows if row.name == name.lower() and row.cells.get(column, "")]
-    if key == "Region" and not any(_value(row, column) is not None for row in own):
+    if key == "Region" and not any(value_of(row, column) is not None for row in own):
         own = [
             row for row in rows if "*" in row.name and name.startswith(row.name.rstrip("*")) and row.cells.get(column)
         ] or own
@@ -224,6 +226,6 @@ def _subject(key: str, column: str, row: Row) -> str:
     return f"{name} ({told})" if told else name
 
 
-def _value(row: Row, column: str) -> float | None:
+def value_of(row: Row, column: str) -> float | None:
     match = _NUMBER.search(row.cells.get(column, "").replace(",", ""))
     return float(match.group()) if match else None

@@ -1,0 +1,338 @@
+"""Questions on what single rows say, in any words: that a row is asked for is learned, and which one and which of its columns is read."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.draft import Draft
+from chatbot.quantities import WORD_NUMBERS
+from chatbot.query import Query
+from chatbot.sizing.conversation import Heard
+from chatbot.sizing.facts import Facts
+from chatbot.sizing.intent import FACTS
+from chatbot.sizing.model_names import family
+from chatbot.table import answer_from_table
+from chatbot.table.bounds import Reading, take_columns
+from chatbot.table.columns import TYPE, Column
+from chatbot.table.filters import types_in
+from chatbot.table.instances import Row, accelerator_names, load_instances, load_tables
+from chatbot.table.lookup import (
+    GREATER,
+    LESS_IS_BETTER,
+    LESSER,
+    Asked,
+    direction,
+    lines_of,
+    take_columns_of,
+    take_things,
+    tell,
+    value_of,
+)
+from chatbot.table.row_phrases import describe, subject
+from chatbot.table.writing import Writing
+from ingest import Index
+
+_KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
+# How likely a question must ask for what a row says, and to be told that none says it.
+_POSSIBLY, _ASKED, _SURELY = 0.1, 0.5, 0.8
+_SHOWN = 8
+_WHETHER = re.compile(
+    r"^\W*(?:(?:so|and|but|hm+|hey|hi|ok)\W+)*(?:is|are|does|do|did|has|have|can|was|isn['’]?t|aren['’]?t|doesn['’]?t|hat|ist|a-t-il|est-ce|tiene|ha)\b"
+    r"|\b(?:right|correct|true|false|really|wrong|sure|confirm|agree|(?:is|does|has|do|are)n['’]?t (?:it|that|they)|is (?:it|that) not|is it|am i|stimmt|richtig|oder|vrai|exact|n['’]est-ce pas|verdad|cierto|correcto|vero|giusto|certo|innit|ne|yes|no)\W*(?:[?.!]|$)"
+    r"|\b(?:whether|really (?:has|have|use|uses|a|an|only)|stimmt|true that|es cierto|è vero|est-ce que|is (?:it|that) (?:true|right|correct))\b|(?:ですか|ますか|吗|嗎|对吗)"
+)
+_REASON = re.compile(r"\b(?:why|when (?:was|were|did|is)|who (?:made|makes)|warum|wieso|pourquoi|por qué|perché)\b")
+_WHICH = re.compile(r"\b(?:how (?:many|much|big|large|deep|long|wide)|what(?:['’]s| is| are)?|which|wie ?viele?|combien|cu[aá]nt[ao]s?|quant[io]|quel(?:le)?s?)\b|何|几|多少|いくつ|いくら|どの|どれ")
+_NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s?(k|m|b|t|million|billion|trillion|kw|tb)?(?![\w.]*\d)", re.IGNORECASE)
+_SCALES = {"k": (1e3, 1024.0), "m": (1e6, 2.0**20), "million": (1e6,), "b": (1e9,), "billion": (1e9,), "t": (1e12,), "trillion": (1e12,), "kw": (1e3,), "tb": (1e3, 1024.0)}
+_SCALED = {"B": 1e9, "T": 1e12, "M": 1e6}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What rows say of things in some of their columns; a draft without text is a refusal: no row has it."""
+
+    draft: Draft
+    key: str = ""
+    names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def stands_in(self, said: str, index: Index) -> bool:
+        """Whether a text names one of the things and speaks of one of the columns: then it may say more than the rows."""
+        reading = Reading(said.lower())
+        if self.key == TYPE:
+            return bool(set(types_in(said, self.names)) and set(take_columns(reading)) & set(self.columns))
+        rows = load_tables(index)[self.key] if self.key else ()
+        return bool(set(take_things(reading, self.key, rows)) & set(self.names) and set(take_columns_of(reading, self.key, rows)) & set(self.columns))
+
+
+def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | None:
+    """The cells that a question asks for, each from its row; None where nothing of the kind is asked."""
+    likely = sum(heard.likely[label] for label in FACTS)
+    price = heard.likely["fact_price"]
+    if (heard.computed and heard.label != "fact_price") or likely + price < _ASKED or _REASON.search(heard.said.text):
+        return None
+    tables = load_tables(index)
+    history = [turn.question.lower() for turn in reversed(query.history)]
+    for label in sorted((label for label in _KEYS if heard.likely[label] > _POSSIBLY), key=lambda label: -heard.likely[label]):
+        key = _KEYS[label]
+        told = _instances(query, heard, history, index) if key == TYPE else _things(key, heard, tables[key], history, facts) if key in tables else None
+        if told:
+            return told
+    if heard.computed:
+        return None
+    unknown = heard.said.unknown or heard.asked.unknown or (heard.likely["fact_model"] >= _ASKED and "parameters" in heard.said.slots)
+    return Told(_NONE) if unknown and likely >= _SURELY else None
+
+
+_NONE = Draft("", ())
+
+
+def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str], facts: Facts) -> Told | None:
+    """What rows say of a model, an accelerator or a region, or which of them comes first."""
+    reading = Reading(heard.said.text)
+    names = _names(key, reading, heard, rows)
+    if not names and "parameters" in heard.said.slots:
+        names = _named_before(key, heard, facts)  # "and the 32B?"
+    most = direction(Reading(reading.text), key) if not names and _RANKS.search(heard.said.text) else None
+    columns = _meant(take_columns_of(reading, key, rows), " ".join([heard.said.text, *history[:1]]), reading.text)
+    if most is not None and not columns:
+        columns = ("Grid carbon intensity",) if key == "Region" and _CLEAN.search(heard.said.text) else next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
+    if not names and not columns:
+        return None if len(heard.said.text.split()) > 6 else _as_before(key, rows, history)
+    if most is None:
+        names = names or next((found for turn in history if (found := take_things(Reading(turn), key, rows))), ()) or _named_before(key, heard, facts)
+        columns = columns or next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
+    if not columns or not (names or most is not None):
+        return None
+    if "Experts per token" in columns and "Experts" not in columns and _ALL.search(heard.said.text):
+        columns = (*columns, "Experts")
+    greater, lesser = bool(GREATER.search(heard.said.text)), bool(LESSER.search(heard.said.text))
+    return _written(Asked(key, names, columns, most, None if greater == lesser else greater), rows, heard.said.text, reading.text)
+
+
+_RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)?|cu[aá]l|la regi[oó]n con|qual[ei]?|of all|of the|any|rank|list|(?:the|a) \w+ with the|who(?:se)?|(?:best|worst|highest|lowest|cleanest|dirtiest) \w+ (?:of any|of all|in the|in your|you))\b|^\W*(?:best|worst|highest|lowest|cleanest|dirtiest|biggest|largest|longest)\b")
+
+
+def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
+    """The columns without those whose words belong to another: "how big is its vocabulary" asks for no parameters."""
+    found = list(columns)
+    experts = bool(re.search(r"e[kx]?[sx]p[eé]rt|router|top-?k|专家|エキスパート", text))
+    weights = bool(re.search(r"par[aá]m|weight|billion|\d ?b\b|参数|パラメータ", text))
+    for one, other, holds in (
+        ("Parameters", "", len(found) > 1 and not weights and not re.search(r"\bin total|all told|altogether", text)),
+        ("Experts per token", "Active parameters", not experts and weights),
+        ("Active parameters", "Experts per token", experts and not weights),
+        ("Memory", "", "Memory bandwidth" in found and not re.search(r"\band\b|,|\+|&|/|\bplus\b|\b[yeu]\b|\bund\b|\bet\b", rest)),
+        ("Memory bandwidth", "", "NVLink" in found and "memory" not in text),
+    ):
+        if one in found and holds:
+            found = [c for c in found if c != one and c != other] if not other else list(dict.fromkeys(other if c == one else c for c in found))
+    return tuple(found)
+
+
+_CLEAN = re.compile(r"clean|dirt|green|filth|pollut|carbon|co[2₂]|emi[ts]|sauber|schmutz|propre|\bsale\b|limpi|suci|pulit|sporc")
+_ALL = re.compile(r"\b(?:total|altogether|in all|all told|overall|out of|wszystkich|insgesamt|en tout|combien|en total|in totale|of how many|su quanti|de cu[aá]ntos|sur combien|are there|has it|does it have)\b|一共|总共|全部|合計")
+
+
+def _as_before(key: str, rows: Sequence[Row], history: Sequence[str]) -> Told | None:
+    """ "Numbers, both": what the turn before asked for."""
+    for turn in history[:1]:
+        reading = Reading(turn)
+        names, columns = take_things(reading, key, rows), take_columns_of(reading, key, rows)
+        if names and columns:
+            return _written(Asked(key, names, columns, None, None), rows, "", "")
+    return None
+
+
+def _without_names(text: str, key: str, rows: Sequence[Row]) -> Reading:
+    reading = Reading(text)
+    take_things(reading, key, rows)
+    return reading
+
+
+def _names(key: str, reading: Reading, heard: Heard, rows: Sequence[Row]) -> tuple[str, ...]:
+    """The things that a question itself names; of a family of models without a size all."""
+    slot = {"Model": "model", "Accelerator": "accelerator", "Region": "region"}[key]
+    said = heard.said
+    named = take_things(reading, key, rows)
+    there = {row.name: next(iter(row.cells.values())) for row in rows}
+    if not named and slot in said.slots:
+        found = (said.slots[slot], *(change[slot] for change in said.several.get(slot, ())))
+        named = tuple(name for value in found for name in there.values() if value.lower() in (name.lower(), *(accelerator_names(name) if key == "Accelerator" else ())))
+    if not named and key == "Model" and said.unknown:
+        reading.text = reading.text.replace(said.unknown, " | ")
+        named = family(said.unknown, tuple(there.values()))
+    return named
+
+
+def _named_before(key: str, heard: Heard, facts: Facts) -> tuple[str, ...]:
+    """What the turns before speak of; the accelerators of a machine are its own."""
+    work = heard.asked.workload
+    if key == "Model":
+        return (work.model,) if work.model else ()
+    if key == "Region":
+        return (work.region,) if work.region else ()
+    instance = facts.instances.get(work.instance_type or "")
+    return (instance.accelerator,) if instance and instance.accelerator else ()
+
+
+def _written(asked: Asked, rows: Sequence[Row], question: str, rest: str) -> Told | None:
+    """The lines, with a verdict before them where the question holds a figure for true; refused where no cell has one."""
+    told = lines_of(asked, rows)
+    found = Told(_NONE, asked.key, asked.names, asked.columns)
+    if all(_is_unpublished(row.cells[column]) for column, _, row in told):
+        return found
+    claims = _claims(rest)
+    if asked.key == "Accelerator" and "Memory" not in asked.columns and (sized := [line for line in told if _is_claimed(line[2].cells["Memory"], claims)]):
+        told = sized  # of an A100 with 80 GB
+    cells = [row.cells[column] for column, _, row in told]
+    verdict = (_compared(question, told) if len(asked.names) == 2 else _verdict(question, rest, cells)) if asked.most is None else ""
+    writing = Writing(())
+    if len(told) > len(asked.names) and len(asked.columns) > 1:
+        wrong = [line for line, cell in zip(told, cells, strict=True) if not _is_claimed(cell, claims)]
+        told = [*wrong, *(line for line in told if line not in wrong)] if verdict == "No" else told
+    tell(asked, told[:_SHOWN], writing, f"{verdict}: " if verdict else "")
+    return replace(found, draft=writing.draft())
+
+
+def _is_unpublished(cell: str) -> bool:
+    return not re.search(r"\d", cell) and cell not in ("yes", "no")
+
+
+def _claims(text: str) -> list[tuple[float, ...]]:
+    """The numbers of a text, each as what it may mean: 128k is 128,000 or 131,072."""
+    text = re.sub(r"\b[a-zäöüß]+\b", lambda word: str(WORD_NUMBERS.get(word.group(), word.group())), text)
+    found = ((float(m[1].replace(",", "").rstrip(".") or 0), (m[2] or "").lower()) for m in _NUMBER.finditer(text))
+    return [(number, *(number * scale for scale in _SCALES.get(unit, ()))) for number, unit in found]
+
+
+def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
+    match = re.search(r"\d[\d,]*(?:\.\d+)?", cell)
+    if not match:
+        return False
+    number = float(match.group().replace(",", ""))
+    scaled = number * _SCALED.get(cell[match.end() : match.end() + 1], 1.0)
+    return any(abs(value - claim) <= 0.012 * value for meanings in claims for claim in meanings for value in (number, scaled))
+
+
+def _compared(question: str, told: Sequence[tuple[str, str, Row]]) -> str:
+    """ "Yes" or "No" where a question holds the first of two for the greater or the lesser."""
+    less_is_better = bool(told) and told[0][0] in LESS_IS_BETTER
+    better = bool(re.search(r"\b(?:better|beats?|besser|meilleur|mejor|migliore)\b", question))
+    greater = bool(GREATER.search(question) or re.search(r"\b(?:exceeds?|outperforms?|outdo(?:es)?|above)\b", question)) or (better and not less_is_better)
+    lesser = bool(LESSER.search(question)) or (better and less_is_better)
+    values = [value_of(row, column) for column, _, row in told]
+    if len(values) != 2 or None in values or greater == lesser or not _WHETHER.search(question) or _WHICH.search(question):
+        return ""
+    values = values[::-1] if question.find(_short(told[1][2])) < question.find(_short(told[0][2])) else values
+    return "Yes" if (values[0] > values[1]) == greater and values[0] != values[1] else "No"  # type: ignore[operator]
+
+
+def _short(row: Row) -> str:
+    """How a question most likely writes the name of a row."""
+    name = re.sub(r"^(?:\S*/|nvidia |aws |amd )| (?:gpu|chip)$", "", row.name)
+    return (re.search(r"\(([^)]*)\)", row.cells.get("Place", "")) or re.search(r"(.*)", name))[1].lower()  # type: ignore[index]
+
+
+_LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|unter|moins de|menos de|meno di|beneath|within)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
+
+
+def _verdict(question: str, rest: str, cells: Sequence[str]) -> str:
+    """ "Yes" or "No" to what a question takes a cell to be, "" where it only asks."""
+    if not _WHETHER.search(question):
+        return ""
+    limit, claims = _LIMIT.search(question), _claims(rest)
+    if limit and len(claims) == 1 and len(cells) == 1 and (match := re.search(r"\d[\d,]*(?:\.\d+)?", cells[0])):
+        value = float(match.group().replace(",", ""))
+        return "" if _WHICH.search(question) else "Yes" if (value < max(claims[0])) == bool(limit["under"]) else "No"
+    if claims:
+        right = all(_is_claimed(cell, claims) for cell in cells)
+        if " or " in question or (right and _WHICH.search(question)):
+            return "" if any(_is_claimed(cell, claims) for cell in cells) else "Neither"
+        return "Yes" if right else "No"
+    return "" if _WHICH.search(question) else "No" if all(cell == "no" for cell in cells) else "Yes"
+
+
+# --- instance types -------------------------------------------------------------------------------------------------------
+
+_INSIDE = re.compile(r"\b(?:what(?:['’]?s| is)? (?:in(?:side)?|under the hood)|inside|specs?|specification|equipped|kitted|hardware of|consists? of|made of)\b")
+
+
+def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index) -> Told | None:
+    """What rows say of instance types; None where nothing but a price is asked, which is computed."""
+    if not history and answer_from_table(query, (), (), index):
+        return None  # a question of nothing but names and columns, which documents may answer too
+    known = load_instances(index).at(heard.asked.workload.region or "")
+    reading = Reading(heard.said.text)
+    names = tuple(dict.fromkeys(_types(heard, reading, known.rows)))
+    if not names:
+        return None
+    cards = "|".join(map(re.escape, known.accelerators))
+    reading.text = re.sub(rf"\b(?:how many|number of|count of|wie ?viele?|combien de|cu[aá]ntas?|quante|four|two|one|eight|\d+)(?: nvidia| aws| of the)? (?:{cards})['’]?s?(?![\w-])", "gpus", reading.text)
+    accelerated = all(known.rows[name][0].number("accelerators") for name in names)
+    named = re.search(rf"(?<![\w.-])(?:{cards})['’]?s?(?![\w.-])", reading.text)
+    columns = _columns(reading, heard.said.text, accelerated=accelerated) or (("accelerators",) if named else ())
+    if columns == ("accelerators",) and re.search(r"\d ?gi?(?:b|gs)\b", heard.said.text):
+        columns = ("accelerators", "each")
+    if not columns and "instance_type" in heard.said.slots and not heard.computed:
+        columns = next((found for turn in history if (found := _columns(Reading(turn), turn, accelerated=accelerated))), ())
+    if not set(columns) - {"price"} or (heard.computed and "price" not in columns and heard.likely["fact_price"] > _SURELY):
+        return None
+    rows = [known.rows[name][0] for name in names]
+    writing = Writing(())
+    others = _other_accelerators(heard.said.text, rows, known.accelerators)
+    for row in rows[:_SHOWN]:
+        if told := describe(row, columns):
+            cells = [row.says(c) for c in columns if c != "price"]
+            verdict = "No" if others else _verdict(heard.said.text, reading.text, cells) if len(rows) == 1 and (cells != [""]) else ""
+            writing.line(f"{verdict}: {subject(row)}{told}" if verdict else f"{subject(row)}{told}", row, opening="- " if len(rows) > 1 else "", columns=columns)
+    return Told(writing.draft(), TYPE, names, columns) if writing.lines else None
+
+
+_COUNT = re.compile(r"\b(?:(?:the |and )?count|how many|wie ?viele?|combien|cu[aá]nt[ao]s|quant[ei]|number)(?: (?:of|von|de) (?:them|those|these|it|denen))?(?= in\b| has\b| does\b| hat\b|\W*(?:and\b|plus\b|,|[?]|$))|\b(?:four|two|single|one|\d+)[ -]card\b|几(?:块|张|个)|いくつ|\bile kart")
+_EACH = re.compile(r"\b(?:each|apiece|per (?:gpu|card|chip|accelerator|device|piece)|every one|jede\w*|pro (?:karte|gpu|chip)|chacun\w*|par (?:gpu|carte|puce)|cada un[ao]|por (?:gpu|tarjeta|chip)|ciascun\w*|ognun\w*|per scheda|one (?:gpu|card|chip))\b|每块|每张|毎|あたり")
+_ON_CARDS = re.compile(r"\b(?:on|of|in|for) (?:all )?(?:the|its|their) (?:gpu|card|chip|accelerator)s\b|\b(?:v|g|hb|gpu[- ])(?:ram|m|memory|speicher)\b|\bgraphics memory\b|显存|\baltogether\b|\ball (?:told|together)\b|\btogether\b|\bin all\b|\binsgesamt\b|\ben tout\b|\ben total\b|\bin totale\b|\bmémoire gpu\b|\bmemoria (?:de )?(?:la )?gpu\b")
+_BANDWIDTH = re.compile(r"\b(?:bandwidth|bandbreite|bande passante|fast|speed|[gt]b/s)\b")
+_OF_HOST = re.compile(r"\b(?:host|system|main|cpu)\b")
+_PRICE = re.compile(r"\bhourly\b|\b(?:per|an|the) hour\b|/ ?h(?:ou)?r?\b|\$|\bprice|\bcosts?\b|\brate\b|how much (?:is|are)|all['’]ora|de l['’]heure|por hora|pro stunde|die stunde|料金|价格")
+
+
+def _columns(reading: Reading, text: str, *, accelerated: bool = True) -> tuple[Column, ...]:
+    """The columns that a question speaks of; of a machine with accelerators the memory meant may be theirs."""
+    found: list[Column] = [c for c in take_columns(reading) if not (c in ("memory", "total", "each") and _BANDWIDTH.search(text))]
+    found += ["memory"] if re.search(r"显存|内存|メモリ", text) and not found else []
+    found += ["vcpus"] if re.search(r"\b(?:cores?|cpus?|kerne?|cœurs|núcleos)\b", reading.text) else []
+    if _COUNT.search(reading.text) or (not found and _INSIDE.search(text)):
+        found.append("accelerators")
+    if accelerated and {"accelerators", "memory"} <= set(found) and not _OF_HOST.search(text):
+        found.append("total")
+    if accelerated and {"memory", "total"} & set(found) and _EACH.search(text):
+        found = [*(c for c in found if c not in ("memory", "total")), "each"]
+    elif accelerated and "memory" in found and _ON_CARDS.search(text) and not _OF_HOST.search(text):
+        found = [*(c for c in found if c != "memory"), "total"]
+    if _INSIDE.search(text) and set(found) <= {"accelerators"}:
+        found += ["total", "vcpus", "memory"]
+    if found and _PRICE.search(text) and not {"embodied", "host"} & set(found):
+        found.append("price")
+    return tuple(dict.fromkeys(found))
+
+
+def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:
+    """The types that are named, or that a family or an accelerator means, else that of the turns before."""
+    said, work = heard.said, heard.asked.workload
+    for written in re.findall(r"(?<![\w.])[a-z]{1,5}\d+[a-z]*(?:-\w+)?\s?\.\s?\w+(?:-\w+)?", reading.text):
+        reading.text = reading.text.replace(written, " | ")
+    if "instance_type" in said.slots:
+        yield said.slots["instance_type"]
+        yield from (change["instance_type"] for change in said.several.get("instance_type", ()))
+    elif families := said.slots.get("families"):
+        yield from (name for name, rows in known.items() if rows[0].family in families)
+    elif work.instance_type:
+        yield work.instance_type
+
+
+def _other_accelerators(text: str, rows: Sequence[Row], known: frozenset[str]) -> bool:
+    """Whether a question takes a machine's accelerators to be others than they are: "p4d has H100s, right?"."""
+    named = {name for name in known if re.search(rf"(?<![\w.-]){re.escape(name)}s?(?![\w.-])", text)}
+    return bool(_WHETHER.search(text)) and bool(named) and len(rows) == 1 and not named & rows[0].accelerator_names
