@@ -118,7 +118,7 @@ def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
     """The columns without those whose words belong to another: "how big is its vocabulary" asks for no parameters."""
     found = list(columns)
     experts = bool(re.search(r"e[kx]?[sx]p[eé]rt|router|top-?k|专家|エキスパート", text))
-    weights = bool(re.search(r"par[aá]m|weight|billion|\d ?b\b|参数|パラメータ", text))
+    weights = bool(re.search(r"par[aá]m|weight|billion|(?<![\w.-])\d+(?:\.\d+)? ?b\b|参数|パラメータ", text))
     for one, other, holds in (
         ("Parameters", "", len(found) > 1 and not weights and not re.search(r"\bin total|all told|altogether", text)),
         ("Experts per token", "Active parameters", not experts and weights),

@@ -363,7 +363,7 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     assert price
     spans = _spans(machine.work, question, paid=True)
     hourly = [] if any(hours == 1 for _, hours in spans) else [("an hour", 1.0)]
-    terms = f", {machine.terms}," if machine.terms else ""
+    terms = f", {machine.terms}" if machine.terms else ""
     text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name}{terms} {_where(machine, working)} {_cited(machine, working)}."
     if machine.work.sequences and machine.work.sequences > 1 and _PER_HEAD.search(question):
         (words, hours), number, known = spans[-1], machine.work.sequences, machine.impact.figure("usd_per_hour")

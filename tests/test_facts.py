@@ -297,6 +297,10 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
             ["Qwen3-8Bは何層ですか?KVヘッドの数も教えてください。"],
             "- Qwen/Qwen3-8B has 36 layers [1].\n- Qwen/Qwen3-8B has 8 key/value heads [1].",
         ),
+        (
+            ["gpt-oss-120b: how many experts, and how many fire per token?"],
+            "- openai/gpt-oss-120b has 4 experts per token [1].\n- openai/gpt-oss-120b has 128 experts [1].",
+        ),
         (["Layers in Qwen3-14B?", "the 32B?"], "Qwen/Qwen3-32B has 64 layers [1]."),
         (["deepseek r1 size?", "no i mean how much of that fires per token"], "deepseek-ai/DeepSeek-R1 has 37B active parameters [1]."),
         (["trn1.32xlarge has how many chips", "memory on each of them?"], "trn1.32xlarge has 32 GiB of memory on each of its accelerators [1]."),
