@@ -69,8 +69,7 @@ class Told:
 def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | None:
     """The cells that a question asks for, each from its row; None where nothing of the kind is asked."""
     likely = sum(heard.likely[label] for label in FACTS)
-    price = heard.likely["fact_price"]
-    if (heard.computed and heard.label != "fact_price") or likely + price < _ASKED or _REASON.search(heard.said.text):
+    if likely + heard.likely["fact_price"] < _ASKED or _REASON.search(heard.said.text):
         return None
     tables = load_tables(index)
     history = [turn.question.lower() for turn in reversed(query.history)]
