@@ -1,5 +1,6 @@
 """What the turns of a conversation ask of a sizing together, and which questions are of that kind."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -8,7 +9,7 @@ from typing import Any
 from chatbot.answer import Turn
 from chatbot.sizing.intent import COMPUTED, FACTS, probabilities
 from chatbot.sizing.model_names import sibling
-from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, read_question
+from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, number_of, read_question
 from chatbot.sizing.workload import Format, Task, Workload
 
 # Nobody writes a sizing question as long as this.
@@ -16,6 +17,9 @@ _LONGEST = 2_000
 # How likely a question must ask for something that is computed, alone and after one that was computed: at these, in the
 # cross-validation of benchmarks/learn_sizing_intent.py, one in a hundred of the documents' questions is claimed.
 _CLAIMED, _CONTINUED = 0.7, 0.5
+# Of so many turns the numbers may be changed.
+_REMEMBERED = 6
+_ONE_NUMBER = re.compile(r"[^\d]*?(?<![\w.,-])(?P<number>\d[\d.,]*k?)(?P<unit> ?[a-z%][^\d?!.;,]*)[?!. ]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class Heard:
     """What a turn asked for, by its label, and the workload of the conversation up to it, answered by computing if `computed`.
 
     `said` is what the turn itself says, `likely` how likely it asks for each label. `earlier` is the workload of the turns
-    before on other hardware, which "what is the difference?" compares with.
+    before on other hardware, which "what is the difference?" compares with. `texts` are the turns, the last first, in which
+    later numbers stand in the places of earlier ones, and `frame` is how it was asked where this turn changes slots alone.
     """
 
     label: str
@@ -60,6 +65,8 @@ class Heard:
     said: Said
     likely: Mapping[str, float]
     earlier: Workload | None = None
+    texts: tuple[str, ...] = ()
+    frame: str = ""
 
 
 def hear(question: str, history: Sequence[Turn], known: Known) -> Heard | None:
@@ -85,8 +92,38 @@ _LEAD = re.compile(
 
 
 def _hear(question: str, before: Heard | None, known: Known) -> Heard:
-    """What is asked after a turn: by the question alone where it can stand so, else by what it changes of the turns before."""
-    said = read_question(question[:_LONGEST], known)
+    """What is asked after a turn, with what was said up to it."""
+    said, text = read_question(question[:_LONGEST], known), ""
+    if before:
+        said, text = _put_in_place(said, before, known)
+    heard = _heard(question, said, before, known)
+    if not before:
+        return replace(heard, texts=(said.text,))
+    moved = _machines(heard.asked.workload) != _machines(before.asked.workload) and any(_machines(before.asked.workload))
+    frame = (before.frame or before.said.plain) if heard.label == before.label and _only_changes(said, before.label) else ""
+    return replace(heard, earlier=before.asked.workload if moved else before.earlier, texts=(text or said.text, *before.texts)[:_REMEMBERED], frame=frame)
+
+
+def _put_in_place(said: Said, before: Heard, known: Known) -> tuple[Said, str]:
+    """A number without its unit stands in the place of the nearest one of the turns before, one with it in that of its unit;
+    the turn with it in its place."""
+    match = _ONE_NUMBER.fullmatch(said.text)
+    if not (said.number or match) or said.goals or len(said.plain.split()) > 8:
+        return said, ""
+    written, unit = (said.number, "") if said.number else (match["number"], match["unit"].strip())  # type: ignore[index]
+    found = [place for text in before.texts for place in in_place_of(written, text, unit, known)]
+    work, number = before.asked.workload, number_of(written)
+    if not unit and _machines(work)[0] and number == int(number) and not written.endswith("%"):
+        found.append((number / (work.instances or work.accelerators or 1), {"of_them": int(number)}, ""))
+    near = [place for place in found if place[0] > 0]
+    if not near:
+        return said, ""
+    _, changed, text = min(near, key=lambda place: abs(math.log(place[0])))
+    return replace(said, slots={**said.slots, **changed}), text
+
+
+def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Heard:
+    """What is asked: by the question alone where it can stand so, else by what it changes of the turns before."""
     alone = probabilities(said, None)
     label, likely = _likeliest(alone, _CLAIMED)
     asked = asked_for(said, label, None, known)
@@ -99,11 +136,10 @@ def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
         after = probabilities(said, before.label)
-        leaning, likely = (before.label, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
+        leaning, likely = (_continued(before.label, said), 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
-            moved = _machines(changed.workload) != _machines(before.asked.workload)
-            return Heard(leaning, changed, computed=True, said=said, likely=after, earlier=before.asked.workload if moved else before.earlier)
+            return Heard(leaning, changed, computed=True, said=said, likely=after)
         if leaning in FACTS and (not said.slots or label in FACTS or not computed):
             return Heard(leaning, changed, computed=False, said=said, likely=after)  # "and its layers?", between questions on its memory
         if not computed and said.slots and not said.goals and "?" not in question:
@@ -117,7 +153,7 @@ _STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|
 
 
 def _machines(work: Workload) -> tuple[Any, ...]:
-    return (work.instance_type, work.instances, work.accelerator, work.accelerators, work.region)
+    return (work.instance_type or work.accelerator, work.instances, work.accelerators, work.region)
 
 
 # What points to the turn before, and which of the things that it compared.
@@ -147,10 +183,13 @@ def _leans(said: Said, before: Heard) -> bool:
 _FORMATS = frozenset({"weights", "cache"})
 _OF_MEMORY = frozenset({"memory", "weights", "kv_cache"})
 _FUNCTION_WORD = re.compile(
-    r"(?:and|or|but|so|ok|okay|now|then|also|what about|what if|how about|if|i|we|you|it|its|it's|that|the|a|with|in|at|to|as|of|for|on|is|are"
-    r"|was|were|do|does|would|will|use|used|using|run|ran|switch|switched|change|changed|drop|go|went|keep|kept|store|stored"
-    r"|quantise|quantised|quantize|quantized|load|loaded|instead|actually|same|model|weights|cache|kv|format|both|all|only|just"
-    r"|und|mit|et|avec|en|con|y|e)"
+    r"(?:and|or|but|so|ok|okay|now|then|also|what about|what if|how about|if|i|we|you|it|its|it's|that|the|a|an|with|in|at|to|as|of|for|on|per|is|are|one|ones|them|those|these|this"
+    r"|was|were|do|does|did|would|will|use|used|using|run|ran|running|switch|switched|change|changed|drop|go|went|keep|kept|store|stored|make|made|take|have|has|had|got|get|actually|rather|over|by|not|no|sorry|please|there|time"
+    r"|quantise|quantised|quantize|quantized|load|loaded|instead|same|model|weights|cache|kv|format|both|all|only|just|again|still|more|less"
+    r"|und|mit|bei|auf|im|für|von|davon|aber|jetzt|dann|auch|statt|stattdessen|der|die|das|den|dem|eine?[nrms]?|wenn|es|wir|sind|ist|wäre|voller|last|über|je"
+    r"|et|avec|en|à|au|aux|sur|pour|sous|le|la|les|un|une|des|du|de|si|mais|alors|aussi|maintenant|plutôt|pendant|charge|deux|ce|c'est|sera"
+    r"|con|y|e|el|los|las|uno|una|unos|para|por|pero|ahora|entonces|también|durante|al|del|si|ellas|ellos|esas|esos|misma?|eso|es|sería"
+    r"|il|lo|gli|per|ma|ora|allora|anche|invece|nel|nella|di|da|della|dei|su|se|é|è|com|em|na|no|nos|mas|agora|também|o|os|as|w|i|na|dla|a co|met|op|voor|dan|maar)"
 )
 
 
@@ -167,9 +206,18 @@ def _only_changes(said: Said, label: str) -> bool:
     """Whether slots and function words are all that is said, so that the same is asked as before: "and with the weights in int8?", "on two H100"."""
     words = _other_words(said)
     other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
-    # Hardware beside an amount of memory asks whether it fits.
-    changed = _FORMATS if label in _OF_MEMORY else _FORMATS | _HARDWARE | {"accelerators", "instances", "region", "sequences", "context"}
-    return bool(said.slots) and not said.goals and said.slots.keys() <= changed and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
+    # Hardware beside an amount of memory asks whether it fits; a speed is no wish where it is a slot.
+    changed = said.slots.keys() <= _FORMATS | {"sequences", "context"} if label in _OF_MEMORY else bool(said.slots)
+    asks = set(said.goals) - ({Goal.THROUGHPUT, Goal.COST} if "tokens_per_second" in said.slots and label in _OF_MONEY else set())
+    return changed and not asks and not said.unknown and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
+
+
+_OF_MONEY = frozenset({"cost", "cost_per_tokens", "cost_difference", "affordable"})
+
+
+def _continued(label: str, said: Said) -> str:
+    """What a turn asks that changes slots alone: with a time the price before is a sum."""
+    return "cost" if label == "fact_price" and "hours" in said.slots else label
 
 
 def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]:
@@ -297,10 +345,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if bare and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:
         slots.setdefault("instance_type", other)
     if them:
-        if label in ("accelerators_for_time", "tokens_in_time"):
-            slots["hours"] = them * 24  # "within 30 days", then "and within 15?"
-        else:
-            slots["accelerators" if work.accelerator or (work.accelerators and not work.instance_type) else "instances"] = them
+        slots["accelerators" if work.accelerator or (work.accelerators and not work.instance_type) else "instances"] = them
     names_model = work.model is not None or work.parameters is not None
     if "instance_type" in slots and work.instance_type and work.instances and not names_model:
         slots.setdefault("instances", work.instances)  # "two p4d.24xlarge", then "same but p4de.24xlarge"
@@ -351,8 +396,9 @@ def _picked(said: Said, before: Heard, known: Known) -> str | None:
     return ranked[-1] if match["dear"] else ranked[0] if match["cheap"] else names[0] if match["first"] else names[-1]
 
 
-_OWN = re.compile(r"(?:my|our|the) (?:own )?(?:model|llm)")
+_OWN = re.compile(r"(?:my|our|the|unser\w*|notre|nuestro|nostro) (?:own )?(?:model\w*|llm|modèle)")
 _A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")
+_OUR_USE = re.compile(r"\b(?:our|my|unser\w*|notre|nuestr[oa]|nostr[oa]) (?:\w+ )?(?:chat ?bot|assistant|copilot|bot|app|use case|service|workload|product|team)\b")
 
 
 def _unknown(said: Said, label: str, work: Workload, before: Heard | None) -> str | None:
@@ -364,4 +410,6 @@ def _unknown(said: Said, label: str, work: Workload, before: Heard | None) -> st
         return said.unknown
     if before and before.asked.unknown and _OWN.fullmatch(before.asked.unknown):
         return before.asked.unknown
+    if label in ("fits", "count", "cheapest") and not said.slots.keys() & _HARDWARE and (ours := _OUR_USE.search(said.plain)):
+        return f"the model of {ours.group()}"
     return "the model" if label in ("fits", "count") and _A_MODEL.search(said.plain) else None

@@ -77,6 +77,8 @@ class Said:
     euros: bool = False
     plain: str = ""
     """The question with what was read replaced by plain words: "does MODEL fit on GPU"."""
+    number: str = ""
+    """The one number that no slot took: "and at 20,000?"."""
 
 
 @dataclass(slots=True)
@@ -131,9 +133,10 @@ def read_question(question: str, known: Known) -> Said:
     if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
         wanted |= {Goal.COST if "million" in text else Goal.THROUGHPUT}
     goals = tuple(goal for goal in Goal if goal in wanted)
+    left = _LEFT.findall(reading.text)
     return Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and not reading.slots.keys() & {"parameters", "model"} else None) or unknown, term, euros, plain,
+        (named.unknown if named and not reading.slots.keys() & {"parameters", "model"} else None) or unknown, term, euros, plain, left[0] if len(left) == 1 else "",
     )  # fmt: skip
 
 
@@ -190,6 +193,32 @@ def _wording() -> dict[str, Any]:
 _NUMBERS = {**{word: float(n) for word, n in WORD_NUMBERS.items() if word.isalpha()}, **{word: float(n) for n, words in _wording()["numbers"].items() for word in words}}
 _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b)"
 _SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
+
+
+_LEFT = re.compile(rf"(?<![\w.,$-])(?!(?:one|single)\b)(?:{_NUMBER})k?(?:\s?%)?(?![\w-])")
+
+
+def number_of(written: str) -> float:
+    """The value of a number as a turn may write it: "20k", "forty", "75 %"."""
+    bare = written.rstrip(" %")
+    return _value(bare.removesuffix("k")) * 1000 if bare[:1].isdigit() and bare.endswith("k") else _value(bare)
+
+
+def in_place_of(written: str, text: str, unit: str, known: Known) -> list[tuple[float, Mapping[str, Any], str]]:
+    """Each number of a text that another may stand in the place of: by what it is multiplied, the slots that change, the text then.
+    What stands behind it must begin with `unit`; without one, a share takes the place of a share alone."""
+    slots, found = read_question(text, known).slots, []
+    for match in re.finditer(rf"(?<![\w.,-])(?:{_NUMBER})k?(?:\s?%)?(?![\d.])", text):
+        if match.group().endswith("%") != written.endswith("%") or not re.match(rf"\W{{0,2}}{re.escape(unit)}(?!\w)", text[match.end() :]):
+            continue
+        changed = f"{text[: match.start()]}{written}{text[match.end() :]}"
+        new = {slot: value for slot, value in read_question(changed, known).slots.items() if slots.get(slot) != value}
+        if new and new.keys() <= _COUNTS:
+            found.append((number_of(written) / number_of(match.group()), new, changed))
+    return found
+
+
+_COUNTS = frozenset({"tokens_per_second", "hours", "instances", "accelerators", "sequences", "context", "load", "mfu", "tokens", "kwh", "budget", "budget_per_hour", "budget_per_month", "lora_rank", "of_them", "accelerator_memory_gb"})
 
 
 def _value(written: str) -> float:
@@ -356,12 +385,17 @@ def _renamed(text: str) -> str:
     return text
 
 
-_UNNAMED = _compiled(r"(?:my|our|(?<=have )an?|(?<=built )an?|(?<=trained )an?) (?:own )?(?:model|llm)(?!\w)(?! (?:of|with|that|called|named)\b)")
+_NOUN = r"(?:models?|llms?|checkpoints?|transformers?|networks?|modello|modelo|modells?|modèle)"
+_UNNAMED = _compiled(
+    rf"(?:(?:my|our|(?<=have )an?|(?<=built )an?|(?<=trained )an?|unser\w*|notre|nuestro|nostro|il nostro) (?!(?:[a-z]+ )?\|)(?:[a-z][a-z-]+ ){{0,2}}?{_NOUN}(?!\w)(?! (?:of|with|that|called|named)\b)(?: maison| propio| interno)?"
+    rf"|(?:another|an?other|the (?:second|other)|a different|a second) {_NOUN}(?!\w))|(?:something|a (?:model|checkpoint|llm)|which (?:model|llm|one))\b(?=.*\b(?:forg[eo]t|remember|recall|no idea|don['’]?t know|not sure|unsure)\b)"
+    rf"|(?<=remember )(?:which|what) (?:model|llm|one)|(?<=know )(?:which|what) (?:model|llm|one)"
+)
 
 
 def _unnamed(reading: Reading) -> Named | None:
     match = _UNNAMED.search(reading.text)
-    return Named(match.start(), match.end(), unknown=re.sub(r"^an? ", "the ", match.group())) if match else None
+    return Named(match.start(), match.end(), unknown=re.sub(r"^(?:an? |which |what |something)", "the ", match.group())) if match else None
 
 
 _OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
@@ -799,8 +833,7 @@ _MEMORY = _compiled(
 )
 _NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))))(?!\w)")
 _COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
-# A count or a size that ends a short follow-up: "I actually have three", "sorry, the 12xlarge".
-_BARE_COUNT = re.compile(rf"(?:\b(?:have|got|own|it|that|about|if|now|times|run|over|on|with|for|to|within)\s|^\W*(?:and|with)\s)(?P<count>{_NUMBER})(?=\W*$)")
+# A size that ends a short follow-up: "sorry, the 12xlarge".
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
 
@@ -814,7 +847,6 @@ def _take_memory(reading: Reading) -> None:
     for match in reading.take(_NODES):
         reading.fill("of_them" if match["them"] else "instances", [int(_value(match["count"]))])
     if len(reading.text.split()) <= 7:
-        reading.fill("of_them", [int(_value(match["count"])) for match in reading.take(_BARE_COUNT)])
         reading.fill("size", [re.sub(r"xl$", "xlarge", match["size"]) for match in reading.take(_BARE_SIZE)])
 
 
