@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.quantities import WORD_NUMBERS
 from chatbot.query import Query
-from chatbot.sizing.conversation import Heard
+from chatbot.sizing.conversation import HOLDS_TOGETHER, Heard
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.model_names import family
@@ -30,6 +31,7 @@ from chatbot.table.lookup import (
 )
 from chatbot.table.row_phrases import describe, subject
 from chatbot.table.writing import Writing
+from chatbot.working import rounded
 from ingest import Index
 
 _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
@@ -91,6 +93,11 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
     """What rows say of a model, an accelerator or a region, or which of them comes first."""
     reading = Reading(heard.said.text)
     names = _names(key, reading, heard, rows)
+    if not names and heard.said.unknown and history:
+        return Told(_NONE)
+    if not names and HOLDS_TOGETHER.search(heard.said.text):
+        # The two that the turns before named, the first of them first.
+        names = tuple(dict.fromkeys(name for turn in history for name in reversed(take_things(Reading(turn), key, rows))))[1::-1]
     if not names and "parameters" in heard.said.slots:
         names = _named_before(key, heard, facts)  # "and the 32B?"
     most = direction(Reading(reading.text), key) if not names and _RANKS.search(heard.said.text) else None
@@ -192,7 +199,27 @@ def _written(asked: Asked, rows: Sequence[Row], question: str, rest: str) -> Tol
         wrong = [line for line, cell in zip(told, cells, strict=True) if not _is_claimed(cell, claims)]
         told = [*wrong, *(line for line in told if line not in wrong)] if verdict == "No" else told
     tell(asked, told[:_SHOWN], writing, f"{verdict}: " if verdict else "")
-    return replace(found, draft=writing.draft())
+    draft = writing.draft()
+    gap, computed = _gap(told) if _BY_HOW_MUCH.search(question) else ("", ())
+    if gap:
+        draft = replace(draft, text=f"{draft.text}\n{gap}", computed=computed, said=f"{question} CO2e")
+    return replace(found, draft=draft)
+
+
+_BY_HOW_MUCH = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|times|by how much|how much \w+|numbers|um wie ?viel|combien|cu[aá]nt[ao]s?|quanto)\b")
+
+
+def _gap(told: Sequence[tuple[str, str, Row]]) -> tuple[str, tuple[Computed, ...]]:
+    """How far apart two cells of one column are, in itself, in percent and in times; "" where they are not two numbers."""
+    values = [value_of(row, column) for column, _, row in told]
+    if len(told) != 2 or told[0][0] != told[1][0] or not all(values) or values[0] == values[1]:
+        return "", ()
+    (low, less), (high, more) = sorted((float(value or 0), next(iter(row.cells.values()))) for value, (_, _, row) in zip(values, told, strict=True))
+    lower = Computed(rounded(high - low), f"{high:g} - {low:g}")
+    percent = Computed(f"{rounded(100 * (high - low) / high)} %", f"100 × ({high:g} - {low:g}) / {high:g}", 1.0, (100,))
+    times = Computed(f"{rounded(high / low)} times", f"{high:g} / {low:g}")
+    higher = Computed(f"{rounded(100 * (high - low) / low)} %", f"100 × ({high:g} - {low:g}) / {low:g}", 1.0, (100,))
+    return f"{less} has {lower.text} less, which is {percent.text}; {more} has {times.text} as much, {higher.text} more [1][2].", (lower, percent, times, higher)
 
 
 def _is_unpublished(cell: str) -> bool:

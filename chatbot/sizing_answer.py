@@ -18,6 +18,7 @@ from chatbot.sizing.conversation import Asked, Heard, asked_for, hear
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
+from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
 from chatbot.sizing.spelled import as_read
@@ -58,6 +59,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if not (tables.facts.models and tables.facts.instances):
         return None
     heard = hear(query.question, query.history, tables.known)
+    if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, index)):
+        return _said(f"{REFUSAL} There is no {chip} in the data.")
     if heard and heard.computed and heard.label == "fact_price" and (told := tell_rows(query, heard, tables.facts, index)):
         return told.draft
     asked = heard.asked if heard and heard.computed else _read_operations(query.question, tables.known)
@@ -78,9 +81,21 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return None
     if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
-    working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), query.question])])
+    # A turn that changes slots alone is asked in the words before, without their names and numbers: per GPU stays per GPU.
+    asking = f"{query.question} {heard.frame}" if heard else query.question
+    working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), asking.strip()])])
     draft, remark = draft_of(asked, working), _apart(asked, query.question)
     return replace(draft, text=f"{draft.text}\n{remark}", said=f"{draft.said}\n{remark}") if remark and draft.evidence else draft
+
+
+# A generation of a line, or a part number as makers of accelerators write it.
+_CHIP = re.compile(r"(?<![\w.-])(?:(?:trainium|inferentia|gaudi|rubin)[ -]?v?\d+(?! chips|\s?[x×])|tpu[ -]?v\d+\w?|(?:[hbl]\d{2,3}|[a-z]{1,2}\d{3,4})[a-z]?)(?![\w.-])", re.IGNORECASE)
+
+
+def _unheard_chip(question: str, index: Index) -> str | None:
+    """An accelerator that neither a row nor a document has."""
+    found = (match.group() for match in _CHIP.finditer(question))
+    return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip))))), None)
 
 
 _BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
@@ -307,8 +322,8 @@ def _with(work: Workload, slot: str, value: int) -> Workload:
 
 
 def _ask_back(asked: Asked) -> Draft:
-    if asked.workload.model or asked.workload.parameters:
-        return _said(f"There is no {asked.unknown} in the data.")
+    if re.search(r"\.(?:\w*large|nano|micro|small|medium|metal)", asked.unknown or ""):
+        return _said(f"{REFUSAL} There is no {asked.unknown} in the data.")
     return _said(
         f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json. Which model is it?"
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from chatbot.answer import Turn
-from chatbot.sizing.intent import COMPUTED, FACTS, probabilities
+from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
 from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, number_of, read_question
 from chatbot.sizing.workload import Format, Task, Workload
+from ingest import known_words
 
 # Nobody writes a sizing question as long as this.
 _LONGEST = 2_000
@@ -19,6 +20,7 @@ _LONGEST = 2_000
 _CLAIMED, _CONTINUED = 0.7, 0.5
 # Of so many turns the numbers may be changed.
 _REMEMBERED = 6
+_COUNT = frozenset({"of_them", "instances", "accelerators"})
 _ONE_NUMBER = re.compile(r"[^\d]*?(?<![\w.,-])(?P<number>\d[\d.,]*k?)(?P<unit> ?[a-z%][^\d?!.;,]*)[?!. ]*")
 
 
@@ -96,11 +98,12 @@ def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     said, text = read_question(question[:_LONGEST], known), ""
     if before:
         said, text = _put_in_place(said, before, known)
+        said = replace(said, unknown=said.unknown or _stranger(question, said, before))
     heard = _heard(question, said, before, known)
     if not before:
         return replace(heard, texts=(said.text,))
     moved = _machines(heard.asked.workload) != _machines(before.asked.workload) and any(_machines(before.asked.workload))
-    frame = (before.frame or before.said.plain) if heard.label == before.label and _only_changes(said, before.label) else ""
+    frame = (before.frame or before.said.plain.replace("co0", "co2")) if heard.label == before.label and _only_changes(said, before.label) else ""
     return replace(heard, earlier=before.asked.workload if moved else before.earlier, texts=(text or said.text, *before.texts)[:_REMEMBERED], frame=frame)
 
 
@@ -118,8 +121,23 @@ def _put_in_place(said: Said, before: Heard, known: Known) -> tuple[Said, str]:
     near = [place for place in found if place[0] > 0]
     if not near:
         return said, ""
-    _, changed, text = min(near, key=lambda place: abs(math.log(place[0])))
+    # A count is what is changed most often, so twice as far is near enough.
+    _, changed, text = min(near, key=lambda place: abs(math.log(place[0])) - (math.log(2) if place[1].keys() <= _COUNT else 0.0))
     return replace(said, slots={**said.slots, **changed}), text
+
+
+# "And Grok 4?": nothing but a name, behind a word that leads on.
+_NAME_ALONE = re.compile(r"\W*(?:(?:and|what about|how about|for|with|or|the|on|of|in|y|et|und|e)\s+)*(?P<name>[a-z][\w-]*(?:[ -](?:[a-z][\w-]*|v?\d[\w.]*)){0,3})(?:['’]s)?\W*", re.IGNORECASE)
+
+
+def _stranger(question: str, said: Said, before: Heard) -> str | None:
+    """A model that a turn names and that no table has: after a question on one, a name alone that is none of a slot."""
+    match = _NAME_ALONE.fullmatch(question)
+    if not match or said.goals or not said.slots.keys() <= _COUNT or not (before.asked.names_model or before.label == "fact_model"):
+        return None
+    words = [word for word in match["name"].split() if not _FUNCTION_WORD.fullmatch(word.lower())]
+    strange = [w for n, w in enumerate(words) if w[0].isalpha() and (w.lower() not in known_words() or (w[0].isupper() and (n or match.start("name"))))]
+    return match["name"] if strange and len(words) <= 4 else None
 
 
 def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Heard:
@@ -133,6 +151,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     if before and not before.computed and before.label not in COMPUTED and _is_bare(said):
         # "How many vCPUs has it? And the small one?" asks for the same of another thing.
         return Heard(before.label, asked_for(said, before.label, before, known), computed=False, said=said, likely=probabilities(said, before.label))
+    if before and before.label in FACTS and not before.computed and ((said.unknown and _NAME_ALONE.fullmatch(question)) or (not said.slots and HOLDS_TOGETHER.search(said.text))):
+        return Heard(before.label, before.asked, computed=False, said=said, likely=dict.fromkeys(LABELS, 0.0) | {before.label: 1.0})
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
         after = probabilities(said, before.label)
@@ -162,6 +182,8 @@ _REFERS = re.compile(
 )
 _POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
 _PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dearest|most expensive|priciest)\b|\bthe (?P<cheap>cheaper|cheapest|less expensive|winner|winning)\b|\bthe (?P<first>first|former)(?: one)?\b|\bthe (?P<last>second|latter|other)(?: one)?\b")
+# Holds what the turns before told of two things against each other.
+HOLDS_TOGETHER = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|(?:many|how much) (?:times|more|less|\w+er))\b|\b(?:which|second|first|former|latter|both|two|other)\b.*\b(?:more|less|worse|better|(?!number|other|power)\w{3,}er)\b")
 _MOVES = re.compile(r"\b(?:mov(?:e|ing)|replac(?:e|ing)|swap(?:ping)?|migrat(?:e|ing)|switch(?:ing)?|chang(?:e|ing)|going|go|trad(?:e|ing)|upgrad(?:e|ing)|from|pasar|wechsel\w*|passer)\b.*\b(?:to|for|by|with|into|a|auf|à)\b")
 _DIFFERS = re.compile(r"\b(?:premium|avoid(?:ed)?|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
 # What is said of a model alone.
@@ -199,7 +221,7 @@ def _is_bare(said: Said) -> bool:
 
 
 def _other_words(said: Said) -> set[str]:
-    return set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", _STAND_INS.sub(" ", said.plain)))
+    return set(re.findall(r"what (?:about|if)|how about|[^\W\d_][\w'’]*", _STAND_INS.sub(" ", said.plain))) - {said.number}
 
 
 def _only_changes(said: Said, label: str) -> bool:
@@ -359,6 +381,8 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
         slots.pop("accelerator", None)
+    if said.unknown and not _OWN.fullmatch(said.unknown) and "." not in said.unknown and not slots.keys() & {"model", "parameters"}:
+        work = replace(work, model=None, parameters=None)  # "and our other model?"
     cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
     if "accelerator" in slots and work.accelerator and not re.search(r"\b(?:an?|one|single|the) gpu\b", said.plain):
         cleared -= {"accelerators"}  # "8 H100", then "on H200s?"
