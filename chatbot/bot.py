@@ -204,7 +204,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     yield Event("stage", "reading")
     for passages, scored in passages_to_read(query, index):
         draft = read(query, passages, index, scored)
-        verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given])
+        verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
         if verified.citations:
             break
     yield Event("stage", "checking")

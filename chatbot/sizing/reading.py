@@ -1022,14 +1022,15 @@ def _words(written: Sequence[str]) -> re.Pattern[str]:
 
 
 @cache
-def _listed(table: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def listed(table: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """What the wording calls the things of a table, such as regions."""
     return tuple((name, _words(written)) for name, written in _wording()[table].items())
 
 
 def _take_listed(reading: Reading, table: str) -> list[str]:
     """The names of a table that a text says, in the order of the text."""
     found: list[tuple[int, str]] = []
-    for name, pattern in _listed(table):
+    for name, pattern in listed(table):
         found += [(match.start(), name) for match in reading.take(pattern)]
     return [name for _, name in sorted(found)]
 

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from chatbot.sizing.reading import listed
 from chatbot.table.bounds import Reading
 
 _CODE = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?(?:east|west)?)-\d"
@@ -29,9 +30,8 @@ def vocabulary() -> dict[str, Any]:
 def take_regions(reading: Reading) -> tuple[str, ...]:
     """The AWS Regions that a text names, by code or place, taken out of it; in lower case."""
     found = [(match.start(), match.group()) for match in reading.take(rf"(?<![\w-]){_CODE}(?![\w-])")]
-    for region, places in vocabulary()["places"].items():
-        written = "|".join(map(re.escape, places))
-        found += [(match.start(), region) for match in reading.take(rf"(?<!\w)(?:{written})(?!\w)")]
+    for region, places in listed("regions"):
+        found += [(match.start(), region) for match in reading.take(places.pattern)]
     return tuple(dict.fromkeys(region for _, region in sorted(found)))
 
 
