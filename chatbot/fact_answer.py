@@ -71,6 +71,8 @@ class Told:
 def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | None:
     """The cells that a question asks for, each from its row; None where nothing of the kind is asked."""
     likely = sum(heard.likely[label] for label in FACTS)
+    if heard.said.slots.keys() == {"region"} and heard.said.several.get("region"):
+        likely += heard.likely["carbon"]  # without hardware or energy it is that of the grids
     if likely + heard.likely["fact_price"] < _ASKED or _REASON.search(heard.said.text):
         return None
     tables = load_tables(index)

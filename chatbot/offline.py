@@ -42,7 +42,7 @@ def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequen
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
     told_by_rows = _tell_rows(query, index)
-    if told_by_rows and not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored):
+    if told_by_rows and (told_by_rows.draft.computed or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return told_by_rows.draft
     if draft := answer_from_table(query, scored, passages, index):
         return draft

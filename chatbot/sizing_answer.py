@@ -95,7 +95,7 @@ _CHIP = re.compile(r"(?<![\w.-])(?:(?:trainium|inferentia|gaudi|rubin)[ -]?v?\d+
 def _unheard_chip(question: str, index: Index) -> str | None:
     """An accelerator that neither a row nor a document has."""
     found = (match.group() for match in _CHIP.finditer(question))
-    return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip))))), None)
+    return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip), chip.rstrip("s"))))), None)
 
 
 _BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
