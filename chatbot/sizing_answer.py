@@ -59,7 +59,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if not (tables.facts.models and tables.facts.instances):
         return None
     heard = hear(query.question, query.history, tables.known)
-    if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, index)):
+    if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, tables.known, index)):
         return _said(f"{REFUSAL} There is no {chip} in the data.")
     if heard and heard.computed and heard.label == "fact_price" and (told := tell_rows(query, heard, tables.facts, index)):
         return told.draft
@@ -92,9 +92,10 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
 _CHIP = re.compile(r"(?<![\w.-])(?:(?:trainium|inferentia|gaudi|rubin)[ -]?v?\d+(?! chips|\s?[x×])|tpu[ -]?v\d+\w?|(?:[hbl]\d{2,3}|[a-z]{1,2}\d{3,4})[a-z]?)(?![\w.-])", re.IGNORECASE)
 
 
-def _unheard_chip(question: str, index: Index) -> str | None:
+def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
     """An accelerator that neither a row nor a document has."""
-    found = (match.group() for match in _CHIP.finditer(question))
+    rows = re.sub(r"[ -]", "", " ".join(known.accelerators).lower())
+    found = (match.group() for match in _CHIP.finditer(question) if re.sub(r"[ -]", "", match.group().lower()).rstrip("s") not in rows)
     return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip), chip.rstrip("s"))))), None)
 
 

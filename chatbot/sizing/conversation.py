@@ -137,7 +137,8 @@ def _stranger(question: str, said: Said, before: Heard) -> str | None:
         return None
     words = [word for word in match["name"].split() if not _FUNCTION_WORD.fullmatch(word.lower())]
     strange = [w for n, w in enumerate(words) if w[0].isalpha() and (w.lower() not in known_words() or (w[0].isupper() and (n or match.start("name"))))]
-    return match["name"] if strange and len(words) <= 4 else None
+    told = match.start("name") > 2 or re.search(r"\d", match["name"]) or (match["name"][0].isupper() and "?" in question)
+    return match["name"] if strange and told else None
 
 
 def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Heard:

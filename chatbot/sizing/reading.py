@@ -204,7 +204,7 @@ def number_of(written: str) -> float:
     return _value(bare.removesuffix("k")) * 1000 if bare[:1].isdigit() and bare.endswith("k") else _value(bare)
 
 
-def in_place_of(written: str, text: str, unit: str, known: Known) -> list[tuple[float, Mapping[str, Any], str]]:
+def in_place_of(written: str, text: str, unit: str, known: Known) -> Sequence[tuple[float, Mapping[str, Any], str]]:
     """Each number of a text that another may stand in the place of: by what it is multiplied, the slots that change, the text then.
     What stands behind it must begin with `unit`; without one, a share takes the place of a share alone."""
     slots, found = read_question(text, known).slots, []
