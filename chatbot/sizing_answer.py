@@ -14,7 +14,7 @@ from chatbot.hardware_answer import answer_by_hardware
 from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import Asked, Heard, asked_for, hear
+from chatbot.sizing.conversation import IS_TYPE, Asked, Heard, asked_for, hear
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
@@ -323,7 +323,7 @@ def _with(work: Workload, slot: str, value: int) -> Workload:
 
 
 def _ask_back(asked: Asked) -> Draft:
-    if re.search(r"\.(?:\w*large|nano|micro|small|medium|metal)", asked.unknown or ""):
+    if IS_TYPE.search(asked.unknown or ""):
         return _said(f"{REFUSAL} There is no {asked.unknown} in the data.")
     return _said(
         f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json. Which model is it?"

@@ -370,3 +370,20 @@ def test_verification_keeps_what_is_said_of_any_row(index: Index) -> None:
     said = list(lines())
     assert len(said) > 600
     assert [text for text, evidence in said if verify(text, [evidence]).dropped] == []
+
+
+def test_two_things_of_earlier_turns_are_held_against_each_other(index: Index) -> None:
+    bot, history = Chatbot(index), list[Turn]()
+    for turn in ("g/kWh in Ohio?", "in Northern California?", "so the second is how many percent lower?"):
+        answer = bot.ask(turn, history)
+        history.append(Turn(turn, answer.text))
+    assert answer.text.splitlines()[-1] == "us-west-1 has 302 less, which is 63 %; us-east-2 has 2.7 times as much, 170 % more [1][2]."
+
+
+@pytest.mark.parametrize("turns", [("memory of one Trainium2 chip?", "and of Trainium 6"), ("Qwen3-8B hidden size?", "Grok 4?"), ("memory of an H300?",)])
+def test_what_no_row_has_is_never_answered_with_another(index: Index, turns: tuple[str, ...]) -> None:
+    bot, history = Chatbot(index), list[Turn]()
+    for turn in turns:
+        answer = bot.ask(turn, history)
+        history.append(Turn(turn, answer.text))
+    assert answer.refused

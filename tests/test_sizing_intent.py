@@ -89,3 +89,37 @@ def test_epochs_multiply_the_tokens_of_the_turn_before() -> None:
     asked = read("How long to train 8B on 1B tokens with 8 H100 at 40% MFU?", "and three epochs?")
     assert asked is not None
     assert (asked.goal, asked.workload.tokens) == (Goal.TIME, 3e9)
+
+
+@pytest.mark.parametrize(
+    ("turns", "goal", "slots"),
+    [
+        (("g5.xlarge at half load for 10 hours in Stockholm, CO2?", "100"), Goal.CARBON, {"hours": 100}),
+        (("g5.xlarge at half load for 10 hours in Stockholm, CO2?", "two of them", "for 30 days, in Virginia"), Goal.CARBON, {"instances": 2, "hours": 720, "region": "us-east-1"}),
+        (("g5.xlarge at 50% load for a day in Stockholm, CO2?", "75%?"), Goal.CARBON, {"load": 0.75, "instances": None}),
+        (("¿Cuánto cuesta una p5.48xlarge durante 24 horas?", "¿y cuatro?"), Goal.COST, {"instances": 4, "hours": 24}),
+        (("¿Cuánto cuesta una p5.48xlarge durante 24 horas?", "¿y 48?"), Goal.COST, {"instances": None, "hours": 48}),
+        (("p5.48xlarge, 12,000 tokens/s in total, cost of 1M tokens?", "and at 20,000?"), Goal.TOKEN_COST, {"tokens_per_second": 20_000}),
+        (("g6.xlarge at 600 tokens/s, dollars per million tokens?", "and a g5.xlarge with 900?"), Goal.TOKEN_COST, {"instance_type": "g5.xlarge", "tokens_per_second": 900}),
+        (("What do 2 g5.xlarge cost for 8 hours a day, 20 days?", "12 hours a day"), Goal.COST, {"instances": 2, "hours": 240}),
+    ],
+)  # fmt: skip
+def test_a_turn_of_slots_alone_changes_these_and_asks_the_same(turns: tuple[str, ...], goal: Goal, slots: dict[str, object]) -> None:
+    asked = read(*turns)
+    assert asked is not None
+    assert asked.goal in (goal, Goal.COST) if goal is Goal.TOKEN_COST else asked.goal is goal
+    assert {slot: getattr(asked.workload, slot) for slot in slots} == slots
+
+
+@pytest.mark.parametrize("turn", ["and Grok 4?", "and our other model?", "Gemini 2.5 Flash?"])
+def test_a_name_that_no_table_has_is_no_model_of_the_turns_before(turn: str) -> None:
+    asked = read("Does Llama 3.1 8B in fp8 fit on an L4?", turn)
+    assert asked is not None
+    assert (asked.workload.model, asked.workload.accelerator) == (None, "L4")
+    assert asked.unknown
+
+
+def test_a_chatbot_without_a_size_is_asked_for() -> None:
+    asked = read("cheapest instance for our chatbot?")
+    assert asked is not None
+    assert asked.unknown == "the model of our chatbot"

@@ -195,7 +195,8 @@ def _leans(said: Said, before: Heard) -> bool:
     """Whether a question that could stand alone begins as an addition, is a bare name, speaks of the model before, or names at last what the turn before asked about."""
     bare = not said.goals and len(said.plain.split()) <= 3
     hardware = before.asked.workload.instance_type or before.asked.workload.accelerator
-    if (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & _HARDWARE and _POINTS.search(said.text)):
+    named_at_last = before.asked.unknown and not said.goals and said.slots.keys() & {"model", "parameters"}
+    if named_at_last or (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & _HARDWARE and _POINTS.search(said.text)):
         return True
     names_first = not said.goals and not before.asked.stated and before.label in (*_NEEDS, *FACTS) and len(said.plain.split()) <= 6
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
@@ -382,7 +383,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
         slots.pop("accelerator", None)
-    if said.unknown and not _OWN.fullmatch(said.unknown) and "." not in said.unknown and not slots.keys() & {"model", "parameters"}:
+    if said.unknown and not _OWN.fullmatch(said.unknown) and not IS_TYPE.search(said.unknown) and not slots.keys() & {"model", "parameters"}:
         work = replace(work, model=None, parameters=None)  # "and our other model?"
     cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
     if "accelerator" in slots and work.accelerator and not re.search(r"\b(?:an?|one|single|the) gpu\b", said.plain):
@@ -421,6 +422,7 @@ def _picked(said: Said, before: Heard, known: Known) -> str | None:
     return ranked[-1] if match["dear"] else ranked[0] if match["cheap"] else names[0] if match["first"] else names[-1]
 
 
+IS_TYPE = re.compile(r"\.(?:\w*large|nano|micro|small|medium|metal)")
 _OWN = re.compile(r"(?:my|our|the|unser\w*|notre|nuestro|nostro) (?:own )?(?:model\w*|llm|modèle)")
 _A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")
 _OUR_USE = re.compile(r"\b(?:our|my|unser\w*|notre|nuestr[oa]|nostr[oa]) (?:\w+ )?(?:chat ?bot|assistant|copilot|bot|app|use case|service|workload|product|team)\b")
