@@ -190,7 +190,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
     "affordable": (_HARDWARE, _MONEY | {"kwh"}),
     "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE | _MONEY,),
-    "cost": (_MODEL | _HARDWARE,), "cost_per_tokens": (_MODEL | _HARDWARE,), "cost_difference": (_MODEL | _HARDWARE,),
+    "cost": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_per_tokens": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_difference": (_MODEL | _HARDWARE,),
     "fact_price": (_HARDWARE,),
     "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),
     "decode_speed": (_MODEL, _HARDWARE | {"bandwidth_gbps"}), "prefill_speed": (_MODEL, _HARDWARE),
