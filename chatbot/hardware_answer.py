@@ -35,7 +35,7 @@ _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?
 # What a data centre draws for energy that its machines use, in words that ask for no carbon.
 _FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
-_EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
+_EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
 _IN_USE = re.compile(r"\b(?P<used>\d+) (?:out )?of (?:the |its |our |those )?\d+ (?:gpus|cards|chips|accelerators)\b")
@@ -43,7 +43,7 @@ _USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual\w*|real|i
 _SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b|\b \+ \b", re.DOTALL)
 _COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
 _MORE_OF_THEM = re.compile(rf"\b(?P<count>{_COUNTED}) (?:more|extra|additional|others?)\b(?! (?:than|[a-z]+\d))")
-_LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
+_LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
 _PER_HEAD = re.compile(r"\b(?:per|each|a) (?:seat|user|head|person|capita|employee|developer|customer|student|analyst|agent|engineer)\b|\bper seat\b")
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
@@ -51,9 +51,9 @@ _ALWAYS_ON = re.compile(r"\bsav\w+|\bdrops? off|\bcompared|\bversus|\bvs\b|\bins
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
 _MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
-_RATIO = re.compile(r"\b(?:(?:how many|many|what) times|times (?:the|as|more|what|cheaper|dearer|pricier)|factors?|ratio|multiples?|(?:two|three|four|\d+)?fold|wie ?viel ?mal|(?:um das )?wievielfache|for the (?:price|money|cost) of (?:one|an?)|combien de fois|cu[aá]ntas veces|quante volte|faktor|facteur)\b|\dx\b")
+_RATIO = re.compile(r"\b(?:(?:how many|many|what) times|times (?:the|as|more|what|cheaper|dearer|pricier|an?(?! (?:day|week|month|year)\b))|factors?|ratio|multiples?|(?:two|three|four|\d+)?fold|wie ?viel ?mal|(?:um das )?wievielfache|for the (?:price|money|cost) of (?:one|an?)|combien de fois|cu[aá]ntas veces|quante volte|faktor|facteur)\b|\dx\b")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
-_HOW_LONG = re.compile(r"\bhow (?:long(?! until| before| till)[^.;?]*\b(?:last|run|keep|afford|stretch|go|carry)|many (?:\w+[ -])?(?:hours?|days|weeks)(?! (?:a|per|each|every) ))|\b(?:wie lange|wie viele stunden|combien d['’]heures|combien de (?:temps|jours)|cu[aá]ntas horas|quante ore)\b")
+_HOW_LONG = re.compile(r"(?:^|[,:;?.] |\b(?:many|total|the) )hours (?:of|on|with) |\bhow (?:long(?! until| before| till)[^.;?]*\b(?:last|run|keep|afford|stretch|go|carry)|many (?:\w+[ -])?(?:hours?|days|weeks)(?! (?:a|per|each|every) ))|\b(?:wie lange|wie viele stunden|combien d['’]heures|combien de (?:temps|jours)|cu[aá]ntas horas|quante ore)\b")
 _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
 
@@ -135,7 +135,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
 
 def _at_own_rate(work: Workload, working: Working) -> str:
     """What tokens, or hours, cost at a price that the question gives itself."""
-    rate, machines = work.budget_per_hour or 0.0, work.instances or 1
+    rate, machines = work.budget_per_hour or 0.0, work.instances or work.accelerators or 1
     fleet = f"{machines} × ${rate:g}" if machines > 1 else f"${rate:g}"
     if work.tokens_per_second:
         (words, hours), = _spans(work, "", paid=True)
@@ -223,7 +223,7 @@ def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = Fa
             and (vendor in work.vendors if work.vendors else sheet is not None or bool(work.families))
             and (not work.families or instance.family in work.families)
             and not {vendor, instance.family, short(instance.accelerator)} & work.without
-            and (not memory or (size * instance.accelerators > 0.93 * memory if in_all else abs(size / memory - 1) < 0.1 if exactly else size > 0.93 * memory))
+            and (not memory or (size * instance.accelerators > 0.97 * memory if in_all else abs(size / memory - 1) < 0.1 if exactly else size > 0.97 * memory))
         )
 
     if not (work.vendors or work.families or work.accelerator) and re.search(r"\bgpus?\b|\bcards?\b", question):
@@ -269,7 +269,7 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
     if work.tokens_per_second:
         share = work.load if paid and work.load else 1.0
         busy = f" for {share:.0%} of the time".replace("%", " %") if share < 1 else ""
-        priced = re.search(r"\b(?:1[.,]?000|1k|thousand|billion|bn|trillion) tok\w*(?! ?(?:/|per|an?|each) ?s)", question)
+        priced = re.search(r"\b(?:1[.,]?000|1k|thousand|billion|bn|trillion) tok\w*\b(?! ?(?:/|per|an?|each) ?s)", question)
         of = {"b": (1e9, "a billion"), "t": (1e12, "a trillion")}.get(priced.group().removeprefix("thousand")[:1], (1e3, "a thousand")) if priced else (1e6, "a million")
         tokens, told = (work.tokens, _tokens(work.tokens)) if work.tokens else of
         return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
@@ -295,7 +295,7 @@ def _length(hours: float) -> str:
     if hours == 8760:
         return "for a year"
     days = f", {hours / 24:g} days," if hours >= 48 and hours % 24 == 0 else ""
-    return f"for {round(hours, 1):,g} hour{'s' if hours != 1 else ''}{days}".rstrip(",")
+    return f"for {round(hours, 1 if hours >= 10 else 2):,g} hour{'s' if hours != 1 else ''}{days}".rstrip(",")
 
 
 def _over(machine: _Machine, figure: str, spans: Sequence[tuple[str, float]], unit: str, working: Working) -> str:
@@ -368,7 +368,7 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         assert other
         given = (*_given(least, 100), *_given(others[0], 100))
         if _RATIO.search(question):
-            told.insert(0, _times(_Unit(others[0].name, other.value, "", other.formula, given), _Unit(least.name, one.value, "", one.formula, given), working))
+            told.insert(0, _times(_Unit(others[0].name, other.value, _cited(others[0], working), other.formula, given), _Unit(least.name, one.value, _cited(least, working), one.formula, given), working))
         if re.search(r"%|\bpercent|\bper cent|\brelative|\bmark-?up|\bpremium", question):
             share, saved = f"{rounded((other.value / one.value - 1) * 100)} %", f"{rounded((1 - one.value / other.value) * 100)} %"
             working.note(Computed(share, f"(({other.formula}) - ({one.formula})) / ({one.formula}) × 100", 1.0, given))
@@ -478,8 +478,10 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
 
 
 def _times(more: _Unit, less: _Unit, working: Working) -> str:
+    """How many times the price of the one that of the other is."""
     working.note(Computed(text := rounded(more.value / less.value), f"({more.formula}) / ({less.formula})", 1.0, (*more.given, *less.given)))
-    return f"{more.name} costs {text} times as much as {less.name}{' by that' if more.text else ''}."
+    marks = "".join(dict.fromkeys(re.findall(r"\[\d+\]", more.text + less.text)))
+    return f"{more.name} costs {text} times as much as {less.name}{' by that' if ' for each ' in more.text else ''} {marks}."
 
 
 def _memory_gb(instance: Instance, facts: Facts) -> float:
