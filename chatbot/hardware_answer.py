@@ -337,9 +337,9 @@ def _asks_list_price_elsewhere(machine: _Machine) -> bool:
 
 def _costs(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool) -> list[str]:
     priced = sorted((m for m in machines if m.impact.price), key=lambda m: m.impact.usd_per_hour or 0.0)
-    silent = [_no_price(m, working) for m in machines if not m.impact.price]
+    silent = [f"{_no_price(m).removesuffix('.')} {working.cite(*m.rows)}." for m in machines if not m.impact.price]
     if not priced:
-        raise ReaderError(" ".join([REFUSAL, *silent]))
+        raise ReaderError(" ".join([REFUSAL, *map(_no_price, machines)]))
     if len(priced) > 1 and (units := [unit for m in priced if (unit := _unit(m, question, working))]):
         units.sort(key=lambda unit: unit.value)
         best = f"{units[0].name} is cheapest by that." if len(units) > 1 else ""
@@ -576,16 +576,16 @@ def _where(machine: _Machine, working: Working) -> str:
     return f"({price.purchase}, {price.region}, {price.date}{other})"
 
 
-def _no_price(machine: _Machine, working: Working) -> str:
+def _no_price(machine: _Machine) -> str:
     sold = ": it is sold by Capacity Blocks" if machine.work.instance_type and machine.work.instance_type.startswith("trn2") else ""
-    return f"There is no published on-demand price of {machine.name} in the data{sold} {working.cite(*machine.rows)}."
+    return f"There is no published on-demand price of {machine.name} in the data{sold}."
 
 
 def _affordable(machine: _Machine, question: str, working: Working, *, counted: bool) -> str:
     """Whether a budget is enough for what is asked, or for how many machines or hours it is."""
     work, price = machine.work, machine.impact.price
     if not price:
-        raise ReaderError(f"{REFUSAL} {_no_price(machine, working)}")
+        raise ReaderError(f"{REFUSAL} {_no_price(machine)}")
     where = f"{_where(machine, working)} {_cited(machine, working)}"
     hourly = machine.impact.usd_per_hour or 0.0
     if work.budget and (not work.hours or _HOW_LONG.search(question)):

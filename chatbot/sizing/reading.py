@@ -748,7 +748,7 @@ def _take_lines(reading: Reading, text: str) -> None:
     for pattern, means in _lines():
         for match in list(pattern.finditer(reading.text)):
             refused = _is_refused(reading.text, match.start())
-            if _NO_GENERATION.match(reading.text, match.start()):
+            if not match.group()[-1].isdigit() and _NO_GENERATION.match(reading.text, match.start()):
                 continue
             if match.group().startswith("gpu") and not (
                 refused or re.search(r"only\s$", reading.text[: match.start()][-6:])
