@@ -716,7 +716,7 @@ class _Answer:
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
-        runs = sizing.workload.tokens and goal is Goal.TIME and {Goal.CHEAPEST, Goal.COST} & set(self._asked.goals)
+        runs = sizing.workload.tokens and {Goal.CHEAPEST, Goal.COST, Goal.DIFFERENCE} & set(self._asked.goals)
         if (goal in (Goal.COST, Goal.TOKEN_COST) or runs) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
             return self._cost(sizing, told)
         if not sizing.named:

@@ -62,7 +62,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("One g6.xlarge does 400 tokens per second. How much for a billion tokens?", r"\$559 for 1 billion tokens"),
         ("p5en.48xlarge serving 40,000 tokens/s but busy only 60 % of the time, price of a million tokens?", r"\$0\.733 for a million tokens at 40,000 tokens a second for 60 % of the time"),
         ("Cheaper per A100: p4d or p4de? I don't mind the memory", r"p4d\.24xlarge is cheapest by that\.\n- \$2\.74 an hour for each A100"),
-        ("7B on 20B tokens at 40 % MFU: is one p4d.24xlarge or one p5.48xlarge cheaper for the whole run?", r"p5\.48xlarge is cheaper\.\n- About \$5,\d+ for"),
+        ("7B on 20B tokens at 40 % MFU: is one p4d.24xlarge or one p5.48xlarge cheaper for the whole run?", r"p5\.48xlarge is cheaper: \$1,070 less for the run \[1\]\[2\]\.\n- About \$5,130 for 234 hours"),
         ("20B model, fp16, has to be g5. whats the cheapest size", r"The cheapest that holds it is g5\.12xlarge"),
         ("what is the cheapest Azure VM for Llama 3.1 70B in int8?", r"The sources do not say\. "),
         ("Trainium 6 cheapest instance?", r"The sources do not say\. There is no trainium 6 in the data"),
