@@ -23,7 +23,9 @@ from ingest import Row
 _SPANS = (("minute", 1 / 60), ("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("quarter", 2190.0), ("year", 8760.0))
 # How a unit of time begins, in the languages that are read.
 _WRITTEN = {"minute": ("min",), "hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "quarter": ("q", "tri"), "year": ("y", "an", "ja", "jä", "añ")}
-_SPAN = re.compile(r"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?(minute|hour|day|week|month|quarter|year|annum|quartal|trimestre|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
+_UNIT_OF_TIME = r"(?:minute|hour|day|week|month|quarter|year|annum|quartal|trimestre|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)"
+_LISTED = re.compile(rf"\b{_UNIT_OF_TIME}(?:(?:\s?[,/&+]|,? (?:and|or|und|oder|et|y|e)\b)?\s?(?:an? |one |per )?\b{_UNIT_OF_TIME}\b)+")
+_SPAN = re.compile(rf"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?({_UNIT_OF_TIME})\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
 _EMBODIED = re.compile(r"^(?!.*\b(?:plus|operational|electricity|everything|included?|including|incl)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\b(?:plus|and|with|operation\w*)\b))", re.DOTALL)
@@ -33,15 +35,15 @@ _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?
 # What a data centre draws for energy that its machines use, in words that ask for no carbon.
 _FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
-_EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|[a-z]\d{2,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\b(?:one|per|an?|each) [a-z]{1,2}\d+\w* (?:per|an|each) hour\b")
+_EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) (?![gp]\d)[a-z]{1,2}\d+\w*(?: (?:per|an|each) | |-)hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
 _IN_USE = re.compile(r"\b(?P<used>\d+) (?:out )?of (?:the |its |our |those )?\d+ (?:gpus|cards|chips|accelerators)\b")
 _USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
-_SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b", re.DOTALL)
+_SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b|\b \+ \b", re.DOTALL)
 _COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
 _MORE_OF_THEM = re.compile(rf"\b(?P<count>{_COUNTED}) (?:more|extra|additional|others?)\b(?! (?:than|[a-z]+\d))")
-_LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?=(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
+_LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
 _PER_HEAD = re.compile(r"\b(?:per|each|a) (?:seat|user|head|person|capita|employee|developer|customer|student|analyst|agent|engineer)\b|\bper seat\b")
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
@@ -49,13 +51,16 @@ _ALWAYS_ON = re.compile(r"\bsav\w+|\bdrops? off|\bcompared|\bversus|\bvs\b|\bins
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
 _MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
+_RATIO = re.compile(r"\b(?:(?:how many|many|what) times|times (?:the|as|more|what|cheaper|dearer|pricier|an?(?! (?:day|week|month|year)\b))|factors?|ratio|multiples?|(?:two|three|four|\d+)?fold|wie ?viel ?mal|(?:um das )?wievielfache|for the (?:price|money|cost) of (?:one|an?)|combien de fois|cu[aá]ntas veces|quante volte|faktor|facteur)\b|\dx\b")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
+_HOW_LONG = re.compile(r"(?:^|[,:;?.] |\b(?:many|total|the) )hours (?:of|on|with) |\bhow (?:long(?! until| before| till)[^.;?]*\b(?:last|run|keep|afford|stretch|go|carry)|many (?:\w+[ -])?(?:hours?|days|weeks)(?! (?:a|per|each|every) ))|\b(?:wie lange|wie viele stunden|combien d['’]heures|combien de (?:temps|jours)|cu[aá]ntas horas|quante ore)\b")
 _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
 
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     """The figure first, then its arithmetic; several machines or places are compared, the least first."""
     *earlier, question = map(as_read, working.said[0].split("\n"))
+    question = _LISTED.sub(lambda units: re.sub(rf"({_UNIT_OF_TIME})\b", r"per \1", units.group()), question)  # "an hour, day and month"
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
     works, goals = (asked.workload, *asked.others), set(asked.goals)
@@ -71,11 +76,16 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         parts = len(works) if _EVENLY.search(question) else 1
         shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
         return working.draft(*_of_energy(shared, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ, together=parts > 1))
+    if asked.workload.budget_per_hour and goals & {Goal.COST, Goal.TOKEN_COST} and (asked.workload.tokens_per_second or asked.workload.hours) and not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
+        return working.draft(*(_at_own_rate(work, working) for work in works))
     if asked.workload.tokens_per_second and Goal.TOKENS in goals and not asked.workload.instance_type:
         return working.draft(_generated(asked.workload, question, working))
     if asked.workload.tokens and goals & {Goal.TIME, Goal.THROUGHPUT} and (paced := _paced(asked.workload, working)):
         return working.draft(paced)
     if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
+        if len(asked.workload.families) > 1 and (_EACH.search(question) or _PER_GB.search(question)):
+            machines = [_machine(_cheapest_by(replace(asked.workload, families=frozenset({family})), question, facts), working) for family in sorted(asked.workload.families)]
+            return working.draft(*_costs(machines, question, working, differ=differ))
         found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
         return working.draft(*(line for work, machine in found for line in _cheapest(machine, work, question, working)))
     if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
@@ -106,7 +116,8 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*_water(machines, question, working))
     if Goal.ENERGY in goals:
         return working.draft(*_energy(machines, question, working, differ=differ))
-    if len(machines) == 1 and (told := _weighed(machines[0], question, working, differ=differ)):
+    lasts = asked.workload.budget and _HOW_LONG.search(question)
+    if len(machines) == 1 and not lasts and (told := _weighed(machines[0], question, working, differ=differ)):
         return working.draft(*told)
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
         counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not _IS_ENOUGH.search(question)
@@ -120,6 +131,24 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             f"`wattwise ingest 'aws://prices?region={elsewhere.region}'` brings it."
         )
     return working.draft(*_costs(machines, question, working, differ=differ))
+
+
+def _at_own_rate(work: Workload, working: Working) -> str:
+    """What tokens, or hours, cost at a price that the question gives itself."""
+    rate, machines = work.budget_per_hour or 0.0, work.instances or work.accelerators or 1
+    fleet = f"{machines} × ${rate:g}" if machines > 1 else f"${rate:g}"
+    if work.tokens_per_second:
+        (words, hours), = _spans(work, "", paid=True)
+    else:
+        words, hours = _length(work.hours or 1.0), work.hours or 1.0
+    working.note(Computed(text := f"${rounded(machines * rate * hours, money=True)}", f"{machines} × {rate:g} × {hours:.8g}", 1.0, (rate, hours, machines)))
+    working.say(words, fleet)
+    return f"{text} {words}, at {fleet} an hour."
+
+
+def asks_unit(question: str) -> bool:
+    """Whether a price is asked for one GPU, or one GB of them: that of a row is of the whole machine."""
+    return bool(_EACH.search(as_read(question)) or _PER_GB.search(as_read(question)))
 
 
 def _paced(work: Workload, working: Working) -> str:
@@ -194,7 +223,7 @@ def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = Fa
             and (vendor in work.vendors if work.vendors else sheet is not None or bool(work.families))
             and (not work.families or instance.family in work.families)
             and not {vendor, instance.family, short(instance.accelerator)} & work.without
-            and (not memory or (size * instance.accelerators > 0.93 * memory if in_all else abs(size / memory - 1) < 0.1 if exactly else size > 0.93 * memory))
+            and (not memory or (size * instance.accelerators > 0.97 * memory if in_all else abs(size / memory - 1) < 0.1 if exactly else size > 0.97 * memory))
         )
 
     if not (work.vendors or work.families or work.accelerator) and re.search(r"\bgpus?\b|\bcards?\b", question):
@@ -203,7 +232,8 @@ def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = Fa
     exactly = not _MORE_OR_SO.search(question)
     in_all = not work.accelerators and bool(re.search(r"\bin (?:one|a single) (?:box|machine|server|instance)|\btotal|\bin all\b|\baltogether|\bcombined", question))
     fitting = [(usd, i) for usd, i in priced if is_wanted(i, exactly)] or [(usd, i) for usd, i in priced if is_wanted(i, exactly=False)]
-    sold = [(usd / (i.accelerators if each else 1.0), i.accelerators, i.name) for usd, i in fitting]
+    per_gb, each = bool(_PER_GB.search(question)), each or bool(_EACH.search(question))
+    sold = [(usd / ((_memory_gb(i, facts) if per_gb else 1.0) * i.accelerators if each or per_gb else 1.0), i.accelerators, i.name) for usd, i in fitting if i.accelerators or not (each or per_gb)]
     if not sold:
         raise ReaderError("There is no on-demand price of an instance type with such accelerators in the data.")
     return replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset(), instance_type=min(sold)[2])
@@ -239,8 +269,9 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
     if work.tokens_per_second:
         share = work.load if paid and work.load else 1.0
         busy = f" for {share:.0%} of the time".replace("%", " %") if share < 1 else ""
-        thousand = bool(re.search(r"\b(?:1[.,]?000|1k|thousand) tok", question))
-        tokens, told = (work.tokens, _tokens(work.tokens)) if work.tokens else (1e3, "a thousand") if thousand else (1e6, "a million")
+        priced = re.search(r"\b(?:1[.,]?000|1k|thousand|billion|bn|trillion) tok\w*\b(?! ?(?:/|per|an?|each) ?s)", question)
+        of = {"b": (1e9, "a billion"), "t": (1e12, "a trillion")}.get(priced.group().removeprefix("thousand")[:1], (1e3, "a thousand")) if priced else (1e6, "a million")
+        tokens, told = (work.tokens, _tokens(work.tokens)) if work.tokens else of
         return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
     if work.hours:
         return [(_length(work.hours), work.hours)]
@@ -264,7 +295,7 @@ def _length(hours: float) -> str:
     if hours == 8760:
         return "for a year"
     days = f", {hours / 24:g} days," if hours >= 48 and hours % 24 == 0 else ""
-    return f"for {round(hours, 1):,g} hour{'s' if hours != 1 else ''}{days}".rstrip(",")
+    return f"for {round(hours, 1 if hours >= 10 else 2):,g} hour{'s' if hours != 1 else ''}{days}".rstrip(",")
 
 
 def _over(machine: _Machine, figure: str, spans: Sequence[tuple[str, float]], unit: str, working: Working) -> str:
@@ -306,17 +337,21 @@ def _asks_list_price_elsewhere(machine: _Machine) -> bool:
 
 def _costs(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool) -> list[str]:
     priced = sorted((m for m in machines if m.impact.price), key=lambda m: m.impact.usd_per_hour or 0.0)
-    silent = [_no_price(m, working) for m in machines if not m.impact.price]
+    silent = [f"{_no_price(m).removesuffix('.')} {working.cite(*m.rows)}." for m in machines if not m.impact.price]
+    if not priced:
+        raise ReaderError(" ".join([REFUSAL, *map(_no_price, machines)]))
     if len(priced) > 1 and (units := [unit for m in priced if (unit := _unit(m, question, working))]):
         units.sort(key=lambda unit: unit.value)
         best = f"{units[0].name} is cheapest by that." if len(units) > 1 else ""
-        return [best, *(f"- {unit.text}." for unit in units), *silent]
+        times = [_times(units[1], units[0], working)] if len(units) == 2 and _RATIO.search(question) else []
+        return [best, *times, *(f"- {unit.text}." for unit in units), *silent]
     if len({m.work.tokens_per_second for m in priced}) > 1:
         priced.sort(key=lambda m: (m.impact.usd_per_hour or 0.0) / ((m.work.tokens_per_second or 1.0) * (m.work.load or 1.0)))
         return [f"{priced[0].name} is the cheapest by that.", *(f"- {line}" for m in priced for line in _cost(m, question, working)), *silent]
     if len(priced) > 1:
         least, *others = priced
-        spans = _spans(least.work, question, paid=True)[:1]
+        spans = _spans(least.work, question, paid=True)
+        spans = spans if _SPAN.search(question) else spans[:1]
         against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, '${}', working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
@@ -326,18 +361,20 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
             told.append(f"There is {missing} {''.join(dict.fromkeys(_cited(m, working) for m in away))}.")
         if same or len(others) > 1:
             return told
-        text = _gap(least, others[0], "usd_per_hour", "${}", spans[0], working)
+        gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', '${}', span, working)} more {span[0]}" for span in spans)
         percent = ""
+        one, other = least.impact.figure("usd_per_hour"), others[0].impact.figure("usd_per_hour")
+        assert one
+        assert other
+        given = (*_given(least, 100), *_given(others[0], 100))
+        if _RATIO.search(question):
+            told.insert(0, _times(_Unit(others[0].name, other.value, _cited(others[0], working), other.formula, given), _Unit(least.name, one.value, _cited(least, working), one.formula, given), working))
         if re.search(r"%|\bpercent|\bper cent|\brelative|\bmark-?up|\bpremium", question):
-            one, other = least.impact.figure("usd_per_hour"), others[0].impact.figure("usd_per_hour")
-            assert one
-            assert other
             share, saved = f"{rounded((other.value / one.value - 1) * 100)} %", f"{rounded((1 - one.value / other.value) * 100)} %"
-            given = (*_given(least, 100), *_given(others[0], 100))
             working.note(Computed(share, f"(({other.formula}) - ({one.formula})) / ({one.formula}) × 100", 1.0, given))
             working.note(Computed(saved, f"(({other.formula}) - ({one.formula})) / ({other.formula}) × 100", 1.0, given))
             percent = f", which is {share} more; {least.name} saves {saved}"
-        difference = f"{others[0].name} costs {text} more {spans[0][0]} than {least.name}{percent} {_cited(others[0], working)}{_cited(least, working)}."
+        difference = f"{others[0].name} costs {gaps} than {least.name}{percent} {_cited(others[0], working)}{_cited(least, working)}."
         return [difference, *told] if differ else [*told, difference]
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
 
@@ -382,6 +419,8 @@ class _Unit:
     name: str
     value: float
     text: str
+    formula: str
+    given: tuple[float, ...]
 
 
 def _together(work: Workload, question: str, working: Working) -> list[str]:
@@ -391,22 +430,25 @@ def _together(work: Workload, question: str, working: Working) -> list[str]:
     lots = [slots for part in _LOTS.split(text) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
     said = [slots["hours"] for slots in lots if "hours" in slots]
     usual = said[-1] if said and re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) else whole
-    machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours", usual), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
+    machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours"), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
     if len(machines) < 2 or not all(m.impact.price for m in machines):
         return []
-    parts, given, total = [], [730.0, 8760.0], 0.0
-    for m in machines:
-        assert m.impact.price
-        price, number, hours = m.work.budget_per_hour or m.impact.price.usd_per_hour, m.work.instances or 1, m.work.hours or whole
-        parts.append(f"{number} × {price:.6g} × {hours:.6g} × {m.factor:g}".removesuffix(" × 1"))
-        given += [float(number), price, hours, m.factor]
-        total += number * price * hours * m.factor
-    formula = " + ".join(parts)
-    working.note(Computed(figure := f"${rounded(total, money=True)}", formula, 1.0, tuple(given)))
-    working.say(formula)
     names = " and ".join(m.name for m in machines)
     cite = working.cite(*(m.impact.price.row for m in machines if m.impact.price))
-    return [f"{figure} together for {names} {_where(machines[0], working)}: {formula} {cite}."]
+    told = []
+    for words, span in _spans(Workload(), question) if _SPAN.search(question) and not said else [("together", usual)]:
+        parts, given, total = [], [730.0, 8760.0], 0.0
+        for m in machines:
+            assert m.impact.price
+            price, number, hours = m.work.budget_per_hour or m.impact.price.usd_per_hour, m.work.instances or 1, m.work.hours or span
+            parts.append(f"{number} × {price:.6g} × {hours:.6g} × {m.factor:g}".removesuffix(" × 1"))
+            given += [float(number), price, hours, m.factor]
+            total += number * price * hours * m.factor
+        formula = " + ".join(parts)
+        working.note(Computed(figure := f"${rounded(total, money=True)}", formula, 1.0, tuple(given)))
+        working.say(formula, words)
+        told.append(f"{figure} {words} for {names} {_where(machines[0], working)}: {formula} {cite}.")
+    return told
 
 
 def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
@@ -431,7 +473,15 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     working.note(Computed(text := f"${rounded(value, money=True)}", formula, 1.0, (*_given(machine), divisor, load)))
     busy = f" that it is used, at {load * 100:g} % utilisation," if load < 1 else ""
     working.say(what, busy)
-    return _Unit(machine.name, value, f"{text} an hour{busy} for each {what} {_cited(machine, working)}{working.cite(*machine.rows)}")
+    cite = f"{_cited(machine, working)}{working.cite(*machine.rows)}"
+    return _Unit(machine.name, value, f"{text} an hour{busy} for each {what} {cite}", formula, (*_given(machine), divisor, load))
+
+
+def _times(more: _Unit, less: _Unit, working: Working) -> str:
+    """How many times the price of the one that of the other is."""
+    working.note(Computed(text := rounded(more.value / less.value), f"({more.formula}) / ({less.formula})", 1.0, (*more.given, *less.given)))
+    marks = "".join(dict.fromkeys(re.findall(r"\[\d+\]", more.text + less.text)))
+    return f"{more.name} costs {text} times as much as {less.name}{' by that' if ' for each ' in more.text else ''} {marks}."
 
 
 def _memory_gb(instance: Instance, facts: Facts) -> float:
@@ -526,19 +576,19 @@ def _where(machine: _Machine, working: Working) -> str:
     return f"({price.purchase}, {price.region}, {price.date}{other})"
 
 
-def _no_price(machine: _Machine, working: Working) -> str:
+def _no_price(machine: _Machine) -> str:
     sold = ": it is sold by Capacity Blocks" if machine.work.instance_type and machine.work.instance_type.startswith("trn2") else ""
-    return f"There is no published on-demand price of {machine.name} in the data{sold} {working.cite(*machine.rows)}."
+    return f"There is no published on-demand price of {machine.name} in the data{sold}."
 
 
 def _affordable(machine: _Machine, question: str, working: Working, *, counted: bool) -> str:
     """Whether a budget is enough for what is asked, or for how many machines or hours it is."""
     work, price = machine.work, machine.impact.price
     if not price:
-        return _no_price(machine, working)
+        raise ReaderError(f"{REFUSAL} {_no_price(machine)}")
     where = f"{_where(machine, working)} {_cited(machine, working)}"
     hourly = machine.impact.usd_per_hour or 0.0
-    if work.budget and not work.hours:
+    if work.budget and (not work.hours or _HOW_LONG.search(question)):
         shown, hours = f"${work.budget:,.0f}", work.budget / hourly
         days = f" ({rounded(hours / 24)} days)" if hours >= 48 else ""
         text = f"{rounded(hours)} hours"

@@ -10,11 +10,11 @@ from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.fact_answer import tell_rows
-from chatbot.hardware_answer import answer_by_hardware
+from chatbot.hardware_answer import answer_by_hardware, asks_unit
 from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import IS_TYPE, Asked, Heard, asked_for, hear
+from chatbot.sizing.conversation import Asked, Heard, asked_for, hear
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
 from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
@@ -61,7 +61,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     heard = hear(query.question, query.history, tables.known)
     if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, tables.known, index)):
         return _said(f"{REFUSAL} There is no {chip} in the data.")
-    if heard and heard.computed and heard.label == "fact_price" and (told := tell_rows(query, heard, tables.facts, index)):
+    by_unit = asks_unit(query.question)
+    if heard and heard.computed and heard.label == "fact_price" and not by_unit and (told := tell_rows(query, heard, tables.facts, index)):
         return told.draft
     asked = heard.asked if heard and heard.computed else _read_operations(query.question, tables.known)
     if asked is None:
@@ -76,8 +77,13 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     wanted = asked.workload
+    elsewhere = wanted.region and asked.goal is Goal.CHEAPEST and all(price.region != wanted.region for prices in tables.facts.prices.values() for price in prices)
+    if elsewhere:
+        return _said(f"{REFUSAL} The data has no prices of {wanted.region}: `wattwise ingest 'aws://prices?region={wanted.region}'` brings them.")
+    if heard and heard.computed and "rival" in heard.said.plain.split() and "instance_type" not in heard.said.slots and not _OWN_CLOUD.search(heard.said.text):
+        return _said(f"{REFUSAL} {_NO_ROW}")
     filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
-    if not query.history and not filtered and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
+    if not query.history and not filtered and not by_unit and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
@@ -99,6 +105,7 @@ def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
     return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip), chip.rstrip("s"))))), None)
 
 
+_OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")
 _BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|traffic|bandwidth (?:bill|cost|charge)s?|storage|volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
 
@@ -322,9 +329,14 @@ def _with(work: Workload, slot: str, value: int) -> Workload:
     return replace(work, **changes)
 
 
+_OF_HARDWARE = re.compile(r"\.\w*(?:large|xl|metal|medium|small|micro|nano)\b|^(?:trainium|inferentia|gaudi)")
+
+
 def _ask_back(asked: Asked) -> Draft:
-    if IS_TYPE.search(asked.unknown or ""):
-        return _said(f"{REFUSAL} There is no {asked.unknown} in the data.")
+    if asked.workload.model or asked.workload.parameters:
+        return _said(f"There is no {asked.unknown} in the data.")
+    if _OF_HARDWARE.search(asked.unknown or ""):
+        return _said(f"{REFUSAL} There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
     return _said(
         f"{REFUSAL} The size of {asked.unknown} is not in the data: give its number of parameters, as in 70B, or ingest its config.json. Which model is it?"
     )
@@ -458,6 +470,8 @@ class _Answer:
         field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
         if all(s.named and self._per_token(s.named) for s in sizings):
             field_ = "usd_per_million_tokens"
+        elif field_ == "usd_per_hour" and all((fit := self._deployed(s)) and fit.impact and fit.impact.usd_per_run is not None for s in sizings):
+            field_ = "usd_per_run"  # the dearer machine may be done so much sooner
         regions = len({s.workload.region for s in sizings}) > 1
         sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.impact and getattr(fit.impact, field_) is not None]
         machines = len({self._machine_name(s.named) for s in sizings if s.named}) > 1
@@ -534,6 +548,8 @@ class _Answer:
             return self._emission(sizing, chosen)
         if goal in (Goal.COST, Goal.TOKEN_COST) and chosen and impact and impact.usd_per_hour is not None:
             return self._cost(sizing, chosen)
+        if goal is Goal.COST and chosen and chosen == sizing.named and chosen.instance and chosen.fits:
+            raise ReaderError(f"{REFUSAL} There is no published on-demand price of {chosen.name} in the data.")
         if goal is Goal.TIME and chosen and impact and impact.training_hours_low:
             return self._time(sizing, chosen)
         if goal is Goal.TOKENS and chosen and impact and impact.trained_tokens_high:
@@ -716,8 +732,9 @@ class _Answer:
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
-        if goal in (Goal.COST, Goal.TOKEN_COST) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
-            return self._cost(sizing, told).removesuffix(".") + "."
+        runs = sizing.workload.tokens and {Goal.CHEAPEST, Goal.COST, Goal.DIFFERENCE} & set(self._asked.goals)
+        if (goal in (Goal.COST, Goal.TOKEN_COST) or runs) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
+            return self._cost(sizing, told)
         if not sizing.named:
             return f"{self._need(sizing)}: {self._described(fit)}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")

@@ -262,7 +262,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
     "affordable": (_HARDWARE, _MONEY | {"kwh"}),
     "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE | _MONEY,),
-    "cost": (_MODEL | _HARDWARE,), "cost_per_tokens": (_MODEL | _HARDWARE,), "cost_difference": (_MODEL | _HARDWARE,),
+    "cost": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_per_tokens": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_difference": (_MODEL | _HARDWARE,),
     "fact_price": (_HARDWARE,),
     "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),
     "decode_speed": (_MODEL, _HARDWARE | {"bandwidth_gbps"}), "prefill_speed": (_MODEL, _HARDWARE),
@@ -383,7 +383,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
         slots.pop("accelerator", None)
-    if said.unknown and not _OWN.fullmatch(said.unknown) and not IS_TYPE.search(said.unknown) and not slots.keys() & {"model", "parameters"}:
+    if said.unknown and not _OWN.fullmatch(said.unknown) and not _IS_TYPE.search(said.unknown) and not slots.keys() & {"model", "parameters"}:
         work = replace(work, model=None, parameters=None)  # "and our other model?"
     cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
     if "accelerator" in slots and work.accelerator and not re.search(r"\b(?:an?|one|single|the) gpu\b", said.plain):
@@ -422,7 +422,7 @@ def _picked(said: Said, before: Heard, known: Known) -> str | None:
     return ranked[-1] if match["dear"] else ranked[0] if match["cheap"] else names[0] if match["first"] else names[-1]
 
 
-IS_TYPE = re.compile(r"\.(?:\w*large|nano|micro|small|medium|metal)")
+_IS_TYPE = re.compile(r"\.(?:\w*large|nano|micro|small|medium|metal)")
 _OWN = re.compile(r"(?:my|our|the|unser\w*|notre|nuestro|nostro) (?:own )?(?:model\w*|llm|modèle)")
 _A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")
 _OUR_USE = re.compile(r"\b(?:our|my|unser\w*|notre|nuestr[oa]|nostr[oa]) (?:\w+ )?(?:chat ?bot|assistant|copilot|bot|app|use case|service|workload|product|team)\b")

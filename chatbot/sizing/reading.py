@@ -172,6 +172,7 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
         reading.fill("load", [0.0])
     _take_lines(reading, text)
     _take_families(reading, known)
+    unknown = unknown or next((match.group() for match in reading.take(_NO_GENERATION)), None)
     reading.stand_in("family")
     _take_memory(reading)
     reading.stand_in("gpus")
@@ -442,11 +443,12 @@ _LOAD_WORD = r"(?:load|loaded|utili[sz]ed|in use|carico|utili[sz]ation|util|usag
 _PERCENT = r"\s?(?:%|percent|prozent)"
 _LOAD = _compiled(
     rf"(?:(?:at |under |à |bei |unter )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?){_PERCENT} (?:gpu |average |of |de )?{_LOAD_WORD}"
-    rf"|{_LOAD_WORD}(?: factor| rate)?(?:\s?[:=]|\s(?:of|at|is|von|de|around|about))?\s(?P<behind>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
+    rf"|{_LOAD_WORD}(?: factor| rate)?(?:\s?[:=]|\s(?:of|at|is|von|de|around|about|only|just|for|roughly|some|zu|nur))*\s(?P<behind>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
     rf"|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?(?:(?:gpu|card|chip|accelerator)[\s-])?{_LOAD_WORD}"
     r"|(?:half|fully) (?:busy|loaded|utili[sz]ed|used|occupied)|half (?:of )?the time"
     r"|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )(?:its |their |the )?max(?:imum)?(?: power|(?=\s?[,.;?!)]|$| for| over))|maxed out|vol?llast|vollauslastung|plein régime|pleno rendimiento|pełn\w+ obciążeni\w+))"
     rf"|{_LOAD_WORD}\b[^.,;:%\d]{{1,40}}?\b(?:is|at|of|around|about) (?:an? )?(?:\w+ )?(?P<away>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
+    rf"|(?<!idle )(?P<time>\d{{1,3}}){_PERCENT} of (?:the |its |each |every )(?:time|day|hours?|month)(?! (?:off|idle))"
     rf"|(?:at|around|about|@|for|only) (?P<bare>\d{{1,3}}){_PERCENT}(?! of| mfu| off| discount| less| more))(?!\w)"
 )
 # Left in the text: of hardware that does nothing the watts may be asked for.
@@ -456,7 +458,7 @@ _IDLE = re.compile(
 )
 
 
-_IDLES = _compiled(rf"(?:idl(?:e|es|ing)|unused|sits? (?:there )?(?:idle|unused))(?: (?:for|about|around|roughly))? (?P<number>\d{{1,3}}){_PERCENT}")
+_IDLES = _compiled(rf"(?:idl(?:e|es|ing)|unused|sits? (?:there )?(?:idle|unused))(?: (?:for|about|around|roughly|the other))* (?P<number>\d{{1,3}}){_PERCENT}")
 
 
 def _take_shares(reading: Reading) -> None:
@@ -469,7 +471,7 @@ def _take_shares(reading: Reading) -> None:
         reading.fill("load", [1 - _value(match["number"]) / 100])
     for match in reading.take(_LOAD):
         half = re.search(r"half|halb|\bmi|met|med|mez|mei", match.group())
-        percent = match["number"] or match["behind"] or match["bare"] or match["away"]
+        percent = match["number"] or match["behind"] or match["bare"] or match["away"] or match["time"]
         reading.fill("load", [_value(percent) / 100 if percent else 0.5 if half else 1.0])
 
 
@@ -487,7 +489,7 @@ _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(
 
 # What hardware of one's own costs, and a share of the hours before.
 PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
-_HOURS_SHARE = _compiled(r"(?P<share>half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)? (?:hours|long|schedule|running time|uptime)(?!\w)")
+_HOURS_SHARE = _compiled(r"(?P<share>half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as) (?:hours|long|schedule|running time|uptime)(?!\w)")
 _TIMES_AS_LONG = {"half": 0.5, "twice": 2.0, "double": 2.0, "a third": 1 / 3, "one third": 1 / 3, "a quarter": 0.25, "a fifth": 0.2, "a tenth": 0.1, "three times": 3.0, "triple": 3.0}
 
 
@@ -576,10 +578,12 @@ def _take_tokens(reading: Reading) -> None:
     """The tokens that a training sees; "per million tokens" is a unit of price."""
     epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0) if _TOKENS.search(reading.text) else 1.0
     for match in list(_TOKENS.finditer(reading.text)):
-        if not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
+        number, scale = (match["number"], match["scale"]) if match["number"] else (match["after"], match["scale_after"])
+        tokens = _value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale]
+        # At a speed that is given, what so many cost is asked; a million is what they are priced by.
+        if (tokens != 1e6 and "tokens_per_second" in reading.slots) or not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
-            number, scale = (match["number"], match["scale"]) if match["number"] else (match["after"], match["scale_after"])
-            reading.fill("tokens", [_value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale] * epochs])
+            reading.fill("tokens", [tokens * epochs])
 
 
 _CONTEXT_WORD = r"(?:contexts?|ctx|seq(?![a-z])|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
@@ -766,6 +770,10 @@ def _is_refused(text: str, start: int) -> bool:
 _OF_A_LINE = _compiled(rf"(?P<count>{_NUMBER})\s(?:of (?:the|our|those|these) )?(?:[a-z]+ )?$")
 
 
+# What is left of a generation that no table has.
+_NO_GENERATION = _compiled(r"(?:trainium|inferentia|gaudi)[ -]?(?:v|gen(?:eration)? )?\d(?![\w.%]| ?(?:x\b|chips|of|gb|hours|days|years|months)\b)")
+
+
 def _take_lines(reading: Reading, text: str) -> None:
     """Makers and lines of accelerators, wanted and not."""
     wanted: dict[str, set[str]] = {"vendors": set(), "families": set()}
@@ -774,6 +782,8 @@ def _take_lines(reading: Reading, text: str) -> None:
     for pattern, means in _lines():
         for match in list(pattern.finditer(reading.text)):
             refused = _is_refused(reading.text, match.start())
+            if not match.group()[-1].isdigit() and _NO_GENERATION.match(reading.text, match.start()):
+                continue
             if match.group().startswith("gpu") and not (
                 refused or re.search(r"only\s$", reading.text[: match.start()][-6:])
             ):
@@ -793,7 +803,7 @@ def _take_lines(reading: Reading, text: str) -> None:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | without
 
 
-_FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w.-])")  # fmt: skip
+_FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w-]|\.\w)")  # fmt: skip
 
 
 def _take_families(reading: Reading, known: Known) -> None:
@@ -807,7 +817,7 @@ def _take_families(reading: Reading, known: Known) -> None:
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
     others = [name for name in wanted if "instance_type" in reading.slots and not reading.slots["instance_type"].startswith(f"{name}.")]
-    if others and len(others) == len(set(wanted)) <= 2:
+    if others and len(others) == len(set(wanted)) <= 4:
         # "p4d, p4de and p5": of a family among types the largest is meant.
         largest = [[t for t in _sizes(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)]
         reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None} for t in largest)]
@@ -829,10 +839,10 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 
 
 _MEMORY = _compiled(
-    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
+    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?(?P<least>(?:at least|no less than|an? minimum of|minimum|mindestens|au moins|al menos|almeno|over|more than|>=|≥|>)\s?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
 _NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))))(?!\w)")
-_COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
+_COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s|[a-z]+ed\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
 # A size that ends a short follow-up: "sorry, the 12xlarge".
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
@@ -840,7 +850,8 @@ _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?!
 def _take_memory(reading: Reading) -> None:
     """ "A 24 GB GPU", "two GPUs": accelerators without a name. What a model needs ("26 GB of weights") is none."""
     for match in reading.take(_MEMORY):
-        if (match["with"] or match["of"] or match["kind"] or match["count"]) and "instance_type" not in reading.slots:
+        named = match["with"] or match["of"] or match["kind"] or match["count"] or (match["least"] and not reading.slots.keys() & {"model", "parameters"})
+        if named and "instance_type" not in reading.slots:
             reading.fill("accelerator_memory_gb", [_gigabytes(match["gb"], match["unit"])])
             reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
     reading.fill("accelerators", [int(_value(m["count"])) + bool(m["more"]) for m in reading.take(_COUNTED)])
@@ -921,10 +932,13 @@ def _take_duration(reading: Reading) -> None:
     if rates and _ONE_NIGHT.search(reading.text) and not _WEEKLY.search(reading.text):
         lengths.append(24.0)
     counted_days = False
+    periods = len({_hours(match["unit"]) for match in _DURATION.finditer(reading.text) if match["number"] in _ONE}) > 1
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
         whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
+        if periods and match["number"] in _ONE:
+            continue  # "for an hour, a day and a month" are three prices
         if once and not (whole or re.search(r"full|whole|entire", match.group())) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
@@ -962,6 +976,7 @@ def _take_duration(reading: Reading) -> None:
         reading.fill("hours", [MONTH_HOURS])
 
 
+_ONE = frozenset({"a", "an", "one", "une", "un", "ein", "eine", "einen", "einer", "einem", "una", "uno"})
 _DAYS_OF_MONTH = {"jan": 31, "feb": 28, "mar": 31, "apr": 30, "mai": 31, "may": 31, "jun": 30, "jul": 31, "aug": 31, "ago": 31, "sep": 30, "oct": 31, "okt": 31, "ott": 31, "nov": 30, "dec": 31, "dez": 31}
 _MONTHS = _compiled(
     r"(?:(?:for|during|over|throughout|in|all|whole|entire|full|of|tutto|todo|ganzen|tout|im) (?:of |the )?)(?:(?P<month>jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|agosto|sept(?:ember)?|oct(?:ober)?|oktober|ottobre|nov(?:ember)?|dec(?:ember)?|dezember)|(?P<quarter>q[1-4]))(?! (?:be|i|we|have|not|also|cost|need|well|run)\b)(?!\w)"

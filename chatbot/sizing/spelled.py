@@ -25,12 +25,20 @@ _SCALED = re.compile(rf"\b(?P<number>{_WHOLE})(?=\s(?:million|billion|trillion|p
 _PERCENT = re.compile(r"(?<=\d)\s?(?:%|per\s?cent|pct\.?|prozent|pour\s?cent|por ciento|per cento|procent)(?!\w)")
 _HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(?P<hours>\d{1,4})\s?(?:h|hrs?|hours?)(?:(?:\s?and)?\s?(?P<minutes>\d{1,2})\s?(?:m|mins?|minutes?)\b|(?P<bare>[0-5]\d)(?!\w))")
 _HUNDRED_MILLIONS = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,4})?) hundred million")
-_HALF_MORE = re.compile(r"\b(?P<unit>hour|day|week|month|year) and a half\b|\b(?P<number>\d+) and a half (?P<units>hours|days|weeks|months|years)\b")
-_HALF = re.compile(r"\bhalf an? (?P<unit>hour|day|week|month|year)\b")
+_PARTS = {"half": 0.5, "1/2": 0.5, "quarter": 0.25, "1/4": 0.25, "quarters": 0.75, "3/4": 0.75}
+_HALF_MORE = re.compile(
+    rf"\b(?:(?P<whole>\d+|{_WHOLE}|an?) )?(?P<unit>hour|day|week|month|year)s? and a half\b"
+    rf"|\b(?P<number>\d+|{_WHOLE})(?: and (?:a |three )?(?P<part>half|quarters?)| (?:and )?(?P<fraction>[13]/[24])) (?P<units>hours|days|weeks|months|years)\b"
+)
+_HALF = re.compile(r"\bhalf (?:of )?(?:an?|the) (?P<unit>hour|day|week|month|year)\b")
 _SHARES = {"half": 50, "quarter": 25, "third": 33.3, "fifth": 20, "tenth": 10, "quarters": 75, "thirds": 66.7}
 _SHARE_OF_LOAD = re.compile(r"(?P<before>\b(?:utili[sz]ation|load|usage|busy|idles?|minus|less)(?: (?:is|of|at|about|only|just))*) (?:an?|one|two|three) (?P<share>quarters?|thirds?|half|fifth|tenth)\b|\b(?:an?|one|two|three) (?P<share_>quarters?|thirds?|half|fifth|tenth) (?P<after>load|utili\w+|busy|off|discount)\b")
 _TEN_THOUSANDS = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,4})?) ?(?:万|萬|만)")
 _QUARTERS = re.compile(r"\b(?P<number>a|one|three|1|3)[ -]quarters? of an? (?P<unit>hour|day|week|month|year)\b")
+_TIMES_A_WEEK = re.compile(
+    rf"\b(?:(?P<times>\d+|{_WHOLE}) times|twice) (?:an?|per|each|every) (?P<each>day|week|month|year),? (?:for |at )?(?P<hours>\d+(?:\.\d+)?) hours?(?: each)?\b"
+    rf"|\b(?P<hours_>\d+(?:\.\d+)?) hours?,? (?:(?P<times_>\d+|{_WHOLE}) times|twice) (?:an?|per|each|every) (?P<each_>day|week|month|year)\b"
+)
 _OF_A_WEEK = re.compile(r"\b(?P<hours>\d{1,4} hours?) (?:(?:out )?of|from) (?:the|every|each|all)?\s?(?:24|168|730|8[,.]?760)(?: hours)?(?: (?:in|of|that))? (?:an?|the|each|every) (?P<each>day|week|month|year)(?: has)?")
 
 
@@ -46,7 +54,7 @@ def as_read(question: str) -> str:
 
 
 def _whole(written: str) -> int:
-    return int(written) if written.isdigit() else 1 if written == "a" else _UNITS.get(written) or _TENS[written]
+    return int(written) if written.isdigit() else 1 if written in ("a", "an") else _UNITS.get(written) or _TENS[written]
 
 
 def _thousands(match: re.Match[str]) -> str:
@@ -58,6 +66,12 @@ def _minutes(match: re.Match[str]) -> str:
     return f"{int(match['hours']) + int(match['minutes'] or match['bare']) / 60:.10g} hours"
 
 
+def _half_more(match: re.Match[str]) -> str:
+    if match["unit"]:
+        return f"{_whole(match['whole'] or 'a') + 0.5:g} {match['unit']}s"
+    return f"{_whole(match['number']) + _PARTS[match['part'] or match['fraction']]:g} {match['units']}"
+
+
 _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_TWICE, r"\g<first>"),
     (_COMPOUND, lambda match: str(_TENS[match["tens"]] + _UNITS[match["ones"]])),
@@ -67,13 +81,15 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_SCALED, lambda match: str(_whole(match["number"]))),
     (_PERCENT, "%"),
     (_HOURS_AND_MINUTES, _minutes),
-    (_HALF_MORE, lambda match: f"{match['number']}.5 {match['units']}" if match["number"] else f"1.5 {match['unit']}s"),
+    (re.compile(r"\s?½"), " 1/2"),
+    (_HALF_MORE, _half_more),
     (_QUARTERS, lambda match: f"{0.75 if match['number'] in ('three', '3') else 0.25} {match['unit']}s"),
     (_HUNDRED_MILLIONS, lambda match: f"{float(match['number']) / 10:g} billion"),
     (re.compile(r"(?<!half )\ba (?=(?:billion|trillion) tok)"), "1 "),
     (_HALF, r"0.5 \g<unit>s"),
     (_SHARE_OF_LOAD, lambda match: f"{match['before']} {_SHARES[match['share']]}%" if match["share"] else f"{_SHARES[match['share_']]}% {match['after']}"),
     (_TEN_THOUSANDS, lambda match: f"{float(match['number']) * 10000:.0f}"),
+    (_TIMES_A_WEEK, lambda m: f"{float(m['hours'] or m['hours_']) * (2 if 'twice' in m.group() else _whole(m['times'] or m['times_'])):g} hours a {m['each'] or m['each_']}"),
     (_OF_A_WEEK, r"\g<hours> a \g<each>"),
 )
 
