@@ -208,6 +208,11 @@ def _rented(work: Workload, facts: Facts) -> Workload:
     return replace(sold, accelerators=work.accelerators)
 
 
+# "192 GB of GPU memory" is what an instance has in all, "a GPU of 80 GB" what one has.
+_IN_ALL = re.compile(r"\bin (?:one|a single) (?:box|machine|server|instance)|\btotal|\bin all\b|\baltogether|\bcombined|\b(?:gb|gib) (?:of )?(?:v?ram|hbm|(?:gpu|accelerator|device) memory)")
+_OF_ONE_GPU = re.compile(r"\b(?:per|an?|one|single|eine[rnms]?|einzelnen?|una?|une?) (?:single )?(?:\w+ )?(?:gpu|card|chip|accelerator|karte)|\beach\b|\bapiece\b|\bgpus? (?:with|of|having|mit|avec|con)\b")
+
+
 def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = False) -> Workload:
     """The instance type that costs least of those with the accelerators that are wanted: so many, of that memory, maker or
     family; or on which `each` accelerator costs least."""
@@ -218,7 +223,7 @@ def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = Fa
         sheet, size = facts.accelerator(instance), (instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9
         vendor = sheet.vendor if sheet else instance.accelerator.partition(" ")[0]
         return (
-            ((instance.accelerators >= fewest and instance.accelerators > 0) or instance.family in work.families)
+            ((instance.accelerators >= fewest and instance.accelerators > 0) or (instance.family in work.families and not work.accelerators))
             and (not sheets or sheet in sheets)
             and (vendor in work.vendors if work.vendors else sheet is not None or bool(work.families))
             and (not work.families or instance.family in work.families)
@@ -230,7 +235,7 @@ def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = Fa
         work = replace(work, vendors=frozenset({"NVIDIA", "AMD"}))
     priced = [(price.usd_per_hour, i) for i in facts.instances.values() if (price := facts.price(i.name))]
     exactly = not _MORE_OR_SO.search(question)
-    in_all = not work.accelerators and bool(re.search(r"\bin (?:one|a single) (?:box|machine|server|instance)|\btotal|\bin all\b|\baltogether|\bcombined", question))
+    in_all = not work.accelerators and bool(_IN_ALL.search(question)) and not _OF_ONE_GPU.search(question)
     fitting = [(usd, i) for usd, i in priced if is_wanted(i, exactly)] or [(usd, i) for usd, i in priced if is_wanted(i, exactly=False)]
     per_gb, each = bool(_PER_GB.search(question)), each or bool(_EACH.search(question))
     sold = [(usd / ((_memory_gb(i, facts) if per_gb else 1.0) * i.accelerators if each or per_gb else 1.0), i.accelerators, i.name) for usd, i in fitting if i.accelerators or not (each or per_gb)]
