@@ -65,7 +65,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("7B on 20B tokens at 40 % MFU: is one p4d.24xlarge or one p5.48xlarge cheaper for the whole run?", r"p5\.48xlarge is cheaper: \$1,070 less for the run \[1\]\[2\]\.\n- About \$5,130 for 234 hours"),
         ("20B model, fp16, has to be g5. whats the cheapest size", r"The cheapest that holds it is g5\.12xlarge"),
         ("what is the cheapest Azure VM for Llama 3.1 70B in int8?", r"The sources do not say\. "),
-        ("Trainium 6 cheapest instance?", r"The sources do not say\. There is no trainium 6 in the data"),
+        ("Trainium 6 cheapest instance?", r"The sources do not say\. There is no Trainium 6 in the data"),
         ("trn2.48xlarge on demand for 10 hours, total?", r"The sources do not say\. There is no published on-demand price of trn2\.48xlarge .* Capacity Blocks\.$"),
         ("a box at $1.86 an hour doing 1,800 tokens/s: dollars per million tokens?", r"\$0\.287 for a million tokens"),
         ("$40k of credits that expire in 6 months: how many hours of a p5.48xlarge?", r"\$40,000 pays for 727 hours"),
