@@ -25,7 +25,7 @@ from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
 from chatbot.table.lookup import look_up
 from chatbot.working import Tables, Working, article, capital, load, rounded, short
-from ingest import Index, Row
+from ingest import Index, Row, known_words
 
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
 _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
@@ -66,7 +66,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return told.draft
     asked = heard.asked if heard and heard.computed else _read_operations(query.question, tables.known)
     if asked is None:
-        return _lacking(heard, tables) if heard else None
+        return _lacking(heard, tables, index) if heard else None
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
@@ -119,7 +119,7 @@ def _apart(asked: Asked, question: str) -> str:
     return " ".join(filter(None, (others, "No exchange rate is in the data, so this is in US dollars." if asked.euros else "")))
 
 
-def _lacking(heard: Heard, tables: Tables) -> Draft | None:
+def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
     """What is said to a question on a sizing that lacks something, or on what no row has."""
     work, likely = heard.asked.workload, heard.likely
     if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task not in (None, Task.SERVE):
@@ -128,11 +128,20 @@ def _lacking(heard: Heard, tables: Tables) -> Draft | None:
         return _said(f"That depends on how long it runs: how many tokens does it train on, or for how many hours?{hourly}")
     if max(likely["fits"], likely["cost"], likely["count"], likely["memory"]) > _UNSAID and not heard.asked.names_model and _OF_IT.search(heard.said.plain):
         return _said("Which model do you mean, in which precision, and on which hardware?")
-    if likely["unsaid"] > _UNSAID or (likely["unsaid"] > _UNSAID / 2 and likely["unsaid"] + likely["other"] > _UNSAID):
+    unsaid = likely["unsaid"] > _UNSAID or (likely["unsaid"] > _UNSAID / 2 and likely["unsaid"] + likely["other"] > _UNSAID)
+    if unsaid and ("rival" in heard.said.plain.split() or not _is_of_a_document(heard.said.text, index)):
         return _said(f"{REFUSAL} {_NO_ROW}")
     return None
 
 
+def _is_of_a_document(question: str, index: Index) -> bool:
+    """Whether a question names something that hardly any document speaks of, but one does: that one may say what no row has."""
+    words = {part for word in re.findall(r"(?<![\w-])[^\W\d_]{4,}(?:-[^\W\d_]{4,})*(?![\w-])", question.lower()) for part in (word, *word.split("-"))}
+    return any(0 < index.document_frequency(word) <= _RARE for word in words - known_words())
+
+
+# In so many passages at most stands a name that one document is about.
+_RARE = 3
 _OF_IT = re.compile(r"\b(?:it|ours?|mine|we|my)\b")
 
 
