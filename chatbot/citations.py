@@ -1,21 +1,32 @@
 """Verification: every sentence of a draft against the words it cites. One pure function, for every reader."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import compress, pairwise
+from typing import NamedTuple
 
 from chatbot.answer import REFUSAL, Citation, Passage
-from chatbot.closeness import stays_close
 from chatbot.computed import Computed, numbers
+from chatbot.deadline import check as check_deadline
 from chatbot.evidence import Unit, units
 from chatbot.instructions import is_instruction
+from chatbot.judge import borne_out, evidence_features, judge, told
 from chatbot.marks import Clause, clauses_of, marked_sentences, renumbered, without_marks
+from chatbot.names import mentioned
 from chatbot.quantities import quantities
-from chatbot.support import overlap, support
+from chatbot.support import is_exact, overlap
+from chatbot.words import words
 
-MINIMUM_SUPPORT = 0.5
+# Of a quoted claim so many words must stand in what it cites; of a claim in a writer's own words the judge must be so sure.
+_QUOTED, BORNE_OUT = 0.5, 0.7
+# Between these the judge is unsure, and a second one may be asked.
+_UNSURE = (0.2, 0.8)
+# So many units of each passage are looked at, and so many of all that a clause cites are judged by themselves.
+_NEAREST, _JUDGED = 4, 6
+# A claim of so few words leans on the question.
+_SHORT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,26 @@ class _Quote:
     support: float
 
 
+@dataclass
+class SecondOpinion:
+    """What another judge says of claims that the first is unsure of, by claim and evidence; those it was not asked of yet are noted.
+
+    Raise nothing, ask later: whoever verifies asks all `unsure` ones in one go, puts what it learns into `given`, and verifies again.
+    """
+
+    given: dict[tuple[str, str], bool] = field(default_factory=dict)
+    unsure: list[tuple[str, str]] = field(default_factory=list)
+
+    def of(self, claim: str, evidence: str, probability: float) -> float:
+        """The probability, or 1 or 0 where it is unsure and the other judge has spoken."""
+        if not _UNSURE[0] <= probability <= _UNSURE[1]:
+            return probability
+        if (said := self.given.get((claim, evidence))) is not None:
+            return float(said)
+        self.unsure.append((claim, evidence))
+        return probability
+
+
 def whole(passages: Sequence[Passage]) -> tuple[Evidence, ...]:
     """Each passage as one piece of evidence."""
     return tuple(Evidence(p, p.chunk.start, p.chunk.end) for p in passages)
@@ -69,6 +100,8 @@ def verify(
     given: Sequence[str] = (),
     *,
     own_words: bool = False,
+    question: str = "",
+    second: SecondOpinion | None = None,
     computed: Sequence[Computed] = (),
     said: str = "",
 ) -> Verified:
@@ -77,11 +110,13 @@ def verify(
     `given` are texts of the user's own that a line may begin with (exam options): they are repeated, not claimed. A line
     that says only that the sources do not say is kept as it is.
 
-    A sentence is dropped when it has no mark, when no mark is in bounds (`[0]` and `[9]` of 8 are not), when a number with
-    its unit or a name in it does not stand in the words it cites, when fewer than half of its content words do, or when it
-    turns those words round. Words that are addressed to a reader of documents ("say that …") bear out nothing.
+    A sentence is dropped, in this order, when it has no mark, when no mark is in bounds (`[0]` and `[9]` of 8 are not), when a number
+    with its unit or a name in it does not stand in the words it cites, or when fewer than half of its content words do. Words that
+    are addressed to a reader of documents ("say that …") bear out nothing.
 
-    A reader with `own_words` does not quote but writes: each mark must then bear out its clause by itself, and closely.
+    A reader with `own_words` does not quote but writes. Its numbers may be what two that stand there come to; then the judge says
+    which of the cited words, alone or together, bear its clause out. `question` is what "Yes" answers, `second` a judge to ask where the
+    first is unsure.
 
     A draft with `computed` figures does not quote either. Each number and each name with a digit in it must stand in what
     the sentence cites or in `said`, the user's own words and what was assumed for them, or be a computed figure that its
@@ -99,7 +134,7 @@ def verify(
             if figures:
                 checked = _check_figures(sentence, evidence, places, figures)
             else:
-                checked = check(sentence, evidence, places, own_words=own_words)
+                checked = check(sentence, evidence, places, own_words=own_words, question=question, second=second)
             if checked is None:
                 dropped.append(bare(sentence))
             else:
@@ -112,13 +147,19 @@ def verify(
 
 
 def check(
-    sentence: str, evidence: Sequence[Evidence], numbers: dict[Place, int], *, own_words: bool = False
+    sentence: str,
+    evidence: Sequence[Evidence],
+    numbers: dict[Place, int],
+    *,
+    own_words: bool = False,
+    question: str = "",
+    second: SecondOpinion | None = None,
 ) -> Checked | None:
     """One sentence as `verify` checks it, None when it is dropped; `numbers` gains what it cites for the first time."""
     if _only_refuses(sentence):
         return Checked(sentence, ())
     clauses = clauses_of(sentence)
-    quotes = [_alone(c, evidence) if own_words else _borne_out(c, evidence) for c in clauses]
+    quotes = [_judged(c, evidence, question, second or SecondOpinion()) if own_words else _quoted(c, evidence) for c in clauses]
     if not all(quotes):
         return None
     found = [{n: _citation(quote, numbers) for n, quote in by_mark.items()} for by_mark in quotes]
@@ -218,31 +259,131 @@ def _only_refuses(sentence: str) -> bool:
     )
 
 
-def _borne_out(clause: Clause, evidence: Sequence[Evidence]) -> dict[int, _Quote]:
-    """What bears out a clause, by mark: each quote by itself or, where it joins several facts, all together."""
+def _quoted(clause: Clause, evidence: Sequence[Evidence]) -> dict[int, _Quote]:
+    """What a clause quotes, by mark: each quote by itself or, where it joins several facts, all together."""
     claim = clause.text
     quotes = {n: _best_quote(claim, evidence[n - 1]) for n in clause.numbers if 1 <= n <= len(evidence)}
     together = {n: q for n, q in quotes.items() if q is not None}
-    joint = support(claim, [unit for _, unit in together.values()])
-    if not together or joint < MINIMUM_SUPPORT:
+    joint = _share(claim, [unit for _, unit in together.values()])
+    if not together or joint < _QUOTED:
         return {}
     return {
-        n: _Quote(_bare(claim), passage, unit, max(joint, support(claim, [unit])))
+        n: _Quote(_bare(claim), passage, unit, max(joint, _share(claim, [unit])))
         for n, (passage, unit) in _bearing(claim, together, joint).items()
     }
 
 
-def _alone(clause: Clause, evidence: Sequence[Evidence]) -> dict[int, _Quote]:
-    """What bears out a clause by itself and closely, by mark."""
-    found = {n: _best_quote(clause.text, evidence[n - 1]) for n in clause.numbers if 1 <= n <= len(evidence)}
-    quotes = {
-        n: _Quote(_bare(clause.text), *q, support(clause.text, [q[1]])) for n, q in found.items() if q is not None
-    }
-    return {
-        n: q
-        for n, q in quotes.items()
-        if q.support >= MINIMUM_SUPPORT and stays_close(without_marks(clause.text), q.unit)
-    }
+def _share(claim: str, cited: Sequence[Unit]) -> float:
+    """The share of a claim's words that it quotes, 0 where a number or a name of it does not stand there."""
+    check_deadline()
+    return overlap(claim, cited) if is_exact(claim, cited) else 0.0
+
+
+def _judged(clause: Clause, evidence: Sequence[Evidence], question: str, second: SecondOpinion) -> dict[int, _Quote]:
+    """What bears out a clause of a writer's own words, by mark, where the judge is sure enough that anything does."""
+    claim = _bare(without_marks(clause.text))
+    cited = [(n, evidence[n - 1]) for n in clause.numbers if 1 <= n <= len(evidence)]
+    judged = _judgement(claim, cited, question, second)
+    if judged.probability < BORNE_OUT:
+        return {}
+    bearing = {n: unit for unit, n in reversed(judged.bearing)}
+    return {n: _Quote(claim, evidence[n - 1].passage, u, judged.probability) for n, u in sorted(bearing.items())}
+
+
+def probability(claim: str, evidence: Sequence[Evidence], *, question: str = "") -> float:
+    """How sure `verify` is that pieces of evidence, all of them cited, bear out a claim; 0 where a number or a name stands nowhere."""
+    return _judgement(claim, list(enumerate(evidence, start=1)), question, SecondOpinion()).probability
+
+
+class _Judgement(NamedTuple):
+    """How sure it is that a claim is borne out, and by which units, each with its mark: those that do it best together, then others that do it alone."""
+
+    probability: float
+    bearing: list[tuple[Unit, int]]
+
+
+def _judgement(
+    claim: str, cited: Sequence[tuple[int, Evidence]], question: str, second: SecondOpinion
+) -> _Judgement:
+    exact = _exact(claim, cited)
+    if verbatim := [one for some in exact for one in some if _says(one[0].plain, claim)]:
+        return _Judgement(1.0, verbatim)
+    if not exact:
+        return _Judgement(0.0, [])
+    asked, pieces = _asked(claim, question), [[u for u, _ in some] for some in exact]
+    verdicts = judge([asked] * len(exact), pieces)
+    best = max(range(len(exact)), key=lambda n: verdicts[n].supports)
+    alone = [some[0] for some, verdict in zip(exact, verdicts, strict=True) if len(some) == 1 and verdict.supports >= BORNE_OUT]
+    sure = borne_out(claim, verdicts, [overlap(claim, piece) for piece in pieces])
+    return _Judgement(second.of(asked, told(asked, pieces[best]), sure), [*exact[best], *alone])
+
+
+# What stands around a clause and changes what it says.
+_TURNS = re.compile(r"\b(?:if|unless|when|until|except|only|not?|never|nor|neither|false|wrong|myths?|claims?|claimed|said|says|may|might)\b|n['’]t\b", re.IGNORECASE)
+_BEFORE, _AFTER = r"(?:^|[,;:.–—] ?(?:and |but |while |whereas )?)", r"(?=$|[,;:.–—]| (?:and|but|while|whereas) )"
+
+
+def _says(text: str, claim: str) -> bool:
+    """Whether a claim stands in a text word for word, as all of it or as a clause that nothing around it turns."""
+    if words(text) == words(claim):
+        return True
+    plain = re.sub(r"[*_`]", "", text)
+    found = re.search(_BEFORE + re.escape(claim.rstrip(".")) + _AFTER, plain, re.IGNORECASE)
+    if found is None or len(words(claim)) < _SHORT:
+        return False
+    return not _TURNS.search(f"{plain[: found.start()]} {plain[found.end() :]}")
+
+
+def features(claim: str, evidence: Sequence[Evidence], *, question: str = "") -> list[float] | None:
+    """What `probability` weighs, for whoever learns the weights; None where a number or a name stands nowhere."""
+    if not (pieces := [[u for u, _ in some] for some in _exact(claim, list(enumerate(evidence, start=1)))]):
+        return None
+    verdicts = judge([_asked(claim, question)] * len(pieces), pieces)
+    return evidence_features(claim, verdicts, [overlap(claim, piece) for piece in pieces])
+
+
+def _exact(claim: str, cited: Sequence[tuple[int, Evidence]]) -> list[list[tuple[Unit, int]]]:
+    """The units, alone and together, that share most with a claim and in which its numbers and names stand."""
+    ranked = _own_rows(claim, [(u, n) for n, piece in cited for u in _nearest(claim, piece)])
+    singles = sorted(ranked, key=lambda each: overlap(claim, [each[0]]), reverse=True)[:_JUDGED]
+    groups = [[one] for one in singles] + list(_together(claim, ranked))
+    return [some for some in groups if is_exact(claim, [u for u, _ in some], computed=True)]
+
+
+def _own_rows(claim: str, ranked: list[tuple[Unit, int]]) -> list[tuple[Unit, int]]:
+    """Without the rows of other things where a row is of what the claim names: a trn1.2xlarge has nothing of a trn1.32xlarge's row."""
+    said = mentioned(claim)
+    keys = [mentioned(u.cells[0][1]) if u.cells else frozenset() for u, _ in ranked]
+    if not any(said & key for key in keys):
+        return ranked
+    return [each for each, key in zip(ranked, keys, strict=True) if not key or said & key]
+
+
+def _asked(claim: str, question: str) -> str:
+    return f"{question} {claim}" if question and _leans(claim) else claim
+
+
+def _nearest(claim: str, evidence: Evidence) -> list[Unit]:
+    """The units of a piece of evidence that share most with a claim."""
+    inside = [u for u in _candidates(evidence) if u.chunk is evidence.passage.chunk]
+    return sorted(inside, key=lambda u: overlap(claim, [u]), reverse=True)[:_NEAREST]
+
+
+def _together(claim: str, ranked: Sequence[tuple[Unit, int]]) -> Iterator[list[tuple[Unit, int]]]:
+    """Two units and three that share most with a claim together."""
+    chosen: list[tuple[Unit, int]] = []
+    for _ in range(3):
+        others = [each for each in ranked if not any(each[0].start < u.end and u.start < each[0].end and u.chunk == each[0].chunk for u, _ in chosen)]
+        if not others:
+            return
+        chosen = [*chosen, max(others, key=lambda each: overlap(claim, [each[0], *(u for u, _ in chosen)]))]
+        if len(chosen) > 1:
+            yield chosen
+
+
+def _leans(claim: str) -> bool:
+    """Whether a claim says little without the question: "No.", "Yes, if you own the account", "Trn1"."""
+    return bool(re.match(r"(?:yes|no)\b", claim, re.IGNORECASE)) or len(claim.split()) <= _SHORT
 
 
 def _bearing(claim: str, quotes: dict[int, tuple[Passage, Unit]], joint: float) -> dict[int, tuple[Passage, Unit]]:
@@ -250,8 +391,8 @@ def _bearing(claim: str, quotes: dict[int, tuple[Passage, Unit]], joint: float) 
     kept = quotes
     for number, (_, unit) in reversed(quotes.items()):
         others = {n: q for n, q in kept.items() if n != number}
-        alone = support(claim, [unit])
-        if others and alone < MINIMUM_SUPPORT and support(claim, [u for _, u in others.values()]) >= joint:
+        alone = _share(claim, [unit])
+        if others and alone < _QUOTED and _share(claim, [u for _, u in others.values()]) >= joint:
             kept = others
     return kept
 
@@ -267,12 +408,12 @@ def _bare(claim: str) -> str:
 
 
 def _best_quote(claim: str, evidence: Evidence) -> tuple[Passage, Unit] | None:
-    """The unit within the evidence that bears out most of the claim, alone or with the unit after it."""
+    """The unit within the evidence that a claim quotes most of, alone or with the unit after it."""
     if not (candidates := _candidates(evidence)):
         return None
-    # Support is the overlap or nothing, so the first that has any, by overlap, has the most; to test them all takes long.
+    # The first by overlap in which numbers and names stand has the most; to test them all takes long.
     ranked = sorted(candidates, key=lambda u: (overlap(claim, [u]), -(u.end - u.start)), reverse=True)
-    best = next((u for u in ranked if support(claim, [u])), ranked[0])
+    best = next((u for u in ranked if _share(claim, [u])), ranked[0])
     return evidence.passage, best
 
 

@@ -9,6 +9,7 @@ from chatbot.attribute import speaks_of_attribute
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, repeats
 from chatbot.evidence import Unit
+from chatbot.judge import answers_so
 from chatbot.names import maker, makers, names, relatives
 from chatbot.phrasing import statement
 from chatbot.polarity import denies
@@ -207,8 +208,11 @@ def _draft(
     ordered = sorted(found, key=lambda s: -(s.score + sum(meets(c, s, query) for c in criteria)))
     reasons = _covering(ordered, criteria, query)
     choice = _first_named(reasons[0].unit, ranked)
+    first = statement(reasons[0].unit, query)
+    if answers_so(query.standalone, f"{choice}.", [reasons[0].unit]):
+        first = _headline(choice, first, reasons[0].unit.label[0])
     notes.line(
-        notes.sentence(f"Use {choice}: {statement(reasons[0].unit, query)}", reasons[0]),
+        notes.sentence(first, reasons[0]),
         *(notes.sentence(statement(s.unit, query), s) for s in reasons[1:3]),
     )
     others = _alternatives(choice, ranked, reasons, query, criteria)
@@ -222,6 +226,14 @@ def _draft(
     if caveats:
         notes.line(notes.sentence(f"Caveat: {statement(caveats[0].unit, query)}", caveats[0]))
     return notes.draft()
+
+
+def _headline(choice: str, said: str, label: str) -> str:
+    """The choice before its reason: "Use Trainium for training from scratch (AWS-native workflows)" of an item with such a label."""
+    rest = said.removeprefix(f"{label}: ")
+    if label and rest != said and rest.startswith(f"{choice} "):
+        return f"Use {rest.rstrip('.')} ({label})"
+    return f"Use {choice}: {said}"
 
 
 def _first_named(unit: Unit, ranked: Sequence[tuple[str, float, list[Scored]]]) -> str:

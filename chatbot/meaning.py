@@ -55,7 +55,7 @@ def exam_nearness(questions: Sequence[str], texts: Sequence[str], index: Index) 
     return _nearness(questions, texts, index, _EXAM_MEMORY)
 
 
-def _nearness(questions: Sequence[str], texts: Sequence[str], index: Index, memory: Remembered[Sentence]) -> Nearness:
+def _nearness(questions: Sequence[str], texts: Sequence[str], index: Index, memory: Remembered[Sentence, str]) -> Nearness:
     if not texts or not questions or index.encoder_name == "none":
         return Nearness(*np.zeros((2, len(questions), len(texts)), dtype=np.float32))
     check()

@@ -1,10 +1,9 @@
-"""How much of a claim its words bear out: the numbers and names first, then the share of its words."""
+"""What must stand exactly in the words that a claim cites, before anybody judges it: its numbers, dates and names."""
 
 import re
 from collections.abc import Sequence
+from math import isclose, isfinite
 
-from chatbot.contradiction import turns_round
-from chatbot.deadline import check
 from chatbot.evidence import Unit
 from chatbot.names import mentioned, names, relatives
 from chatbot.quantities import Quantity, quantities, same
@@ -18,17 +17,16 @@ _FRAME = stems(
 )
 
 
-def support(claim: str, cited: Sequence[Unit]) -> float:
-    """How much of a claim its words bear out, 0 when a number or a name of the claim is not among them."""
-    check()
+def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False) -> bool:
+    """Whether the numbers and the names of a claim stand in the words it cites, above them, or in their document's title and date.
+
+    What is `computed` may be a sum, a difference, a ratio, a product or a share of two numbers that stand there, and what its numbers
+    count is left to the judge.
+    """
     text = " | ".join(
         t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain)
     )
-    if not (_numbers_stand(claim, text) and _names_stand(claim, text)):
-        return 0.0
-    if turns_round(claim, [u.plain for u in cited]):
-        return 0.0
-    return overlap(claim, cited)
+    return (_figures_follow if computed else _numbers_stand)(claim, text) and _names_stand(claim, text)
 
 
 def overlap(claim: str, cited: Sequence[Unit]) -> float:
@@ -45,6 +43,37 @@ def _numbers_stand(claim: str, text: str) -> bool:
     claimed = [q for q in quantities(claim) if not _is_small_word(q)]
     found = quantities(text) if claimed else []
     return all(any(_bears_out(f, q) for f in found) for q in claimed)
+
+
+def _figures_follow(claim: str, text: str) -> bool:
+    said = quantities(claim)
+    claimed = [q for q in said if not _is_counted(q)]
+    found = quantities(text) if claimed else []
+    values = sorted({v for q in found for v in (q.low, q.high) if isfinite(v)} | {q.low for q in said if _is_counted(q)})
+    return all(
+        any(_agrees(q, f) for f in found) or (len(values) <= _FEW and _is_computed(q.low, values)) for q in claimed
+    )
+
+
+def _agrees(claimed: Quantity, found: Quantity) -> bool:
+    """Whether two numbers are the same, of one dimension or of none that is written."""
+    if same(found, claimed):
+        return True
+    bare = "count" in (found.dimension, claimed.dimension) or claimed.dimension == found.dimension
+    ends = {claimed.low, claimed.high} & {found.low, found.high}
+    written = re.sub(r"[^\d.]", "", found.text) == re.sub(r"[^\d.]", "", claimed.text) != ""
+    return bare and (bool(ends) or (written and found.dimension != claimed.dimension))
+
+
+def _is_computed(value: float, known: Sequence[float]) -> bool:
+    pairs = [(a, b) for a in known for b in known]
+    results = [r for a, b in pairs for r in (a + b, a - b, a * b, *((a / b, 100 * a / b, 100 * (a - b) / b) if b else ()))]
+    return any(isclose(value, r, rel_tol=_ROUNDED) for r in (*results, *(100 - a for a in known), *(12 * a for a in known)))
+
+
+# Of more numbers than these, sums and ratios hit anything; figures are rounded to some two digits.
+_FEW = 8
+_ROUNDED = 0.012
 
 
 def _bears_out(found: Quantity, claimed: Quantity) -> bool:
@@ -66,6 +95,11 @@ def _may_be_one_thing(noun: str, other: str) -> bool:
     return not (here and there) or bool(groups or {stem(w) for w in here} & {stem(w) for w in there})
 
 
+def _is_counted(quantity: Quantity) -> bool:
+    """Whether a number may count what the words list ("all three sizes"), or how many of a thing a claim speaks of."""
+    return quantity.dimension == "count" and quantity.low <= 12 and not any(c.isdigit() for c in quantity.text)
+
+
 def _is_small_word(quantity: Quantity) -> bool:
     return quantity.dimension == "count" and quantity.low <= 2 and not any(c.isdigit() for c in quantity.text)
 
@@ -73,7 +107,7 @@ def _is_small_word(quantity: Quantity) -> bool:
 def _names_stand(claim: str, text: str) -> bool:
     there = mentioned(text)
     return all(
-        n in there or _is_written(n, text) or any(r.lower() in there for r in relatives_of(n)) for n in mentioned(claim)
+        n in there or _is_written(n, text) or any(r.lower() in there for r in _relatives_of(n)) for n in mentioned(claim)
     )
 
 
@@ -82,6 +116,6 @@ def _is_written(name: str, text: str) -> bool:
     return bool(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.IGNORECASE))
 
 
-def relatives_of(lowered: str) -> frozenset[str]:
+def _relatives_of(lowered: str) -> frozenset[str]:
     """The relatives of a name given in lower case."""
     return next((relatives(n.name) for n in names(lowered)), frozenset())

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
-    from ingest.minilm import Sentence, known_words, load_exam_encoder, load_sentence_encoder
+    from ingest.minilm import Sentence, known_words, load_exam_encoder, load_judge, load_sentence_encoder
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
@@ -28,6 +28,7 @@ __all__ = [
     "known_words",
     "load_encoder",
     "load_exam_encoder",
+    "load_judge",
     "load_sentence_encoder",
     "load_tables",
     "read_rows",
@@ -49,6 +50,7 @@ _HOMES = {
     "known_words": "ingest.minilm",
     "load_encoder": "ingest.encoder",
     "load_exam_encoder": "ingest.minilm",
+    "load_judge": "ingest.minilm",
     "load_sentence_encoder": "ingest.minilm",
     "load_tables": "ingest.rows",
     "read_rows": "ingest.rows",

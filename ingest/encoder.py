@@ -1,7 +1,7 @@
 """Text -> unit vectors: the installed MiniLM, any sentence-transformers model, a Bedrock model, or none at all."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
@@ -18,6 +18,7 @@ NO_ENCODER = "none"
 _BEDROCK = "bedrock:"
 _REMEMBERED = 2_048
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class Encoder(Protocol):
@@ -47,17 +48,17 @@ def load_encoder(name: str) -> Encoder:
     return _load_sentence_transformer(name)
 
 
-class Remembered(Generic[T]):
-    """What a function that is loaded when the first text asks for it made of the latest texts; safe to share between threads."""
+class Remembered(Generic[T, K]):
+    """What a function that is loaded when the first text asks for it made of the latest texts, or other keys; safe to share between threads."""
 
-    def __init__(self, load: Callable[[], Callable[[Sequence[str]], Iterable[T]]], most: int = _REMEMBERED) -> None:
+    def __init__(self, load: Callable[[], Callable[[Sequence[K]], Iterable[T]]], most: int = _REMEMBERED) -> None:
         self._load = load
         self._most = most
-        self._make: Callable[[Sequence[str]], Iterable[T]] | None = None
-        self._made: OrderedDict[str, T] = OrderedDict()
+        self._make: Callable[[Sequence[K]], Iterable[T]] | None = None
+        self._made: OrderedDict[K, T] = OrderedDict()
         self._lock = Lock()
 
-    def __call__(self, texts: Sequence[str]) -> list[T]:
+    def __call__(self, texts: Sequence[K]) -> list[T]:
         """What was made of each text."""
         with self._lock:
             known = {text: self._made[text] for text in texts if text in self._made}
@@ -67,13 +68,13 @@ class Remembered(Generic[T]):
         self._remember(known)
         return [known[text] for text in texts]
 
-    def _loaded(self) -> Callable[[Sequence[str]], Iterable[T]]:
+    def _loaded(self) -> Callable[[Sequence[K]], Iterable[T]]:
         with self._lock:
             if self._make is None:
                 self._make = self._load()
             return self._make
 
-    def _remember(self, made: dict[str, T]) -> None:
+    def _remember(self, made: dict[K, T]) -> None:
         with self._lock:
             for text, what in made.items():
                 self._made[text] = what
@@ -86,7 +87,7 @@ class RememberingEncoder:
     """An encoder that is loaded when the first text asks for it, and the vectors of the latest texts; safe to share between threads."""
 
     def __init__(self, load: Callable[[], Encoder], dimension: int) -> None:
-        self._vectors: Remembered[NDArray[np.float32]] = Remembered(lambda: load().encode)
+        self._vectors: Remembered[NDArray[np.float32], str] = Remembered(lambda: load().encode)
         self._dimension = dimension
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

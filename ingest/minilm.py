@@ -45,7 +45,11 @@ SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
 # What benchmarks/learn_exam_encoder.py taught the sentences' model of long stems and their options: the exam reader's own.
 EXAM_ADAPTER_SHA256 = "df8cf2661fa769c1a8cb098198b1be063574a35d688e5f8ca8b1402645015886"
 EXAM = f"wattwise/minilm-exam-{EXAM_ADAPTER_SHA256[:8]}"
+# What benchmarks/learn_judge.py taught it of claims and evidence: a cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085).
+JUDGE_ADAPTER_SHA256 = "de17f7280d427e7ccb292ded919060d04cd1246bbde32ca273504adae88035bd"
+JUDGE = f"wattwise/minilm-judge-{JUDGE_ADAPTER_SHA256[:8]}"
 MAX_TOKENS = 256
+_JUDGED_TOKENS = 128
 _BUILD = 2  # to be raised when the graph changes: a cached file of another build is not used
 
 
@@ -62,8 +66,9 @@ _ADAPTERS = {
     PASSAGES: Adapter("adapter.safetensors", ADAPTER_SHA256, 0.8),
     SENTENCES: Adapter("adapter.safetensors", ADAPTER_SHA256, 1.0),
     EXAM: Adapter("exam-adapter.safetensors", EXAM_ADAPTER_SHA256, 1.0),
+    JUDGE: Adapter("judge-adapter.safetensors", JUDGE_ADAPTER_SHA256, 1.0),
 }
-NAMES = frozenset(_ADAPTERS)
+NAMES = frozenset(_ADAPTERS.keys() - {JUDGE})
 
 
 class Sentence(NamedTuple):
@@ -94,7 +99,7 @@ class MiniLM:
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self._tokenizer: Any = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._tokenizer.enable_truncation(_JUDGED_TOKENS if name == JUDGE else MAX_TOKENS)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, (len(texts), 384)."""
@@ -109,6 +114,17 @@ class MiniLM:
             for (vector, words), places in self._run(texts)
         ]
 
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """What the head says of pairs of texts, (pairs, classes), as logits; for JUDGE alone. The longer text is cut first."""
+        found = list(_pool().map(self._judge_one, pairs)) if len(pairs) > 1 else [self._judge_one(p) for p in pairs]
+        return np.array(found, dtype=np.float32).reshape(len(pairs), -1)
+
+    def _judge_one(self, pair: tuple[str, str]) -> NDArray[np.float32]:
+        tokens = self._tokenizer.encode(*pair)
+        given = {"ids": np.array([tokens.ids], dtype=np.int64), "types": np.array([tokens.type_ids], dtype=np.int64)}
+        (logits,) = self._session.run(None, given)
+        return np.asarray(logits[0], dtype=np.float32)
+
     def _run(self, texts: Sequence[str]) -> list[_Output]:
         if len(texts) < 2:
             return [self._run_one(text) for text in texts]
@@ -121,7 +137,7 @@ class MiniLM:
 
 
 def load_minilm(name: str) -> MiniLM:
-    """NAME, PASSAGES, SENTENCES or EXAM, from the cached graph where there is one, else built from the weights (about a second)."""
+    """NAME, PASSAGES, SENTENCES, EXAM or JUDGE, from the cached graph where there is one, else built from the weights (about a second)."""
     folder, adapter = model_folder(), _ADAPTERS[name]
     cached = _cache_file(adapter)
     model = _load_cached(cached)
@@ -140,6 +156,12 @@ def load_sentence_encoder() -> MiniLM:
 def load_exam_encoder() -> MiniLM:
     """The adapted model that the exam reader compares evidence with stems and options with."""
     return load_minilm(EXAM)
+
+
+@cache
+def load_judge() -> MiniLM:
+    """The cross-encoder that says whether evidence bears out a claim."""
+    return load_minilm(JUDGE)
 
 
 @cache
@@ -222,8 +244,9 @@ def adapt(
 ) -> dict[str, NDArray[np.float32]]:
     """The weights with a share of an adapter's low-rank changes: W + strength B A (LoRA, Hu et al. 2021, arXiv:2106.09685).
 
-    The adapter is a safetensors file of pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision, and of a
-    projection of words (WORD_DIMENSION, 384), which goes with the whole of the changes alone.
+    The adapter is a safetensors file of pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision, of whole
+    tensors that take another's place or are new, and of a projection of words (WORD_DIMENSION, 384), which goes with the whole of
+    the changes alone.
     """
     from safetensors.numpy import load
 
@@ -233,6 +256,7 @@ def adapt(
     adapted = dict(weights)
     if projection is not None and strength == 1.0:
         adapted[PROJECTION] = projection
+    adapted |= {name: whole for name, whole in changes.items() if not name.endswith((".A", ".B"))}
     for name in changed:
         adapted[name] = (weights[name] + strength * changes[f"{name}.B"] @ changes[f"{name}.A"]).astype(np.float32)
     return adapted

@@ -13,6 +13,8 @@ DIMENSION = 384
 # The words of a sentence, each as it stands there, in so many of the directions that an adapter learned to tell them apart by.
 WORD_DIMENSION = 96
 PROJECTION = "words.projection"
+# A cross-encoder's head: what it says of a text and another text together.
+HEAD = "judge"
 _LAYERS = 6
 _HEADS = 12
 
@@ -20,13 +22,20 @@ _HEADS = 12
 def build_model(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
     """The ONNX file: BERT (Devlin et al. 2019), then mean pooling and unit length as sentence-transformers has them.
 
-    Where the weights have a projection of words, each token comes out as a unit vector of its directions, too.
+    Where the weights have a projection of words, each token comes out as a unit vector of its directions, too. Where they have a
+    head, two texts go in together, with the type of each token, and nothing but what the head says of them comes out.
     """
     graph = _Graph(weights)
     hidden = graph.embed("ids")
     for layer in range(_LAYERS):
         hidden = graph.transform(f"encoder.layer.{layer}.", hidden)
-    mean = graph.add("ReduceMean", hidden, graph.constant("axis", np.array([1])), keepdims=0)
+    axis = graph.constant("axis", np.array([1]))
+    mean = graph.add("ReduceMean", hidden, axis, keepdims=0)
+    if graph.has_head:
+        first = graph.add("Squeeze", graph.add("Gather", hidden, graph.constant("first", np.array([0])), axis=1), axis)
+        inner = graph.add("Gelu", graph.join(f"{HEAD}.hidden", graph.add("Concat", first, mean, axis=-1)))
+        graph.join(f"{HEAD}.out", inner, output="logits")
+        return bytes(graph.build().SerializeToString())
     graph.add("LpNormalization", mean, output="vector", axis=-1, p=2)
     if PROJECTION in weights:
         words = graph.add("MatMul", hidden, graph.constant("projection", weights[PROJECTION].T))
@@ -41,6 +50,7 @@ class _Graph:
         self._weights = weights
         self._nodes: list[NodeProto] = []
         self._constants: list[TensorProto] = []
+        self.has_head = f"{HEAD}.out.weight" in weights
 
     def add(self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: Any) -> str:
         from onnx import helper
@@ -59,12 +69,15 @@ class _Graph:
         """Words in half precision, which halves the file; positions with the type of a first sentence added in."""
         words = self._weights["embeddings.word_embeddings.weight"].astype(np.float16)
         types = self._weights["embeddings.token_type_embeddings.weight"]
-        positions = self._weights["embeddings.position_embeddings.weight"] + types[0]
+        positions = self._weights["embeddings.position_embeddings.weight"] + (0 if self.has_head else types[0])
         word = self.add("Cast", self.add("Gather", self.constant("vocabulary", words), ids), to=1)
         zero = self.constant("zero", np.array([0]))
         length = self.add("Shape", ids, start=1, end=2)
         position = self.add("Slice", self.constant("positions", positions), zero, length, zero)
-        return self._normalize("embeddings.LayerNorm", self.add("Add", word, position))
+        embedded = self.add("Add", word, position)
+        if self.has_head:
+            embedded = self.add("Add", embedded, self.add("Gather", self.constant("types.matrix", types), "types"))
+        return self._normalize("embeddings.LayerNorm", embedded)
 
     def transform(self, layer: str, hidden: str) -> str:
         attended = self._project(f"{layer}attention.output.dense", self._attend(f"{layer}attention.self.", hidden))
@@ -76,11 +89,15 @@ class _Graph:
     def build(self) -> "ModelProto":
         from onnx import TensorProto, checker, helper
 
-        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "tokens"])
-        outputs = [helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, DIMENSION])]
+        inputs = ["ids", "types"] if self.has_head else ["ids"]
+        texts = [helper.make_tensor_value_info(name, TensorProto.INT64, [1, "tokens"]) for name in inputs]
+        if self.has_head:
+            outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, "classes"])]
+        else:
+            outputs = [helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, DIMENSION])]
         if PROJECTION in self._weights:
             outputs.append(helper.make_tensor_value_info("words", TensorProto.FLOAT, [1, "tokens", WORD_DIMENSION]))
-        graph = helper.make_graph(self._nodes, "minilm", [ids], outputs, self._constants)
+        graph = helper.make_graph(self._nodes, "minilm", texts, outputs, self._constants)
         operators = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=operators, ir_version=10)
         checker.check_model(model)
@@ -99,6 +116,11 @@ class _Graph:
         parts = tuple(f"{joined}.{index}" for index in range(count))
         self._nodes.append(helper.make_node("Split", [joined], parts, axis=-1, num_outputs=count))
         return parts
+
+    def join(self, part: str, hidden: str, output: str = "") -> str:
+        """`hidden @ matrix.T + bias` as it is: a head is small."""
+        matrix = self.constant(f"{part}.matrix", self._weights[f"{part}.weight"].T)
+        return self.add("Add", self.add("MatMul", hidden, matrix), self.constant(f"{part}.bias", self._weights[f"{part}.bias"]), output=output)
 
     def _project(self, part: str, hidden: str) -> str:
         return self._multiply(part, hidden, self._weights[f"{part}.weight"], self._weights[f"{part}.bias"])

@@ -130,7 +130,7 @@ def test_the_retriever_drops_into_langchain(bot: Chatbot) -> None:
 
 def test_needs_that_are_stated_first_do_not_say_what_is_asked_for(bot: Chatbot) -> None:
     question = "Pretraining at scale, cloud is open, cost per token is what I care about. Which accelerator?"
-    assert bot.ask(question).text.startswith("Use TPU v5e: Cost-efficiency at scale: TPU v5e or TPU v5p")
+    assert bot.ask(question).text.startswith("Use TPU v5e or TPU v5p for pre-training from scratch")
 
 
 def test_the_hardware_of_a_refused_maker_is_no_recommendation(bot: Chatbot) -> None:

@@ -13,7 +13,6 @@ FUNCTIONS = [
     "asked_quantity.counted",
     "asked_quantity.asked_dimensions",
     "citations.bare",
-    "contradiction.turns_round",
     "evidence.wording.plain",
     "evidence.wording.label_of",
     "exam.answer_section.opens_section",

@@ -77,3 +77,27 @@ def test_any_draft_leaves_only_exact_quotes_and_marks_that_lead_to_them(draft: s
     assert all(TEXT[c.start : c.end] == c.quote for c in verified.citations)
     if verified.citations:
         assert set(marked_numbers(verified.text)) >= {c.number for c in verified.citations} or REFUSAL in draft
+
+
+ROWS = """| Instance | Chips | Memory |
+|---|---|---|
+| trn1.2xlarge | 1 | 32 GB |
+| trn1.32xlarge | 16 | 512 GB |
+
+Trainium trains models, and Inferentia serves them to users. If you own the account, the quota is raised at once.
+"""
+TABLE = whole(
+    (Passage(1, Chunk("t", Document("t.md", Source("t", "T"), "T", ROWS), (), 0, len(ROWS), ROWS), 1.0),)
+)
+
+
+@pytest.mark.parametrize(
+    ("draft", "kept"),
+    [
+        ("Inferentia serves them to users [1].", True),  # a clause, word for word
+        ("The quota is raised at once [1].", False),  # its condition is left out
+        ("A trn1.2xlarge has 512 GB of memory [1].", False),  # the number of another row
+    ],
+)
+def test_a_writer_s_own_words_are_bound_to_their_clause_and_their_row(draft: str, kept: bool) -> None:
+    assert bool(verify(draft, TABLE, own_words=True).citations) is kept

@@ -156,7 +156,7 @@ def test_an_exam_answer_has_the_letters_first_and_no_answer_line(bot: Chatbot) -
     answer, _ = asked(bot, EXAM, f"{SERVES} {{{SERVES}}}.\n{EXAM_LINES}ANSWER: B")
     assert answer.choices == ("B",)
     assert answer.text == (
-        f"B: {SERVES} [1].\n- A. Trainium: {TRAINS} [2].\n- B. Inferentia: {SERVES} [1].\n- C. The H100: {REFUSAL}"
+        f"B: {SERVES} [1].\n- A. Trainium: {TRAINS} [1].\n- B. Inferentia: {SERVES} [1].\n- C. The H100: {REFUSAL}"
     )
 
 

@@ -25,7 +25,8 @@ class ModelSettings:
     the maker of a model whose ARN does not name it. `timeout` bounds the wait for a server's next words, `deadline` all
     attempts at one answer together, both in seconds; `WATTWISE_DEADLINE` also bounds the offline reader, whose default is less (`Limits`). `max_tokens` bounds the answer, `context_tokens` what Ollama and a
     model in this process may read. A `temperature` under 0 leaves it to the service (0 on servers of one's own).
-    `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` names a TOML file.
+    `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` names a TOML file. `judge` is "" or
+    who decides what the local judge is unsure of: "model", the model itself, or another one by name.
     """
 
     base_url: str = ""
@@ -39,6 +40,7 @@ class ModelSettings:
     temperature: float = -1.0
     passages: int = 24
     prices: str = ""
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def answering(query: Query, passages: Sequence[Passage], history: Sequence[Turn]
     parts = [
         "<passages>\n" + "\n".join(_passage(n, p) for n, p in enumerate(passages, start=1)) + "\n</passages>",
         _conversation(history),
-        f"<question>\n{_as_data(query.standalone if query.options else query.question)}\n</question>",
+        f"<question>\n{as_data(query.standalone if query.options else query.question)}\n</question>",
         _meant(query),
         _options(query),
     ]
@@ -46,7 +46,7 @@ def answering(query: Query, passages: Sequence[Passage], history: Sequence[Turn]
 
 def condensing(question: str, history: Sequence[Turn]) -> "list[BaseMessage]":
     """The messages that ask for a question that stands by itself."""
-    return _messages(_CONDENSING, [_conversation(history), f"<question>\n{_as_data(question)}\n</question>"])
+    return _messages(_CONDENSING, [_conversation(history), f"<question>\n{as_data(question)}\n</question>"])
 
 
 def _messages(rules: str, parts: Sequence[str]) -> "list[BaseMessage]":
@@ -64,7 +64,7 @@ def _passage(key: int, passage: Passage) -> str:
         "published": source.published or "",
     }
     attributes = "".join(f' {name}="{_as_attribute(value)}"' for name, value in given.items() if value)
-    return f"<passage{attributes}>\n[{key}]\n{_columns(passage)}{_as_data(_without_orders(passage))}\n</passage>"
+    return f"<passage{attributes}>\n[{key}]\n{_columns(passage)}{as_data(_without_orders(passage))}\n</passage>"
 
 
 def _without_orders(passage: Passage) -> str:
@@ -82,20 +82,20 @@ def _columns(passage: Passage) -> str:
     first = next(iter(units(passage.chunk)), None)
     if first is None or not first.cells or passage.chunk.text.count("--") > 1:
         return ""
-    return _as_data(" | ".join(header for header, _ in first.cells)) + "\n"
+    return as_data(" | ".join(header for header, _ in first.cells)) + "\n"
 
 
 def _conversation(history: Sequence[Turn]) -> str:
     if not history:
         return ""
-    turns = "\n".join(f"Asked: {_as_data(t.question)}\nAnswered: {_as_data(without_marks(t.answer))}" for t in history)
+    turns = "\n".join(f"Asked: {as_data(t.question)}\nAnswered: {as_data(without_marks(t.answer))}" for t in history)
     return f"<conversation>\n{turns}\n</conversation>"
 
 
 def _meant(query: Query) -> str:
     """The question as it was completed from the conversation, where that changed it."""
     same = query.options or " ".join(query.standalone.split()) == " ".join(query.question.split())
-    return "" if same else f"In full: {_as_data(query.standalone)}"
+    return "" if same else f"In full: {as_data(query.standalone)}"
 
 
 def _options(query: Query) -> str:
@@ -108,14 +108,14 @@ def _options(query: Query) -> str:
         number="s of the right options" if several else " of the right option",
         example=f'"ANSWER: {", ".join(letters)}"',
     )
-    return "<options>\n" + "\n".join(_as_data(option_label(o)) for o in query.options) + f"\n</options>\n\n{form}"
+    return "<options>\n" + "\n".join(as_data(option_label(o)) for o in query.options) + f"\n</options>\n\n{form}"
 
 
-def _as_data(text: str) -> str:
+def as_data(text: str) -> str:
     """A text from outside with nothing in it that looks like a key, a delimiter of ours, or does not show."""
     shown = "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C")
     return _TAG.sub("(", _KEY_LIKE.sub(r"(\1)", shown))
 
 
 def _as_attribute(text: str) -> str:
-    return " ".join(_as_data(text).replace('"', "'").replace(">", "›").split())
+    return " ".join(as_data(text).replace('"', "'").replace(">", "›").split())

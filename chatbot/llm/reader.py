@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import Passage, ReaderError, Turn, Usage
-from chatbot.citations import Verified, whole
+from chatbot.citations import SecondOpinion, Verified, whole
 from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts
 from chatbot.llm.choices import examined
@@ -73,23 +73,35 @@ class _Attempt:
 
     query: Query
     passages: Sequence[Passage]
+    # Asked about unsure claims once the whole answer is there; None where the local judge decides alone.
+    second: SecondOpinion | None = None
     transcript: Transcript = field(default_factory=Transcript)
     text: str = ""
     shown: bool = False
     stream: SentenceStream = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stream = SentenceStream(whole(self.passages), self.query.sides)
+        self.stream = self._new_stream()
 
     def take(self, piece: str) -> str:
-        """What a piece of the answer lets be shown; an exam answer is shown when its last line is there."""
+        """What a piece of the answer lets be shown; an exam answer, and one that two judges read, is shown when all of it is there."""
         self.text += piece
-        return "" if self.query.options else self.stream.push(piece)
+        return "" if self.query.options or self.second else self.stream.push(piece)
 
     def close(self) -> str:
         """What the end of the answer lets be shown."""
         piece = self.take(self.transcript.rest())
-        return piece if self.query.options else piece + self.stream.close()
+        if self.query.options:
+            return piece
+        return self.read_again() if self.second else piece + self.stream.close()
+
+    def read_again(self) -> str:
+        """All that can be shown of the answer, with what the second judge has said by now."""
+        self.stream = self._new_stream()
+        return self.stream.push(self.text) + self.stream.close()
+
+    def _new_stream(self) -> SentenceStream:
+        return SentenceStream(whole(self.passages), self.query.sides, self.query.standalone, self.second)
 
     def reading(self, notice: str = "") -> Reading:
         """What came of it."""
@@ -105,6 +117,8 @@ class LanguageReader:
     def __init__(self, model: str | BaseChatModel, settings: ModelSettings, clock: Clock | None = None) -> None:
         if isinstance(model, str):
             check_model(model)
+        if settings.judge not in ("", "model"):
+            check_model(settings.judge)
         self.name = model if isinstance(model, str) else _name_of(model)
         self._model = None if isinstance(model, str) else model
         self._settings = settings
@@ -165,7 +179,7 @@ class LanguageReader:
         number = 0
         while True:
             number += 1
-            attempt = _Attempt(query, passages)
+            attempt = _Attempt(query, passages, SecondOpinion() if self._settings.judge else None)
             failure = yield from self._called(attempt, history, deadline, tally)
             if failure is None:
                 return attempt.reading()
@@ -234,7 +248,26 @@ class LanguageReader:
             raise GuardrailStop
         if not end and tells_its_end(self.name) and not attempt.transcript.is_full:
             raise StreamCut
-        yield attempt.close()
+        piece = attempt.close()
+        yield self._judged_again(attempt, piece, tally)
+
+    def _judged_again(self, attempt: _Attempt, piece: str, tally: Tally) -> str:
+        """What is shown once a second judge has spoken on unsure claims; what the first let pass where it cannot."""
+        from chatbot.llm.judging import opinions
+
+        if attempt.second is None or not attempt.second.unsure:
+            return piece
+        try:
+            attempt.second.given, used = opinions(self._second_judge(), attempt.second.unsure)
+        except Exception as error:
+            # Whatever a client library raises: the local judge has decided already.
+            _log.debug("nobody judged a second time: %s", classify(error).kind)
+            return piece
+        tally.add(used)
+        return attempt.read_again()
+
+    def _second_judge(self) -> BaseChatModel:
+        return self._opened() if self._settings.judge == "model" else open_model(self._settings.judge, self._settings)
 
     def _opened(self) -> BaseChatModel:
         with self._opening:

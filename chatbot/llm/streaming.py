@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chatbot.answer import REFUSAL, Citation
-from chatbot.citations import Evidence, Place, Verified, bare, check, list_mark, opened
+from chatbot.citations import Checked, Evidence, Place, SecondOpinion, Verified, bare, check, list_mark, opened
 from chatbot.evidence import sentences
 from chatbot.evidence.wording import SENTENCE_END
 from chatbot.marks import marked_sentences, without_marks
@@ -91,6 +91,8 @@ class SentenceStream:
 
     evidence: Sequence[Evidence]
     given: Sequence[str] = ()
+    question: str = ""
+    second: SecondOpinion | None = None
     _buffer: str = ""
     _looked: int = 0
     _settled: int = 0
@@ -164,7 +166,7 @@ class SentenceStream:
     def _check(self, sentence: str, opening: str) -> None:
         if sentence == REFUSAL and not self._shown and not self._held.strip():
             self._refuses = True
-        checked = check(sentence, self.evidence, self._numbers, own_words=True) if is_fit(sentence) else None
+        checked = self._checked(sentence) if is_fit(sentence) else None
         if checked is None:
             self._dropped.append(bare(sentence))
             return
@@ -172,6 +174,9 @@ class SentenceStream:
         self._held += before + checked.text
         self._line_begun, self._breaks = True, 0
         self._citations += [c for c in checked.citations if c not in self._citations]
+
+    def _checked(self, sentence: str) -> Checked | None:
+        return check(sentence, self.evidence, self._numbers, own_words=True, question=self.question, second=self.second)
 
     def _release(self) -> str:
         if not self._citations or self._refuses:

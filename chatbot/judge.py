@@ -1,0 +1,105 @@
+"""Does this evidence bear out this statement? Learned from labelled claims (benchmarks/learn_judge.py), one organ for every reader.
+
+A cross-encoder reads a claim beside its evidence in its place and gives the probabilities that the evidence supports it, contradicts
+it, or is silent. Numbers, names and dates are exact: they are held against the words by rules before (`citations`), for a model of six layers
+reads "350 W" and "530 W" much alike.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from chatbot.deadline import check
+from chatbot.evidence import Unit
+from chatbot.words import content_words, stem
+from ingest import Remembered, load_judge
+
+# Of `evidence_features`, in their order.
+_WEIGHTS = (-1.111, 0.499, 0.235, 0.218, 0.139, 0.471, -0.223, 0.548, 0.487, 0.83)
+_LEAST = 1e-4
+_REMEMBERED = 4_096
+# A table row has so many cells at most beside its name: those that share words with the claim.
+_CELLS = 8
+
+
+class Verdict(NamedTuple):
+    """Probabilities; they sum to 1."""
+
+    supports: float
+    contradicts: float
+    silent: float
+
+
+# "Use X" is printed where the judge is this sure that the evidence answers the question so.
+HEADLINE = 0.5
+
+
+_MEMORY: Remembered[Verdict, tuple[str, str]] = Remembered(lambda: _judged, _REMEMBERED)
+
+
+def judge(claims: Sequence[str], evidence: Sequence[Sequence[Unit]]) -> list[Verdict]:
+    """Whether the units of each piece of evidence, together, bear out the claim beside it."""
+    check()
+    return _MEMORY([(claim, told(claim, some)) for claim, some in zip(claims, evidence, strict=True)])
+
+
+def answers_so(question: str, answer: str, evidence: Sequence[Unit]) -> bool:
+    """Whether evidence bears out a short answer to a question, such as the name of what to use."""
+    return judge([f"{question} {answer.strip()}"], [evidence])[0].supports >= HEADLINE
+
+
+def borne_out(claim: str, verdicts: Sequence[Verdict], overlaps: Sequence[float]) -> float:
+    """How sure it is that one of several pieces of evidence bears out a claim, the nearest in words first.
+
+    The best of many is too good: a false claim needs one friend. What the others say and how many words are shared tell more together;
+    a logistic regression weighs them (`benchmarks/judge.py --fit`), on claims that the judge did not learn from, which calibrates it as well.
+    """
+    total = sum(weight * value for weight, value in zip(_WEIGHTS, evidence_features(claim, verdicts, overlaps), strict=True))
+    return 1 / (1 + math.exp(-total))
+
+
+def evidence_features(claim: str, verdicts: Sequence[Verdict], overlaps: Sequence[float]) -> list[float]:
+    """What `borne_out` weighs: 1, then log odds that evidence supports the claim (best, second, nearest, mean) and contradicts it
+    (best, most), shared words (best, nearest), and the claim's words, in tens."""
+    supports = [_log_odds(v.supports) for v in verdicts]
+    contradicts = [_log_odds(v.contradicts) for v in verdicts]
+    best = max(range(len(verdicts)), key=supports.__getitem__)
+    ranked = sorted(supports, reverse=True)
+    return [
+        1.0, ranked[0], ranked[:2][-1], supports[0], sum(supports) / len(supports),
+        contradicts[best], max(contradicts), overlaps[best], overlaps[0], len(claim.split()) / 10,
+    ]  # fmt: skip
+
+
+def _log_odds(probability: float) -> float:
+    return math.log((probability + _LEAST) / (1 - probability + _LEAST))
+
+
+def _judged(pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+    logits = load_judge().judge(pairs)
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return [Verdict(*map(float, row)) for row in odds / odds.sum(axis=1, keepdims=True)]
+
+
+def told(claim: str, evidence: Sequence[Unit]) -> str:
+    """What the judge reads of some units: each with what it hangs from; of a row, the cells that have to do with the claim."""
+    return " // ".join(relevant(claim, in_its_place(unit)) for unit in evidence)
+
+
+def in_its_place(unit: Unit) -> str:
+    """A unit behind the last two of what stands above it and the sentence it leans on, without Markdown's escapes."""
+    return re.sub(r"\\([^\w\s])", r"\1", " | ".join((*unit.above[-2:], *([unit.before] if unit.before else []), unit.plain)))
+
+
+def relevant(claim: str, text: str) -> str:
+    """A row of many cells without those that share no word and no number with the claim; any other text as it is."""
+    first, *cells = text.split("; ")
+    if len(cells) < _CELLS or sum(": " in cell for cell in cells) < len(cells) - 1:
+        return text
+    said = {stem(word) for word in content_words(claim)} | set(re.findall(r"\d+", claim))
+    shared = [len(said & ({stem(word) for word in content_words(cell)} | set(re.findall(r"\d+", cell)))) for cell in cells]
+    kept = sorted(sorted(range(len(cells)), key=lambda n: -shared[n])[:_CELLS])
+    return "; ".join([first, *(cells[n] for n in kept)])
