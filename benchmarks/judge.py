@@ -86,7 +86,10 @@ def fit() -> None:
     passages = {p["id"]: passage_of(p) for p in _lines(LABELS / "passages.jsonl") if is_held(p["id"])}
     draw = random.Random(0)
     claims += [{**c, "passage": draw.choice(sorted(passages)), "label": "silent"} for c in _lines(LABELS / "astray.jsonl")][::2]
-    found = [citations.features(c["claim"].rstrip("."), whole([passages[c["passage"]]]), question=c.get("question", "")) for c in claims]
+    others = sorted(passages)
+    # Half of them cite other passages as well: what is cited beside takes nothing from what bears a claim out.
+    cited = [[passages[c["passage"]], *(passages[o] for o in draw.sample(others, 5 * (n % 2)))] for n, c in enumerate(claims)]
+    found = [citations.features(c["claim"].rstrip("."), whole(some), question=c.get("question", "")) for c, some in zip(claims, cited, strict=True)]
     asked = [n for n, one in enumerate(found) if one]
     rows, true = np.array([found[n] for n in asked]), np.array([claims[n]["label"] == "supports" for n in asked])
     model = LogisticRegression(C=1.0, max_iter=5000, fit_intercept=False)

@@ -20,7 +20,7 @@ from chatbot.support import is_exact, overlap
 from chatbot.words import words
 
 # Of a quoted claim so many words must stand in what it cites; of a claim in a writer's own words the judge must be so sure.
-_QUOTED, BORNE_OUT = 0.5, 0.7
+_QUOTED, BORNE_OUT = 0.5, 0.6
 # Between these the judge is unsure, and a second one may be asked.
 _UNSURE = (0.2, 0.8)
 # So many units of each passage are looked at, and so many of all that a clause cites are judged by themselves.
@@ -365,8 +365,7 @@ def _asked(claim: str, question: str) -> str:
 
 def _nearest(claim: str, evidence: Evidence) -> list[Unit]:
     """The units of a piece of evidence that share most with a claim."""
-    inside = [u for u in _candidates(evidence) if u.chunk is evidence.passage.chunk]
-    return sorted(inside, key=lambda u: overlap(claim, [u]), reverse=True)[:_NEAREST]
+    return sorted(_candidates(evidence), key=lambda u: overlap(claim, [u]), reverse=True)[:_NEAREST]
 
 
 def _together(claim: str, ranked: Sequence[tuple[Unit, int]]) -> Iterator[list[tuple[Unit, int]]]:

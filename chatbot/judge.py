@@ -18,7 +18,7 @@ from chatbot.words import content_words, stem
 from ingest import Remembered, load_judge
 
 # Of `evidence_features`, in their order.
-_WEIGHTS = (-1.111, 0.499, 0.235, 0.218, 0.139, 0.471, -0.223, 0.548, 0.487, 0.83)
+_WEIGHTS = (-1.062, 0.693, 0.204, 0.265, 0.598, -0.249, 0.211, 0.628, 0.807)
 _LEAST = 1e-4
 _REMEMBERED = 4_096
 # A table row has so many cells at most beside its name: those that share words with the claim.
@@ -62,14 +62,14 @@ def borne_out(claim: str, verdicts: Sequence[Verdict], overlaps: Sequence[float]
 
 
 def evidence_features(claim: str, verdicts: Sequence[Verdict], overlaps: Sequence[float]) -> list[float]:
-    """What `borne_out` weighs: 1, then log odds that evidence supports the claim (best, second, nearest, mean) and contradicts it
+    """What `borne_out` weighs: 1, then log odds that evidence supports the claim (best, second, nearest) and contradicts it
     (best, most), shared words (best, nearest), and the claim's words, in tens."""
     supports = [_log_odds(v.supports) for v in verdicts]
     contradicts = [_log_odds(v.contradicts) for v in verdicts]
     best = max(range(len(verdicts)), key=supports.__getitem__)
     ranked = sorted(supports, reverse=True)
     return [
-        1.0, ranked[0], ranked[:2][-1], supports[0], sum(supports) / len(supports),
+        1.0, ranked[0], ranked[:2][-1], supports[0],
         contradicts[best], max(contradicts), overlaps[best], overlaps[0], len(claim.split()) / 10,
     ]  # fmt: skip
 

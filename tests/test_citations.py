@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,3 +103,5 @@ TABLE = whole(
 )
 def test_a_writer_s_own_words_are_bound_to_their_clause_and_their_row(draft: str, kept: bool) -> None:
     assert bool(verify(draft, TABLE, own_words=True).citations) is kept
+    again = tuple(replace(e, passage=replace(e.passage, chunk=replace(e.passage.chunk))) for e in TABLE)
+    assert bool(verify(draft, again, own_words=True).citations) is kept  # a passage is read from the index anew each time

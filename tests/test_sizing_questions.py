@@ -18,7 +18,11 @@ QUESTIONS = Path(__file__).resolve().parent / "sizing"
 # The aim is 0.90 on both; the floors stand a little beside what is reached.
 @pytest.mark.parametrize(
     ("name", "floor"),
-    [("sizing-tuned", 0.95), ("sizing-kept", 0.82), pytest.param("odd-tuned", 0.9, marks=pytest.mark.evaluation)],
+    [
+        ("sizing-tuned", 0.95),
+        ("sizing-kept", 0.85),
+        *(pytest.param(name, 0.9, marks=pytest.mark.evaluation) for name in ("odd-tuned", "plain-tuned")),
+    ],
 )
 def test_sizing_questions_are_answered(bot: Chatbot, name: str, floor: float) -> None:
     asked = ask_file(bot, QUESTIONS / f"{name}.jsonl")
