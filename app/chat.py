@@ -47,7 +47,8 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
     store = feedback_store(str(bot.index.path))
     earlier = _recent(exchanges())
     for exchange in earlier:
-        with st.empty().container():
+        # Where the answer was streamed into; emptied first, the page might draw the gap and close what stood open.
+        with st.container():
             show_exchange(exchange, store, bot.index)
             if submission is None and exchange is earlier[-1]:
                 show_next(exchange)

@@ -96,6 +96,16 @@ class Page:
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         element.click()
 
+    def open_card(self) -> None:
+        """Click the first card until it is open: a page that still scrolls to its answer moves under the pointer."""
+
+        def is_open(_: webdriver.Chrome) -> bool:
+            if not (found := self.all(".ww-card[open]")):
+                self.click(self.all(".ww-card summary")[0])
+            return bool(found)
+
+        self.waiting().until(is_open)
+
     def press(self, label: str) -> None:
         self.click(self.waiting().until(lambda _: self.button(label), f"no button {label!r}"))
         self.wait_until_idle()

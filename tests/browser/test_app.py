@@ -64,8 +64,7 @@ def test_a_follow_up_and_then_a_new_chat(page: Page) -> None:
 
 def test_a_card_stays_open_while_the_visitor_votes(page: Page) -> None:
     page.ask(QUESTION)
-    page.wait_until_idle()
-    page.click(page.all(".ww-card summary")[0])
+    page.open_card()
     before = len(FeedbackStore(page.app.index).all())
     page.click(page.all('[data-testid="stFeedback"] button')[1])
     page.waiting().until(lambda _: len(FeedbackStore(page.app.index).all()) > before)
@@ -133,7 +132,7 @@ def test_a_file_with_a_hostile_name_is_added_and_removed_on_the_sources_page(pag
 def test_hostile_documents_are_shown_as_text(page: Page) -> None:
     page.ask("What does the Wombat-7 chip cost?")
     assert "$5" in page.texts(".ww-answer")[-1]
-    page.click(page.all(".ww-card summary")[0])
+    page.open_card()
     assert '<img src=x onerror="window.harmed = true"> and **stars** :red[red]' in page.wait_for(".ww-card[open]").text
     page.open(f"sources?doc={quote('hostile/wombat.md', safe='')}")
     assert "<script>window.harmed = true</script>" in page.wait_for(".ww-text").text
