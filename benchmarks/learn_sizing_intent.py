@@ -33,7 +33,7 @@ from ingest import Index, sync
 HERE = Path(__file__).parent
 INTENTS = HERE.parent / "chatbot" / "sizing" / "intents.safetensors"
 # Documents' questions are far more than all others, and would be guessed for whatever is new.
-WEIGHT_OF_OTHERS = 0.25
+WEIGHT_OF_OTHERS = {"near misses": 0.5}
 INVENTED = 800
 
 
@@ -42,6 +42,7 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="write chatbot/sizing/intents.safetensors")
     write = options.parse_args().write
     wordings = [w for file in sorted((HERE / "labels" / "sizing").glob("*.jsonl")) for w in lines(file)]
+    wordings = [{**w, "set": "near misses"} if w["asked"] in ("document", "other") else w for w in wordings]
     others = [{"text": text, "asked": asked, "set": name} for name, asked, text in of_documents()]
     with tempfile.TemporaryDirectory() as folder:
         sync([HERE.parent / "corpus" / "facts", HERE.parent / "corpus" / "instances.csv"], Path(folder) / "index")
@@ -81,7 +82,7 @@ def with_what_was_asked(wordings: Sequence[Mapping[str, str]], known: Known) -> 
 
 def fitted(questions: Sequence[Mapping[str, str]], rows: csr_matrix) -> LogisticRegression:
     labels = [LABELS.index(q["asked"]) for q in questions]
-    return LogisticRegression(C=10, max_iter=300).fit(rows, labels, [WEIGHT_OF_OTHERS if "set" in q else 1.0 for q in questions])
+    return LogisticRegression(C=10, max_iter=300).fit(rows, labels, [WEIGHT_OF_OTHERS.get(q["set"], 0.25) if "set" in q else 1.0 for q in questions])
 
 
 def report(questions: Sequence[Mapping[str, str]], rows: csr_matrix, known: Known) -> None:

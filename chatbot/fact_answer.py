@@ -36,7 +36,7 @@ from ingest import Index
 
 _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
 # How likely a question must ask for what a row says, and to be told that none says it.
-_POSSIBLY, _ASKED, _SURELY = 0.1, 0.5, 0.8
+_POSSIBLY, _ASKED, _SURELY = 0.1, 0.4, 0.8
 _SHOWN = 8
 _WHETHER = re.compile(
     r"^\W*(?:(?:so|and|but|hm+|hey|hi|ok)\W+)*(?:is|are|does|do|did|has|have|can|was|isn['’]?t|aren['’]?t|doesn['’]?t|hat|ist|a-t-il|est-ce|tiene|ha)\b"

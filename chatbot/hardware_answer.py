@@ -33,9 +33,9 @@ _NOT_EMBODIED = re.compile(r"\b(?:no|not|without|excluding|excl\.?|except|minus|
 _WITH_EMBODIED = re.compile(r"\b(?:everything|in all|total|plus|including|included|incl|and|with|all in)\b")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin|excl)\b[^.]{0,20}(?:pue|intensity|overhead)|\bpue\b[^.;,]{0,6} (?:no|out|excl\w*|aside|left out)\b|\b(?:overhead|pue)\b(?: (?:is|has been|\w+))? (?:already|left out)\b|\balready (?:has|includes?|incl\w*)\b|\bit side\b|\bgrid (?:intensity )?only\b")
 # What a data centre draws for energy that its machines use, in words that ask for no carbon.
-_FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
+_FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkg\b|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
-_EACH = re.compile(r"\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) (?![gp]\d)[a-z]{1,2}\d+\w*(?: (?:per|an|each) | |-)hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
+_EACH = re.compile(r"(?:cost of|does|do i pay for|price of|pay for) (?:one|a single) (?:nvidia )?(?![gp]\d)[a-z]\d{1,3}\w?\b|\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) (?![gp]\d)[a-z]{1,2}\d+\w*(?: (?:per|an|each) | |-)hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
 _IN_USE = re.compile(r"\b(?P<used>\d+) (?:out )?of (?:the |its |our |those )?\d+ (?:gpus|cards|chips|accelerators)\b")
@@ -75,7 +75,8 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             return working.draft(*(_at_facility(work, working, water=False) for work in works))
         parts = len(works) if _EVENLY.search(question) else 1
         shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
-        return working.draft(*_of_energy(shared, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ, together=parts > 1))
+        metered = any("at the meter" in turn for turn in (question, *earlier))  # the overhead is in it
+        return working.draft(*_of_energy(shared, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ, together=parts > 1))
     if asked.workload.budget_per_hour and goals & {Goal.COST, Goal.TOKEN_COST} and (asked.workload.tokens_per_second or asked.workload.hours) and not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
         return working.draft(*(_at_own_rate(work, working) for work in works))
     if asked.workload.tokens_per_second and Goal.TOKENS in goals and not asked.workload.instance_type:
@@ -646,7 +647,8 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
     told = [line for m in known for line in _drawn(m, question, working)]
     if _IDLE.search(question):
         inside = [Workload(accelerator=short(name)) for m in machines if (name := working.tables.facts.instances[m.work.instance_type or ""].accelerator)]
-        told = [*_of_accelerators(list(dict.fromkeys(inside)), question, working), *told]
+        metered = [work for work in dict.fromkeys(inside) if any(sheet.max_w is not None for sheet in _sheets(work, working.tables.facts))]
+        told = [*_of_accelerators(metered, question, working), *told]
     return [*verdict, *told, *silent]
 
 
@@ -831,6 +833,8 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     sheets = list(equal.values())
     known = [(work, sheet) for work, sheet in sheets if sheet.max_w is not None]
     silent = [f"There is no published power figure of the {short(s.name)} in the data {working.cite(s.row)}." for _, s in sheets if s.max_w is None]
+    if silent and not known:
+        raise ReaderError(f"{REFUSAL} There is no published power figure of the {' or the '.join(short(s.name) for _, s in sheets)} in the data.")
     known.sort(key=lambda pair: (pair[1].max_w or 0.0) * _number_of(pair[0]), reverse=True)
     idle = (bool(_IDLE.search(question)) or any(work.load == 0 for work in works)) and not re.search(r"\bmax|\bpeak|\bfull (?:load|power|tilt)", question)
     told: list[str] = []

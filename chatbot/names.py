@@ -22,9 +22,9 @@ _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b(?!-(?:style|like|ba
 _SENTENCE_BEFORE = re.compile(r"(?:^|[.?!:\n])[ \"'“‘(]*\Z")
 _OPENING = 40
 _OF_CALENDAR = frozenset([*day_name, *month_name])
-# Number formats, codes of exams, and services and gases that are written like a part number.
+# Number formats, codes of exams, parts of a year, percentiles, and services and gases that are written like a part number.
 _FORMAT = re.compile(
-    r"^(?:[a-z]{3}-c\d\d|ec2|s3|co2e?|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
+    r"^(?:[a-z]{3}-c\d\d|ec2|s3|q[1-4]|h[12]|fy\d+|p(?:50|9\d+)|x\d+|k?g?co2e?|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
     re.IGNORECASE,
 )
 

@@ -28,6 +28,10 @@ Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft |
 _COMPOSERS: tuple[Composer, ...] = (lay_side_by_side, judge, compare, define, decide, state_facts)
 
 
+# Of more things than these at once the rows alone tell: a document speaks of one or two.
+_FEW = 2
+
+
 def _tell_rows(query: Query, index: Index) -> Told | None:
     tables = load(index)
     heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
@@ -42,12 +46,12 @@ def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequen
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
     told_by_rows = _tell_rows(query, index)
-    if told_by_rows and (told_by_rows.draft.computed or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
+    if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return told_by_rows.draft
     if draft := answer_from_table(query, scored, passages, index):
         return draft
     looked_up = (told_by_rows.draft if told_by_rows else None) or look_up(query, passages, index)
-    if query.unknown:
+    if set(map(str.lower, query.unknown)) - load(index).known.types - load(index).known.regions:
         return looked_up or Draft("", ())
     if looked_up and not told_by_rows and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
         return looked_up

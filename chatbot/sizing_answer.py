@@ -74,7 +74,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals and (asked.stated & _BUDGETS or not hardware):
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
-    if (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
+    if not asked.workload.hours and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     wanted = asked.workload
     elsewhere = wanted.region and asked.goal is Goal.CHEAPEST and all(price.region != wanted.region for prices in tables.facts.prices.values() for price in prices)
@@ -101,7 +101,7 @@ _CHIP = re.compile(r"(?<![\w.-])(?:(?:trainium|inferentia|gaudi|rubin)[ -]?v?\d+
 def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
     """An accelerator that neither a row nor a document has."""
     rows = re.sub(r"[ -]", "", " ".join(known.accelerators).lower())
-    found = (match.group() for match in _CHIP.finditer(question) if re.sub(r"[ -]", "", match.group().lower()).rstrip("s") not in rows)
+    found = (match.group() for match in _CHIP.finditer(question) if re.sub(r"[ -]|s$|(?<=[am])1$", "", match.group().lower()) not in rows)
     return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip), chip.rstrip("s"))))), None)
 
 
@@ -145,8 +145,13 @@ _RARE = 3
 _OF_IT = re.compile(r"\b(?:it|ours?|mine|we|my)\b")
 
 
+_NEXT = re.compile(r"\bnext (?:year|quarter|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE)
+
+
 def _later_year(question: str, facts: Facts) -> str | None:
-    """A year for which a question asks and that is after the newest price."""
+    """A year, or a next part of one, for which a question asks and that is after the newest price."""
+    if match := _NEXT.search(question):
+        return match.group()
     newest = max((price.date for prices in facts.prices.values() for price in prices), default="")
     return next((year for year in re.findall(r"\b(?:in|by|for|of|during) (20\d\d)\b(?! (?:hours?|tokens?|gpus?|instances?))", question) if newest and year > newest[:4]), None)
 

@@ -31,8 +31,9 @@ def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False) -> bo
 
 def overlap(claim: str, cited: Sequence[Unit]) -> float:
     """The share of a claim's words that stand in its words or above them, synonyms at a discount; 1 for a claim of no words."""
-    text = " ".join(f"{' '.join(u.above)} {u.chunk.document.title} {u.plain}" for u in cited)
-    there, groups = stems_and_groups(text)
+    # Each by itself: a unit is tried with many others, and its words are remembered.
+    found = [stems_and_groups(f"{' '.join(u.above)} {u.chunk.document.title} {u.plain}") for u in cited]
+    there, groups = (frozenset().union(*sets) for sets in zip(*found, strict=True)) if found else (frozenset(), frozenset())
     asked = [w for w in content_words(claim) if stem(w) not in _FRAME]
     if not asked:
         return 1.0

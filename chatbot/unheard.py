@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 from chatbot.attribute import asked_holder
 from chatbot.names import Name, proper_names
-from chatbot.words import stem, synonyms, words
+from chatbot.words import STOP_WORDS, stem, synonyms, words
 from ingest import Index, known_words
+
+# Of so many words a smaller share of stop words is not English; terse questions have few as well.
+_ENOUGH, _ENGLISH = 7, 0.2
 
 
 def unknown_names(found: Sequence[Name], index: Index) -> tuple[str, ...]:
@@ -17,12 +20,22 @@ def unknown_names(found: Sequence[Name], index: Index) -> tuple[str, ...]:
 
 
 def strangers(text: str, index: Index) -> tuple[str, ...]:
-    """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product."""
+    """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product.
+
+    None in a text that is not English: what is written with a capital there may be any word.
+    """
+    if _is_foreign(text):
+        return ()
     unseen = [
         w for w in _capitalised(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
     ]
     known = " ".join(f"{s.title} {s.publisher or ''}" for s in index.sources()).lower() if unseen else ""
     return tuple(w for w in unseen if w.lower() not in known)
+
+
+def _is_foreign(text: str) -> bool:
+    said = [w for w in words(text) if w.isalpha()]
+    return len(said) >= _ENOUGH and sum(w in STOP_WORDS for w in said) < _ENGLISH * len(said)
 
 
 def unheard_kind(text: str, index: Index) -> tuple[str, ...]:

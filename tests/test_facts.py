@@ -245,7 +245,7 @@ def ask(question: str, index: Index) -> Answer:
         ("ストックホルム（eu-north-1）のPUEはいくつですか", "eu-north-1 (Europe (Stockholm)) has a PUE of 1.1 [1]."),
         ("How dirty is the grid behind eu-west-1?", "eu-west-1 (Europe (Ireland)) has a grid carbon intensity of 256.54 g CO2e per kWh [1]."),
         ("max power of one H100 SXM?", "NVIDIA H100 GPU (80 GB) has a maximum power of 700 W [1]."),
-        ("for MLA math on DeepSeek-V3 I need kv_lora_rank and the rope dim", "- deepseek-ai/DeepSeek-V3 has a RoPE head dimension of 64 [1].\n- deepseek-ai/DeepSeek-V3 has a KV LoRA rank of 512 [1]."),
+        ("for MLA math on DeepSeek-V3 I need kv_lora_rank and the rope dim", "deepseek-ai/DeepSeek-V3 has a RoPE head dimension of 64 and a KV LoRA rank of 512 [1]."),
         ("memory bandwidth of an H100?", "NVIDIA H100 GPU (80 GB) has a memory bandwidth of 3350 GB/s [1]."),
         ("max power of an L4?", "NVIDIA L4 GPU (24 GB) has a maximum power of 72 W [1]."),
         ("What is the idle power of an L4 in watts?", "NVIDIA L4 GPU (24 GB) has an idle power of 8 W [1]."),
@@ -283,11 +283,11 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
     [
         (
             ["How deep is the big Llama 3.1, the 405B? And into how many kv heads does it squash its queries"],
-            "- meta-llama/Meta-Llama-3.1-405B has 126 layers [1].\n- meta-llama/Meta-Llama-3.1-405B has 8 key/value heads [1].",
+            "meta-llama/Meta-Llama-3.1-405B has 126 layers and 8 key/value heads [1].",
         ),
         (
             ["Qwen3 32B has hidden 5120 and 64 heads so the head size must be 80, correct?"],
-            "- No: Qwen/Qwen3-32B has a head dimension of 128 [1].\n- Qwen/Qwen3-32B has a hidden size of 5120 [1].\n- Qwen/Qwen3-32B has 64 attention heads [1].",
+            "No: Qwen/Qwen3-32B has a head dimension of 128, a hidden size of 5120 and 64 attention heads [1].",
         ),
         (
             ["the softmax of gpt-oss: how big is its vocabulary, any size?"],
@@ -295,11 +295,11 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
         ),
         (
             ["Qwen3-8Bは何層ですか?KVヘッドの数も教えてください。"],
-            "- Qwen/Qwen3-8B has 36 layers [1].\n- Qwen/Qwen3-8B has 8 key/value heads [1].",
+            "Qwen/Qwen3-8B has 36 layers and 8 key/value heads [1].",
         ),
         (
             ["gpt-oss-120b: how many experts, and how many fire per token?"],
-            "- openai/gpt-oss-120b has 4 experts per token [1].\n- openai/gpt-oss-120b has 128 experts [1].",
+            "openai/gpt-oss-120b has 4 experts per token and 128 experts [1].",
         ),
         (["Layers in Qwen3-14B?", "the 32B?"], "Qwen/Qwen3-32B has 64 layers [1]."),
         (["deepseek r1 size?", "no i mean how much of that fires per token"], "deepseek-ai/DeepSeek-R1 has 37B active parameters [1]."),
@@ -340,7 +340,6 @@ def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None
         "PUE on the moon",
         "which instances does the A10G power?",
         "When should I use FP8 on an H100?",
-        "What is the size of Llama 3.1 70B in GB on disk?",
         "How much water does the Ohio data centre take from rivers each year?",
         "How much does an L40S weigh?",
         "When was the NVIDIA B300 released?",

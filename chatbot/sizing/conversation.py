@@ -17,7 +17,7 @@ from ingest import known_words
 _LONGEST = 2_000
 # How likely a question must ask for something that is computed, alone and after one that was computed: at these, in the
 # cross-validation of benchmarks/learn_sizing_intent.py, one in a hundred of the documents' questions is claimed.
-_CLAIMED, _CONTINUED = 0.7, 0.5
+_CLAIMED, _CONTINUED = 0.6, 0.5
 # Of so many turns the numbers may be changed.
 _REMEMBERED = 6
 _COUNT = frozenset({"of_them", "instances", "accelerators"})
@@ -87,7 +87,7 @@ def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked
     return heard.asked if heard and heard.computed else None
 
 
-_COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi)\b\W*)*", re.IGNORECASE)  # fmt: skip
+_COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi|h+m+|ouch|wow|oh|ah|uff|haha|lol|alright|right|interesting|sure|merci|gracias|grazie)\b\W*)*", re.IGNORECASE)  # fmt: skip
 _LEAD = re.compile(
     r"\W*(?:(?:ok(?:ay)?|haha|lol|hm+|oh|no|well|thanks)\b\W*)*(?:and|but|so|then|also|now|what about|how about|what if|same|instead|und|what would change|swap|switch|move|change|replace|make (?:it|that)|sorry|sry|oops|wait|actually|i (?:actually )?(?:have|mean|meant)|rather|y|et|und in)\b"
 )
@@ -127,7 +127,7 @@ def _put_in_place(said: Said, before: Heard, known: Known) -> tuple[Said, str]:
 
 
 # "And Grok 4?": nothing but a name, behind a word that leads on.
-_NAME_ALONE = re.compile(r"\W*(?:(?:and|what about|how about|for|with|or|the|on|of|in|y|et|und|e)\s+)*(?P<name>[a-z][\w-]*(?:[ -](?:[a-z][\w-]*|v?\d[\w.]*)){0,3})(?:['’]s)?\W*", re.IGNORECASE)
+_NAME_ALONE = re.compile(r"\W*(?:(?:ok(?:ay)?,?|so|and|what about|how about|for|with|or|the|on|of|in|y|et|und|e)\s+)*(?P<name>[a-z][\w-]*(?:[ -](?:[a-z][\w-]*|v?\d[\w.]*)){0,3})(?:['’]s)?\W*", re.IGNORECASE)
 
 
 def _stranger(question: str, said: Said, before: Heard) -> str | None:

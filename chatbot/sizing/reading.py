@@ -122,7 +122,7 @@ class Reading:
 
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
-    text = _completed(_renamed(as_read(question)), known)
+    text = _completed(_renamed(_DENIED_NUMBER.sub("", as_read(question))), known)
     reading = Reading(text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
     euros = bool(_EUROS.search(text))
@@ -196,6 +196,8 @@ _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_N
 _SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
+# "Five machines, not two."
+_DENIED_NUMBER = re.compile(rf",? \b(?:not|instead of|rather than|nicht|statt|pas|no) {_NUMBER}(?=\W*(?:$|[,;.?!]))")
 _LEFT = re.compile(rf"(?<![\w.,$-])(?!(?:one|single)\b)(?:{_NUMBER})k?(?:\s?%)?(?![\w-])")
 
 
@@ -390,6 +392,7 @@ _NOUN = r"(?:models?|llms?|checkpoints?|transformers?|networks?|modello|modelo|m
 _UNNAMED = _compiled(
     rf"(?:(?:my|our|(?<=have )an?|(?<=built )an?|(?<=trained )an?|unser\w*|notre|nuestro|nostro|il nostro) (?!(?:[a-z]+ )?\|)(?:[a-z][a-z-]+ ){{0,2}}?{_NOUN}(?!\w)(?! (?:of|with|that|called|named)\b)(?: maison| propio| interno)?"
     rf"|(?:another|an?other|the (?:second|other)|a different|a second) {_NOUN}(?!\w))|(?:something|a (?:model|checkpoint|llm)|which (?:model|llm|one))\b(?=.*\b(?:forg[eo]t|remember|recall|no idea|don['’]?t know|not sure|unsure)\b)"
+    rf"|the {_NOUN} (?:that |which )?(?:(?:the|our|my|an?|their|his|her|another) )?(?:[a-z]+ ){{0,2}}(?:built|trained|made|uses?|used|runs?|deployed|shipped|wrote|tested|has|have)(?!\w)|(?:their|his|her) {_NOUN}(?!\w)"
     rf"|(?<=remember )(?:which|what) (?:model|llm|one)|(?<=know )(?:which|what) (?:model|llm|one)"
 )
 
@@ -545,7 +548,7 @@ def _take_budget(reading: Reading) -> None:
 
 
 _TOKENS = _compiled(
-    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-]?(?:de |of |training |output |input |generated )?tok(?:ens?)?(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
+    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-]?(?:de |of |training |output |input |generated )?tok(?:en)?s?(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
 )
 
 
@@ -792,7 +795,7 @@ def _take_lines(reading: Reading, text: str) -> None:
                 reading.slots.setdefault("instances", int(_value(several["count"])))  # "4 of the smallest Trainium (trn1.2xlarge)"
             reading.mask(match.start(), match.end())
             for slot, values in means.items():
-                if refused or set(values) <= without:
+                if refused or slot == "without" or set(values) <= without:
                     without.update(values)
                 else:
                     wanted[slot].update(values)
@@ -894,6 +897,8 @@ _ALWAYS = _compiled(r"(?:(?:nobody|no[ -]?one|don['’]?t|never|not)(?: ever| ge
 _RATE = re.compile(r"\b(?:per|pro|par|por|each|every|in a)[ -](?:calendar )?(?:day|week|year|annum|tag|woche|jahr|jour|semaine|an|d[ií]a|semana|año)\b|\b(?:daily|weekly|yearly|annual(?:ly)?)\b|/ ?(?:day|week|year)\b")
 _A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?(?:year|annum|jahr|an|año)\b|\b(?:yearly|annual\w*)\b|/ ?year\b")
 _FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante|em|num|numa|per|por|an(?= ein)|über|przez|w ciągu)\s")
+# "Four runs, each 6 hours".
+_RUNS = _compiled(rf"(?P<count>{_NUMBER})\s(?:[a-z-]+\s)?(?:runs|jobs|trainings|sessions|experiments|rounds|times)(?=[ ,]*(?:\(|each|of|at|that (?:each )?take|taking|lasting|every one))")
 # "A week" by itself, or of something, is a length too; "the price a week" is none.
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
@@ -939,7 +944,7 @@ def _take_duration(reading: Reading) -> None:
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
         if periods and match["number"] in _ONE:
             continue  # "for an hour, a day and a month" are three prices
-        if once and not (whole or re.search(r"full|whole|entire", match.group())) and not apart and not _FOR.match(match.group()):
+        if once and not (whole or re.search(r"full|whole|entire", match.group()) or (always and _hours(match["unit"]) > 1)) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
         hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
@@ -969,6 +974,8 @@ def _take_duration(reading: Reading) -> None:
             rates.append((lengths.pop(0), 24.0))
         if rates or whole_days or named:
             rates.append((days_[0] * 24.0, 168.0))
+    if runs := [_value(match["count"]) for match in reading.take(_RUNS)] if lengths and not rates else []:
+        lengths[0] *= runs[0]
     if rates:
         lengths = [_scheduled(sorted(rates, key=lambda rate: rate[1]), lengths, 8760.0 if yearly else MONTH_HOURS)]
     reading.fill("hours", lengths[:1])

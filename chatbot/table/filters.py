@@ -63,7 +63,7 @@ _SIZES = {True: r"largest|biggest", False: r"smallest"}
 _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|does|did)(?: not|n['’]?t) (?:have|support)) )?(?:any |an? )?"
 _ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?)"
 _SEEKS = re.compile(
-    rf"\b(?:which|what|list|show|find|name|any|all|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
+    rf"\b(?:which|what|list|show|find|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
     rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|that|having|under|below|over|costing|cheaper than)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b"
 )
 _COUNTS = re.compile(rf"\b(?:how many|number of|count of)\b(?: [\w.-]+){{0,4}}? {_ROWS}\b")
@@ -89,6 +89,7 @@ _FRAME = frozenset(
         "support supports supported offer offers offered equipped feature features featured contain contains carry carries exist exists",
         "available number total amount count spec specs specification specifications details configuration capacity table provide provides",
         "watts gb gib gigabytes tb tib terabytes compare include includes use uses used inside built among between across compared overall installed attached each different show find describe",
+        "give need want please pls plz thx thanks hi hey can could make get side slide slides overview summary rank ranked list listed row rows column columns",
     )
     for words in line.split(" ")
 )

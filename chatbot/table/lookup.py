@@ -179,14 +179,28 @@ def lines_of(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
         names.sort(key=lambda name: value_of(newest[name.lower()], asked.columns[0]) or 0.0, reverse=asked.greater_first)
     lines = [(column, text, row) for name in names for column in asked.columns for text, row in _cells(asked.key, name, column, rows)]
     # Of a whole family each figure is told once.
-    return list({(column, row.cells[column]): (column, text, row) for column, text, row in reversed(lines)}.values())[::-1] if len(names) > _FAMILY else lines
+    return list({(column, row.cells[column]): (column, text, row) for column, text, row in reversed(lines)}.values())[::-1] if asked.key == "Model" and len(names) > _FAMILY else lines
 
 
 def tell(asked: Asked, lines: Sequence[tuple[str, str, Row]], writing: Writing, lead: str = "") -> None:
-    """The lines, the first with what leads the answer."""
-    ranked = asked.most is not None
-    for place, (_, text, row) in enumerate(lines[:_SHOWN]):
-        writing.line(f"{lead if not place else ''}{text}", row, opening="- " if (place or not ranked) and len(lines) > 1 else "")
+    """A line for each thing, the first with what leads the answer."""
+    ranked, own = asked.most is not None, _by_row(asked.key, lines)[:_SHOWN]
+    for place, (parts, row) in enumerate(own):
+        text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        writing.line(f"{lead if not place else ''}{text}", row, opening="- " if (place or not ranked) and len(own) > 1 else "")
+
+
+def _by_row(key: str, lines: Sequence[tuple[str, str, Row]]) -> list[tuple[list[str], Row]]:
+    """What is told of each row, in as many parts as columns: the first names the thing."""
+    told: list[tuple[list[str], Row]] = []
+    for column, text, row in lines:
+        parts = next((parts for parts, other in told if other is row), None)
+        if parts is None:
+            told.append(([text], row))
+        else:
+            said = text.removeprefix(_subject(key, column, row)).removeprefix(",").strip()
+            parts.append(said.removeprefix("has ") if " has " in parts[0] else said)
+    return told
 
 
 def _ranked(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
