@@ -487,8 +487,11 @@ class _Answer:
         elif field_ == "usd_per_hour" and all((fit := self._deployed(s)) and fit.impact and fit.impact.usd_per_run is not None for s in sizings):
             field_ = "usd_per_run"  # the dearer machine may be done so much sooner
         regions = len({s.workload.region for s in sizings}) > 1
-        sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.impact and getattr(fit.impact, field_) is not None]
+        sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.runs != "no" and fit.impact and getattr(fit.impact, field_) is not None]
         machines = len({self._machine_name(s.named) for s in sizings if s.named}) > 1
+        if 0 < len(sides) < len(sizings) and machines and all(s.named for s in sizings):
+            self._work.say(held := self._machine_name(min(sides, key=_price)))
+            return f"Only {held} will do." if len(sides) == 1 else f"{held} is the cheapest that will do."
         if len(sides) < len(sizings) or (field_.startswith("usd") and not (machines or goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE})):
             return ""
         best = min(range(len(sides)), key=lambda n: getattr(sides[n].impact, field_))
@@ -496,7 +499,9 @@ class _Answer:
         self._work.say(str(name))
         if len({getattr(side.impact, field_) for side in sides}) == 1:
             return ""
-        verb = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
+        of_two = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
+        of_many = {"kwh_per_month": "needs the least energy", "kg_co2_per_month": "emits the least"}.get(field_, "is the cheapest")
+        verb = of_two if len(sides) == 2 else of_many
         if Goal.DIFFERENCE in goals and len(sides) == 2:
             return f"{name} {verb}: {self._gap(sides[best], sides[1 - best], field_)}."
         return f"{name} {verb}."
@@ -752,6 +757,8 @@ class _Answer:
         if not sizing.named:
             return f"{self._need(sizing)}: {self._described(fit)}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
+        if fit.runs == "no":
+            return f"{self._machine_name(fit)}: does not run it, {fit.caveats[0]}; {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         price = f"; {self._price_of(told)}" if told and told.fits and fit.fits else ""
         return f"{self._machine_name(fit)}: {holds}, {_lower(self._need(sizing, fit))}; {self._has(fit)}{price}."
 

@@ -386,3 +386,12 @@ def test_what_no_row_has_is_never_answered_with_another(index: Index, turns: tup
         answer = bot.ask(turn, history)
         history.append(Turn(turn, answer.text))
     assert answer.refused
+
+
+def test_several_things_are_told_a_line_each(index: Index) -> None:
+    answer = ask("memory and bandwidth of L4, L40S and A10G", index)
+    assert answer.text == (
+        "- NVIDIA L4 GPU (24 GB) has a memory bandwidth of 300 GB/s and 24 GB of memory [1].\n"
+        "- NVIDIA L40S GPU (48 GB) has a memory bandwidth of 864 GB/s and 48 GB of memory [2].\n"
+        "- NVIDIA A10G GPU (24 GB) has a memory bandwidth of 600 GB/s and 24 GB of memory [3]."
+    )

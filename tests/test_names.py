@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.names import mentioned
+from chatbot.names import mentioned, names
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,8 @@ from chatbot.names import mentioned
 )
 def test_a_generation_is_part_of_the_name(text: str, expected: set[str]) -> None:
     assert mentioned(text) == expected
+
+
+@pytest.mark.parametrize("text", ["finance signed it off for Q3", "a p95 under a second", "the H2 budget", "g CO2e, so gCO2"])
+def test_parts_of_a_year_and_percentiles_are_no_hardware(text: str) -> None:
+    assert names(text) == ()

@@ -153,6 +153,18 @@ def test_only_what_holds_it_is_advised(bot: Chatbot) -> None:
     assert answer.text.startswith("Nothing that holds it is within the budget; the nearest is ")
 
 
+def test_a_follow_up_asks_of_all_machines_that_were_compared(bot: Chatbot) -> None:
+    first = "Serving Llama 3.1 70B, 8k context, batch around 16. I'm looking at inf2.48xlarge, p4d.24xlarge, g6e.12xlarge. What fits?"
+    openings = [line.split(",")[0] for line in ask(bot, first, "and in 4 bit?").text.splitlines()[:4]]
+    assert openings == [
+        "g6e.12xlarge is the cheapest that will do.",
+        "- inf2.48xlarge: does not run it",
+        "- p4d.24xlarge: fits",
+        "- g6e.12xlarge: fits",
+    ]
+    assert ask(bot, first, "and in 4 bit?", "with 32k of context").text.startswith("Only p4d.24xlarge will do.")
+
+
 def test_exam_questions_and_documents_are_left_to_others(bot: Chatbot) -> None:
     for question in (
         "Will a 34B model in bf16 fit on one L40S?\nA. Yes\nB. No",

@@ -399,7 +399,9 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
         several = [{**changes, "instances": changes.get("instances") or first.instances} for changes in several]  # "eleven g4dn.xlarge to g6.xlarge"
     others = tuple(replace(first, **changes) for changes in several)
-    if before and not others and label in _COMPARABLE:
+    if before and not others and label == "fits" and not cleared and not said.slots.keys() & (_HARDWARE | {"model", "parameters"}):
+        others = tuple(replace(other, **{slot: value for slot, value in slots.items() if slot in _EMPTY}) for other in before.asked.others)
+    elif before and not others and label in _COMPARABLE:
         if not said.slots.keys() & (_HARDWARE | {"region", "model", "parameters"}):
             if label == "cost_difference" and before.earlier:
                 others = (replace(before.earlier, hours=first.hours),)

@@ -627,7 +627,7 @@ def _tokens(number: float, scale: str) -> int:
 
 _PEOPLE = r"(?:users?|people|persons?|developers?|employees?|engineers?|requests?|sequences?|sessions?|clients?|chats?|conversations?|streams?|queries|prompts|benutzer|nutzer|usuarios)"
 _SEQUENCES = _compiled(
-    rf"(?:(?:micro[- ]?)?batch(?:es)?(?:[- ]size)?(?:\s?[:=]|\s(?:of|is|to))?\s?(?P<batch>{_NUMBER})(?![\w.])|bs\s?=?\s?(?P<bs>\d+)(?![\w.])"
+    rf"(?:(?:micro[- ]?)?batch(?:es)?(?:[- ]size)?(?:\s?[:=]|\s(?:of|is|to))?(?:\s(?:about|around|roughly|up to))?\s?(?P<batch>{_NUMBER})(?!\w|\.\d)|bs\s?=?\s?(?P<bs>\d+)(?![\w.])"
     rf"|concurrency(?: of|:)?\s(?P<concurrency>{_NUMBER})"
     rf"|(?P<people>{_NUMBER}|minus \d+)(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
     rf"|(?P<once>{_NUMBER})\s(?:at once|at a time|in parallel|concurrent(?:ly)?|parallel))"
