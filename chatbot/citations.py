@@ -24,7 +24,7 @@ _QUOTED, BORNE_OUT = 0.5, 0.6
 # Between these the judge is unsure, and a second one may be asked.
 _UNSURE = (0.2, 0.8)
 # So many units of each passage are looked at, and so many of all that a clause cites are judged by themselves.
-_NEAREST, _JUDGED = 4, 6
+_NEAREST, _JUDGED = 4, 3
 # A claim of so few words leans on the question.
 _SHORT = 4
 

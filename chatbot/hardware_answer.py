@@ -34,6 +34,7 @@ _WITH_EMBODIED = re.compile(r"\b(?:everything|in all|total|plus|including|includ
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin|excl)\b[^.]{0,20}(?:pue|intensity|overhead)|\bpue\b[^.;,]{0,6} (?:no|out|excl\w*|aside|left out)\b|\b(?:overhead|pue)\b(?: (?:is|has been|\w+))? (?:already|left out)\b|\balready (?:has|includes?|incl\w*)\b|\bit side\b|\bgrid (?:intensity )?only\b")
 # What a data centre draws for energy that its machines use, in words that ask for no carbon.
 _FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkg\b|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
+_GPUS_ALONE = re.compile(r"\b(?:just|only) (?:for |of |in )?(?:the |its |all )?(?:gpus?|accelerators?|chips|cards)\b|\b(?:gpus?|accelerators?|chips|cards) (?:alone|only|by themselves)\b")
 _HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
 _EACH = re.compile(r"(?:cost of|does|do i pay for|price of|pay for) (?:one|a single) (?:nvidia )?(?![gp]\d)[a-z]\d{1,3}\w?\b|\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) (?![gp]\d)[a-z]{1,2}\d+\w*(?: (?:per|an|each) | |-)hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -115,6 +116,8 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*_emissions(machines, question, working, differ=differ))
     if Goal.WATER in goals:
         return working.draft(*_water(machines, question, working))
+    if Goal.ENERGY in goals and _GPUS_ALONE.search(question) and (inside := [_inside(work, facts) for work in works]):
+        return working.draft(*_of_accelerators(inside, question, working, goals=goals, differ=differ))
     if Goal.ENERGY in goals:
         return working.draft(*_energy(machines, question, working, differ=differ))
     lasts = asked.workload.budget and _HOW_LONG.search(question)
@@ -821,6 +824,13 @@ def _water(machines: Sequence[_Machine], question: str, working: Working) -> lis
         working.say(f"{load_of(machine.work):.0%}".replace("%", " %"))
         lines.append(f"{told} for {machine.name} in {machine.region}, at {load_of(machine.work):.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
     return lines
+
+
+def _inside(work: Workload, facts: Facts) -> Workload:
+    """The accelerators of a machine without the machine."""
+    instance = facts.instances[work.instance_type or ""]
+    number = int(instance.accelerators) * (work.instances or 1)
+    return replace(work, instance_type=None, instances=None, accelerator=short(instance.accelerator or ""), accelerators=number)
 
 
 # --- accelerators by themselves ------------------------------------------------------------------------------------------

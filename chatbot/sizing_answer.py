@@ -77,7 +77,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if not asked.workload.hours and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     wanted = asked.workload
-    elsewhere = wanted.region and asked.goal is Goal.CHEAPEST and all(price.region != wanted.region for prices in tables.facts.prices.values() for price in prices)
+    of_a_card = wanted.accelerator and not wanted.instance_type and asked.goal is Goal.COST and not asked.names_model
+    elsewhere = wanted.region and (asked.goal is Goal.CHEAPEST or of_a_card) and all(price.region != wanted.region for prices in tables.facts.prices.values() for price in prices)
     if elsewhere:
         return _said(f"{REFUSAL} The data has no prices of {wanted.region}: `wattwise ingest 'aws://prices?region={wanted.region}'` brings them.")
     if heard and heard.computed and "rival" in heard.said.plain.split() and "instance_type" not in heard.said.slots and not _OWN_CLOUD.search(heard.said.text):

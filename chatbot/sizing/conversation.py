@@ -135,7 +135,7 @@ def _stranger(question: str, said: Said, before: Heard) -> str | None:
     match = _NAME_ALONE.fullmatch(question)
     if not match or said.goals or not said.slots.keys() <= _COUNT or not (before.asked.names_model or before.label == "fact_model"):
         return None
-    words = [word for word in match["name"].split() if not _FUNCTION_WORD.fullmatch(word.lower())]
+    words = [word for word in match["name"].split() if not _FUNCTION_WORD.fullmatch(word.lower()) and word.lower() != said.number]
     strange = [w for n, w in enumerate(words) if w[0].isalpha() and (w.lower() not in known_words() or (w[0].isupper() and (n or match.start("name"))))]
     told = match.start("name") > 2 or re.search(r"\d", match["name"]) or (match["name"][0].isupper() and "?" in question)
     return match["name"] if strange and told else None

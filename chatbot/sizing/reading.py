@@ -122,7 +122,7 @@ class Reading:
 
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
-    text = _completed(_renamed(_DENIED_NUMBER.sub("", as_read(question))), known)
+    text = _completed(_renamed(_DENIED_FORMAT.sub("", _DENIED_NUMBER.sub("", as_read(question)))), known)
     reading = Reading(text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
     euros = bool(_EUROS.search(text))
@@ -196,6 +196,8 @@ _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_N
 _SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
+# "In bf16 instead of fp8".
+_DENIED_FORMAT = re.compile(r"\b(?:instead of|rather than|not) (?:[bt]?f(?:p|loat)?\d+|int\d|\d[ -]?bits?)\b")
 # "Five machines, not two."
 _DENIED_NUMBER = re.compile(rf",? \b(?:not|instead of|rather than|nicht|statt|pas|no) {_NUMBER}(?=\W*(?:$|[,;.?!]))")
 _LEFT = re.compile(rf"(?<![\w.,$-])(?!(?:one|single)\b)(?:{_NUMBER})k?(?:\s?%)?(?![\w-])")
@@ -336,7 +338,7 @@ def _take_types(reading: Reading, known: Known) -> str | None:
 
 
 # "27 teams, every team gets a g5.2xlarge", "a g5.xlarge for each of 12 students".
-_EACH_GETS = re.compile(r"\b(?:every|each|per) (?P<noun>[a-z]{3,}) (?:gets?|has|uses?|needs?|runs?|receives?|is given|with|on)\b|\|+ (?:per|(?:each )?for (?:each|every)|each for (?:the|our)) (?P<noun_>[a-z]{3,})|\|+ each (?!for|of|has|with|and has|serving)")
+_EACH_GETS = re.compile(r"\b(?P<own>[a-z]{3,}s) (?:each|all) (?:gets?|has|have|use|need|run|receive)\b|\b(?:every|each|per) (?P<noun>[a-z]{3,}) (?:gets?|has|uses?|needs?|runs?|receives?|is given|with|on)\b|\|+ (?:per|(?:each )?for (?:each|every)|each for (?:the|our)) (?P<noun_>[a-z]{3,})|\|+ each (?!for|of|has|with|and has|serving)")
 _TIME_NOUN = re.compile(r"(?:hour|day|night|week|month|year|second|minute|gpu|chip|card)s?")
 
 
@@ -346,7 +348,7 @@ def _take_each(reading: Reading) -> None:
         reading.mask(times.start(), times.end())
         reading.fill("of_them", [int(_value(times["count"]))])
     for match in _EACH_GETS.finditer(reading.text):
-        noun = match["noun"] or match["noun_"]
+        noun = match["own"] or match["noun"] or match["noun_"]
         stem = re.escape(noun.removesuffix("s").removesuffix("y")) if noun else r"(?!(?:hour|day|week|month|year|minute|gpu|token|dollar|buck)s)[a-z]{3,}"
         counted = re.search(rf"(?<![\w.])(?P<count>{_NUMBER})\s(?:[a-z]+\s)?{stem}(?:s|es|ies|ren)\b", reading.text)
         if counted and reading.slots.get("instance_type") and not (noun and _TIME_NOUN.fullmatch(noun)):
