@@ -12,7 +12,7 @@ from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS
 from chatbot.examination import examine
 from chatbot.fact_answer import Told, tell_rows
-from chatbot.facts import state_facts
+from chatbot.facts import NEAREST, state_facts
 from chatbot.premise import judge
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
@@ -57,4 +57,6 @@ def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequen
         return looked_up
     drafts = (compose(query, scored, passages, index) for compose in _COMPOSERS)
     told = next((draft for draft in drafts if draft is not None), Notes().draft())
-    return looked_up.then(told) if looked_up else told
+    if looked_up:
+        return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it
+    return told

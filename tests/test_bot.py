@@ -217,3 +217,10 @@ def test_a_figure_given_in_passing_is_corrected(bot: Chatbot) -> None:
     answer = bot.ask("GPT-3's 1.75 trillion parameters make it costly to train. How much CO2e may that emit?")
     assert answer.text.startswith("The sources say otherwise: ")
     assert "175 billion parameters" in answer.text
+
+
+def test_what_is_unlikely_to_answer_is_told_as_the_nearest(bot: Chatbot) -> None:
+    answer = bot.ask("somebody said the trn boxes want a warm-up, anything on that?")
+    assert answer.text.startswith("The sources do not say this outright; nearest: ")
+    assert not answer.refused
+    assert answer.citations
