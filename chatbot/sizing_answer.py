@@ -61,6 +61,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     heard = hear(query.question, query.history, tables.known)
     if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, tables.known, index)):
         return _said(f"{REFUSAL} There is no {chip} in the data.")
+    if heard and heard.computed and (region := _unpriced(heard.asked, tables.facts)):
+        return _said(f"{REFUSAL} The data has no prices of {region}: `wattwise ingest 'aws://prices?region={region}'` brings them.")
     by_unit = asks_unit(query.question)
     if heard and heard.computed and heard.label == "fact_price" and not by_unit and (told := tell_rows(query, heard, tables.facts, index)):
         return told.draft
@@ -77,10 +79,6 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if not asked.workload.hours and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     wanted = asked.workload
-    of_a_card = wanted.accelerator and not wanted.instance_type and asked.goal is Goal.COST and not asked.names_model
-    elsewhere = wanted.region and (asked.goal is Goal.CHEAPEST or of_a_card) and all(price.region != wanted.region for prices in tables.facts.prices.values() for price in prices)
-    if elsewhere:
-        return _said(f"{REFUSAL} The data has no prices of {wanted.region}: `wattwise ingest 'aws://prices?region={wanted.region}'` brings them.")
     if heard and heard.computed and "rival" in heard.said.plain.split() and "instance_type" not in heard.said.slots and not _OWN_CLOUD.search(heard.said.text):
         return _said(f"{REFUSAL} {_NO_ROW}")
     filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
@@ -104,6 +102,14 @@ def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
     rows = re.sub(r"[ -]", "", " ".join(known.accelerators).lower())
     found = (match.group() for match in _CHIP.finditer(question) if re.sub(r"[ -]|s$|(?<=[am])1$", "", match.group().lower()) not in rows)
     return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip), chip.rstrip("s"))))), None)
+
+
+def _unpriced(asked: Asked, facts: Facts) -> str | None:
+    """The Region without a price in the data that a question wants prices of and nothing else; a model beside it can be placed all the same."""
+    if not set(asked.goals) <= {Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE, Goal.AFFORDABLE} or (asked.names_model and asked.goal is not Goal.CHEAPEST):
+        return None
+    priced = {price.region for prices in facts.prices.values() for price in prices}
+    return next((work.region for work in (asked.workload, *asked.others) if work.region and work.region not in priced), None)
 
 
 _OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")

@@ -30,7 +30,7 @@ class Asked:
 
     `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
     4 bits"), `unknown` a model or an instance type that is named and not known. `term` is the one term of the memory that is
-    asked for, `euros` says that money is given in them.
+    asked for, `euros` says that money is given in them, `by_pace` that so much a second is wanted and one machine's share given.
     """
 
     workload: Workload
@@ -40,6 +40,7 @@ class Asked:
     unknown: str | None = None
     term: str | None = None
     euros: bool = False
+    by_pace: bool = False
 
     @property
     def goal(self) -> Goal:
@@ -181,6 +182,7 @@ def _machines(work: Workload) -> tuple[Any, ...]:
 _REFERS = re.compile(
     r"\bsame (?:schedule|hours?|count|number|usage|time|period|setup|load|pattern|deal|thing|job|run|workload|calculation|amount)\b|\b(?:of|for|with|on) (?:them|those|these)\b|\binstead\b|\b(?:that|those) (?:schedule|many|machines?|boxes)\b"
 )
+_FOR_THAT = re.compile(r"\b(?:for|with|of) (?:that|this|it|all of (?:that|this|it))(?=\W*$)|\b(?:dafür|pour ça|pour cela|para eso|per questo)\b")
 _POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
 _PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dearest|most expensive|priciest)\b|\bthe (?P<cheap>cheaper|cheapest|less expensive|winner|winning)\b|\bthe (?P<first>first|former)(?: one)?\b|\bthe (?P<last>second|latter|other)(?: one)?\b")
 # Holds what the turns before told of two things against each other.
@@ -197,6 +199,8 @@ def _leans(said: Said, before: Heard) -> bool:
     hardware = before.asked.workload.instance_type or before.asked.workload.accelerator
     named_at_last = before.asked.unknown and not said.goals and said.slots.keys() & {"model", "parameters"}
     if named_at_last or (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & _HARDWARE and _POINTS.search(said.text)):
+        return True
+    if before.computed and before.asked.names_model and not said.slots.keys() & (_HARDWARE | {"model", "parameters"}) and _FOR_THAT.search(said.text):
         return True
     names_first = not said.goals and not before.asked.stated and before.label in (*_NEEDS, *FACTS) and len(said.plain.split()) <= 6
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
@@ -257,7 +261,7 @@ _MONEY = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _MODEL = frozenset({"model"})
 # What must be known beside the model, or in its place, for a label to be computed: one slot of each set.
 _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
-    "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL,),
+    "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL | {"two paces"},),
     "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | _MONEY),
     "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
     "affordable": (_HARDWARE, _MONEY | {"kwh"}),
@@ -286,6 +290,8 @@ def can_be_computed(label: str, asked: Asked, *, leans: bool = False) -> bool:
     trained = asked.names_model and asked.workload.task not in (None, Task.SERVE)
     if trained and label in _OVER_TIME and not leans and not there & {"tokens", "hours"}:
         return False  # what a training costs depends on its length
+    if asked.by_pace:
+        there.add("two paces")
     if asked.others and asked.workload.region != asked.others[0].region:
         there.add("several regions")
     return all(need & there for need in _NEEDS.get(label, (frozenset(),)))
@@ -386,6 +392,8 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if said.unknown and not _OWN.fullmatch(said.unknown) and not _IS_TYPE.search(said.unknown) and not slots.keys() & {"model", "parameters"}:
         work = replace(work, model=None, parameters=None)  # "and our other model?"
     cleared = {old for slot in slots for old in _REPLACED.get(slot, ()) if old not in slots}
+    if label == "count" and before and not slots.keys() & {"instances", "accelerators"}:
+        cleared |= {"instances", "accelerators"}  # "on one H100?", then "how many, then?"
     if "accelerator" in slots and work.accelerator and not re.search(r"\b(?:an?|one|single|the) gpu\b", said.plain):
         cleared -= {"accelerators"}  # "8 H100", then "on H200s?"
     if slots.get("task") in _TRAINING and "weights" not in slots and work.weights in _QUANTISED:
@@ -411,7 +419,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and _DIFFERS.search(said.text):
             others = (replace(before.asked.workload, hours=first.hours, load=first.load),)
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
-    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros)
+    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros, label == "count" and len(paces) == 1)
 
 
 def _picked(said: Said, before: Heard, known: Known) -> str | None:

@@ -400,6 +400,9 @@ _UNNAMED = _compiled(
 
 
 def _unnamed(reading: Reading) -> Named | None:
+    for _, hosted in listed("hosted"):
+        if match := hosted.search(reading.text):
+            return Named(match.start(), match.end(), unknown=match.group())
     match = _UNNAMED.search(reading.text)
     return Named(match.start(), match.end(), unknown=re.sub(r"^(?:an? |which |what |something)", "the ", match.group())) if match else None
 
@@ -488,6 +491,8 @@ _POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:(?:output|input|generated|decoded|prompt)\s)?(?:tokens?|tok|t)\s?(?:/|(?:per|a|each|every|por|pro|par|al) |p)\s?(?:s|sec|seconds?)(?!\w)")
 # "700 tok/s vs 1500 on g6e", "500 per sec".
 _BARE_SPEED = re.compile(rf"(?:(?<=vs )|(?<=and )|(?<=, )|(?<=against ))(?P<number>{_NUMBER})\s?(?P<scale>k)?(?= (?:on|for|with) (?:the |an? )?\|)")
+# "One box manages 1,500."
+_GIVEN_SPEED = re.compile(rf"(?:(?<=manages )|(?<=does )|(?<=gives )|(?<=serves )|(?<=delivers )|(?<=handles )|(?<=sustains )|(?<=yields ))(?P<number>{_NUMBER})\s?(?P<scale>k)?(?=[,;?!]|\.?$|\. | (?:in|on|at|here|each|and|so|by)\b)")
 _SPEED_ALONE = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w)")
 _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars?|usd|bucks|dólares|dollari|\$|美元|美金|ドル|달러))(?![a-z0-9]|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
 
@@ -513,7 +518,7 @@ def _take_amounts(reading: Reading) -> None:
     reading.fill("kilowatts", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_POWER)])
     speeds = [_scaled(m) for m in reading.take(_SPEED)]
     if speeds or "tok" in reading.text:
-        speeds += [_scaled(m) for m in reading.take(_BARE_SPEED if speeds else _SPEED_ALONE)]
+        speeds += [_scaled(m) for pattern in ((_BARE_SPEED, _GIVEN_SPEED) if speeds else (_SPEED_ALONE,)) for m in reading.take(pattern)]
     reading.fill("tokens_per_second", speeds)
     reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
 
@@ -594,7 +599,7 @@ def _take_tokens(reading: Reading) -> None:
 _CONTEXT_WORD = r"(?:contexts?|ctx|seq(?![a-z])|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
 _CONTEXT = _compiled(
     rf"(?:(?:{_CONTEXT_WORD})(?: (?:window|length|size))?(?:\s?[:=]|\s(?:of|is|at|to|up to|with|von))?\s(?:of )?)?"
-    rf"(?P<number>\d{{1,9}}(?:[.,]\d{{1,3}}){{0,3}})\s?(?P<scale>k|m)?(?![\w.])(?P<after>[\s-]?(?:tokens?\b(?!\s?(?:per|/)))?(?:[\s-]?(?:of |long |token )?{_CONTEXT_WORD})?)"
+    rf"(?P<number>\d{{1,9}}(?:[.,]\d{{1,3}}){{0,3}})\s?(?P<scale>k|m)?(?!\w|\.\d)(?P<after>[\s-]?(?:tokens?\b(?!\s?(?:per|/)))?(?:[\s-]?(?:of |long |token )?{_CONTEXT_WORD})?)"
 )
 
 
@@ -617,8 +622,9 @@ def _take_context(reading: Reading) -> None:
             continue  # "per 1M tokens" is a unit of price
         long = match["scale"] == "k" and "," not in match["number"] and not _NO_CONTEXT.match(reading.text, match.end()) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
         if said or long:
+            below = -1 if re.search(r"(?<!\w)(?:-|minus |negative )$", reading.text[: match.start("number")]) else 1
             reading.mask(match.start(), match.end())
-            reading.fill("context", [_tokens(_value(match["number"]), match["scale"] or "")])
+            reading.fill("context", [below * _tokens(_value(match["number"]), match["scale"] or "")])
 
 
 def _tokens(number: float, scale: str) -> int:
@@ -885,7 +891,8 @@ _TIME = r"(?P<{0}>\d{{1,2}})(?::(?P<{0}m>\d\d))?\s?(?P<{0}n>am|pm|uhr|h)?"
 # "9 to 5", "8am-6pm", "von 8 bis 18 Uhr"; without a word of the clock, the days must be said too.
 _CLOCK = _compiled(rf"(?:from |von |de |between )?{_TIME.format('start')}(?:{_TO}| and ){_TIME.format('end')}(?![\w%]|[.,]\d)")
 _DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs?|nes|ur)?(?:days?)?"
-_DAY_TO_DAY = _compiled(rf"(?:from )?(?P<first>{_DAY})(?: at|,)? {_TIME.format('start')}{_TO}(?P<last>{_DAY})(?: at|,)? {_TIME.format('end')}(?!\w)")
+_SINCE = r"(?:,? (?:and |it |it['’]s |its |we |i )*(?:now|noticed|found|stopped|killed|back|until|till|today)(?: (?:it['’]?s|is|it|on|at|out|this))*,? )"
+_DAY_TO_DAY = _compiled(rf"(?:from )?(?P<first>{_DAY})(?: at|,)? {_TIME.format('start')}(?:{_TO}|{_SINCE})(?P<last>{_DAY})(?: at|,)? {_TIME.format('end')}(?!\w)")
 _NAMED_DAYS = _compiled(rf"(?:(?P<first>{_DAY}){_TO}(?P<last>{_DAY})|(?P<list>{_DAY}(?:\s?(?:,|\+|&|/|and|plus)\s?{_DAY})+))(?!\w)")
 _DAYS_OF_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAILY = re.compile(r"\b(?:(?:work\w*|office|business|shop|opening|store) hours|days (?:a|per|each) week|daily|nightly|overnight|(?:every|each|per|a|work\w*|business|week|both|all)[ -]?(?:days?|nights?|evenings?|mornings?)|täglich|weekends?)\b")
