@@ -119,7 +119,7 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
     return _written(Asked(key, names, columns, most, None if greater == lesser else greater), rows, heard.said.text, reading.text)
 
 
-_RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)?|cu[aá]l|la regi[oó]n con|qual[ei]?|of all|of the|any|rank|list|(?:the|a) \w+ with the|who(?:se)?|(?:best|worst|highest|lowest|cleanest|dirtiest) \w+ (?:of any|of all|in the|in your|you))\b|^\W*(?:best|worst|highest|lowest|cleanest|dirtiest|biggest|largest|longest)\b")
+_RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)?|cu[aá]l|la regi[oó]n con|qual[ei]?|of all|of the|any|rank|list|(?:the|a) \w+ with the|who(?:se)?|(?:best|worst|highest|lowest|cleanest|dirtiest) \w+ (?:of any|of all|in the|in your|you))\b|^\W*(?:(?:and|und|et|y|e|which is) )?(?:(?:the|die|der|das|la|le|el|il) )?(?:best|worst|highest|lowest|cleanest|dirtiest|greenest|biggest|largest|longest|sauberste|schmutzigste)\b")
 
 
 def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:

@@ -128,12 +128,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*(_affordable(machine, question, working, counted=counted) for machine in machines))
     if Goal.AFFORDABLE in goals:
         raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
-    if len(machines) == 1 and _asks_list_price_elsewhere(machines[0]):
-        (elsewhere,) = machines
-        raise ReaderError(
-            f"{REFUSAL} The data has the price of {elsewhere.name} in {DEFAULT_REGION} and not in {elsewhere.region}: "
-            f"`wattwise ingest 'aws://prices?region={elsewhere.region}'` brings it."
-        )
     return working.draft(*_costs(machines, question, working, differ=differ))
 
 
@@ -335,13 +329,6 @@ def _devices(machine: _Machine) -> tuple[float, ...]:
 
 
 # --- money ----------------------------------------------------------------------------------------------------------------
-
-
-def _asks_list_price_elsewhere(machine: _Machine) -> bool:
-    """Whether nothing is asked but the price in a Region that the data has none of; with a count or a time, that of another is a help."""
-    work, price = machine.work, machine.impact.price
-    bare = not (work.hours or (work.instances or 1) > 1 or work.load or work.tokens_per_second)
-    return price is not None and bare and machine.region != price.region
 
 
 def _costs(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool) -> list[str]:

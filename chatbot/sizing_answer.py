@@ -17,7 +17,7 @@ from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, m
 from chatbot.sizing.conversation import Asked, Heard, asked_for, hear
 from chatbot.sizing.facts import Price
 from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
-from chatbot.sizing.impact import HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
+from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
@@ -62,7 +62,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, tables.known, index)):
         return _said(f"{REFUSAL} There is no {chip} in the data.")
     if heard and heard.computed and (region := _unpriced(heard.asked, tables.facts)):
-        return _said(f"{REFUSAL} The data has no prices of {region}: `wattwise ingest 'aws://prices?region={region}'` brings them.")
+        return _said(f"{REFUSAL} The data has prices of {DEFAULT_REGION} and none of {region}: `wattwise ingest 'aws://prices?region={region}'` brings them.")
     by_unit = asks_unit(query.question)
     if heard and heard.computed and heard.label == "fact_price" and not by_unit and (told := tell_rows(query, heard, tables.facts, index)):
         return told.draft
@@ -108,8 +108,12 @@ def _unpriced(asked: Asked, facts: Facts) -> str | None:
     """The Region without a price in the data that a question wants prices of and nothing else; a model beside it can be placed all the same."""
     if not set(asked.goals) <= {Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE, Goal.AFFORDABLE} or (asked.names_model and asked.goal is not Goal.CHEAPEST):
         return None
-    priced = {price.region for prices in facts.prices.values() for price in prices}
-    return next((work.region for work in (asked.workload, *asked.others) if work.region and work.region not in priced), None)
+    everywhere = {price.region for prices in facts.prices.values() for price in prices}
+
+    def priced(work: Workload) -> set[str]:
+        return {price.region for price in facts.prices.get(work.instance_type or "", ())} or everywhere
+
+    return next((work.region for work in (asked.workload, *asked.others) if work.region and work.region not in priced(work)), None)
 
 
 _OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")

@@ -182,6 +182,7 @@ def _machines(work: Workload) -> tuple[Any, ...]:
 _REFERS = re.compile(
     r"\bsame (?:schedule|hours?|count|number|usage|time|period|setup|load|pattern|deal|thing|job|run|workload|calculation|amount)\b|\b(?:of|for|with|on) (?:them|those|these)\b|\binstead\b|\b(?:that|those) (?:schedule|many|machines?|boxes)\b"
 )
+_GPU_MACHINE = re.compile(r"(?:\b(?:single|multi|one|two|four|eight|dual|quad)|\d)[- ]gpu\b|\bgpu[- ](?:instances?|box(?:es)?|machines?|servers?|types?|nodes?)\b|\bgpu-?instanz")
 _FOR_THAT = re.compile(r"\b(?:for|with|of) (?:that|this|it|all of (?:that|this|it))(?=\W*$)|\b(?:dafür|pour ça|pour cela|para eso|per questo)\b")
 _POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
 _PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dearest|most expensive|priciest)\b|\bthe (?P<cheap>cheaper|cheapest|less expensive|winner|winning)\b|\bthe (?P<first>first|former)(?: one)?\b|\bthe (?P<last>second|latter|other)(?: one)?\b")
@@ -361,6 +362,8 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         if least and not work.model and not work.parameters:
             slots["instance_type"] = least  # "the smallest g4dn"
     if label == "cheapest" and not (slots.keys() | said.several.keys()) & (_HARDWARE | {"model", "parameters", "vendors", "accelerators"}) and re.search(r"\bgpus?\b|\bgraphics cards?\b", said.text) and not before:
+        slots["vendors"] = frozenset({"NVIDIA", "AMD"})
+    if label == "cheapest" and not slots.keys() & (_HARDWARE | {"vendors"}) and _GPU_MACHINE.search(said.text):
         slots["vendors"] = frozenset({"NVIDIA", "AMD"})
     if work.instance_type and "accelerator" in slots and re.search(r"\ball (?:its |the )?gpus?\b", said.plain):
         slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators", "accelerator_memory_gb")}  # "with all 8 A100 at their maximum"
