@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from corruptions import corrupted, said_otherwise
+from judge import is_held
 from safetensors.numpy import save
 from sklearn.feature_extraction.text import TfidfVectorizer
 from torch import Tensor, nn
@@ -257,7 +258,7 @@ def _claims(draw: random.Random) -> tuple[list[Pair], list[tuple[Pair, str]]]:
         used = [found[n - 1] for n in claim["units"]]
         text = f"{claim['question']} {claim['claim']}" if "question" in claim else claim["claim"]
         pair = Pair(text, joined(text, used), CLASSES.index(claim["label"]))
-        if _is_held(claim["passage"]):
+        if is_held(claim["passage"], claim["writer"]):
             held.append((pair, f"{claim['label'][0]}:{claim['kind']}"))
             continue
         train.append(pair)
@@ -305,11 +306,11 @@ class _Asked:
         found: list[Pair] = []
         for file in ("reference", "invented"):
             for line in _lines(LABELS / "encoder" / f"{file}.jsonl"):
-                if _is_held(line["document"]) is held:
+                if is_held(line["document"]) is held:
                     found += self._question(line, draw, everywhere=file == "invented")
         for file in ("exam", "exam-reference"):
             for line in _lines(LABELS / "encoder" / f"{file}.jsonl"):
-                if _is_held(line["document"]) is held and (held or draw.random() < 0.5):
+                if is_held(line["document"]) is held and (held or draw.random() < 0.5):
                     found += self._options(line, draw)
         return found
 
@@ -341,10 +342,6 @@ class _Asked:
         plain = self.units[number].text
         texts = [label if isinstance(label, str) else label["quote"] for label in labels]
         return any(text and (text in plain or (len(plain) > 0.6 * len(text) and plain in text)) for text in texts)
-
-
-def _is_held(name: str) -> bool:
-    return int(sha256(name.encode()).hexdigest(), 16) % 10 == 0
 
 
 def _units(places: Sequence[Path]) -> Iterator[Unit]:

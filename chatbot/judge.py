@@ -18,7 +18,7 @@ from chatbot.words import content_words, stem
 from ingest import Remembered, load_judge
 
 # Of `evidence_features`, in their order.
-_WEIGHTS = (-1.062, 0.693, 0.204, 0.265, 0.598, -0.249, 0.211, 0.628, 0.807)
+_WEIGHTS = (-0.782, 0.667, 0.162, 0.248, 0.446, -0.221, -0.186, 0.766, 0.465)
 _LEAST = 1e-4
 _REMEMBERED = 4_096
 # A table row has so many cells at most beside its name: those that share words with the claim.

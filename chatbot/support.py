@@ -1,4 +1,4 @@
-"""What must stand exactly in the words that a claim cites, before anybody judges it: its numbers, dates and names."""
+"""What must stand exactly in the words that a claim cites, before anybody judges it: its numbers, dates, names and charges."""
 
 import re
 from collections.abc import Sequence
@@ -16,9 +16,16 @@ _FRAME = stems(
     " reported editor's editor s give gives state states stated different"
 )
 
+# What one may be sued for is said of nobody in words that do not stand there.
+_CHARGE = re.compile(
+    r"\b(?:lie[sd]?|lying|liars?|cheat\w*|fraud\w*|scam\w*|st(?:eal|ole)\w*|theft|brib\w+|deceiv\w+|deceit\w*|mislead\w*|sabotag\w+|corrupt\w*|criminal\w*|crimes?|illegal\w*"
+    r"|sp(?:y|ies|ied|ying)|rip-?offs?|swindl\w+|launder\w*|betray\w*|fak(?:e[sd]?|ing)|plagiari\w+|incompetent\w*|stupid\w*|bankrupt\w*)\b",
+    re.IGNORECASE,
+)
+
 
 def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False) -> bool:
-    """Whether the numbers and the names of a claim stand in the words it cites, above them, or in their document's title and date.
+    """Whether the numbers, the names and the charges of a claim stand in the words it cites, above them, or in their document's title and date.
 
     What is `computed` may be a sum, a difference, a ratio, a product or a share of two numbers that stand there, and what its numbers
     count is left to the judge.
@@ -26,6 +33,9 @@ def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False) -> bo
     text = " | ".join(
         t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain)
     )
+    charged = {match.group().lower() for match in _CHARGE.finditer(claim)}
+    if not all(re.search(rf"\b{charge}\b", text, re.IGNORECASE) for charge in charged):
+        return False
     return (_figures_follow if computed else _numbers_stand)(claim, text) and _names_stand(claim, text)
 
 
