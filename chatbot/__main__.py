@@ -26,6 +26,8 @@ _ELSEWHERE = {
     "size": ("chatbot.sizing.__main__", "whether a model fits, what to launch, what it costs and emits"),
     "app": ("chatbot.app", "start the chat in the browser"),
     "slack": ("chatbot.slack.__main__", "answer in Slack"),
+    "serve": ("chatbot.serve.__main__", "answer other programs over HTTP, as OpenAI's API does"),
+    "mcp": ("chatbot.mcp_server", "offer the tools of an MCP server"),
 }
 _UNEXPECTED = "Something went wrong inside wattwise. Run the same command with WATTWISE_LOG=debug for the details."
 
