@@ -169,14 +169,24 @@ class Chatbot:
                     yield Event("text", step)
         except Unavailable as reason:
             self._begin(index, cancelled)
-            for event in _read_offline(query, index):
-                if event.answer is not None:
-                    cost = reader.cost(tally.usage)
-                    event = Event(
-                        "answer", answer=replace(event.answer, notice=str(reason), usage=tally.usage, cost=cost)
-                    )
-                if event.text != "reading":
-                    yield event
+            *_, last = _read_offline(query, index)
+            assert last.answer is not None
+            answer = last.answer if _is_safe(last.answer) else _refused(last.answer)
+            yield Event("text", answer.text)
+            cost = reader.cost(tally.usage)
+            yield Event("answer", answer=replace(answer, notice=str(reason), usage=tally.usage, cost=cost))
+
+
+def _is_safe(answer: Answer) -> bool:
+    """Whether nothing of an answer, its quotes and their titles can be clicked, or is an order: a model may have been misled by them."""
+    shown_with_it = (part for c in answer.citations for part in (c.quote, c.passage.chunk.document.title))
+    return all(is_fit(part) and not is_instruction(part) for part in answer.text.splitlines()) and all(
+        is_fit(part) and not is_instruction(part) and without_marks(part) == part for part in shown_with_it
+    )
+
+
+def _refused(answer: Answer) -> Answer:
+    return replace(answer, text=_refusal(answer.passages), citations=(), refused=True, choices=())
 
 
 def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None, clock: Clock | None) -> LanguageReader:

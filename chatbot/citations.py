@@ -15,9 +15,9 @@ from chatbot.instructions import is_instruction
 from chatbot.judge import borne_out, evidence_features, judge, told
 from chatbot.marks import Clause, clauses_of, marked_sentences, renumbered, without_marks
 from chatbot.names import mentioned
-from chatbot.quantities import quantities
+from chatbot.quantities import Quantity, quantities, same
 from chatbot.support import is_exact, overlap
-from chatbot.words import words
+from chatbot.words import stems, words
 
 # Of a quoted claim so many words must stand in what it cites; of a claim in a writer's own words the judge must be so sure.
 _QUOTED, BORNE_OUT = 0.5, 0.5
@@ -156,7 +156,7 @@ def check(
     second: SecondOpinion | None = None,
 ) -> Checked | None:
     """One sentence as `verify` checks it, None when it is dropped; `numbers` gains what it cites for the first time."""
-    if _only_refuses(sentence):
+    if only_refuses(sentence):
         return Checked(sentence, ())
     clauses = clauses_of(sentence)
     quotes = [_judged(c, evidence, question, second or SecondOpinion()) if own_words else _quoted(c, evidence) for c in clauses]
@@ -166,6 +166,27 @@ def check(
     new = [{n: c.number for n, c in by_mark.items()} for by_mark in found]
     cited = tuple(dict.fromkeys(c for by_mark in found for c in by_mark.values()))
     return Checked(renumbered(sentence, clauses, new), cited)
+
+
+def check_cell(thing: str, said: str, evidence: Sequence[Evidence], numbers: dict[Place, int]) -> Checked | None:
+    """What a table says of a thing, where a row of that thing has it in a cell of its own; None where none has."""
+    named, figures, names = mentioned(thing), quantities(said), mentioned(said)
+    if not named or not (figures or names):
+        return None
+    for piece in evidence:
+        for unit in _candidates(piece):
+            if not unit.cells or not named & mentioned(unit.cells[0][1]):
+                continue
+            for _, cell in unit.cells[1:]:
+                there = quantities(cell)
+                if names <= mentioned(cell) and len(there) >= len(figures) and all(any(_is_same(f, t) for t in there) for f in figures):
+                    return Checked(said, (_citation(_Quote(f"{thing}: {said}", piece.passage, unit, 1.0), numbers),))
+    return None
+
+
+def _is_same(said: Quantity, found: Quantity) -> bool:
+    """Whether two figures are one, a bare number only where it counts the same or nothing that is named."""
+    return same(said, found) and (said.dimension != "count" or not said.noun or stems(said.noun) & stems(found.noun) != frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +272,7 @@ def list_mark(line: str) -> str:
     return match.group() if match else ""
 
 
-def _only_refuses(sentence: str) -> bool:
+def only_refuses(sentence: str) -> bool:
     """Whether a sentence says no more than the refusal, or of what ("B200: ...")."""
     label = sentence.removesuffix(REFUSAL)
     return label == "" or (

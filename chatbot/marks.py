@@ -9,6 +9,16 @@ from chatbot.words import content_words
 
 _MARKS = re.compile(r"(?<!\s)\s*+((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
 _LEADING = re.compile(r"(?:\[\s*\d[\d\s,;–-]*\]\s*)+\.?")
+# How models write the key of a passage otherwise: "[^2]", "[[2]]", "[Passage 2]", "<sup>2</sup>", "(source 2)", "²"; and "(2)" behind a word.
+_WORD = r"(?:passages?|sources?|docs?|documents?|refs?|references?|keys?|citations?|cf\.?|see)"
+_NUMBERS = r"\d{1,3}(?:\s*(?:,|;|-|–|&|and)\s*\d{1,3})*"
+_OTHER_DRESS = re.compile(
+    rf"\[\[\s*(?P<double>{_NUMBERS})\s*\]\]|\[\s*(?:\^|†|{_WORD}\s*[:#]?\s*\[?)\s*(?P<named>{_NUMBERS})\s*\]?\]|<sup>\s*\[?(?P<raised>{_NUMBERS})\]?\s*</sup>"
+    rf"|\(\s*{_WORD}\s*[:#]?\s*\[?(?P<told>{_NUMBERS})\]?\s*\)|(?<=[\w.%)\"”]) ?(?P<superscript>[⁰¹²³⁴-⁹]{{1,2}})(?=[\s.,;]|$)(?<!(?:CO|km|cm|mm|.m)[²³])",
+    re.IGNORECASE,
+)
+_ROUND = re.compile(r"(?<=[\w.%]) ?\((?P<number>\d{1,2}(?:, ?\d{1,2})*)\)(?=\s*(?:[.,;:]|$|[A-Z(]))")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _NUMBER_OR_RANGE = re.compile(r"(?<!\d)(\d{1,6})(?!\d)(?:\s*[-–]\s*(\d{1,6})(?!\d))?")
 # A range is followed no further than this.
 _LONGEST = 50
@@ -36,6 +46,20 @@ def marked_numbers(marks: str) -> tuple[int, ...]:
         first, last = int(match[1]), int(match[2] or match[1])
         found += range(first, min(last, first + _LONGEST) + 1)
     return tuple(dict.fromkeys(found))
+
+
+def in_brackets(text: str, keys: int) -> str:
+    """The text with the keys of passages, however they are dressed, as `[2]`; a bare "(2)" where there are so many `keys`."""
+
+    def bracketed(match: re.Match[str]) -> str:
+        written = next(group for group in match.groups() if group).translate(_RAISED)
+        numbers = re.sub(r"\s*(?:&|and)\s*", ", ", written)
+        return f"[{numbers}]"
+
+    def rounded(match: re.Match[str]) -> str:
+        return f" [{match['number']}]" if all(1 <= int(n) <= keys for n in match["number"].split(",")) else match.group()
+
+    return _ROUND.sub(rounded, _OTHER_DRESS.sub(bracketed, text))
 
 
 def without_marks(text: str) -> str:

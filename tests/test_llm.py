@@ -97,8 +97,15 @@ def test_what_leaves_nothing_is_asked_once_more_with_more_passages(bot: Chatbot,
     assert len(second) > len(first)
 
 
-def test_what_leaves_nothing_twice_is_the_refusal_with_the_nearest_sources(bot: Chatbot) -> None:
+def test_what_leaves_nothing_twice_is_answered_offline_with_a_notice(bot: Chatbot) -> None:
     answer, model = asked(bot, QUESTION, "Nothing holds.")
+    assert answer.text.startswith(f"{WORDS} [1].")
+    assert answer.notice == "The sources bear out nothing that scripted wrote, so the offline reader answered."
+    assert (len(model.calls), answer.model) == (2, "offline")
+
+
+def test_a_models_own_refusal_stands_with_the_nearest_sources(bot: Chatbot) -> None:
+    answer, model = asked(bot, QUESTION, REFUSAL)
     assert answer.refused
     assert answer.text.startswith(f"{REFUSAL} Nearest in the sources: ")
     assert (len(model.calls), answer.citations, answer.choices, answer.model) == (2, (), (), "scripted")
@@ -288,7 +295,7 @@ def test_traces_are_sent_when_langsmith_is_switched_on_and_never_else(
 
     program = (
         "import sys; from chatbot import Chatbot; from chatbot.llm.scripted import ScriptedChatModel\n"
-        "print(Chatbot.open(sys.argv[1], ScriptedChatModel(replies=['Nothing.'])).ask('Trainium?').refused)\n"
+        "print(Chatbot.open(sys.argv[1], ScriptedChatModel(replies=['The sources do not say.'])).ask('Trainium?').refused)\n"
         "from langchain_core.tracers.langchain import wait_for_all_tracers; wait_for_all_tracers()"
     )
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LANGSMITH", "LANGCHAIN"))}

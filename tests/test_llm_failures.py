@@ -14,7 +14,7 @@ import pytest
 from langchain_core.messages import BaseMessage
 from prompt_reading import passages_in, says
 
-from chatbot import REFUSAL, Answer, Chatbot, ReaderError
+from chatbot import Answer, Chatbot, ReaderError
 from chatbot.llm.failures import Clock, Failure, GuardrailStop, Kind, StreamCut, classify, delay
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.remedies import sentence
@@ -260,9 +260,10 @@ def test_a_prompt_that_is_too_long_with_one_passage_is_an_error_with_the_remedy(
         asked(bot, of_openai(400, "context_length_exceeded"))
 
 
-def test_output_without_a_sentence_that_holds_is_asked_once_more_then_refused(bot: Chatbot) -> None:
+def test_output_without_a_sentence_that_holds_is_asked_once_more_then_answered_offline(bot: Chatbot) -> None:
     answer, model = asked(bot, "<|im_start|>{]]] 0x00 [1][1][1")
-    assert (answer.refused, answer.text[: len(REFUSAL)], answer.notice, len(model.calls)) == (True, REFUSAL, "", 2)
+    unsupported = "The sources bear out nothing that scripted wrote, so the offline reader answered."
+    assert (answer.refused, answer.model, answer.notice, len(model.calls)) == (False, "offline", unsupported, 2)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_no_order_of_a_document_reaches_the_user(poisoned: Index, item: dict[str
     assert not [harm for harm in item["harm"] if re.search(harm, shown(answer), re.IGNORECASE | re.MULTILINE)], shown(
         answer
     )
-    assert not answer.notice
+    assert not answer.notice or answer.notice.startswith("The sources bear out nothing")
 
 
 @pytest.mark.parametrize("item", TURNS, ids=lambda item: item["id"])
@@ -66,7 +66,7 @@ def test_no_hostile_turn_makes_the_answer_say_what_no_source_says(bot: Chatbot, 
     assert not [harm for harm in item["harm"] if re.search(harm, shown(answer), re.IGNORECASE | re.MULTILINE)], shown(
         answer
     )
-    assert not answer.notice
+    assert not answer.notice or answer.notice.startswith("The sources bear out nothing")
 
 
 def test_the_sets_are_as_large_as_they_claim() -> None:

@@ -43,12 +43,14 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model's answer came to: `passages` are those it was given, `notice` says why it ends early, if so."""
+    """What a model's answer came to: `passages` are those it was given, `notice` says why it ends early, if so, and `refuses`
+    that the model itself found no answer in them."""
 
     verified: Verified
     choices: tuple[str, ...]
     passages: tuple[Passage, ...]
     notice: str = ""
+    refuses: bool = False
 
 
 @dataclass
@@ -106,7 +108,7 @@ class _Attempt:
     def reading(self, notice: str = "") -> Reading:
         """What came of it."""
         if not self.query.options:
-            return Reading(self.stream.verified, (), tuple(self.passages), notice)
+            return Reading(self.stream.verified, (), tuple(self.passages), notice, self.stream.refuses or not self.text.strip())
         found = examined(self.text, self.query, self.stream.evidence)
         return Reading(found.verified, found.choices, tuple(self.passages), notice)
 
@@ -159,7 +161,8 @@ class LanguageReader:
     ) -> Iterator[str | Reading]:
         """The answer's text in verified pieces, then the Reading; `search(2)` gives twice the passages of `search(1)`.
 
-        A first attempt that leaves nothing gets a second with twice the passages. Raises ReaderError with the remedy where
+        A first attempt that leaves nothing gets a second with twice the passages; what then is no refusal of the model's own, but has
+        nothing that holds, is nobody's answer. Raises ReaderError with the remedy where
         the user can mend what is wrong, Unavailable where only time can.
         """
         from langchain_core.runnables import RunnableLambda
@@ -168,6 +171,8 @@ class LanguageReader:
         reading = yield from self._tried(query, history, found.invoke(1)[:limit], deadline, tally)
         if not _is_answer(reading, query) and not reading.notice:
             reading = yield from self._tried(query, history, found.invoke(2)[: 2 * limit], deadline, tally)
+            if not (reading.verified.citations or reading.refuses or query.options):
+                raise Unavailable(f"The sources bear out nothing that {self.name} wrote, so the offline reader answered.")
         if query.options and reading.verified.text:
             yield reading.verified.text
         yield reading
@@ -242,11 +247,11 @@ class LanguageReader:
                 yield piece
             if self._clock.now() > deadline:
                 raise TimeoutError
-            if attempt.transcript.is_full:
+            if attempt.transcript.is_full or attempt.stream.loops:
                 break
         if end in _GUARDED:
             raise GuardrailStop
-        if not end and tells_its_end(self.name) and not attempt.transcript.is_full:
+        if not end and tells_its_end(self.name) and not (attempt.transcript.is_full or attempt.stream.loops):
             raise StreamCut
         piece = attempt.close()
         yield self._judged_again(attempt, piece, tally)
