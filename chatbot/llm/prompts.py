@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from chatbot.answer import REFUSAL, Passage, Turn
 from chatbot.evidence import units
+from chatbot.evidence.orders import without_orders
 from chatbot.examination import option_label
-from chatbot.instructions import is_instruction
 from chatbot.marks import without_marks
 from chatbot.query import Query
 
@@ -68,17 +68,8 @@ def _passage(key: int, passage: Passage) -> str:
         "published": source.published or "",
     }
     attributes = "".join(f' {name}="{_as_attribute(value)}"' for name, value in given.items() if value)
-    return f"<passage{attributes}>\n[{key}]\n{_columns(passage)}{as_data(_without_orders(passage))}\n</passage>"
-
-
-def _without_orders(passage: Passage) -> str:
-    """The words of a passage, those left out that are addressed to whoever reads it out."""
-    chunk = passage.chunk
-    text = chunk.text
-    for unit in reversed(units(chunk)):
-        if is_instruction(unit.plain):
-            text = text[: unit.start - chunk.start] + "…" + text[unit.end - chunk.start :]
-    return _LINK_LINE.sub("", text).strip()
+    words = _LINK_LINE.sub("", without_orders(chunk)).strip()
+    return f"<passage{attributes}>\n[{key}]\n{_columns(passage)}{as_data(words)}\n</passage>"
 
 
 def _columns(passage: Passage) -> str:

@@ -1,5 +1,6 @@
 """Large numbers as people write them: 70b parameters, 16k tokens."""
 
+import math
 import re
 
 from chatbot.answer import ReaderError
@@ -11,9 +12,10 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmbt]?)", re.IGNORECASE)
 def read_amount(text: str) -> float:
     """A count: "70b", "7e9", "1,500". ReaderError for anything else."""
     found = _AMOUNT.fullmatch(text.replace(",", "").strip())
-    if not found:
+    amount = float(found[1]) * _SCALES[found[2].lower()] if found else math.inf
+    if not math.isfinite(amount):
         raise ReaderError(f"{text!r} is not a number: write 70b or 7e9.")
-    return float(found[1]) * _SCALES[found[2].lower()]
+    return amount
 
 
 def read_tokens(text: str) -> int:

@@ -1,0 +1,64 @@
+"""A workload out of what the command line and other programs call its parts."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from chatbot.answer import ReaderError
+from chatbot.sizing.workload import Format, Optimizer, Task, Workload
+
+_E = TypeVar("_E", bound=StrEnum)
+
+_TASKS = {
+    "serve": Task.SERVE, "serving": Task.SERVE, "inference": Task.SERVE, "full": Task.FULL, "finetune": Task.FULL,
+    "lora": Task.LORA, "qlora": Task.QLORA, "pretrain": Task.PRETRAIN, "pretraining": Task.PRETRAIN,
+}  # fmt: skip
+_FORMATS = {form.value: form for form in Format} | {
+    "fp4": Format.MXFP4, "8bit": Format.INT8, "4bit": Format.INT4, "16bit": Format.BF16, "32bit": Format.FP32,
+    "float16": Format.FP16, "half": Format.FP16, "bfloat16": Format.BF16, "float32": Format.FP32, "float8": Format.FP8,
+}  # fmt: skip
+_OPTIMIZERS = {"adam": Optimizer.ADAM, "adamw": Optimizer.ADAM, "adam8bit": Optimizer.ADAM_8BIT} | {
+    "adafactor": Optimizer.ADAFACTOR, "sgd": Optimizer.SGD,
+}  # fmt: skip
+# What a request calls a slot of a workload.
+_SLOTS = {
+    "model": "model", "parameters": "parameters", "task": "task", "format": "weights", "cache": "cache", "context": "context",
+    "users": "sequences", "optimizer": "optimizer", "zero": "zero_stage", "recompute": "recompute", "lora_rank": "lora_rank",
+    "tokens": "tokens", "hours": "hours", "region": "region", "budget": "budget_per_hour", "budget_month": "budget_per_month",
+    "vendor": "vendors", "family": "families", "without": "without", "instance_type": "instance_type",
+    "instances": "instances", "accelerator": "accelerator", "count": "accelerators", "load": "load",
+}  # fmt: skip
+
+
+def workload_of(given: Mapping[str, Any]) -> Workload:
+    """The workload that a request describes; of the names in it those that are no part of a workload are passed over."""
+    slots: dict[str, Any] = {slot: _value(given[name]) for name, slot in _SLOTS.items() if name in given}
+    return Workload(**slots)
+
+
+def _value(value: Any) -> Any:
+    """What is given as a list, a workload has as a set."""
+    return frozenset(value) if isinstance(value, list | tuple) else value
+
+
+def read_task(text: str) -> Task:
+    """A task by any of its names: "full", "inference". ReaderError lists them for anything else."""
+    return _one_of(_TASKS, "task", text)
+
+
+def read_format(text: str) -> Format:
+    """A number format by any of its names: "fp8", "8-bit". ReaderError lists them for anything else."""
+    return _one_of(_FORMATS, "format", text)
+
+
+def read_optimizer(text: str) -> Optimizer:
+    """An optimizer by any of its names: "adamw", "adam-8bit". ReaderError lists them for anything else."""
+    return _one_of(_OPTIMIZERS, "optimizer", text)
+
+
+def _one_of(names: Mapping[str, _E], kind: str, text: str) -> _E:
+    found = names.get(re.sub(r"[\s_-]", "", text.lower()))
+    if found is None:
+        raise ReaderError(f"{text!r} is no {kind}: write one of {', '.join(names)}.")
+    return found

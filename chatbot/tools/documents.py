@@ -1,0 +1,101 @@
+"""The text of a document or of one of its sections."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from chatbot.answer import ReaderError
+from chatbot.evidence.orders import without_orders
+from chatbot.tools.arguments import ReadDocument
+from chatbot.tools.result import Keys, ToolResult, as_title, as_told, counted, described
+from ingest import Chunk, Document, Index
+
+_LISTED = 30
+# A piece ends at a line or a sentence where one ends in this last share of it.
+_TAIL = 0.75
+
+
+def read_document(index: Index, given: ReadDocument, *, first_key: int = 1) -> ToolResult:
+    """The text from `offset` on, at most `limit` characters; `notes` say where to read on."""
+    index = index.snapshot()
+    chunks = _chunks(index, given.source)
+    document = chunks[0].document
+    beginning, end, headings = _section(chunks, given.section) if given.section else (0, len(document.text), ())
+    start = beginning + given.offset
+    if start >= end:
+        raise ReaderError(f"There are only {end - beginning:,} characters to read: give a smaller offset.")
+    stop = _stop(document.text, start, min(start + given.limit, end), end)
+    piece = Chunk(
+        f"{document.id}:{start}-{stop}",
+        document,
+        headings,
+        start,
+        stop,
+        document.text[start:stop],
+        _page(chunks, start),
+    )
+    keys = Keys(first_key)
+    content = {
+        "key": keys.key(piece, start, stop),
+        **described(piece),
+        "section": as_title(" > ".join(headings)),
+        "offset": given.offset,
+        "characters": end - beginning,
+        "text": as_told(without_orders(piece)),
+        "sections": list(dict.fromkeys(as_title(c.headings[-1]) for c in chunks if c.headings))[:_LISTED],
+        "notes": [f"{counted(end - stop, 'character')} follow: read on with offset {stop - beginning}."] if stop < end else [],
+    }  # fmt: skip
+    return ToolResult(content, tuple(keys.evidence))
+
+
+def _chunks(index: Index, name: str) -> list[Chunk]:
+    """The chunks of the one document of this id, source id, title or file name, or whose title has these words."""
+    if chunks := index.document_chunks(name):
+        return chunks
+    wanted = " ".join(name.lower().split())
+    documents = index.documents()
+    if not wanted or not (found := _called(wanted, documents)):
+        near = get_close_matches(name, [d.title for d in documents], 2, 0.4)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "find one with search_sources."
+        raise ReaderError(f"There is no document {name!r} in the index: {hint}")
+    if len(found) > 1:
+        ids = ", ".join(d.id for d in found[:5])
+        raise ReaderError(f"{len(found)} documents are called {name!r}: name one by its id, such as {ids}.")
+    return index.document_chunks(found[0].id)
+
+
+def _called(wanted: str, documents: Sequence[Document]) -> list[Document]:
+    names = [
+        (d, {" ".join(n.lower().split()) for n in (d.source.id, d.title, d.source.title, d.source.original or "")})
+        for d in documents
+    ]
+    return [d for d, called in names if wanted in called] or [d for d, _ in names if wanted in d.title.lower()]
+
+
+def _section(chunks: Sequence[Chunk], section: str) -> tuple[int, int, tuple[str, ...]]:
+    """Where the first section of this heading begins and ends, with the headings above it."""
+    wanted = section.lower().split(" > ")[-1].strip()
+    for is_it in (wanted.__eq__, lambda heading: wanted in heading):
+        for first, chunk in enumerate(chunks):
+            depth = next((n for n, heading in enumerate(chunk.headings) if is_it(heading.lower())), None)
+            if depth is not None and wanted:
+                headings = chunk.headings[: depth + 1]
+                last = first
+                while last + 1 < len(chunks) and chunks[last + 1].headings[: depth + 1] == headings:
+                    last += 1
+                return chunk.start, chunks[last].end, headings
+    known = list(dict.fromkeys(as_title(c.headings[-1]) for c in chunks if c.headings))
+    hint = f"it has {', '.join(map(repr, known[:8]))}." if known else "it has none, so leave it out."
+    raise ReaderError(f"There is no section {section!r} in that document: {hint}")
+
+
+def _stop(text: str, start: int, stop: int, end: int) -> int:
+    """Where a piece ends that is to end at `stop` at the latest: behind a line or a sentence if one ends near there."""
+    if stop == end:
+        return stop
+    least = start + int((stop - start) * _TAIL)
+    ends = (text.rfind(mark, least, stop) for mark in ("\n", ". ", " "))
+    return next((found + 1 for found in ends if found >= 0), stop)
+
+
+def _page(chunks: Sequence[Chunk], start: int) -> int | None:
+    return next((c.page for c in reversed(chunks) if c.start <= start), None)

@@ -1,0 +1,197 @@
+"""Instance types by what they have and cost: filtered, sorted and counted over the tables of the index."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from math import inf
+from typing import Any
+
+from chatbot.answer import ReaderError
+from chatbot.sizing.facts import Facts
+from chatbot.table.bounds import Bound
+from chatbot.table.columns import ACCELERATOR, TYPE, Column
+from chatbot.table.instances import REGION, Instances, Row, load_instances
+from chatbot.tools.arguments import FindInstances, SortBy
+from chatbot.tools.result import Keys, ToolResult, counted, described
+from chatbot.working import load
+from ingest import Index
+
+_NO_INSTANCES = (
+    "The index holds no table of instance types: run `wattwise ingest` in the folder that holds corpus/ first."
+)
+_WORD = re.compile(r"[a-z0-9]+")
+# Words that say of a name only that it is one of an accelerator.
+_KINDS = frozenset({"gpu", "gpus", "chip", "chips", "accelerator", "accelerators", "tensor", "core"})
+_COLUMNS: dict[SortBy, Column] = {
+    "price_per_hour": "price", "accelerator_memory": "total", "accelerators": "accelerators", "vcpus": "vcpus",
+    "memory": "memory", "network": "network",
+}  # fmt: skip
+# What an answer about instance types hardly needs: each is in the row itself.
+_LEFT_OUT = frozenset({TYPE, "As of", "Source", "Sizes in family", "Memory per vCPU"})
+
+
+def find_instances(index: Index, given: FindInstances, *, first_key: int = 1) -> ToolResult:
+    """The rows that meet every condition, `total` of them in all; each has the key of its row, and of that of its price."""
+    index = index.snapshot()
+    known = load_instances(index)
+    if not known.rows:
+        raise ReaderError(_NO_INSTANCES)
+    facts = load(index).facts
+    _check_price(given, known)
+    known = known.at(given.region.lower(), given.purchase)
+    named = _named(given.names, known)
+    bounds = _bounds(given)
+    rows = _listed(given, [row for row in _of_kind(given, named, facts) if all(_holds(bound, row) for bound in bounds)])
+    priced = [row for row in rows if _within(given.max_price_per_hour, row)]
+    keys = Keys(first_key)
+    shown = sorted(priced, key=_order(given))[: given.limit]
+    content = {
+        "total": len(priced),
+        "rows": [_as_json(row, keys) for row in shown],
+        "notes": list(_notes(given, rows, priced, shown)),
+    }
+    return ToolResult(content, tuple(keys.evidence))
+
+
+def _check_price(given: FindInstances, known: Instances) -> None:
+    cells = [row.cells for rows in known.others.values() for row in rows if "Region" in row.cells]
+    asked = {"Region": given.region.lower(), "Purchase": given.purchase}
+    if any(all(c.get(header, value) == value for header, value in asked.items() if value) for c in cells):
+        return
+    if given.region or given.purchase != "on demand":
+        there = sorted({f"{c.get('Purchase', 'on demand')} in {c['Region']}" for c in cells})
+        hint = (
+            f"those known are {', '.join(there[:8])}."
+            if there
+            else "it holds no prices at all, so leave out region and purchase."
+        )
+        raise ReaderError(f"The index has no {given.purchase} prices in {given.region or REGION}: {hint}")
+
+
+def _named(names: Sequence[str], known: Instances) -> list[Row]:
+    for name in names:
+        _check("instance type", name.lower(), known.rows)
+    return [known.rows[name][0] for name in dict.fromkeys(map(str.lower, names))] or known.newest
+
+
+def _of_kind(given: FindInstances, rows: Iterable[Row], facts: Facts) -> list[Row]:
+    """The rows of the family, the accelerator and the maker that are asked for; ReaderError for one that no row has."""
+    rows = list(rows)
+    if family := given.family.lower():
+        _check("instance family", family, {row.family for row in rows})
+        rows = [row for row in rows if row.family == family]
+    if given.accelerator:
+        words = set(_WORD.findall(given.accelerator.lower())) - _KINDS
+        known = {row.cells[ACCELERATOR] for row in rows} - {"none", ""}
+        meant = {name for name in known if words and words <= set(_WORD.findall(name.lower()))}
+        if not meant:
+            raise ReaderError(f"No such instance type has the accelerator {given.accelerator!r}: {_known(known)}")
+        rows = [row for row in rows if row.cells[ACCELERATOR] in meant]
+    if given.vendor:
+        makers = {row: _maker(row, facts) for row in rows}
+        if given.vendor.lower() not in {maker.lower() for maker in makers.values()}:
+            raise ReaderError(
+                f"No such instance type has accelerators by {given.vendor!r}: {_known({*makers.values()} - {''})}"
+            )
+        rows = [row for row in rows if makers[row].lower() == given.vendor.lower()]
+    return rows
+
+
+def _listed(given: FindInstances, rows: list[Row]) -> list[Row]:
+    """Without the types that EC2 lists no more where others match, unless what they are is asked for by name."""
+    asked = given.names or given.family or given.accelerator
+    return rows if asked else [row for row in rows if row.listed] or rows
+
+
+def _known(names: Iterable[str]) -> str:
+    listed = sorted(names)
+    return f"those known are {', '.join(listed[:30])}." if listed else "they have none, so leave it out."
+
+
+def _check(kind: str, name: str, known: Iterable[str]) -> None:
+    if name not in (names := set(known)):
+        near = get_close_matches(name, sorted(names), 3, 0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(names)[:5])} and others."
+        raise ReaderError(f"There is no {kind} {name!r} in the data: {hint}")
+
+
+def _maker(row: Row, facts: Facts) -> str:
+    cell = row.cells[ACCELERATOR]
+    sheets = facts.accelerators.get(cell)
+    return sheets[0].vendor if sheets else cell.partition(" ")[0] if cell != "none" else ""
+
+
+def _bounds(given: FindInstances) -> list[Bound]:
+    limits: list[tuple[Column, float | None, float | None]] = [
+        ("accelerators", given.accelerators_min, given.accelerators_max),
+        ("each", given.accelerator_memory_each_min, None),
+        ("total", given.accelerator_memory_total_min, None),
+        ("vcpus", given.vcpus_min, given.vcpus_max),
+        ("memory", given.memory_min, given.memory_max),
+        ("network", given.network_min, None),
+    ]
+    for column, low, high in limits:
+        if low is not None and high is not None and low > high:
+            raise ReaderError(
+                f"No number of {column} is at least {low:g} and at most {high:g}: swap the two, or leave one out."
+            )
+    return [
+        Bound(column, -inf if low is None else low, inf if high is None else high)
+        for column, low, high in limits
+        if low is not None or high is not None
+    ]
+
+
+def _holds(bound: Bound, row: Row) -> bool:
+    value = row.number(bound.column)
+    return value is not None and bound.holds(value)
+
+
+def _within(most: float | None, row: Row) -> bool:
+    price = row.number("price")
+    return most is None or (price is not None and price <= most)
+
+
+def _order(given: FindInstances) -> Callable[[Row], tuple[object, ...]]:
+    """By the figure asked for, rows without it last, then by size and name."""
+
+    def key(row: Row) -> tuple[object, ...]:
+        value = row.number(_COLUMNS[given.sort_by]) if given.sort_by else 0.0
+        size = (row.number("accelerators") or 0.0, row.number("vcpus") or 0.0, row.number("memory") or 0.0)
+        if not given.sort_by and given.descending:
+            size = (-size[0], -size[1], -size[2])
+        return value is None, -(value or 0.0) if given.descending else value or 0.0, *size, row.name
+
+    return key
+
+
+def _as_json(row: Row, keys: Keys) -> dict[str, Any]:
+    price = row.source("price")
+    return {
+        "key": keys.key(row.chunk, row.start, row.end),
+        "instance_type": row.cells[TYPE],
+        "cells": {header: cell for header, cell in row.cells.items() if cell and header not in _LEFT_OUT},
+        "as_of": row.as_of or None,
+        **{name: value for name, value in described(row.chunk).items() if name in ("document", "source")},
+        "price": {
+            "key": keys.key(price.chunk, price.start, price.end),
+            "per_hour": row.says("price"),
+            "purchase": price.cells.get("Purchase"),
+            "operating_system": price.cells.get("Operating system"),
+            "region": price.cells.get("Region"),
+            "as_of": price.as_of or None,
+        }
+        if row.says("price")
+        else None,
+    }  # fmt: skip
+
+
+def _notes(given: FindInstances, rows: Sequence[Row], priced: Sequence[Row], shown: Sequence[Row]) -> Iterable[str]:
+    if not priced:
+        yield "No instance type meets all conditions: loosen one of them."
+    elif len(shown) < len(priced):
+        yield f"{counted(len(priced) - len(shown), 'row')} left out: give a greater limit, or narrower conditions."
+    unpriced = sum(row.number("price") is None for row in rows)
+    if unpriced and (given.max_price_per_hour is not None or given.sort_by == "price_per_hour"):
+        fate = "left out" if given.max_price_per_hour is not None else "put last"
+        yield f"{counted(unpriced, 'instance type')} without a known price {fate}."
