@@ -159,7 +159,7 @@ class Chatbot:
         query = _understood(question, history, index, reader, tally)
         yield Event("stage", "reading")
         try:
-            for step in reader.read(query, history, lambda times: search(query, index, times), ends, tally):
+            for step in reader.read(query, history, index, lambda times: search(query, index, times), ends, tally):
                 if not begun:
                     yield Event("stage", "checking")
                 begun = True

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from chatbot.answer import Passage
 from chatbot.attribute import asks_own_records, is_command
+from chatbot.citations import Evidence
 from chatbot.comparison import compare
 from chatbot.decision import decide
 from chatbot.definition import define
@@ -36,6 +37,13 @@ def _tell_rows(query: Query, index: Index) -> Told | None:
     tables = load(index)
     heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
     return tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
+
+
+def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
+    """The rows of tables that answer a question, or a part of it."""
+    told = _tell_rows(query, index)
+    drafts = (told.draft if told else None, answer_from_table(query, (), passages, index), look_up(query, passages, index))
+    return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
 
 def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored] | None = None) -> Draft:

@@ -7,6 +7,7 @@ from servers.model_api import TOKENS_IN, TOKENS_OUT, Reply, openai_chat, openai_
 from chatbot import Answer, Chatbot, ReaderError, Usage
 from chatbot.llm.failures import Clock
 from chatbot.llm.models import ModelSettings
+from chatbot.tools import TOOLS
 
 MODEL = "openai:qwen2.5:7b"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
@@ -43,7 +44,8 @@ def test_a_server_of_ones_own_needs_no_key_and_gets_the_limit_by_its_common_name
         Chatbot(bot.index, MODEL, ModelSettings(base_url=f"{server.url}/v1", max_tokens=77)).ask(QUESTION)
         request = server.requests[0]
     assert (request.path, request.headers["authorization"]) == ("/v1/chat/completions", "Bearer none")
-    body = {k: v for k, v in request.body.items() if k != "messages"}
+    assert [tool["function"]["name"] for tool in request.body["tools"]] == [tool.name for tool in TOOLS]
+    body = {k: v for k, v in request.body.items() if k not in ("messages", "tools")}
     assert body == {
         "model": "qwen2.5:7b",
         "max_tokens": 77,

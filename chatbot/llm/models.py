@@ -26,7 +26,7 @@ class ModelSettings:
     attempts at one answer together, both in seconds; `WATTWISE_DEADLINE` also bounds the offline reader, whose default is less (`Limits`). `max_tokens` bounds the answer, `context_tokens` what Ollama and a
     model in this process may read. A `temperature` under 0 leaves it to the service (0 on servers of one's own).
     `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` names a TOML file. `judge` is "" or
-    who decides what the local judge is unsure of: "model", the model itself, or another one by name.
+    who decides what the local judge is unsure of: "model", the model itself, or another one by name. `tools` is how often a model may call tools before it answers; 0 offers none.
     """
 
     base_url: str = ""
@@ -41,6 +41,7 @@ class ModelSettings:
     passages: int = 24
     prices: str = ""
     judge: str = ""
+    tools: int = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import Passage, ReaderError, Turn, Usage
-from chatbot.citations import SecondOpinion, Verified, whole
+from chatbot.citations import Evidence, SecondOpinion, Verified, whole
 from chatbot.deadline import Cancelled, check
-from chatbot.llm import prompts
+from chatbot.llm import prompts, toolbox
 from chatbot.llm.choices import examined
 from chatbot.llm.failures import PASSING, Clock, Failure, GuardrailStop, Kind, NotOpened, StreamCut, classify, delay
 from chatbot.llm.hosted import estimate, list_price
@@ -24,10 +24,11 @@ from chatbot.llm.remedies import notice, sentence, shortened
 from chatbot.llm.streaming import SentenceStream, Transcript
 from chatbot.names import mentioned
 from chatbot.query import Query
+from ingest import Index
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import AIMessageChunk, BaseMessage
     from langchain_core.runnables import Runnable
 
 _log = logging.getLogger("wattwise")
@@ -75,11 +76,15 @@ class _Attempt:
 
     query: Query
     passages: Sequence[Passage]
+    # What the keys stand for: the passages, then rows, then what tools bring.
+    evidence: list[Evidence]
+    messages: list[BaseMessage]
     # Asked about unsure claims once the whole answer is there; None where the local judge decides alone.
     second: SecondOpinion | None = None
     transcript: Transcript = field(default_factory=Transcript)
     text: str = ""
     shown: bool = False
+    reply: AIMessageChunk | None = None
     stream: SentenceStream = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,14 +108,30 @@ class _Attempt:
         return self.stream.push(self.text) + self.stream.close()
 
     def _new_stream(self) -> SentenceStream:
-        return SentenceStream(whole(self.passages), self.query.sides, self.query.standalone, self.second)
+        return SentenceStream(self.evidence, self.query.sides, self.query.standalone, self.second)
+
+    def calls_tools(self) -> bool:
+        """Whether the reply asks for tools, so that what it says before is no answer yet."""
+        return bool(self.reply and (self.reply.tool_calls or self.reply.invalid_tool_calls))
+
+    def goes_on(self, results: Sequence[BaseMessage]) -> None:
+        """Take what the tools gave back; the model is to be called again."""
+        assert self.reply
+        self.messages += [self.reply, *results]
+        self.reply, self.text, self.transcript = None, "", Transcript()
+        self.stream.begin_again()
 
     def reading(self, notice: str = "") -> Reading:
         """What came of it."""
         if not self.query.options:
-            return Reading(self.stream.verified, (), tuple(self.passages), notice, self.stream.refuses or not self.text.strip())
+            verified = self.stream.verified
+            return Reading(verified, (), self._read(verified), notice, self.stream.refuses)
         found = examined(self.text, self.query, self.stream.evidence)
-        return Reading(found.verified, found.choices, tuple(self.passages), notice)
+        return Reading(found.verified, found.choices, self._read(found.verified), notice)
+
+    def _read(self, verified: Verified) -> tuple[Passage, ...]:
+        """The passages that it was given, then what else it cites."""
+        return tuple(dict.fromkeys((*self.passages, *(citation.passage for citation in verified.citations))))
 
 
 class LanguageReader:
@@ -129,6 +150,7 @@ class LanguageReader:
         self._prices = load_prices(Path(settings.prices)) if settings.prices else {}
         self._opening = Lock()
         self._is_hosted = isinstance(model, str) and is_hosted(model, settings)
+        self._takes_tools = settings.tools > 0
 
     def cost(self, usage: Usage | None) -> float | None:
         """US dollars by the user's own price table, else by the list price; None where neither has this model."""
@@ -157,9 +179,11 @@ class LanguageReader:
         return condensed if _is_faithful(condensed, said) else None
 
     def read(
-        self, query: Query, history: Sequence[Turn], search: Search, deadline: float, tally: Tally
+        self, query: Query, history: Sequence[Turn], index: Index, search: Search, deadline: float, tally: Tally
     ) -> Iterator[str | Reading]:
         """The answer's text in verified pieces, then the Reading; `search(2)` gives twice the passages of `search(1)`.
+
+        The model reads the rows of tables that the question is about beside the passages, and may call the tools over the index.
 
         A first attempt that leaves nothing gets a second with twice the passages; what then is no refusal of the model's own, but has
         nothing that holds, is nobody's answer. Raises ReaderError with the remedy where
@@ -168,9 +192,9 @@ class LanguageReader:
         from langchain_core.runnables import RunnableLambda
 
         limit, found = self._settings.passages, RunnableLambda(search, name="search")
-        reading = yield from self._tried(query, history, found.invoke(1)[:limit], deadline, tally)
+        reading = yield from self._tried(query, history, index, found.invoke(1)[:limit], deadline, tally)
         if not _is_answer(reading, query) and not reading.notice:
-            reading = yield from self._tried(query, history, found.invoke(2)[: 2 * limit], deadline, tally)
+            reading = yield from self._tried(query, history, index, found.invoke(2)[: 2 * limit], deadline, tally)
             if not (reading.verified.citations or reading.refuses or query.options):
                 raise Unavailable(f"The sources bear out nothing that {self.name} wrote, so the offline reader answered.")
         if query.options and reading.verified.text:
@@ -178,14 +202,16 @@ class LanguageReader:
         yield reading
 
     def _tried(
-        self, query: Query, history: Sequence[Turn], passages: Sequence[Passage], deadline: float, tally: Tally
+        self, query: Query, history: Sequence[Turn], index: Index, passages: Sequence[Passage], deadline: float, tally: Tally
     ) -> Generator[str, None, Reading]:
         """One reading, called again while that helps: later when it is throttled, with fewer passages when it is too long."""
         number = 0
         while True:
             number += 1
-            attempt = _Attempt(query, passages, SecondOpinion() if self._settings.judge else None)
-            failure = yield from self._called(attempt, history, deadline, tally)
+            rows = toolbox.rows_for(query, passages, index)
+            messages = prompts.answering(query, passages, rows, history)
+            attempt = _Attempt(query, passages, [*whole(passages), *rows], messages, SecondOpinion() if self._settings.judge else None)
+            failure = yield from self._answered(attempt, index, deadline, tally)
             if failure is None:
                 return attempt.reading()
             if attempt.shown:
@@ -205,12 +231,25 @@ class LanguageReader:
             return Unavailable(notice(failure.kind, self.name))
         return ReaderError(sentence(failure.kind, self.name, self._settings))
 
+    def _answered(
+        self, attempt: _Attempt, index: Index, deadline: float, tally: Tally
+    ) -> Generator[str, None, Failure | None]:
+        """The pieces that are shown, then what went wrong, if anything did; tools that the model calls are run in between."""
+        for number in range(self._settings.tools + 1):
+            failure = yield from self._called(attempt, deadline, tally, last=number == self._settings.tools)
+            if failure or not attempt.calls_tools():
+                return failure
+            assert attempt.reply
+            attempt.goes_on(toolbox.run(attempt.reply, index, attempt.evidence))
+        return None
+
     def _called(
-        self, attempt: _Attempt, history: Sequence[Turn], deadline: float, tally: Tally
+        self, attempt: _Attempt, deadline: float, tally: Tally, *, last: bool
     ) -> Generator[str, None, Failure | None]:
         """One call: the pieces it shows, then what went wrong, if anything did."""
+        with_tools = self._takes_tools and not attempt.query.options
         try:
-            with closing(self._chain(attempt, deadline, tally).stream(history)) as pieces:  # type: ignore[type-var]
+            with closing(self._chain(attempt, deadline, tally, with_tools=with_tools, last=last).stream(attempt.messages)) as pieces:  # type: ignore[type-var]
                 for piece in pieces:
                     attempt.shown = attempt.shown or bool(piece)
                     yield piece
@@ -218,29 +257,37 @@ class LanguageReader:
             raise
         except Exception as error:
             # Client libraries raise what they like; whatever it is, the user gets a sentence or the offline reader's answer.
+            if with_tools and not attempt.shown and toolbox.takes_none(error):
+                self._takes_tools = False
+                return (yield from self._called(attempt, deadline, tally, last=True))
             failure = classify(error)
             _log.debug("%s: %s (%s)", self.name, failure.kind, type(error).__name__)
             return failure
         return None
 
-    def _chain(self, attempt: _Attempt, deadline: float, tally: Tally) -> Runnable[Sequence[Turn], str]:
+    def _chain(
+        self, attempt: _Attempt, deadline: float, tally: Tally, *, with_tools: bool, last: bool
+    ) -> Runnable[list[BaseMessage], str]:
         """Prompt, model and verification in LangChain's terms, so that its callbacks and traces see each."""
         from langchain_core.runnables import RunnableGenerator, RunnableLambda
 
-        def prompt(history: Sequence[Turn]) -> list[BaseMessage]:
-            return prompts.answering(attempt.query, attempt.passages, history)
+        def prompt(messages: list[BaseMessage]) -> list[BaseMessage]:
+            return messages
 
         def verified(chunks: Iterator[BaseMessage]) -> Iterator[str]:
-            yield from self._verified(chunks, attempt, deadline, tally)
+            yield from self._verified(chunks, attempt, deadline, tally, last=last)
 
-        return RunnableLambda(prompt) | self._opened() | RunnableGenerator(verified)
+        model = self._opened()
+        bound: Runnable[Any, Any] = model.bind_tools(toolbox.specifications()) if with_tools else model
+        return RunnableLambda(prompt) | bound | RunnableGenerator(verified)
 
     def _verified(
-        self, chunks: Iterator[BaseMessage], attempt: _Attempt, deadline: float, tally: Tally
+        self, chunks: Iterator[BaseMessage], attempt: _Attempt, deadline: float, tally: Tally, *, last: bool
     ) -> Iterator[str]:
         end = ""
         for chunk in chunks:
             check()
+            attempt.reply = _joined(attempt.reply, chunk)
             tally.add(getattr(chunk, "usage_metadata", None))
             end = _end_of(chunk) or end
             if piece := attempt.take(attempt.transcript.take(chunk.text)):
@@ -251,6 +298,8 @@ class LanguageReader:
                 break
         if end in _GUARDED:
             raise GuardrailStop
+        if attempt.calls_tools() and not last:
+            return
         if not end and tells_its_end(self.name) and not (attempt.transcript.is_full or attempt.stream.loops):
             raise StreamCut
         piece = attempt.close()
@@ -284,6 +333,17 @@ class LanguageReader:
                         raise
                     raise NotOpened from error
             return self._model
+
+
+def _joined(reply: AIMessageChunk | None, chunk: BaseMessage) -> AIMessageChunk | None:
+    """What has come of a message so far; a model that does not stream gives it whole."""
+    from langchain_core.messages import AIMessage, AIMessageChunk
+
+    if isinstance(chunk, AIMessageChunk):
+        return chunk if reply is None else reply + chunk
+    if isinstance(chunk, AIMessage):
+        return AIMessageChunk(content=chunk.content, tool_calls=chunk.tool_calls, invalid_tool_calls=chunk.invalid_tool_calls)
+    return reply
 
 
 def _end_of(chunk: BaseMessage) -> str:

@@ -1,5 +1,6 @@
 """A chat model that says what it is told to, for tests, demos and anybody's program."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -7,17 +8,20 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable
 from pydantic import ConfigDict, PrivateAttr
 
-Reply = str | BaseException | Sequence[str | BaseException]
+Reply = str | BaseException | Sequence[str | BaseException | dict[str, Any]]
 
 
 class ScriptedChatModel(BaseChatModel):
     """Plays its replies in turn, the last one again and again, or asks `script` for the reply to a list of messages.
 
     A reply is a text, an exception to raise, or a sequence of both: pieces that are streamed until the exception. A text is
-    streamed in pieces of `piece` characters. Each word counts as a token.
+    streamed in pieces of `piece` characters. Each word counts as a token. Where it `takes_tools`, a piece may be a call of one:
+    {"name": …, "args": {…}}.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -26,6 +30,7 @@ class ScriptedChatModel(BaseChatModel):
     script: Callable[[list[BaseMessage]], Any] | None = None
     piece: int = 7
     name_of_model: str = "scripted"
+    takes_tools: bool = False
     _calls: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
 
     @property
@@ -41,6 +46,12 @@ class ScriptedChatModel(BaseChatModel):
     def _identifying_params(self) -> dict[str, Any]:
         return {"model_name": self.name_of_model}
 
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """This model, told which tools there are."""
+        if not self.takes_tools:
+            raise NotImplementedError
+        return self.bind(tools=list(tools), **kwargs)
+
     def _generate(
         self,
         messages: list[BaseMessage],
@@ -48,7 +59,7 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        text = "".join(self._pieces(self._reply(messages)))
+        text = "".join(piece for piece in self._pieces(self._reply(messages)) if isinstance(piece, str))
         message = AIMessage(content=text, usage_metadata=_usage(messages, text))
         return ChatResult(generations=[ChatGeneration(message=message)])
 
@@ -60,7 +71,11 @@ class ScriptedChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
         text = ""
-        for piece in self._pieces(self._reply(messages)):
+        for number, piece in enumerate(self._pieces(self._reply(messages))):
+            if isinstance(piece, dict):
+                call = tool_call_chunk(name=piece["name"], args=json.dumps(piece["args"]), id=f"call-{number}", index=number)
+                yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[call]))
+                continue
             text += piece
             chunk = ChatGenerationChunk(message=AIMessageChunk(content=piece))
             if run_manager:
@@ -78,11 +93,11 @@ class ScriptedChatModel(BaseChatModel):
         last: Reply = self.replies[min(len(self._calls), len(self.replies)) - 1]
         return last
 
-    def _pieces(self, reply: Reply) -> Iterator[str]:
+    def _pieces(self, reply: Reply) -> Iterator[str | dict[str, Any]]:
         if isinstance(reply, str):
             yield from (reply[i : i + self.piece] for i in range(0, len(reply), self.piece))
             return
-        for piece in [reply] if isinstance(reply, BaseException) else reply:
+        for piece in [reply] if isinstance(reply, BaseException | dict) else reply:
             if isinstance(piece, BaseException):
                 raise piece
             yield piece

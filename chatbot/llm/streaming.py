@@ -165,6 +165,15 @@ class SentenceStream:
         self._buffer = ""
         return self._release()
 
+    def begin_again(self) -> None:
+        """Go on with another text behind what was shown; what did not hold of the one before does not count."""
+        self.close()
+        self._dropped.clear()
+        self._leads.clear()
+        self._end_table()
+        self._refuses = self._admits = False
+        self._breaks += 2 if self._shown else 0
+
     @property
     def verified(self) -> Verified:
         """What has been shown so far, as `verify` gives it."""

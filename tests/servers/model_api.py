@@ -183,3 +183,37 @@ def openai_error(status: int, code: str, message: str = "x", headers: dict[str, 
 
 def _json(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Reply:
     return Reply((json.dumps(body).encode(),), "application/json", status, headers or {})
+
+
+# Calls of tools
+
+
+def openai_calls(name: str, arguments: dict[str, Any]) -> Reply:
+    """A streamed answer that calls a tool, its arguments in pieces."""
+    about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    first = {"index": 0, "id": "call-1", "type": "function", "function": {"name": name, "arguments": ""}}
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "tool_calls": [first]}]
+    deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": p}}]} for p in pieces_of(json.dumps(arguments))]
+    events = [{**about, "choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in deltas]
+    events.append({**about, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    return Reply((*(f"data: {json.dumps(e)}\n\n".encode() for e in events), b"data: [DONE]\n\n"), "text/event-stream")
+
+
+def ollama_calls(name: str, arguments: dict[str, Any]) -> Reply:
+    """A streamed answer that calls a tool."""
+    call = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]}
+    lines = [{"model": "m", "message": call, "done": False}]
+    lines.append({"model": "m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"})
+    return Reply(tuple(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
+
+
+def converse_calls(name: str, arguments: dict[str, Any]) -> Reply:
+    """A ConverseStream answer that calls a tool."""
+    start = {"toolUse": {"toolUseId": "call-1", "name": name}}
+    events = [_event("messageStart", {"role": "assistant"}), _event("contentBlockStart", {"contentBlockIndex": 0, "start": start})]
+    events += [
+        _event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"toolUse": {"input": p}}})
+        for p in pieces_of(json.dumps(arguments))
+    ]
+    events += [_event("contentBlockStop", {"contentBlockIndex": 0}), _event("messageStop", {"stopReason": "tool_use"})]
+    return Reply(tuple(events), "application/vnd.amazon.eventstream")

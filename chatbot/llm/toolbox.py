@@ -1,0 +1,86 @@
+"""The tools of `chatbot.tools` in the hands of a language model: what it calls is run, bounded, and may be cited like a passage."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from chatbot.answer import Passage, ReaderError
+from chatbot.citations import Evidence
+from chatbot.deadline import check
+from chatbot.llm.prompts import as_data
+from chatbot.offline import rows_told
+from chatbot.query import Query
+from chatbot.table.filters import types_in
+from chatbot.tools import TOOLS, FindInstances, find_instances
+from chatbot.working import load
+from ingest import Index
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage, ToolMessage
+
+# So many calls of one round are run, and so long is what one gives back at most.
+_CALLS, _LONGEST = 4, 16_000
+# So many rows a model reads beside its passages, and of so many types that are named.
+_ROWS, _TYPES = 24, 8
+_NO_TOOLS = re.compile(r"\btools?\b|function[ -]?call", re.IGNORECASE)
+
+
+def rows_for(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
+    """The rows of tables that a question is about, and those of the instance types that it names."""
+    if query.options:
+        return ()
+    named = types_in(query.standalone, load(index).known.types)
+    of_types = find_instances(index, FindInstances.model_validate({"names": named[:_TYPES]})).evidence if named else ()
+    return tuple(dict.fromkeys((*rows_told(query, passages, index), *of_types)))[:_ROWS]
+
+
+def specifications() -> list[dict[str, Any]]:
+    """The tools as LangChain's `bind_tools` takes them for every provider."""
+    return [
+        {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema}}
+        for tool in TOOLS
+    ]
+
+
+def takes_none(error: BaseException) -> bool:
+    """Whether a model, or its server, has failed because it knows no tools."""
+    return isinstance(error, NotImplementedError) or bool(_NO_TOOLS.search(str(error)))
+
+
+def run(message: AIMessage, index: Index, evidence: list[Evidence]) -> Sequence[ToolMessage]:
+    """What the called tools give back; `evidence` gains what their keys stand for."""
+    from langchain_core.messages import ToolMessage
+
+    told: list[ToolMessage] = []
+    for number, call in enumerate(message.tool_calls):
+        check()
+        text, status = _TOO_MANY, "error"
+        if number < _CALLS:
+            text, status = _result(call["name"], call["args"], index, evidence)
+        told.append(ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status=status))
+    told += [
+        ToolMessage(f"The arguments are no JSON: {call['error'] or 'send one object'}.", tool_call_id=call["id"] or "", name=call["name"] or "", status="error")
+        for call in message.invalid_tool_calls
+    ]
+    return told
+
+
+_TOO_MANY = f"At most {_CALLS} calls at a time are run: call again what is still needed."
+
+
+def _result(name: str, given: Any, index: Index, evidence: list[Evidence]) -> tuple[str, str]:
+    tool = next((tool for tool in TOOLS if tool.name == name), None)
+    if tool is None:
+        return f"There is no tool {name!r}: there are {', '.join(tool.name for tool in TOOLS)}.", "error"
+    try:
+        result = tool.call(index, given, first_key=len(evidence) + 1)
+    except ReaderError as error:
+        return str(error), "error"
+    text = as_data(json.dumps(result.content, ensure_ascii=False, separators=(",", ":")))
+    if len(text) > _LONGEST:
+        return f"That is too much to read at once ({len(text):,} characters): ask for less, with a smaller limit or more conditions.", "error"
+    evidence += result.evidence
+    return text, "success"
