@@ -1,17 +1,22 @@
 """An answer as HTML: its text with marks, its options or table, its source cards. Pure functions over values."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from urllib.parse import quote as url_quote
 
 from app.escaping import as_html, with_links
+from app.markdown_html import markdown_html
 from chatbot import Answer, Citation, Footprint, Passage
 from chatbot.comparison_table import Row, comparison_rows
+from chatbot.llm.models import OFFLINE
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 
 # How much of a passage is shown on each side of a quote.
 _AROUND = 700
 _SHOWN = 3
+# A model's own table, headings or nested lists are shown as they are.
+_STRUCTURED = re.compile(r"^(?:\||#|\s+(?:[-*]|\d+\.)\s)", re.MULTILINE)
 
 
 def question_html(question: str, identity: str) -> str:
@@ -28,8 +33,10 @@ def answer_html(answer: Answer, anchor: str) -> str:
     if exam := exam_answer(answer):
         return _exam(exam, answer.choices, numbers, anchor)
     rows = comparison_rows(answer)
-    if rows:
+    if rows and not _STRUCTURED.search(answer.text):
         return _comparison(answer.text, rows, numbers, anchor)
+    if answer.model != OFFLINE:
+        return f'<div class="ww-answer" dir="auto">{markdown_html(answer.text, numbers, anchor)}</div>'
     return f'<div class="ww-answer" dir="auto">{text_html(answer.text, numbers, anchor)}</div>'
 
 

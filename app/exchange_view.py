@@ -5,12 +5,13 @@ from contextlib import suppress
 
 import streamlit as st
 
-from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html, text_html
+from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html
 from app.bars_html import bars_html
 from app.boundary import show_problem
 from app.conversation import Exchange, submit
 from app.escaping import as_html, as_label
 from app.library import Added
+from app.markdown_html import markdown_html
 from app.memory_bar import memory_bar_html
 from app.resources import sized
 from app.size_inputs import size_link
@@ -94,14 +95,14 @@ def _show_memory(workload: Workload, index: Index) -> None:
 
 
 def _show_stopped(exchange: Exchange) -> None:
-    text = text_html(exchange.partial, frozenset(), "")
+    text = markdown_html(exchange.partial, frozenset(), "")
     st.html(f'<div class="ww-answer">{text}<p class="ww-facts">Stopped.</p></div>')
     st.button("Ask again", key=f"again-{exchange.id}", on_click=submit, args=(exchange.question,), type="tertiary")
 
 
 def live_html(stage: str, text: str) -> str:
     """The answer as it comes. The style sheet shows "Stopped." instead of the stage once the page is idle."""
-    body = text_html(text, frozenset(), "") if text else ""
+    body = markdown_html(text, frozenset(), "") if text else ""
     return (
         f'<div class="ww-answer ww-live" aria-live="polite">{body}'
         f'<p class="ww-stage">{as_html(STAGES.get(stage, stage))}</p><p class="ww-facts ww-halted">Stopped.</p></div>'

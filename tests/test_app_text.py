@@ -1,5 +1,6 @@
 """What stands in documents and questions reaches the page as text, whatever it looks like."""
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -77,7 +78,7 @@ def test_only_marks_that_have_a_source_become_links() -> None:
 
 
 def test_a_hostile_document_adds_no_tag_and_loses_no_character() -> None:
-    answer = hostile_answer()
+    answer = hostile_answer(model="offline")
     body, cards = seen(answer_html(answer, "x")), seen(cards_html(answer, "x"))
     assert set(body.tags) == {"div", "p", "a"}
     assert set(cards.tags) == {"div", "details", "summary", "span", "strong", "blockquote", "mark", "p", "a"}
@@ -154,3 +155,11 @@ def test_the_line_below_an_answer_says_what_is_known() -> None:
     assert seen(line).text == (
         "Well supported (90%) · m · 1.2 s · index of 21 Nov 2026 · 1,200 + 34 tokens · $0.0021 · 1 unsupported sentence left out"
     )
+
+
+def test_what_a_model_wrote_keeps_its_headings_lists_and_tables_and_nothing_to_click() -> None:
+    text = "## Why\n\n| Type | Memory |\n| --- | --- |\n| g6e.xlarge | **48** GB [1] |\n\n- One:\n  - [link](https://evil.example) ![p](https://evil.example/p.png) <b>bold</b> [1]"
+    page = answer_html(hostile_answer(text=text, model="ollama:m"), "x")
+    assert set(seen(page).tags) == {"div", "h4", "table", "thead", "tbody", "tr", "th", "td", "strong", "ul", "li", "a"}
+    assert re.findall(r'href="([^"]*)"', page) == ["#x-1", "#x-1"]
+    assert "[link](https://evil.example) ![p](https://evil.example/p.png) &lt;b&gt;bold&lt;/b&gt;" in page
