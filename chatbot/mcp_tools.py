@@ -27,6 +27,7 @@ from pydantic import Field
 from chatbot import deadline
 from chatbot.answer import ReaderError, Turn
 from chatbot.bot import Chatbot
+from chatbot.characters import LONGEST_QUESTION
 from chatbot.meaning import load_encoders
 from chatbot.render import as_json, as_text
 from chatbot.tools import TOOLS, Arguments, read_arguments, schema_of
@@ -42,14 +43,14 @@ _AT_ONCE = 4
 class EarlierTurn(Arguments):
     """A question that was asked before, and its answer."""
 
-    question: str = Field(description="What was asked.")
+    question: str = Field(max_length=LONGEST_QUESTION, description="What was asked.")
     answer: str = Field("", max_length=100_000, description="What was answered.")
 
 
 class Ask(Arguments):
     """Ask which EC2 or AI hardware should train or serve a model: energy, cost, fit, comparisons, exam questions. The answer is short, every sentence has a numbered citation with the exact words of its source, and what the sources do not say is refused."""
 
-    question: str = Field(description="The question, as a person would ask it.")
+    question: str = Field(max_length=LONGEST_QUESTION, description="The question, as a person would ask it.")
     history: list[EarlierTurn] = Field(
         [], max_length=50, description="Earlier turns of the conversation, the oldest first, for follow-up questions."
     )
