@@ -4,11 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from chatbot.characters import LONGEST_QUESTION
 from chatbot.sizing.amounts import read_amount, read_tokens
 from chatbot.sizing.request import read_format, read_optimizer, read_task
 from chatbot.sizing.workload import Format, Optimizer, Task
 
-LONGEST_TEXT = 8_000
+# Names and titles are no longer.
+_LONGEST_NAME = 500
 SortBy = Literal["price_per_hour", "accelerator_memory", "accelerators", "vcpus", "memory", "network"]
 
 _AMOUNT = WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}]})
@@ -36,13 +38,15 @@ _Names = Annotated[list[str], Field(max_length=50)]
 class Arguments(BaseModel):
     """What every tool refuses: names that it does not have, texts without end, numbers that are none."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_max_length=LONGEST_TEXT)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_max_length=_LONGEST_NAME)
 
 
 class SearchSources(Arguments):
     """Search the indexed documents, by words and by meaning, for passages on a question about hardware for machine learning. Tables of instance types and prices are read with find_instances instead."""
 
-    query: str = Field(description="A question or keywords, in words that the documents may use.")
+    query: str = Field(
+        max_length=LONGEST_QUESTION, description="A question or keywords, in words that the documents may use."
+    )
     limit: int = Field(8, ge=1, le=20, description="The most passages to return.")
 
 
@@ -112,7 +116,7 @@ class SizeWorkload(Arguments):
     arithmetic: bool = Field(
         False, description="Whether every figure of a fit comes with its formula and the rows it was read from."
     )
-    limit: int = Field(5, ge=1, le=20, description="The most entries of fits, best first, besides those advised.")
+    limit: int = Field(5, ge=1, le=10, description="The most entries of fits, best first, besides those advised.")
 
 
 class ReadDocument(Arguments):

@@ -13,7 +13,7 @@ from chatbot.table.columns import ACCELERATOR, TYPE, Column
 from chatbot.table.instances import REGION, Instances, Row, load_instances
 from chatbot.tools.arguments import FindInstances, SortBy
 from chatbot.tools.result import Keys, ToolResult, counted, described
-from chatbot.working import load
+from chatbot.working import load, short
 from ingest import Index
 
 _NO_INSTANCES = (
@@ -65,7 +65,7 @@ def _check_price(given: FindInstances, known: Instances) -> None:
             if there
             else "it holds no prices at all, so leave out region and purchase."
         )
-        raise ReaderError(f"The index has no {given.purchase} prices in {given.region or REGION}: {hint}")
+        raise ReaderError(f"The index has no {given.purchase} prices in {given.region or REGION!r}: {hint}")
 
 
 def _named(names: Sequence[str], known: Instances) -> list[Row]:
@@ -85,7 +85,9 @@ def _of_kind(given: FindInstances, rows: Iterable[Row], facts: Facts) -> list[Ro
         known = {row.cells[ACCELERATOR] for row in rows} - {"none", ""}
         meant = {name for name in known if words and words <= set(_WORD.findall(name.lower()))}
         if not meant:
-            raise ReaderError(f"No such instance type has the accelerator {given.accelerator!r}: {_known(known)}")
+            raise ReaderError(
+                f"No such instance type has the accelerator {given.accelerator!r}: {_known(map(short, known))}"
+            )
         rows = [row for row in rows if row.cells[ACCELERATOR] in meant]
     if given.vendor:
         makers = {row: _maker(row, facts) for row in rows}

@@ -3,6 +3,7 @@
 from chatbot.characters import as_asked
 from chatbot.evidence.orders import without_orders
 from chatbot.query import understand
+from chatbot.retriever import LIMIT
 from chatbot.searching import search
 from chatbot.tools.arguments import SearchSources
 from chatbot.tools.result import Keys, ToolResult, as_title, as_told, described
@@ -14,12 +15,14 @@ _LONGEST = 2_000
 def search_sources(index: Index, given: SearchSources, *, first_key: int = 1) -> ToolResult:
     """The passages nearest to a question, best first; the score lies in 0..1."""
     index = index.snapshot()
-    found = search(understand(as_asked(given.query), (), index), index, limit=given.limit)
+    found = search(understand(as_asked(given.query), (), index), index, limit=max(given.limit, LIMIT))
     keys = Keys(first_key)
     passages = []
     for passage in found[: given.limit]:
         chunk = passage.chunk
         text = as_told(without_orders(chunk))
+        if not text.strip("… \n"):
+            continue  # nothing in it but orders
         passages.append(
             {
                 "key": keys.key(chunk, chunk.start, chunk.end, passage.score),

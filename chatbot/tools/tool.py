@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -10,6 +10,7 @@ from chatbot.answer import ReaderError
 from chatbot.tools.result import ToolResult
 from ingest import Index
 
+_A = TypeVar("_A", bound=BaseModel)
 _LONGEST_VALUE = 60
 
 
@@ -48,7 +49,7 @@ def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
     return {name: value for name, value in schema.items() if name not in ("title", "description")}
 
 
-def read_arguments(tool: str, arguments: type[BaseModel], given: Mapping[str, Any]) -> BaseModel:
+def read_arguments(tool: str, arguments: type[_A], given: Mapping[str, Any]) -> _A:
     """Arguments from outside as their value; ReaderError says of the first bad one what it takes."""
     try:
         return arguments.model_validate(dict(given))
