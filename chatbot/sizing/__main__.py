@@ -3,35 +3,21 @@
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
 from chatbot.answer import ReaderError
 from chatbot.sizing.amounts import read_amount, read_tokens
 from chatbot.sizing.facts import Facts
+from chatbot.sizing.named import read_format, read_optimizer, read_task
 from chatbot.sizing.render import as_json, as_text
 from chatbot.sizing.sizing import size
-from chatbot.sizing.workload import Format, Optimizer, Task, Workload
+from chatbot.sizing.workload import Format, Workload
 from ingest import CorpusError, Index
 
-_E = TypeVar("_E", bound=StrEnum)
 _T = TypeVar("_T")
-
-_TASKS = {
-    "serve": Task.SERVE, "serving": Task.SERVE, "inference": Task.SERVE, "full": Task.FULL, "finetune": Task.FULL,
-    "lora": Task.LORA, "qlora": Task.QLORA, "pretrain": Task.PRETRAIN, "pretraining": Task.PRETRAIN,
-}  # fmt: skip
-_FORMATS = {form.value: form for form in Format} | {
-    "fp4": Format.MXFP4, "8bit": Format.INT8, "4bit": Format.INT4, "16bit": Format.BF16, "32bit": Format.FP32,
-    "float16": Format.FP16, "half": Format.FP16, "bfloat16": Format.BF16, "float32": Format.FP32, "float8": Format.FP8,
-}  # fmt: skip
-_OPTIMIZERS = {"adam": Optimizer.ADAM, "adamw": Optimizer.ADAM, "adam8bit": Optimizer.ADAM_8BIT} | {
-    "adafactor": Optimizer.ADAFACTOR, "sgd": Optimizer.SGD,
-}  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -89,17 +75,12 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_argument_group("what is run").add_argument
     what("--model", metavar="M", help="a model of the table, such as Llama-3.1-70B")
     what("--parameters", type=_read(read_amount), metavar="N", help="its size where no model is named: 70b")
-    what("--task", type=_one_of(_TASKS, "task"), metavar="T", help="serve (default), full, lora, qlora, pretrain")
-    what("--format", type=_one_of(_FORMATS, "format"), metavar="F", help=f"of the weights: {', '.join(Format)}")
-    what(
-        "--cache",
-        type=_one_of(_FORMATS, "format"),
-        metavar="F",
-        help="of the KV cache: bf16 (default), fp8, int8, int4",
-    )
+    what("--task", type=_read(read_task), metavar="T", help="serve (default), full, lora, qlora, pretrain")
+    what("--format", type=_read(read_format), metavar="F", help=f"of the weights: {', '.join(Format)}")
+    what("--cache", type=_read(read_format), metavar="F", help="of the KV cache: bf16 (default), fp8, int8, int4")
     what("--context", type=_read(read_tokens), metavar="N", help="tokens of a sequence: 16k is 16,384")
     what("--users", type=_whole, metavar="N", help="sequences at once; in training the batch of one accelerator")
-    what("--optimizer", type=_one_of(_OPTIMIZERS, "optimizer"), metavar="O", help="adam, adam8bit, adafactor, sgd")
+    what("--optimizer", type=_read(read_optimizer), metavar="O", help="adam, adam8bit, adafactor, sgd")
     what("--zero", type=_whole, metavar="STAGE", help="what training shards: 0 to 3")
     what(
         "--no-recompute",
@@ -127,17 +108,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print every figure as JSON")
     add("--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR")
     return parser
-
-
-def _one_of(names: dict[str, _E], kind: str) -> Callable[[str], _E]:
-    def read(text: str) -> _E:
-        found = names.get(re.sub(r"[\s_-]", "", text.lower()))
-        if found is None:
-            known = ", ".join(dict.fromkeys(names))
-            raise argparse.ArgumentTypeError(f"{text!r} is no {kind}: write one of {known}")
-        return found
-
-    return read
 
 
 def _read(read: Callable[[str], _T]) -> Callable[[str], _T]:
