@@ -41,5 +41,5 @@ def read_optimizer(text: str) -> Optimizer:
 def _named(text: str, names: Mapping[str, _E], kind: str) -> _E:
     found = names.get(re.sub(r"[\s_-]", "", text.lower()))
     if found is None:
-        raise ReaderError(f"{text!r} is no {kind}: write one of {', '.join(names)}")
+        raise ReaderError(f"{text!r} is no {kind}: write one of {', '.join(names)}.")
     return found
