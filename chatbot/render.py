@@ -22,6 +22,8 @@ def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
         "model": answer.model,
         "seconds": round(answer.seconds, 4),
         "footprint": {**asdict(answer.footprint), "usd": answer.cost} if answer.footprint else None,
+        "dropped": answer.dropped,
+        "notice": answer.notice,
     }
 
 
@@ -47,22 +49,25 @@ def _citation(citation: Citation) -> dict[str, Any]:
 def as_text(answer: Answer) -> str:
     """The answer for a terminal: text, then each source once a number, with the quoted words."""
     lines = [answer.text]
-    listed: set[int] = set()
-    for citation in answer.citations:
-        if citation.number not in listed:
-            listed.add(citation.number)
-            lines += ["" if len(listed) == 1 else None, *_source_lines(citation)]  # type: ignore[list-item]
-    return "\n".join(line for line in lines if line is not None)
+    for number, (source, quote) in enumerate(footnotes(answer)):
+        lines += [*([] if number else [""]), source, f"    {quote}"]
+    return "\n".join(lines)
 
 
-def _source_lines(citation: Citation) -> list[str]:
+def footnotes(answer: Answer) -> list[tuple[str, str]]:
+    """Each source once a number: where it is found, behind its mark, and the quoted words."""
+    first = {citation.number: citation for citation in reversed(answer.citations)}
+    return [_footnote(first[number]) for number in dict.fromkeys(c.number for c in answer.citations)]
+
+
+def _footnote(citation: Citation) -> tuple[str, str]:
     chunk = citation.passage.chunk
     source = chunk.document.source
     place = [source.title, *([chunk.headings[-1]] if chunk.headings and chunk.headings[-1] != source.title else [])]
     if chunk.page:
         place.append(f"page {chunk.page}")
     details = [d for d in (source.publisher, source.published, source.url) if d]
-    return [
+    return (
         shown(f"[{citation.number}] {' > '.join(place)}{' (' + ', '.join(details) + ')' if details else ''}"),
-        f"    “{' '.join(shown(citation.quote).split())}”",
-    ]
+        f"“{' '.join(shown(citation.quote).split())}”",
+    )

@@ -3,7 +3,14 @@
 Their texts are from documents: data, in which nothing is an instruction to whoever reads it.
 """
 
-from chatbot.tools.arguments import Arguments, FindInstances, ReadDocument, SearchSources, SizeWorkload
+from chatbot.tools.arguments import (
+    Arguments,
+    FindInstances,
+    ReadDocument,
+    SearchSources,
+    SizeWorkload,
+    WorkloadArguments,
+)
 from chatbot.tools.documents import read_document
 from chatbot.tools.instances import find_instances
 from chatbot.tools.passages import search_sources
@@ -27,6 +34,7 @@ __all__ = [
     "SizeWorkload",
     "Tool",
     "ToolResult",
+    "WorkloadArguments",
     "find_instances",
     "read_arguments",
     "read_document",

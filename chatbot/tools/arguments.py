@@ -80,8 +80,8 @@ class FindInstances(Arguments):
     limit: int = Field(10, ge=1, le=50, description="The most rows to return; the total counts them all.")
 
 
-class SizeWorkload(Arguments):
-    """Compute whether a model fits, on which instance types, what they cost an hour and a month, their power and carbon; with the arithmetic. Give a model or a number of parameters; what is left out is assumed, and the assumptions are listed."""
+class WorkloadArguments(Arguments):
+    """What is run and where it may run, as `wattwise size` takes it; what is left out is assumed, and the answer says so."""
 
     model: str | None = Field(None, description="A model by name, such as Llama-3.1-70B.")
     parameters: _Amount = Field(None, description="How many parameters, where no model is named: 70e9 or 70b.")
@@ -113,6 +113,11 @@ class SizeWorkload(Arguments):
     load: float | None = Field(
         None, description="The share of its time that the hardware is busy, 0 to 1; 0.5 when left out."
     )
+
+
+class SizeWorkload(WorkloadArguments):
+    """Compute whether a model fits, on which instance types, what they cost an hour and a month, their power and carbon; with the arithmetic. Give a model or a number of parameters; what is left out is assumed, and the assumptions are listed."""
+
     arithmetic: bool = Field(
         False, description="Whether every figure of a fit comes with its formula and the rows it was read from."
     )

@@ -1,0 +1,95 @@
+"""`wattwise serve`: answers for other programs over HTTP, as OpenAI's API does and in the commands' own JSON."""
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from chatbot.answer import ReaderError
+from chatbot.serve.settings import ServeSettings, serve_settings
+from ingest import CorpusError
+
+_NEEDED = ("fastapi", "prometheus_client", "uvicorn")
+_log = logging.getLogger("wattwise.serve")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until a stop signal comes; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
+    options = vars(_parser().parse_args(arguments))
+    logging.basicConfig(stream=sys.stderr, format="%(message)s")
+    # Clients of model services log whole requests: none but this server's own lines are shown, whatever WATTWISE_LOG says.
+    logging.getLogger().setLevel(logging.CRITICAL)
+    _log.setLevel(logging.INFO)
+    try:
+        _serve(serve_settings(os.environ, **{name: value for name, value in options.items() if value is not None}))
+    except (CorpusError, ReaderError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="wattwise serve",
+        description="Answers other programs over HTTP: OpenAI's chat completions, /ask, /size and /search."
+        " Keys and limits come from WATTWISE_SERVE_* variables.",
+    )
+    parser.add_argument("--index", type=Path, metavar="DIR", help="the index (WATTWISE_INDEX, index)")
+    parser.add_argument("--model", metavar="M", help="the reader's model (WATTWISE_MODEL, offline)")
+    parser.add_argument("--host", metavar="H", help="the address to listen on (WATTWISE_SERVE_HOST, 127.0.0.1)")
+    parser.add_argument(
+        "--port", type=int, metavar="N", help="the port, 0 for any free one (WATTWISE_SERVE_PORT, 8000)"
+    )
+    return parser
+
+
+def _serve(settings: ServeSettings) -> None:
+    if any(find_spec(package) is None for package in _NEEDED):
+        raise ReaderError(
+            "The server needs FastAPI and more packages. Install them with: pip install 'wattwise[serve]'"
+        )
+    from chatbot.bot import Chatbot
+    from chatbot.serve.service import Service
+    from chatbot.serve.serving import Server
+
+    service = Service(Chatbot.open(settings.index, model=settings.model), settings)
+    with _listening(settings) as listener, _signals_kept():
+        address = f"[{settings.host}]" if ":" in settings.host else settings.host
+        _log.info("Listening on http://%s:%d; /docs says what to call.", address, listener.getsockname()[1])
+        Server(service).run([listener])
+
+
+@contextmanager
+def _listening(settings: ServeSettings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=256)
+    except OSError as error:
+        # What `create_server` adds to the reason repeats the address.
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        raise ReaderError(
+            f"Cannot listen on {settings.host}:{settings.port} ({reason}). Give another port with --port or WATTWISE_SERVE_PORT."
+        ) from error
+    with listener:
+        yield listener
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """uvicorn ends by itself on SIGTERM and SIGINT, and then raises them once more: that one is for nobody."""
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

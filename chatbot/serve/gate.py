@@ -1,0 +1,148 @@
+"""Who is let in, as ASGI middleware: requests under this server's own names, with a key, and of bounded size.
+
+A page of any name can have that name resolve to 127.0.0.1 (DNS rebinding), and any page can send a request to this machine
+that it may not read the answer to. Where a key is asked for neither gets far, because no page knows it.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Collection, Iterable
+from hashlib import sha256
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from chatbot.serve.failures import Failure
+from chatbot.serve.settings import ServeSettings, is_loopback
+
+_ARRIVAL_SECONDS = 20.0
+
+
+class OwnNames:
+    """Refuses requests under other names where the server listens on loopback, and those of other pages where no key is asked for."""
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app, self._settings = app, settings
+        self._hosts = frozenset(host.lower().rstrip(".") for host in settings.hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        failure = self._fault(Headers(scope=scope)) if scope["type"] == "http" else None
+        await (failure.response if failure else self._app)(scope, receive, send)
+
+    def _fault(self, headers: Headers) -> Failure | None:
+        given, allowed = headers.getlist("host"), self._settings.origins
+        name = _name(given[0]) if len(given) == 1 else None
+        if self._settings.is_local and not (name and (is_loopback(name) or name in self._hosts)):
+            return Failure(
+                HTTPStatus.FORBIDDEN,
+                "This server does not answer under this name. Call it as localhost, or have its operator add the name to WATTWISE_SERVE_HOSTS.",
+            )
+        foreign = [o for o in headers.getlist("origin") if o not in allowed and _authority(o) != given[0].lower()]
+        if foreign and not self._settings.keys and "*" not in allowed:
+            return Failure(
+                HTTPStatus.FORBIDDEN,
+                "Pages of other origins are not answered. Have the operator add yours to WATTWISE_SERVE_ORIGINS.",
+            )
+        return None
+
+
+class Keys:
+    """Refuses requests without one of the keys, but for those to the paths that are `open`."""
+
+    def __init__(self, app: ASGIApp, keys: Iterable[str], open: Collection[str]) -> None:
+        self._app, self._open = app, frozenset(open)
+        self._digests = [_digest(key.encode(errors="surrogateescape")) for key in keys]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not self._digests or scope["path"] in self._open or self._has_key(scope):
+            await self._app(scope, receive, send)
+            return
+        failure = Failure(
+            HTTPStatus.UNAUTHORIZED,
+            "The key is missing or wrong. Send one of the server's keys as Authorization: Bearer KEY.",
+            "invalid_api_key",
+            {"WWW-Authenticate": "Bearer"},
+        )
+        await failure.response(scope, receive, send)
+
+    def _has_key(self, scope: Scope) -> bool:
+        given = Headers(scope=scope).getlist("authorization")
+        scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        # Every key is compared, as digests of one length: how long that takes tells nothing of them.
+        matches = [hmac.compare_digest(_digest(key.strip().encode("latin-1")), digest) for digest in self._digests]
+        return scheme.lower() == "bearer" and any(matches)
+
+
+class Bounded:
+    """Takes in a request's body, which must arrive in time and be no longer than `most` bytes, before anything is done with it."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app, self._most = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(_ARRIVAL_SECONDS):
+                body = await self._body(scope, receive)
+        except TimeoutError:
+            late = Failure(HTTPStatus.REQUEST_TIMEOUT, "The request did not arrive in time. Send it again.")
+            await late.response(scope, receive, send)
+            return
+        except Failure as failure:
+            await failure.response(scope, receive, send)
+            return
+        if body is None:
+            return
+        arrived: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receiving() -> Message:
+            return arrived.pop() if arrived else await receive()
+
+        await self._app(scope, receiving, send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """None for one that breaks off."""
+        length = Headers(scope=scope).get("content-length", "0")
+        if length.isdecimal() and int(length) > self._most:
+            raise self._too_long()
+        parts, arrived = list[bytes](), 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            parts.append(message.get("body", b""))
+            arrived += len(parts[-1])
+            if arrived > self._most:
+                raise self._too_long()
+            if not message.get("more_body", False):
+                return b"".join(parts)
+
+    def _too_long(self) -> Failure:
+        text = f"The request is longer than {self._most:,} bytes. Send a shorter one, or have the operator raise WATTWISE_SERVE_BODY_BYTES."
+        return Failure(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text, headers={"Connection": "close"})
+
+
+def _digest(key: bytes) -> bytes:
+    return sha256(key).digest()
+
+
+def _name(host: str) -> str | None:
+    """The name in a Host header, without its port; None where it is not one."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return None
+    return parts.hostname.rstrip(".") if parts.hostname and parts.netloc == host and "@" not in host else None
+
+
+def _authority(origin: str) -> str | None:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return None
+    return parts.netloc.lower() if parts.scheme in ("http", "https") else None

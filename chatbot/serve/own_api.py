@@ -1,0 +1,105 @@
+"""wattwise's own API: answers, sizings and passages as the JSON that the commands give."""
+
+import json
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Request, Response
+from fastapi import Query as Parameter
+from fastapi.responses import JSONResponse
+
+from chatbot import deadline
+from chatbot.answer import Passage
+from chatbot.characters import as_asked, shown
+from chatbot.query import understand
+from chatbot.render import as_json
+from chatbot.searching import search
+from chatbot.serve.failures import Failure
+from chatbot.serve.requests import MOST_PASSAGES, AskRequest, SearchRequest
+from chatbot.serve.service import NAME, OFFLINE_NAME, Service
+from chatbot.serve.work import last, while_there
+from chatbot.sizing import size
+from chatbot.sizing.render import as_json as sizing_as_json
+from chatbot.sizing.request import workload_of
+from chatbot.tools import WorkloadArguments
+
+T = TypeVar("T")
+
+
+def own_api(service: Service) -> APIRouter:
+    """The routes /ask, /size and /search."""
+    router = APIRouter(tags=["wattwise"])
+
+    async def done(request: Request, work: Callable[[], T]) -> T:
+        def steps(is_over: Callable[[], bool]) -> Iterator[T]:
+            deadline.begin(service.settings.seconds, is_over)
+            yield work()
+
+        return await while_there(request, last(service.work.steps(steps)))
+
+    @router.post("/ask", summary="Answer a question, as `wattwise ask --json` does.")
+    async def ask(request: Request, given: AskRequest) -> Response:
+        model = {None: NAME, "offline": OFFLINE_NAME}.get(given.model, given.model or "")
+        found = await while_there(request, last(service.answering(given.question, given.turns(), model)))
+        assert found.answer is not None
+        return JSONResponse(as_json(found.answer))
+
+    @router.post("/size", summary="Size a workload, as `wattwise size --json` does.")
+    async def size_(request: Request, given: WorkloadArguments) -> Response:
+        workload = workload_of(given.model_dump())
+
+        def sized() -> str:
+            try:
+                sizing = size(workload, service.facts(service.index.snapshot()))
+            except ArithmeticError as error:
+                raise _too_large() from error
+            try:
+                return json.dumps(sizing_as_json(sizing), ensure_ascii=False, allow_nan=False)
+            except ValueError as error:
+                raise _too_large() from error
+
+        return Response(await done(request, sized), media_type="application/json")
+
+    async def searched(request: Request, query: str, limit: int) -> Response:
+        def found() -> dict[str, Any]:
+            index, asked = service.index.snapshot(), as_asked(query)
+            passages = search(understand(asked, (), index), index, limit=limit)[:limit]
+            return {"query": asked, "passages": [_passage(p) for p in passages]}
+
+        return JSONResponse(await done(request, found))
+
+    @router.get("/search", summary="The passages nearest to a query, best first.")
+    async def search_get(
+        request: Request, query: str, limit: Annotated[int, Parameter(ge=1, le=MOST_PASSAGES)] = 12
+    ) -> Response:
+        return await searched(request, query, limit)
+
+    @router.post("/search", summary="The same, with the query in the body, where no log of addresses has it.")
+    async def search_post(request: Request, given: SearchRequest) -> Response:
+        return await searched(request, given.query, given.limit)
+
+    return router
+
+
+def _too_large() -> Failure:
+    return Failure(HTTPStatus.BAD_REQUEST, "The figures are too large to compute with: give smaller ones.")
+
+
+def _passage(passage: Passage) -> dict[str, Any]:
+    """A passage with the keys of a citation; the quote is the document's own text from `start` to `end`."""
+    chunk = passage.chunk
+    source = chunk.document.source
+    return {
+        "number": passage.number,
+        "source": source.id,
+        "original": source.original,
+        "title": shown(source.title),
+        "url": source.url,
+        "headings": [shown(heading) for heading in chunk.headings],
+        "page": chunk.page,
+        "quote": chunk.text,
+        "start": chunk.start,
+        "end": chunk.end,
+        "score": passage.score,
+    }

@@ -1,0 +1,78 @@
+"""What all requests share: the two chatbots over one index, the facts to size with, and where the work is done."""
+
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from http import HTTPStatus
+
+from chatbot.answer import ReaderError, Turn
+from chatbot.bot import Chatbot, Event
+from chatbot.deadline import Cancelled, OutOfTime
+from chatbot.llm.models import OFFLINE
+from chatbot.serve.failures import Failure
+from chatbot.serve.metrics import Metrics
+from chatbot.serve.settings import ServeSettings
+from chatbot.serve.work import Work
+from chatbot.sizing.facts import Facts
+from ingest import Index
+
+# The reader that the server was started with, and the one that needs no model.
+NAME, OFFLINE_NAME = "wattwise", "wattwise-offline"
+MODELS = (NAME, OFFLINE_NAME)
+
+
+class Service:
+    """A chatbot as a server offers it; its index is opened once, and a newer generation of it is picked up by itself."""
+
+    def __init__(self, bot: Chatbot, settings: ServeSettings) -> None:
+        self.settings = settings
+        self.index = bot.index
+        self.work = Work(at_once=settings.at_once, waiting=settings.waiting, seconds=settings.seconds)
+        self.metrics = Metrics()
+        self._bot = bot
+        self._offline = bot if bot.model == OFFLINE else Chatbot(bot.index)
+        self._facts: tuple[int, Facts] | None = None
+        self._lock = threading.Lock()
+
+    async def answering(self, question: str, history: Sequence[Turn], model: str) -> AsyncGenerator[Event, None]:
+        """What `Chatbot.stream` yields, the answer counted; Failure for a model that is none of `MODELS`."""
+        bot = self._chatbot(model)
+        async with aclosing(self.work.steps(lambda is_over: _events(bot, question, history, is_over))) as events:
+            async for event in events:
+                if event.answer is not None:
+                    self.metrics.count(event.answer)
+                yield event
+
+    def facts(self, index: Index) -> Facts | None:
+        """The facts of a snapshot, None where it has none and those of the corpus are to be taken."""
+        with self._lock:
+            if self._facts is None or self._facts[0] != index.generation:
+                self._facts = (index.generation, Facts.load(index))
+            facts = self._facts[1]
+        return facts if facts.models and facts.instances else None
+
+    def _chatbot(self, model: str) -> Chatbot:
+        check_name(model)
+        return self._offline if model == OFFLINE_NAME else self._bot
+
+
+def check_name(model: str) -> None:
+    """Raise Failure for a name that is none of `MODELS`."""
+    if model not in MODELS:
+        text = f"There is no such model here. Use {' or '.join(MODELS)}."
+        raise Failure(HTTPStatus.NOT_FOUND, text, "model_not_found")
+
+
+def _events(bot: Chatbot, question: str, history: Sequence[Turn], is_over: Callable[[], bool]) -> Iterator[Event]:
+    begun = False
+    try:
+        for event in bot.stream(question, history, cancelled=is_over):
+            begun = True
+            yield event
+    except (Cancelled, OutOfTime):
+        raise
+    except ReaderError as error:
+        # Once a question has been taken it is the language model that fails, which its operator mends and no second try.
+        if not begun or bot.model == OFFLINE:
+            raise
+        raise Failure(HTTPStatus.BAD_GATEWAY, str(error), "model_failed", {"x-should-retry": "false"}) from error

@@ -1,0 +1,138 @@
+"""Work in threads of its own, so much at once and no more, which ends when nobody waits for it any more."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, closing, suppress
+from http import HTTPStatus
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from chatbot.deadline import Cancelled
+from chatbot.serve.failures import Failure
+
+T = TypeVar("T")
+Steps = Callable[[Callable[[], bool]], Iterator[T]]
+# What was taken on before a stop has so long; the server itself waits two seconds longer.
+STOP_SECONDS = 3.0
+_RETRY_SECONDS = "2"
+
+
+class ClientGone(Exception):
+    """Whoever asked went away."""
+
+
+class Work:
+    """Runs `at_once` pieces of work, `waiting` more wait for a place; each has so many `seconds` from when it comes."""
+
+    def __init__(self, *, at_once: int, waiting: int, seconds: float) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._places = at_once + waiting
+        self._seconds = seconds
+        self._stops: float | None = None
+
+    def stop(self) -> None:
+        """Take nothing more on, and end what was taken on within some seconds."""
+        self._stops = self._stops or time.monotonic() + STOP_SECONDS
+
+    async def steps(self, begin: Steps[T]) -> AsyncGenerator[T, None]:
+        """The steps of an iterator that is begun and read in a thread; `begin` is given what tells whether to end early.
+
+        Raises Failure where there is no place, no time left, or the server stops, and what the iterator raises.
+        """
+        if self._stops is not None:
+            raise _stopping()
+        if self._places <= 0:
+            text = f"The server is busy. Ask again in {_RETRY_SECONDS} seconds."
+            raise Failure(HTTPStatus.SERVICE_UNAVAILABLE, text, "busy", {"Retry-After": _RETRY_SECONDS})
+        self._places -= 1
+        ends, gone, started = time.monotonic() + self._seconds, threading.Event(), False
+
+        def is_over() -> bool:
+            now = time.monotonic()
+            return gone.is_set() or now > ends or (self._stops is not None and now > self._stops)
+
+        try:
+            await _by(ends, self._free.acquire())
+            came, started = self._start(begin, is_over), True
+            while (step := await _by(ends, came.get())) is not None:
+                if isinstance(step, BaseException):
+                    raise step
+                yield step
+        except (TimeoutError, Cancelled) as error:
+            raise (_stopping() if self._stops is not None else self._too_slow()) from error
+        finally:
+            gone.set()
+            if not started:
+                self._places += 1
+
+    def _start(self, begin: Steps[T], is_over: Callable[[], bool]) -> "asyncio.Queue[T | BaseException | None]":
+        """Begin in a new thread; its steps come out of the queue, then None, or what it raised."""
+        came: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def tell(call: Callable[..., object], *arguments: object) -> None:
+            with suppress(RuntimeError):  # the server has ended meanwhile
+                loop.call_soon_threadsafe(call, *arguments)
+
+        def work() -> None:
+            try:
+                with closing(begin(is_over)) as steps:  # type: ignore[type-var]
+                    for step in steps:
+                        tell(came.put_nowait, step)
+                tell(came.put_nowait, None)
+            except BaseException as error:
+                tell(came.put_nowait, error)
+            finally:
+                tell(self._leave)
+
+        # What still waits for a language model does not keep the process from ending.
+        threading.Thread(target=work, name="answer", daemon=True).start()
+        return came
+
+    def _leave(self) -> None:
+        self._places += 1
+        self._free.release()
+
+    def _too_slow(self) -> Failure:
+        text = f"There was no answer within {self._seconds:g} seconds. Ask something shorter, or have the operator raise WATTWISE_SERVE_SECONDS."
+        return Failure(HTTPStatus.GATEWAY_TIMEOUT, text, "timeout", {"x-should-retry": "false"})
+
+
+async def last(steps: AsyncGenerator[T, None]) -> T:
+    """The last of some steps, of which there is at least one."""
+    async with aclosing(steps):
+        found = await anext(steps)
+        async for step in steps:
+            found = step
+    return found
+
+
+async def while_there(request: Request, result: Awaitable[T]) -> T:
+    """A result, as long as the client waits for it; ClientGone, with the work cancelled, where it does not."""
+    working, leaving = asyncio.ensure_future(result), asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientGone
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _by(ends: float, result: Awaitable[T]) -> T:
+    async with asyncio.timeout(max(0.0, ends - time.monotonic())):
+        return await result
+
+
+def _stopping() -> Failure:
+    return Failure(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Ask again.", "stopping")
