@@ -106,6 +106,8 @@ def _command(options: argparse.Namespace) -> list[str]:
     return [
         *(sys.executable, "-m", "streamlit", "run", str(SCRIPT)),
         *(f"--server.port={options.port}", f"--server.address={options.host}", "--server.headless=true"),
+        # Its own welcome would ask checkip.amazonaws.com for the address of this machine when it listens on all of them.
+        "--logger.hideWelcomeMessage=true",
     ]
 
 

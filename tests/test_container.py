@@ -134,15 +134,19 @@ def test_the_wheel_sizes_with_its_own_facts(installed: Path, tmp_path: Path) -> 
     )
 
 
-def test_the_app_of_the_wheel_is_healthy(installed: Path, tmp_path: Path, corpus_index: Path) -> None:
+def test_the_app_of_the_wheel_is_healthy_and_says_no_more_than_where(
+    installed: Path, tmp_path: Path, corpus_index: Path
+) -> None:
     port = free_port()
     command = [sys.executable, "-m", "chatbot", "app", "--index", str(corpus_index), "--port", str(port)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=tmp_path, env=_environment(installed), **quiet) as app:  # type: ignore[call-overload]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tmp_path, env=_environment(installed), text=True, **pipes) as app:  # type: ignore[call-overload]
         try:
             assert _eventually_healthy(f"http://127.0.0.1:{port}/_stcore/health")
         finally:
             app.terminate()
+        said = app.communicate(timeout=20)
+    assert said == ("", f"The chat opens on http://localhost:{port}. Ctrl-C ends it.\n")
 
 
 def test_streamlit_knows_every_variable_that_it_is_given() -> None:
