@@ -2,19 +2,23 @@
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from chatbot.answer import ReaderError
 from chatbot.settings import Settings, settings_from
 
 SCRIPT = Path(__file__).resolve().parents[1] / "streamlit_app.py"
+CONFIG = SCRIPT.parent / "app" / "config.toml"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _GRACE = 5.0  # seconds
 _UPLOADS = ("auto", "on", "off")
@@ -60,14 +64,32 @@ def main(arguments: Sequence[str]) -> int:
     if find_spec("streamlit") is None:
         raise ReaderError("The app needs Streamlit: pip install 'wattwise[app]'.")
     if not SCRIPT.is_file():
-        raise ReaderError(f"{SCRIPT} is missing: run the app from a checkout of wattwise (pip install --editable .).")
+        raise ReaderError(f"{SCRIPT} is missing: install wattwise again, or run the app from a checkout.")
     environment = {
+        **streamlit_variables(tomllib.loads(CONFIG.read_text(encoding="utf-8"))),
         **os.environ,
         "WATTWISE_INDEX": str(options.index.resolve()),
         "WATTWISE_MODEL": options.model,
     }
     print(f"The chat opens on http://{_shown(options.host)}:{options.port}. Ctrl-C ends it.", file=sys.stderr)
     return _watched(subprocess.Popen(_command(options), cwd=SCRIPT.parent, env=environment))
+
+
+def streamlit_variables(config: Mapping[str, Any]) -> dict[str, str]:
+    """Streamlit's configuration as the variables that it reads: {"server": {"maxUploadSize": 50}} gives STREAMLIT_SERVER_MAX_UPLOAD_SIZE.
+
+    Streamlit itself looks for `.streamlit/config.toml`, which a checkout has and an installed package does not.
+    """
+    return dict(_variables("STREAMLIT", config))
+
+
+def _variables(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in table.items():
+        name = f"{prefix}_{re.sub('(?<=[a-z])(?=[A-Z])', '_', key).upper()}"
+        if isinstance(value, Mapping):
+            yield from _variables(name, value)
+        else:
+            yield name, str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -84,6 +106,8 @@ def _command(options: argparse.Namespace) -> list[str]:
     return [
         *(sys.executable, "-m", "streamlit", "run", str(SCRIPT)),
         *(f"--server.port={options.port}", f"--server.address={options.host}", "--server.headless=true"),
+        # Its own welcome would ask checkip.amazonaws.com for the address of this machine when it listens on all of them.
+        "--logger.hideWelcomeMessage=true",
     ]
 
 

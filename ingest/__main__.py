@@ -14,6 +14,8 @@ from ingest.document import CorpusError
 from ingest.encoder import DEFAULT_ENCODER
 from ingest.syncing import Progress, SyncReport, sync
 
+SHIPPED = Path(__file__).resolve().parents[1] / "corpus"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `wattwise ingest`. Returns 0 when the index holds what could be read, 1 when that is nothing."""
@@ -47,8 +49,8 @@ def _parser() -> argparse.ArgumentParser:
         "sources",
         metavar="SOURCE",
         nargs="*",
-        default=["corpus"],
-        help="file, folder, s3://bucket/prefix or https:// page (corpus)",
+        default=["corpus" if Path("corpus").exists() else str(SHIPPED)],
+        help="file, folder, s3://bucket/prefix or https:// page (corpus, or else the one that wattwise comes with)",
     )
     index = os.environ.get("WATTWISE_INDEX") or "index"
     parser.add_argument(

@@ -90,6 +90,8 @@ class MiniLM:
 
     def __init__(self, name: str, model: bytes, tokenizer: Path) -> None:
         self.name = name
+        # Official builds for Linux report each session to Microsoft since 1.29, unless this is set before they are loaded.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
         from tokenizers import Tokenizer
 

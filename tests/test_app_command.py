@@ -49,7 +49,9 @@ def test_a_setting_that_cannot_be_read_is_said() -> None:
 
 def test_a_missing_script_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(command, "SCRIPT", tmp_path / "streamlit_app.py")
-    with pytest.raises(ReaderError, match="run the app from a checkout"):
+    with pytest.raises(
+        ReaderError, match=r"streamlit_app.py is missing: install wattwise again, or run the app from a checkout\.$"
+    ):
         command.main([])
 
 

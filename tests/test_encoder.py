@@ -159,6 +159,15 @@ def test_the_default_encoder_imports_neither_torch_nor_onnx_when_it_is_cached(en
     assert done.stdout.strip() == "[]"
 
 
+def test_encoding_collects_no_telemetry(tmp_path: Path) -> None:
+    """onnxruntime keeps what it is going to send to Microsoft below the user's cache; with CI set it sends nothing anyway."""
+    unset = ("CI", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
+    environment = {name: value for name, value in os.environ.items() if name not in unset} | {"HOME": str(tmp_path)}
+    program = f"from ingest.encoder import load_encoder; load_encoder({DEFAULT_ENCODER!r}).encode(['a'])"
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    assert [path.name for path in (tmp_path / ".cache").iterdir()] == ["wattwise"]
+
+
 def test_no_encoder_makes_vectors_without_numbers() -> None:
     encoder = load_encoder("none")
 

@@ -31,6 +31,18 @@ def test_corpus_goes_into_index_unless_told_otherwise(docs: Path, capsys: pytest
     assert Path("index/store.sqlite").is_file()
 
 
+def test_where_there_is_no_corpus_the_shipped_one_goes_into_index(
+    docs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shipped := docs.rename("shipped")).joinpath("two.md").write_text("# Two\n\nInferentia serves them.\n")
+    monkeypatch.setattr("ingest.__main__.SHIPPED", shipped)
+
+    assert main(["--encoder", "none"]) == 0
+    assert capsys.readouterr().out == (
+        "index is up to date: 2 added, 0 changed, 0 removed, 0 unchanged, 0 failed; 0 texts encoded.\n"
+    )
+
+
 def test_the_environment_names_the_index(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATTWISE_INDEX", "elsewhere")
 
