@@ -116,6 +116,13 @@ def bad_json() -> Exception:
         (OSError("x is not a local folder and is not a valid model identifier"), Kind.NO_MODEL),
         (ValueError("Cannot use chat template because tokenizer.chat_template is not set"), Kind.NO_TEMPLATE),
         (IndexError("index out of range in self"), Kind.CONTEXT),
+        (ValueError("No generation chunks were returned"), Kind.MALFORMED),
+        (ollama.ResponseError("an error was encountered while running the model"), Kind.OVERLOADED),
+        (ollama.ResponseError("model 'x' not found, try pulling it first"), Kind.NO_MODEL),
+        (ollama.ResponseError("404 page not found", 404), Kind.NO_CHAT_API),
+        (ollama.ResponseError("<html>nginx</html>", 404), Kind.NO_CHAT_API),
+        (ollama.ResponseError('"bge-m3" does not support chat', 400), Kind.NO_TEMPLATE),
+        (ollama.ResponseError("model requires more system memory (8.4 GiB) than is available (3.1 GiB)", 500), Kind.TOO_LITTLE_MEMORY),
         (KeyError("anything"), Kind.FAILED),
     ],
     ids=str,
@@ -125,6 +132,57 @@ def test_an_exception_of_a_client_is_told_by_what_it_carries(error: Exception, k
     wrapped = ValueError("Error raised by service")
     wrapped.__cause__ = error
     assert classify(wrapped).kind is kind
+
+
+# Each as a server words it: OpenAI, vLLM, Anthropic, Bedrock, llama.cpp, Ollama, LM Studio, Text Generation Inference, xAI.
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 4097 tokens. However, you requested 4203 tokens (3703 in the messages, 500 in the completion).",
+        "Your input exceeds the context window of this model. Please adjust your input and try again.",
+        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.",
+        "Request too large for gpt-4o in organization x on tokens per min (TPM): Limit 30000, Requested 40000.",
+        "Invalid 'messages[1].content': string too long. Expected a string with maximum length 1048576.",
+        "The prompt (total length 25938) is too long to fit into the model (context length 4096).",
+        "The decoder prompt (length 9000) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller.",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000, decrease input length or `max_tokens` and try again",
+        "Input is too long for requested model.",
+        "The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length.",
+        "Malformed input request: expected maxLength: 20000, actual: 25000, please reformat your input and try again.",
+        "Too many input tokens. Max input tokens: 128000, request input token count: 150000",
+        "the request exceeds the available context size, try increasing it",
+        "input length exceeds the context length",
+        "prompt too long; exceeded max context length by 12 tokens",
+        "Trying to keep the first 5000 tokens when context the overflows.",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 512 `max_new_tokens`",
+        "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    ],
+    ids=lambda message: message[:40],
+)  # fmt: skip
+def test_a_prompt_that_is_too_long_is_told_by_the_words_of_each_server(message: str) -> None:
+    import httpx2
+
+    response = httpx2.Response(400, request=httpx2.Request("POST", "http://127.0.0.1/v1/chat/completions"))
+    said = [
+        openai.BadRequestError(f"Error code: 400 - {message}", response=response, body={"message": message}),
+        ollama.ResponseError(message, 400),
+        of_aws("ValidationException", message),
+        ValueError(message),
+    ]
+    assert [classify(error).kind for error in said] == [Kind.CONTEXT] * 4
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The maximum tokens you requested exceeds the model limit of 2048. Try again with a maximum tokens value that is lower than 2048.",
+        "temperature: range: 0..1",
+        "Too many tokens, please wait before trying again.",
+    ],
+)  # fmt: skip
+def test_other_limits_are_no_matter_of_the_prompts_length(message: str) -> None:
+    assert classify(of_aws("ValidationException", message)).kind is Kind.REJECTED
 
 
 def test_the_time_a_service_asks_for_is_read_as_seconds_or_date() -> None:

@@ -10,6 +10,7 @@ import pytest
 from chatbot import Chatbot, ReaderError
 from chatbot.llm.models import ModelSettings, check_model, open_model
 from chatbot.llm.scripted import ScriptedChatModel
+from chatbot.settings import settings_from
 
 
 class Hiding:
@@ -92,6 +93,37 @@ def test_the_maker_of_an_arn_is_read_from_it(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_any_langchain_chat_model_is_taken_and_named(bot: Chatbot) -> None:
     assert Chatbot(bot.index, ScriptedChatModel(name_of_model="demo")).model == "scripted:demo"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "takes"),
+    [
+        ("passages", "0", "a whole number from 1 on"),
+        ("passages", "-3", "a whole number from 1 on"),
+        ("max_tokens", "0", "a whole number from 1 on"),
+        ("context_tokens", "-1", "a whole number from 1 on"),
+        ("timeout", "0.0", "a number of seconds above 0"),
+        ("timeout", "inf", "a number of seconds above 0"),
+        ("deadline", "-1.0", "a number of seconds above 0"),
+        ("deadline", "nan", "a number of seconds above 0"),
+        ("temperature", "5.0", "a number from 0 to 2, or one under 0 to leave it to the service"),
+        ("temperature", "nan", "a number from 0 to 2, or one under 0 to leave it to the service"),
+        ("guardrail", ":1", "id:version, or the id alone for its draft"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_named_with_what_it_takes(setting: str, value: str, takes: str) -> None:
+    with pytest.raises(ReaderError) as caught:
+        settings_from({f"WATTWISE_{setting.upper()}": value}, ModelSettings)
+    assert str(caught.value) == f"WATTWISE_{setting.upper()} is {value!r}: it takes {takes}."
+
+
+def test_the_model_behind_an_arn_is_named_by_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "none")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "none")
+    profile = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123def456"
+    settings = ModelSettings(region="us-east-1", base_model="us.anthropic.claude-sonnet-4-20250514-v1:0")
+    model: Any = open_model(f"bedrock_converse:{profile}", settings)
+    assert (model.provider, model.model_id, model.disable_streaming) == ("anthropic", profile, False)
 
 
 def test_settings_come_from_the_environment(bot: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:

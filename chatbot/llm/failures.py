@@ -25,9 +25,14 @@ class Kind(StrEnum):
     WRONG_CREDENTIALS = "wrong credentials"
     DENIED = "denied"
     NO_MODEL = "no model"
+    NO_BASE_MODEL = "no base model"
     NO_TEMPLATE = "no template"
     NO_REGION = "no region"
     NOT_RUNNING = "not running"
+    NO_ADDRESS = "no address"
+    NO_CHAT_API = "no chat API"
+    WEB_PAGE = "web page"
+    TOO_LITTLE_MEMORY = "too little memory"
     QUOTA = "quota"
     REJECTED = "rejected"
 
@@ -48,6 +53,18 @@ class StreamCut(Exception):
 
 class NotOpened(Exception):
     """A model could not be opened, for a reason that is none of those told apart."""
+
+
+class BadAddress(Exception):
+    """What is given as the address of a server is none."""
+
+
+class WebPage(Exception):
+    """A web page came where a model's answer was expected."""
+
+
+class NoStream(Exception):
+    """A server answered at once and in one piece what was to be streamed: most say so that they do not know the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +104,10 @@ def classify(error: BaseException) -> Failure:
     code = next((t.code for t in told if t.code), "")
     status = next((t.status for t in told if t.status), 0)
     text = " ".join(str(e) for e in chain).lower()
-    kind = _by_type(names) or _by_text(text) or _by_code(code) or _by_status(status) or _by_connection(names)
+    kind = _by_type(names) or _by_text(text) or _by_code(code)
+    if kind is None and status == 404 and not any(t.is_explained for t in told):
+        kind = Kind.NO_CHAT_API
+    kind = kind or _by_status(status) or _by_connection(names)
     return Failure(kind or Kind.FAILED, next((t.retry_after for t in told if t.retry_after is not None), None))
 
 
@@ -118,6 +138,8 @@ class _Told:
     code: str = ""
     status: int = 0
     retry_after: float | None = None
+    # A server that knows the path says in JSON what it misses there; one that does not has a page or a word for it.
+    is_explained: bool = False
 
 
 def _told(error: BaseException) -> _Told:
@@ -126,11 +148,19 @@ def _told(error: BaseException) -> _Told:
         about = response.get("ResponseMetadata", {})
         headers: Mapping[str, str] = about.get("HTTPHeaders", {})
         code = str(response.get("Error", {}).get("Code", ""))
-        return _Told(code.lower(), int(about.get("HTTPStatusCode", 0)), _retry_after(headers))
+        return _Told(code.lower(), int(about.get("HTTPStatusCode", 0)), _retry_after(headers), is_explained=bool(code))
     status = getattr(error, "status_code", 0)
     headers = getattr(response, "headers", None) or {}
     code = str(getattr(error, "code", None) or "")
-    return _Told(code.lower(), status if isinstance(status, int) else 0, _retry_after(headers))
+    return _Told(code.lower(), status if isinstance(status, int) else 0, _retry_after(headers), _is_explained(error))
+
+
+def _is_explained(error: BaseException) -> bool:
+    body = getattr(error, "body", None)  # openai
+    if isinstance(body, Mapping):
+        return "detail" not in body and str(body.get("message")).lower() != "not found"
+    said = getattr(error, "error", None)  # ollama
+    return isinstance(said, str) and not said.lstrip().startswith("<")
 
 
 def _retry_after(headers: Mapping[str, Any]) -> float | None:
@@ -152,20 +182,31 @@ _TYPES: tuple[tuple[Kind, frozenset[str]], ...] = (
     (Kind.NO_CREDENTIALS, frozenset({"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "NoAuthTokenError"})),
     (Kind.WRONG_CREDENTIALS, frozenset({"TokenRetrievalError", "SSOTokenLoadError", "UnauthorizedSSOTokenError", "CredentialRetrievalError"})),
     (Kind.NO_REGION, frozenset({"NoRegionError", "InvalidRegionError", "EndpointConnectionError"})),
+    (Kind.NO_ADDRESS, frozenset({"BadAddress"})),
+    (Kind.WEB_PAGE, frozenset({"WebPage"})),
+    (Kind.NO_CHAT_API, frozenset({"NoStream"})),
     (Kind.NO_MODEL, frozenset({"RepositoryNotFoundError", "LocalEntryNotFoundError", "HFValidationError", "GatedRepoError", "NotOpened"})),
 )  # fmt: skip
 _CONNECTIONS: tuple[tuple[Kind, frozenset[str]], ...] = (
     (Kind.TIMED_OUT, frozenset({"TimeoutError", "OutOfTime", "TimeoutException", "APITimeoutError", "ReadTimeoutError", "ConnectTimeoutError", "ModelTimeoutError", "Empty"})),
     (Kind.NOT_RUNNING, frozenset({"ConnectError", "ConnectionRefusedError", "gaierror"})),
     (Kind.CUT, frozenset({"StreamCut", "RemoteProtocolError", "ProtocolError", "IncompleteRead", "ReadError", "ResponseStreamingError", "ConnectionClosedError", "ConnectionError", "APIConnectionError"})),
-    (Kind.MALFORMED, frozenset({"JSONDecodeError", "ResponseParserError", "ParserError", "APIResponseValidationError", "UnicodeDecodeError"})),
+    (Kind.MALFORMED, frozenset({"JSONDecodeError", "ResponseParserError", "ParserError", "APIResponseValidationError", "UnicodeDecodeError", "ChecksumMismatch"})),
     (Kind.OVERLOADED, frozenset({"APIError"})),
 )  # fmt: skip
 _TEXTS: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     (Kind.NO_CREDENTIALS, ("api_key client option must be set", "missing credentials")),
-    (Kind.CONTEXT, ("context length", "context size", "context window", "context_length", "context the overflows", "too many input tokens", "input is too long", "prompt is too long", "index out of range in self")),
-    (Kind.NO_TEMPLATE, ("chat_template is not set", "does not have a chat template", "no chat template")),
-    (Kind.NO_MODEL, ("model identifier is invalid", "on-demand throughput isn", "is not a valid model identifier", "model provider should be supplied", "no file named")),
+    (Kind.CONTEXT, (
+        "context length", "context size", "context window", "context_length", "context limit", "context the overflows", "maximum model length", "maximum prompt length",
+        "too many input tokens", "input tokens exceed", "input is too long", "prompt is too long", "prompt too long", "request too large", "reduce the length of the messages",
+        "expected maxlength", "string too long", "must have less than", "max_new_tokens` must be <=", "index out of range in self",
+    )),
+    (Kind.NO_TEMPLATE, ("chat_template is not set", "does not have a chat template", "no chat template", "does not support chat")),
+    (Kind.TOO_LITTLE_MEMORY, ("requires more system memory", "out of memory")),
+    (Kind.NO_BASE_MODEL, ("model provider should be supplied", "(accessdeniedexception) when calling the getinferenceprofile")),
+    (Kind.NO_MODEL, ("model identifier is invalid", "on-demand throughput isn", "is not a valid model identifier", "no file named", "not found, try pulling it")),
+    (Kind.NO_CHAT_API, ("page not found", "unexpected endpoint")),
+    (Kind.MALFORMED, ("no generation chunks were returned", "validation error for chatresponse")),
 )  # fmt: skip
 _CODES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     (Kind.THROTTLED, ("throttlingexception", "toomanyrequestsexception", "modelnotreadyexception", "rate_limit_exceeded")),
@@ -183,6 +224,7 @@ _CODES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
 _STATUSES = {
     400: Kind.REJECTED, 401: Kind.WRONG_CREDENTIALS, 402: Kind.QUOTA, 403: Kind.DENIED, 404: Kind.NO_MODEL, 408: Kind.TIMED_OUT, 409: Kind.OVERLOADED,
     413: Kind.CONTEXT, 422: Kind.REJECTED, 424: Kind.OVERLOADED, 429: Kind.THROTTLED,
+    -1: Kind.OVERLOADED,  # Ollama's client, for an error that came inside a stream
 }  # fmt: skip
 
 

@@ -7,31 +7,36 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import ReaderError
+from chatbot.llm.addresses import check_address, openai_client, refuse_page, refuse_pages_of_boto
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 OFFLINE = "offline"
+_MAKER = re.compile(r"(?:^|/)(?:(?:us|us-gov|eu|apac|sa|amer|global|jp|au|ca)\.)?([a-z]\w+)\.[^/]+$")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
     """How language models are called, each from a variable of its name behind `WATTWISE_`.
 
-    `base_url` is the address of a server of one's own; `region` and `guardrail` ("id:version") are Bedrock's, and so is `provider`,
-    the maker of a model whose ARN does not name it. `timeout` bounds the wait for a server's next words, `deadline` all
+    `base_url` is the address of a server of one's own; `region` and `guardrail` ("id:version") are Bedrock's, and so are `base_model`,
+    the id of the model behind an ARN that does not name it, and `provider`, its maker. `timeout` bounds the wait for a server's next words, `deadline` all
     attempts at one answer together, both in seconds; `WATTWISE_DEADLINE` also bounds the offline reader, whose default is less (`Limits`). `max_tokens` bounds the answer, `context_tokens` what Ollama and a
     model in this process may read. A `temperature` under 0 leaves it to the service (0 on servers of one's own).
     `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` names a TOML file. `judge` is "" or
-    who decides what the local judge is unsure of: "model", the model itself, or another one by name. `tools` is how often a model may call tools before it answers; 0 offers none.
+    who decides what the local judge is unsure of: "model", the model itself, or another one by name. `tools` is how often a model may
+    call tools before it answers; 0 offers none. ReaderError names a setting that cannot be meant.
     """
 
     base_url: str = ""
     region: str = ""
     provider: str = ""
+    base_model: str = ""
     guardrail: str = ""
     timeout: float = 30.0
     deadline: float = 90.0
@@ -42,6 +47,26 @@ class ModelSettings:
     prices: str = ""
     judge: str = ""
     tools: int = 3
+
+    def __post_init__(self) -> None:
+        for name, (is_meant, takes) in _TAKES.items():
+            if not is_meant(value := getattr(self, name)):
+                raise ReaderError(f"WATTWISE_{name.upper()} is {str(value)!r}: it takes {takes}.")
+
+
+# A NaN is neither more nor less than anything.
+_SECONDS = (lambda value: 0 < value < inf, "a number of seconds above 0")
+_COUNT = (lambda value: value >= 1, "a whole number from 1 on")
+_TAKES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "timeout": _SECONDS,
+    "deadline": _SECONDS,
+    "max_tokens": _COUNT,
+    "context_tokens": _COUNT,
+    "passages": _COUNT,
+    "tools": (lambda value: value >= 0, "a whole number from 0 on"),
+    "temperature": (lambda value: -inf < value <= 2, "a number from 0 to 2, or one under 0 to leave it to the service"),
+    "guardrail": (lambda value: not value.startswith(":"), "id:version, or the id alone for its draft"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +108,17 @@ def open_model(model: str, settings: ModelSettings) -> BaseChatModel:
     from langchain.chat_models import init_chat_model
 
     provider, _, name = model.partition(":")
+    check_address(server_of(model, settings), with_scheme=provider != "ollama")
     arguments = _PROVIDERS[provider].arguments(name, settings)
     opened: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
+    if provider == "bedrock_converse":
+        refuse_pages_of_boto(opened)
     return opened
+
+
+def server_of(model: str, settings: ModelSettings) -> str:
+    """The address of the server of one's own that a model is asked at, "" for its provider's."""
+    return _own_server(settings) if provider_of(model) == "openai" else settings.base_url
 
 
 def tells_its_end(model: str) -> bool:
@@ -99,7 +132,8 @@ def _bedrock(name: str, settings: ModelSettings) -> dict[str, Any]:
     given = {
         "region_name": settings.region,
         "base_url": settings.base_url,
-        "provider": settings.provider or _maker_in_arn(name),
+        "provider": settings.provider or _maker_in(settings.base_model or (name if name.startswith("arn:") else "")),
+        "base_model_id": settings.base_model,
         "guardrails": {"guardrailIdentifier": guardrail, "guardrailVersion": version or "DRAFT"} if guardrail else None,
         # botocore waits in whole seconds; its own retries would add to ours.
         "timeout": max(1, round(settings.timeout)),
@@ -108,9 +142,10 @@ def _bedrock(name: str, settings: ModelSettings) -> dict[str, Any]:
     return {k: v for k, v in given.items() if v} | {"max_retries": 0} | _temperature(settings)
 
 
-def _maker_in_arn(name: str) -> str:
-    match = re.search(r"[:/.](amazon|anthropic|ai21|cohere|deepseek|meta|mistral|openai|qwen|writer)\.", name)
-    return match[1] if match and name.startswith("arn:") else ""
+def _maker_in(name: str) -> str:
+    """The maker of a model by its id or ARN: "anthropic" of "us.anthropic.claude…"; "" where it names none."""
+    match = _MAKER.search(name)
+    return match[1] if match else ""
 
 
 def _openai(name: str, settings: ModelSettings) -> dict[str, Any]:
@@ -118,6 +153,7 @@ def _openai(name: str, settings: ModelSettings) -> dict[str, Any]:
     own_server = _own_server(settings)
     if not own_server:
         return given | {"max_tokens": settings.max_tokens} | _temperature(settings)
+    given["http_client"] = openai_client(settings.timeout)
     # Servers of one's own ask for no key but the client does; they know the chat API, and the limit by its first name.
     key = {} if os.environ.get("OPENAI_API_KEY") else {"api_key": "none"}
     limit = {"extra_body": {"max_tokens": settings.max_tokens}}
@@ -134,6 +170,7 @@ def _ollama(name: str, settings: ModelSettings) -> dict[str, Any]:
         # Ollama cuts a prompt that is longer than its window without a word, and its window is small unless told.
         "num_ctx": settings.context_tokens,
         "client_kwargs": {"timeout": settings.timeout},
+        "sync_client_kwargs": {"event_hooks": {"response": [refuse_page]}},
     }
     return given | ({"base_url": settings.base_url} if settings.base_url else {}) | _temperature(settings, 0.0)
 

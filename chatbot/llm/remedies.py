@@ -1,7 +1,8 @@
 """What the user is told about a failure, and how it is mended."""
 
+from chatbot.llm.addresses import likely_address, shown_address
 from chatbot.llm.failures import Kind
-from chatbot.llm.models import ModelSettings, provider_of
+from chatbot.llm.models import ModelSettings, provider_of, server_of
 
 _HAPPENED = {
     Kind.THROTTLED: "takes no more requests for now",
@@ -27,9 +28,11 @@ def sentence(kind: Kind, model: str, settings: ModelSettings) -> str:
     """What is wrong and how it is mended, in a text for the user; none of the client's own words, which may hold secrets."""
     provider = provider_of(model)
     template = _SENTENCES.get((kind, provider)) or _SENTENCES[kind, ""]
-    server = settings.base_url or {"ollama": "http://localhost:11434"}.get(provider, "the server")
+    own = shown_address(server_of(model, settings))
+    server = own or {"ollama": "http://localhost:11434"}.get(provider, "the server")
     region = settings.region or "the region set for AWS"
-    return template.format(model=model, name=model.partition(":")[2] or model, server=server, region=region)
+    name = model.partition(":")[2] or model
+    return template.format(model=model, name=name, server=server, region=region, likely=likely_address(own))
 
 
 _ELSE = "or use the model offline."
@@ -42,6 +45,7 @@ _SENTENCES: dict[tuple[Kind, str], str] = {
     (Kind.WRONG_CREDENTIALS, ""): f"The credentials for {{model}} are not accepted. Renew them, {_ELSE}",
     (Kind.DENIED, "bedrock_converse"): f"AWS denies access to {{model}}. Request access to the model in the Bedrock console, and allow bedrock:InvokeModelWithResponseStream and bedrock:InvokeModel, {_ELSE}",
     (Kind.DENIED, ""): f"Access to {{model}} is denied. Ask its provider for access, {_ELSE}",
+    (Kind.NO_BASE_MODEL, ""): f"{{name}} does not say which model it leads to. Set WATTWISE_BASE_MODEL to the id of that model, for example anthropic.claude-sonnet-4-20250514-v1:0 (`aws bedrock get-inference-profile` tells it), or WATTWISE_PROVIDER to its maker and allow bedrock:GetInferenceProfile, {_ELSE}",
     (Kind.NO_MODEL, "bedrock_converse"): f"Bedrock has no model {{name}} in {{region}} that can be called by this name. Compare `aws bedrock list-foundation-models` and `list-inference-profiles` (some models are called by their profile only), {_ELSE}",
     (Kind.NO_MODEL, "ollama"): f"Ollama has no model {{name}}. Fetch it with `ollama pull {{name}}`, {_ELSE}",
     (Kind.NO_MODEL, "huggingface"): f"There is no model {{name}} on Hugging Face or in a folder of that name that can be loaded. Check the name (a gated model asks for `hf auth login`), {_ELSE}",
@@ -50,6 +54,13 @@ _SENTENCES: dict[tuple[Kind, str], str] = {
     (Kind.NO_REGION, ""): f"Bedrock cannot be reached in {{region}}. Set WATTWISE_REGION to a region that has Bedrock, for example us-east-1, check the network, {_ELSE}",
     (Kind.NOT_RUNNING, "ollama"): f"Ollama does not answer at {{server}}. Start it with `ollama serve`, or set WATTWISE_BASE_URL to where it runs, {_ELSE}",
     (Kind.NOT_RUNNING, ""): f"Nothing answers at {{server}} for {{model}}. Start the server, or set WATTWISE_BASE_URL to where it runs, {_ELSE}",
+    (Kind.NO_ADDRESS, "ollama"): f"{{server}} is no address of a server. Set WATTWISE_BASE_URL to a host and a port, for example http://localhost:11434, {_ELSE}",
+    (Kind.NO_ADDRESS, "bedrock_converse"): f"{{server}} is no address of a server for {{model}}. Unset WATTWISE_BASE_URL, or write it with https:// in front, for example https://bedrock-runtime.us-east-1.amazonaws.com, {_ELSE}",
+    (Kind.NO_ADDRESS, ""): f"{{server}} is no address of a server for {{model}}. Write WATTWISE_BASE_URL with http:// or https:// in front, for example {{likely}}, {_ELSE}",
+    (Kind.NO_CHAT_API, "ollama"): f"Ollama's API is not at {{server}}. Set WATTWISE_BASE_URL to where it runs, without a path, for example http://localhost:11434, {_ELSE}",
+    (Kind.NO_CHAT_API, ""): f"There is no chat API for {{model}} at {{server}}. Set WATTWISE_BASE_URL to its address, which mostly ends in /v1, for example {{likely}}, {_ELSE}",
+    (Kind.WEB_PAGE, ""): f"A web page answers at {{server}} in place of {{model}}, perhaps the login page of a proxy. Log in there, list the server in NO_PROXY, or check WATTWISE_BASE_URL, {_ELSE}",
+    (Kind.TOO_LITTLE_MEMORY, ""): f"The machine that runs {{model}} has too little memory for it. Choose a smaller model or one of fewer bits, or set WATTWISE_CONTEXT_TOKENS to less, {_ELSE}",
     (Kind.QUOTA, ""): f"The quota for {{model}} is used up. Raise it with its provider, {_ELSE}",
     (Kind.CONTEXT, ""): f"The question with a single passage is longer than {{model}} can read. Ask shorter, start a new conversation, or choose a model with a larger context, {_ELSE}",
     (Kind.GUARDRAIL, ""): f"The guardrail of {{model}} stopped this answer. Ask in other words, {_ELSE}",

@@ -56,8 +56,13 @@ def serving(*replies: Reply) -> Iterator[ModelServer]:
     class Serve(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            self._answer({})
+
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
+            self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}"))
+
+        def _answer(self, body: dict[str, Any]) -> None:
             reply = model.reply_to(Request(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
             time.sleep(reply.delay)
             try:
