@@ -105,6 +105,11 @@ def test_a_heading_is_shown_with_the_first_thing_under_it_that_holds() -> None:
     assert shown(text) == "# Power\n\n## The L4\n\nThe L4 draws 72 W [1].\n\n## Serving\n\n- Inferentia serves models at 70% lower cost [2]."
 
 
+def test_a_lead_may_end_a_line_of_sentences() -> None:
+    text = "The L4 draws 72 W [2]. Why that matters:\n\n- Inferentia serves models at 70% lower cost [2].\n"
+    assert shown(text) == "The L4 draws 72 W [1]. Why that matters:\n\n- Inferentia serves models at 70% lower cost [2]."
+
+
 def test_lists_keep_their_depth() -> None:
     text = "- **Power**:\n  - The L4 draws 72 W [2].\n  1. The L4 draws 75 W [2].\n"
     assert shown(text) == "- **Power**:\n  - The L4 draws 72 W [1]."

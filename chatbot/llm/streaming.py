@@ -349,7 +349,7 @@ class SentenceStream:
     def _lead(self, depth: int, text: str) -> None:
         """Hold a line until something under it is shown, in place of those that nothing came of."""
         self._leads = [lead for lead in self._leads if lead[0] < depth]
-        self._leads.append((depth, "\n" * min(self._breaks, 2) + text))
+        self._leads.append((depth, (" " if self._line_begun else "\n" * min(self._breaks, 2)) + text))
         self._failed, self._breaks = False, 0
         self._line_begun = depth == _DEEPEST
 
