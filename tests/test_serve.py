@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,10 @@ class TestOpenAIClient:
             asked = [
                 server.openai.chat.completions.create(model=m, messages=ASKED) for m in ("wattwise", "wattwise-offline")
             ]
+            with server.openai.chat.completions.create(model="wattwise", messages=ASKED, stream=True) as stream:
+                pieces = [piece.choices[0].delta.content or "" for piece in stream]
             figures = server.http.get("/metrics").text
+        assert "".join(pieces) == asked[0].choices[0].message.content
         first, second = (completion.usage for completion in asked)
         assert first is not None
         assert second is not None
@@ -137,8 +141,8 @@ class TestOpenAIClient:
         assert first.total_tokens == first.prompt_tokens + first.completion_tokens
         assert second.total_tokens == 0
         assert asked[1].choices[0].message.content == CONTENT
-        assert f'wattwise_tokens_total{{direction="input"}} {float(first.prompt_tokens)}' in figures
-        assert "wattwise_refused_answers_total 1.0" in figures
+        assert f'wattwise_tokens_total{{direction="input"}} {2.0 * first.prompt_tokens}' in figures
+        assert "wattwise_refused_answers_total 2.0" in figures
 
     def test_a_wrong_key_is_an_authentication_error_and_each_of_the_keys_will_do(self, bot: Chatbot) -> None:
         with serving(bot, key="wrong", keys=("first-key", "second-key")) as server:
@@ -390,6 +394,28 @@ class TestLimits:
         assert caught.value.status_code == 504
         assert "There was no answer within 0.3 seconds." in caught.value.message
 
+    def test_more_come_at_once_than_are_answered_at_once_and_all_get_their_own_answer(
+        self, bot: Chatbot, server: ApiServer
+    ) -> None:
+        questions = [
+            "L4 TDP?",
+            QUESTION,
+            "How much accelerator memory has trn1.2xlarge?",
+            "Who won the world cup of 1974?",
+        ]
+        expected = {question: bot.ask(question).text for question in questions}
+        with ThreadPoolExecutor(16) as asking:
+            answers = asking.map(lambda q: server.http.post("/ask", json={"question": q}).json(), questions * 4)
+            assert [answer["text"] for answer in answers] == [expected[question] for question in questions * 4]
+
+    def test_work_that_hears_of_nothing_is_not_waited_for_but_keeps_its_place(self, bot: Chatbot) -> None:
+        hold = threading.Event()
+        with serving(scripted(bot, bot.ask(QUESTION), hold), seconds=0.3, at_once=1, waiting=0) as server:
+            statuses = [server.http.post("/ask", json={"question": "x"}).status_code for _ in range(2)]
+            hold.set()
+            assert eventually(lambda: server.http.post("/ask", json={"question": "x"}).status_code == 200)
+        assert statuses == [504, 503]
+
     @pytest.mark.parametrize("stream", [True, False])
     def test_a_client_that_goes_away_ends_its_answer(self, bot: Chatbot, stream: bool) -> None:
         endless = EndlessChatbot(bot)
@@ -521,6 +547,15 @@ class TestCommand:
         )  # fmt: skip
         assert "one" not in repr(settings)
         assert serve_settings({"WATTWISE_SERVE_HOST": "0.0.0.0"}, host="localhost").is_local
+
+    def test_missing_packages_are_named_with_the_command_that_brings_them(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("chatbot.serve.__main__._NEEDED", ("uvicorn", "no_such_package"))
+        assert wattwise(["serve"]) == 1
+        assert capsys.readouterr().err == (
+            "The server needs FastAPI and more packages. Install them with: pip install 'wattwise[serve]'\n"
+        )
 
     def test_a_port_that_is_taken_and_an_index_that_is_missing_are_one_sentence(
         self, corpus_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -1,7 +1,7 @@
 """The messages of an OpenAI-compatible chat as a question and the turns before it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -71,7 +71,7 @@ def check_supported(given: dict[str, Any]) -> None:
 
 
 _NO_TOOLS = "wattwise calls no tools: leave out tools and functions."
-_UNSUPPORTED: dict[str, Any] = {
+_UNSUPPORTED: dict[str, tuple[Callable[[Any, dict[str, Any]], Any], str]] = {
     "n": (lambda n, _: n not in (None, 1), "wattwise gives one answer: leave out n, or set it to 1."),
     "tools": (lambda tools, given: tools and given.get("tool_choice") != "none", _NO_TOOLS),
     "functions": (lambda functions, given: functions and given.get("function_call") != "none", _NO_TOOLS),

@@ -18,6 +18,7 @@ Steps = Callable[[Callable[[], bool]], Iterator[T]]
 # What was taken on before a stop has so long; the server itself waits two seconds longer.
 STOP_SECONDS = 3.0
 _RETRY_SECONDS = "2"
+_LOOK_SECONDS = 0.1
 
 
 class ClientGone(Exception):
@@ -55,9 +56,9 @@ class Work:
             return gone.is_set() or now > ends or (self._stops is not None and now > self._stops)
 
         try:
-            await _by(ends, self._free.acquire())
+            await self._turn(is_over)
             came, started = self._start(begin, is_over), True
-            while (step := await _by(ends, came.get())) is not None:
+            while (step := await _unless(is_over, came.get)) is not None:
                 if isinstance(step, BaseException):
                     raise step
                 yield step
@@ -67,6 +68,19 @@ class Work:
             gone.set()
             if not started:
                 self._places += 1
+
+    async def _turn(self, is_over: Callable[[], bool]) -> None:
+        """Wait for one of the places, first come first served; TimeoutError where it is over before."""
+        acquiring = asyncio.create_task(self._free.acquire())
+        try:
+            while not acquiring.done():
+                if is_over():
+                    raise TimeoutError
+                await asyncio.wait((acquiring,), timeout=_LOOK_SECONDS)
+        except BaseException:
+            if not acquiring.cancel():
+                self._free.release()
+            raise
 
     def _start(self, begin: Steps[T], is_over: Callable[[], bool]) -> "asyncio.Queue[T | BaseException | None]":
         """Begin in a new thread; its steps come out of the queue, then None, or what it raised."""
@@ -88,8 +102,12 @@ class Work:
             finally:
                 tell(self._leave)
 
-        # What still waits for a language model does not keep the process from ending.
-        threading.Thread(target=work, name="answer", daemon=True).start()
+        try:
+            # What still waits for a language model does not keep the process from ending.
+            threading.Thread(target=work, name="answer", daemon=True).start()
+        except RuntimeError:  # the system has no more threads
+            self._free.release()
+            raise
         return came
 
     def _leave(self) -> None:
@@ -129,9 +147,14 @@ async def _left(request: Request) -> None:
         pass
 
 
-async def _by(ends: float, result: Awaitable[T]) -> T:
-    async with asyncio.timeout(max(0.0, ends - time.monotonic())):
-        return await result
+async def _unless(is_over: Callable[[], bool], begin: Callable[[], Awaitable[T]]) -> T:
+    """What comes of waiting; TimeoutError where it is over before. A thread that hears of nothing is not waited for."""
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_SECONDS):
+                return await begin()
+        if is_over():
+            raise TimeoutError
 
 
 def _stopping() -> Failure:
