@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from chatbot.characters import shown
     from chatbot.deadline import Cancelled
     from chatbot.feedback import Feedback, FeedbackStore
+    from chatbot.hybrid_retriever import HybridRetriever
     from chatbot.llm.models import ModelSettings
     from chatbot.llm.scripted import ScriptedChatModel
     from chatbot.retriever import retrieve
-    from chatbot.runnable import HybridRetriever
 
 _HOMES = {
     "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Footprint": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer", "Usage": "answer",
-    "Cancelled": "deadline", "shown": "characters", "Chatbot": "bot", "Event": "bot", "Feedback": "feedback", "FeedbackStore": "feedback", "retrieve": "retriever", "HybridRetriever": "runnable",
+    "Cancelled": "deadline", "shown": "characters", "Chatbot": "bot", "Event": "bot", "Feedback": "feedback", "FeedbackStore": "feedback", "retrieve": "retriever", "HybridRetriever": "hybrid_retriever",
     "ModelSettings": "llm.models", "ScriptedChatModel": "llm.scripted",
 }  # fmt: skip
 __all__ = [

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 from chatbot import deadline
-from chatbot.answer import REFUSAL, Answer, Footprint, Passage, Turn
+from chatbot.answer import REFUSAL, Answer, Footprint, Passage, ReaderError, Turn
 from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
@@ -33,10 +33,12 @@ from ingest import Index
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
     from langchain_core.runnables import Runnable
 
     from chatbot.llm.failures import Clock
     from chatbot.llm.reader import LanguageReader, Reading, Tally
+    from chatbot.messages import Asked
 
 # What is left where the recommendation before it did not hold.
 _LABEL = re.compile(r"\A(?:Alternatives|Caveat): ")
@@ -116,14 +118,34 @@ class Chatbot:
                 answer = replace(event.answer, question=asked, seconds=seconds, footprint=footprint)
                 yield Event("answer", answer=answer)
 
-    def as_runnable(self, *, cancelled: Callable[[], bool] | None = None) -> Runnable[str | dict[str, object], Answer]:
-        """The whole chain as a LangChain runnable: a question, or {"question", "history"}, in; the Answer out.
+    @overload
+    def as_runnable(
+        self, *, cancelled: Callable[[], bool] | None = None, output: Literal["answer"] = "answer"
+    ) -> Runnable[Asked, Answer]: ...
 
-        Its `stream` gives the text in pieces, then the Answer. `cancelled` is as for `ask`.
+    @overload
+    def as_runnable(
+        self, *, cancelled: Callable[[], bool] | None = None, output: Literal["message"]
+    ) -> Runnable[Asked, AIMessage]: ...
+
+    def as_runnable(
+        self, *, cancelled: Callable[[], bool] | None = None, output: Literal["answer", "message"] = "answer"
+    ) -> Runnable[Asked, Answer] | Runnable[Asked, AIMessage]:
+        """The whole chain as a LangChain runnable: a question, messages, or {"question", "history"}, in; the Answer out.
+
+        Of messages the last human one is asked, those before it are the history, and system messages are not obeyed; what a
+        mapping may hold, `messages.asked` says. `stream` and `astream` give the text in pieces as it is verified, then the
+        Answer. Where the output is "message", an AIMessage comes in place of the Answer and chunks of it in place of the
+        pieces, with the citations as annotations of its text: StrOutputParser and whatever else follows a chat model can
+        follow the chain. `cancelled` is as for `ask`; a task that awaits the answer cancels it when it is cancelled.
         """
-        from chatbot.runnable import AnswerChain
+        from chatbot.runnable import AS_ANSWER, AS_MESSAGE, AnswerChain
 
-        return AnswerChain(bot=self, cancelled=cancelled)
+        if output == "answer":
+            return AnswerChain(self, AS_ANSWER, cancelled)
+        if output == "message":
+            return AnswerChain(self, AS_MESSAGE, cancelled)
+        raise ReaderError(f"The output {output!r} does not exist: it is 'answer' or 'message'.")
 
     def _footprint(self, cpu_seconds: float, seconds: float, answer: Answer) -> Footprint:
         footprint = machine_footprint(cpu_seconds, self._watts, self._grid)

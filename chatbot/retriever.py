@@ -29,7 +29,7 @@ def retrieve(
 
     `among` tells which chunks are wanted, all by default.
     """
-    fetched = FETCHED if among is None else _DEEPER * FETCHED
+    fetched = max(FETCHED, limit) * (1 if among is None else _DEEPER)
     check()
     lexical = dict(index.lexical(question, fetched))
     scores = _normalised(lexical)

@@ -1,90 +1,158 @@
-"""The retriever and the whole chain as LangChain knows them: both drop into anybody's program.
+"""The whole chain as LangChain knows it: it drops into anybody's program, with or without asyncio.
 
-Apart from `retriever` and `bot`, because a process that only asks must not pay for the import of LangChain.
+Apart from `bot`, because a process that only asks must not pay for the import of LangChain.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, cast
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Generic, TypeVar, cast
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableConfig
-from pydantic import ConfigDict
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config, run_in_executor
+from langchain_core.runnables.config import merge_configs
 
-from chatbot.answer import Answer, Passage, Turn
-from chatbot.bot import Chatbot
-from chatbot.retriever import LIMIT, retrieve
-from ingest import Index
+from chatbot.answer import Answer
+from chatbot.bot import Chatbot, Event
+from chatbot.deadline import Cancelled
+from chatbot.messages import Asked, as_end, as_message, as_piece, asked
 
-
-class HybridRetriever(BaseRetriever):
-    """Passages for a query, best first, each as a LangChain document with its source, headings, offsets and score."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    index: Index
-    limit: int = LIMIT
-
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return [_document(passage) for passage in retrieve(self.index.snapshot(), query, limit=self.limit)]
+Given = TypeVar("Given")
 
 
-def _document(passage: Passage) -> Document:
-    chunk = passage.chunk
-    source = chunk.document.source
-    return Document(
-        page_content=chunk.text,
-        id=chunk.id,
-        metadata={
-            "source": source.id,
-            "title": source.title,
-            "url": source.url,
-            "published": source.published,
-            "headings": list(chunk.headings),
-            "page": chunk.page,
-            "start": chunk.start,
-            "end": chunk.end,
-            "score": passage.score,
-        },
-    )
+@dataclass(frozen=True, slots=True)
+class Form(Generic[Given]):
+    """How an answer leaves the chain: as a whole, or as pieces of text and then an end."""
+
+    output_type: Any
+    whole: Callable[[Answer], Given]
+    piece: Callable[[str], Given]
+    end: Callable[[Answer], Given]
+
+    def of(self, event: Event) -> Given:
+        """What stands for a step of a streamed answer."""
+        return self.piece(event.text) if event.answer is None else self.end(event.answer)
 
 
-class AnswerChain(Runnable[str | dict[str, object], Answer]):
-    """A question, or {"question", "history"}, in; the Answer out. `stream` gives the text in pieces, then the Answer.
+def _same(answer: Answer) -> Answer:
+    return answer
 
-    `history` holds Turns or (question, answer) pairs. What follows it in a chain gets the Answer either way.
-    """
 
-    def __init__(self, bot: Chatbot, cancelled: Callable[[], bool] | None = None) -> None:
-        self.bot, self.cancelled = bot, cancelled
+def _text(text: str) -> Answer:
+    # What comes after this in a chain takes the last value, which is the Answer.
+    return cast(Answer, text)
 
-    def invoke(self, input: str | dict[str, object], config: RunnableConfig | None = None, **kwargs: Any) -> Answer:
-        return self._call_with_config(self._answered, input, config, run_type="chain")
 
-    def stream(
-        self, input: str | dict[str, object], config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Iterator[Answer]:
+# LangChain draws what it knows of the type, and cannot of ours.
+AS_ANSWER: Form[Answer] = Form(Any, _same, _text, _same)
+AS_MESSAGE: Form[AIMessage] = Form(AIMessage, as_message, as_piece, as_end)
+
+
+class AnswerChain(Runnable[Asked, Given]):
+    """What `Chatbot.as_runnable` gives."""
+
+    def __init__(self, bot: Chatbot, form: Form[Given], cancelled: Callable[[], bool] | None = None) -> None:
+        self.bot, self.form, self.cancelled = bot, form, cancelled
+
+    @property
+    def InputType(self) -> Any:
+        return Asked
+
+    @property
+    def OutputType(self) -> Any:
+        return self.form.output_type
+
+    def invoke(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> Given:
+        return self._call_with_config(self._answered, input, _quiet(config), run_type="chain")
+
+    async def ainvoke(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> Given:
+        return await self._acall_with_config(self._aanswered, input, _quiet(config), run_type="chain")
+
+    def stream(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Given]:
         yield from self.transform(iter([input]), config)
 
-    def transform(
-        self, input: Iterator[str | dict[str, object]], config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Iterator[Answer]:
-        yield from self._transform_stream_with_config(input, self._streamed, config, run_type="chain")
+    async def astream(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Given]:
+        async def inputs() -> AsyncIterator[Asked]:
+            yield input
 
-    def _answered(self, input: str | dict[str, object]) -> Answer:
-        return self.bot.ask(*_asked(input), cancelled=self.cancelled)
+        async for piece in self.atransform(inputs(), config):
+            yield piece
 
-    def _streamed(self, inputs: Iterator[str | dict[str, object]]) -> Iterator[Answer]:
-        *_, last = inputs
-        for event in self.bot.stream(*_asked(last), cancelled=self.cancelled):
+    def transform(self, input: Iterator[Asked], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Given]:
+        yield from self._transform_stream_with_config(input, self._streamed, _quiet(config), run_type="chain")
+
+    async def atransform(
+        self, input: AsyncIterator[Asked], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Given]:
+        pieces = self._atransform_stream_with_config(input, self._astreamed, _quiet(config), run_type="chain")
+        async for piece in pieces:
+            yield piece
+
+    def _answered(self, input: Asked) -> Given:
+        return self.form.whole(self.bot.ask(*asked(input), cancelled=self.cancelled))
+
+    async def _aanswered(self, input: Asked) -> Given:
+        *_, last = [event async for event in self._events(input)]
+        assert last.answer is not None
+        return self.form.whole(last.answer)
+
+    def _streamed(self, inputs: Iterator[Asked]) -> Iterator[Given]:
+        for event in self.bot.stream(*asked(_joined(inputs)), cancelled=self.cancelled):
             if event.kind != "stage":
-                # Pieces are text; what comes after this in a chain takes the last value, the Answer.
-                yield event.answer or cast(Answer, event.text)
+                yield self.form.of(event)
+
+    async def _astreamed(self, inputs: AsyncIterator[Asked]) -> AsyncIterator[Given]:
+        async with aclosing(self._events(_joined([input async for input in inputs]))) as events:
+            async for event in events:
+                if event.kind != "stage":
+                    yield self.form.of(event)
+
+    async def _events(self, input: Asked) -> AsyncGenerator[Event, None]:
+        """The steps of an answer, each taken in a thread, which ends soon after the task that waits for it was cancelled."""
+        left = threading.Event()
+
+        def nobody_waits() -> bool:
+            return left.is_set() or (self.cancelled is not None and self.cancelled())
+
+        events = self.bot.stream(*asked(input), cancelled=nobody_waits)
+
+        def end() -> None:
+            # Where nobody waits the next step ends the work; if it were closed, LangChain would read the model to its end.
+            with suppress(Cancelled, ValueError):
+                for _ in events:
+                    pass
+
+        def step() -> Event | None:
+            event = next(events, None)
+            if left.is_set():
+                end()
+            return event
+
+        try:
+            while (event := await run_in_executor(None, step)) is not None:
+                yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            left.set()
+            # If a step is still under way this fails, and the step ends the work itself.
+            threading.Thread(target=end, daemon=True).start()
+            raise
 
 
-def _asked(input: str | dict[str, object]) -> tuple[str, list[Turn]]:
-    if isinstance(input, str):
-        return input, []
-    turns = cast("list[Turn | tuple[str, str]]", input.get("history") or [])
-    return str(input["question"]), [turn if isinstance(turn, Turn) else Turn(*turn) for turn in turns]
+def _quiet(config: RunnableConfig | None) -> RunnableConfig:
+    """A config under which LangGraph's `stream_mode="messages"` does not show what a model writes before it is verified."""
+    return merge_configs(ensure_config(config), {"tags": ["nostream"]})
+
+
+def _joined(inputs: Iterable[Asked]) -> Any:
+    """An input that came in pieces, as LangChain's own runnables put one together."""
+    return reduce(_added, inputs, None)
+
+
+def _added(before: Any, piece: Any) -> Any:
+    try:
+        return before + piece
+    except TypeError:
+        return piece

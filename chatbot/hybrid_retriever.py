@@ -1,0 +1,89 @@
+"""The retriever as LangChain knows it: it drops into anybody's chain, and its runs are seen by callbacks and LangSmith.
+
+Apart from `retriever`, because a process that only asks must not pay for the import of LangChain.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import run_in_executor
+from pydantic import AliasChoices, ConfigDict, Field
+
+from chatbot.answer import Passage, ReaderError
+from chatbot.retriever import LIMIT, retrieve
+from ingest import Chunk, Index
+
+Filter = Callable[[Document], bool]
+
+
+class HybridRetriever(BaseRetriever):
+    """Passages for a query, best first, each as a LangChain document; by words and meaning, over an index as it is now.
+
+    Metadata: `source` (its id), `title`, `url`, `published`, `headings`, `page`, `start` and `end` (offsets in the document's
+    text) and `score` in 0..1.
+
+    `filter` says by its text and metadata (all but the score) which document may be found. It is asked about the nearest few
+    hundred, so that one which lets little through may leave fewer than `k`. Both can be given to `invoke` as well. `limit` is
+    another name of `k`.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    index: Index
+    k: int = Field(LIMIT, validation_alias=AliasChoices("k", "limit"))
+    filter: Filter | None = None
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        filter: Filter | None = None,
+    ) -> list[Document]:
+        limit, wanted = self.k if k is None else k, filter or self.filter
+        if limit < 1:
+            raise ReaderError(f"k is {limit}: it takes a number of documents from 1 on, for example {LIMIT}.")
+        passages = retrieve(
+            self.index.snapshot(),
+            query,
+            limit=limit,
+            among=None if wanted is None else lambda chunk: wanted(_document(chunk)),
+        )
+        return [as_document(passage) for passage in passages]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **given: Any
+    ) -> list[Document]:
+        # The base class would not pass on what is given to `ainvoke`.
+        return await run_in_executor(
+            None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **given
+        )
+
+
+def as_document(passage: Passage) -> Document:
+    """A passage as a LangChain document."""
+    document = _document(passage.chunk)
+    document.metadata["score"] = passage.score
+    return document
+
+
+def _document(chunk: Chunk) -> Document:
+    source = chunk.document.source
+    return Document(
+        page_content=chunk.text,
+        id=chunk.id,
+        metadata={
+            "source": source.id,
+            "title": source.title,
+            "url": source.url,
+            "published": source.published,
+            "headings": list(chunk.headings),
+            "page": chunk.page,
+            "start": chunk.start,
+            "end": chunk.end,
+        },
+    )
