@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ingest import Chunk
 
@@ -42,6 +42,19 @@ class Citation:
     passage: Passage
 
 
+Role = Literal["answer", "reason", "side", "option", "row", "computed", "caveat", "alternative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of an answer that was checked: `citations` are the numbers of what bears it out, `about` the side or the option it is on."""
+
+    text: str
+    citations: tuple[int, ...]
+    role: Role
+    about: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What a language model read and wrote for an answer, in tokens, all its calls together."""
@@ -74,7 +87,7 @@ class Answer:
 
     `usage` and `cost` (US dollars) are None where no language model wrote, or its price is not known. `dropped` counts the
     sentences that verification took away. `notice` says why another reader than the one asked for answered, if so.
-    `footprint` is what the answer took. `workloads` are what a sizing answer was computed for, for surfaces that show more.
+    `footprint` is what the answer took, `statements` its sentences one by one. `workloads` are what a sizing answer was computed for, for surfaces that show more.
     """
 
     question: str
@@ -91,6 +104,7 @@ class Answer:
     notice: str = ""
     footprint: Footprint | None = None
     workloads: tuple[Workload, ...] = ()
+    statements: tuple[Statement, ...] = ()
 
     @property
     def support(self) -> float:

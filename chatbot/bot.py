@@ -208,7 +208,7 @@ def _is_safe(answer: Answer) -> bool:
 
 
 def _refused(answer: Answer) -> Answer:
-    return replace(answer, text=_refusal(answer.passages), citations=(), refused=True, choices=())
+    return replace(answer, text=_refusal(answer.passages), citations=(), refused=True, choices=(), statements=())
 
 
 def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None, clock: Clock | None) -> LanguageReader:
@@ -276,6 +276,7 @@ def _offline_answer(
             seconds=0.0,
             dropped=len(verified.dropped),
             workloads=workloads,
+            statements=verified.statements if verified.citations else (),
         ),
     )
 
@@ -300,6 +301,7 @@ def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally) -> Itera
             cost=reader.cost(tally.usage),
             dropped=len(reading.verified.dropped),
             notice=reading.notice,
+            statements=() if refused else reading.verified.statements,
         ),
     )
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import compress, pairwise
 from typing import NamedTuple
 
-from chatbot.answer import REFUSAL, Citation, Passage
+from chatbot.answer import REFUSAL, Citation, Passage, Role, Statement
 from chatbot.computed import Computed, numbers
 from chatbot.deadline import check as check_deadline
 from chatbot.evidence import Unit, units
@@ -45,6 +45,7 @@ class Verified:
     text: str
     citations: tuple[Citation, ...]
     dropped: tuple[str, ...]
+    statements: tuple[Statement, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ def verify(
     kept: list[str] = []
     citations: list[Citation] = []
     dropped: list[str] = []
+    statements: list[Statement] = []
     for line in draft.splitlines():
         opening, rest = opened(line, given)
         parts: list[str] = []
@@ -139,11 +141,33 @@ def verify(
                 dropped.append(bare(sentence))
             else:
                 parts.append(checked.text)
+                statements.append(statement(checked, opening, len(statements), computed=figures is not None))
                 citations += [c for c in checked.citations if c not in citations]
         if parts or not line.strip():
             kept.append(opening + " ".join(parts))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
-    return Verified(text, tuple(citations), tuple(dropped))
+    return Verified(text, tuple(citations), tuple(dropped), tuple(statements))
+
+
+def statement(checked: Checked, opening: str, before: int, *, computed: bool = False) -> Statement:
+    """A checked sentence behind an opening, with its part in the answer; `before` is how many there were before it."""
+    text, about = bare(checked.text), opening[len(list_mark(opening)) :].rstrip(": ")
+    kind = next((role for word, role in _SAID_APART if text.startswith(word)), None)
+    role: Role
+    if kind or not checked.citations:
+        role = kind or "caveat"
+    elif about:
+        role = "option" if re.match(r"[A-Z](?:\.|$|,)", about) else "side"
+    elif computed:
+        role = "computed"
+    elif before == 0:
+        role = "answer"
+    else:
+        role = "row" if all("|" in c.quote for c in checked.citations) else "reason"
+    return Statement(text, tuple(dict.fromkeys(c.number for c in checked.citations)), role, about)
+
+
+_SAID_APART: tuple[tuple[str, Role], ...] = (("Alternatives:", "alternative"), ("Caveat:", "caveat"))
 
 
 def check(

@@ -22,6 +22,9 @@ def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
         "model": answer.model,
         "seconds": round(answer.seconds, 4),
         "footprint": {**asdict(answer.footprint), "usd": answer.cost} if answer.footprint else None,
+        "statements": [{**asdict(one), "text": shown(one.text), "citations": list(one.citations)} for one in answer.statements],
+        "usage": asdict(answer.usage) if answer.usage else None,
+        "cost": answer.cost,
         "dropped": answer.dropped,
         "notice": answer.notice,
     }

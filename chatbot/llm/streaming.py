@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from chatbot.answer import REFUSAL, Citation
+from chatbot.answer import REFUSAL, Citation, Statement
 from chatbot.citations import (
     Checked,
     Evidence,
@@ -18,6 +18,7 @@ from chatbot.citations import (
     list_mark,
     only_refuses,
     opened,
+    statement,
 )
 from chatbot.evidence import sentences
 from chatbot.evidence.wording import SENTENCE_END
@@ -143,6 +144,7 @@ class SentenceStream:
     _numbers: dict[Place, int] = field(default_factory=dict)
     _citations: list[Citation] = field(default_factory=list)
     _dropped: list[str] = field(default_factory=list)
+    _statements: list[Statement] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
     _repeated: int = 0
 
@@ -177,7 +179,8 @@ class SentenceStream:
     @property
     def verified(self) -> Verified:
         """What has been shown so far, as `verify` gives it."""
-        return Verified(self._shown, tuple(self._citations) if self._shown else (), tuple(self._dropped))
+        cited, said = (tuple(self._citations), tuple(self._statements)) if self._shown else ((), ())
+        return Verified(self._shown, cited, tuple(self._dropped), said)
 
     @property
     def refuses(self) -> bool:
@@ -359,6 +362,7 @@ class SentenceStream:
         self._held += leads + gap + checked.text
         self._leads, self._failed = [], False
         self._line_begun, self._breaks = True, 0
+        self._statements.append(statement(checked, before, len(self._statements)))
         self._citations += [c for c in checked.citations if c not in self._citations]
 
     def _drop(self, sentence: str) -> None:
