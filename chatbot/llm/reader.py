@@ -162,12 +162,15 @@ class LanguageReader:
         A first attempt that leaves nothing gets a second with twice the passages. Raises ReaderError with the remedy where
         the user can mend what is wrong, Unavailable where only time can.
         """
-        from langchain_core.runnables import RunnableLambda
+        from chatbot.hybrid_retriever import retrieved
 
-        limit, found = self._settings.passages, RunnableLambda(search, name="search")
-        reading = yield from self._tried(query, history, found.invoke(1)[:limit], deadline, tally)
+        def found(times: int) -> Sequence[Passage]:
+            return retrieved(query.standalone, lambda: search(times))
+
+        limit = self._settings.passages
+        reading = yield from self._tried(query, history, found(1)[:limit], deadline, tally)
         if not _is_answer(reading, query) and not reading.notice:
-            reading = yield from self._tried(query, history, found.invoke(2)[: 2 * limit], deadline, tally)
+            reading = yield from self._tried(query, history, found(2)[: 2 * limit], deadline, tally)
         if query.options and reading.verified.text:
             yield reading.verified.text
         yield reading
