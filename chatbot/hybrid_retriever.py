@@ -3,13 +3,14 @@
 Apart from `retriever`, because a process that only asks must not pay for the import of LangChain.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import run_in_executor
+from langchain_core.runnables import ensure_config, run_in_executor
+from langchain_core.runnables.config import get_callback_manager_for_config
 from pydantic import AliasChoices, ConfigDict, Field
 
 from chatbot.answer import Passage, ReaderError
@@ -62,6 +63,18 @@ class HybridRetriever(BaseRetriever):
         return await run_in_executor(
             None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **given
         )
+
+
+def retrieved(query: str, search: Callable[[], Sequence[Passage]]) -> Sequence[Passage]:
+    """What a search finds for a query, told to LangChain's callbacks as a retriever run of the chain that is under way."""
+    run = get_callback_manager_for_config(ensure_config()).on_retriever_start(None, query, name="search")
+    try:
+        found = search()
+    except BaseException as error:
+        run.on_retriever_error(error)
+        raise
+    run.on_retriever_end([as_document(passage) for passage in found])
+    return found
 
 
 def as_document(passage: Passage) -> Document:

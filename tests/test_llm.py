@@ -234,12 +234,13 @@ def test_the_chain_drops_into_langchain(bot: Chatbot) -> None:
     assert (cited.invoke(QUESTION), list(cited.stream(QUESTION))) == (1, [1])
 
 
-def test_callbacks_see_prompt_model_and_verification_as_children_of_the_chain(bot: Chatbot) -> None:
+def test_callbacks_see_search_prompt_model_and_verification_as_children_of_the_chain(bot: Chatbot) -> None:
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Names(BaseCallbackHandler):
         def __init__(self) -> None:
             self.started: list[tuple[str, bool]] = []
+            self.found: list[object] = []
 
         def on_chain_start(self, serialized: object, inputs: object, **kwargs: object) -> None:
             self.started.append((str(kwargs["name"]), kwargs["parent_run_id"] is not None))
@@ -247,9 +248,16 @@ def test_callbacks_see_prompt_model_and_verification_as_children_of_the_chain(bo
         def on_chat_model_start(self, serialized: object, messages: object, **kwargs: object) -> None:
             self.started.append(("model", kwargs["parent_run_id"] is not None))
 
+        def on_retriever_start(self, serialized: object, query: str, **kwargs: object) -> None:
+            self.started.append((str(kwargs["name"]), kwargs["parent_run_id"] is not None))
+
+        def on_retriever_end(self, documents: list[object], **kwargs: object) -> None:
+            self.found = documents
+
     seen = Names()
     chain = Chatbot(bot.index, ScriptedChatModel(script=says(SENTENCE))).as_runnable()
-    chain.invoke(QUESTION, {"callbacks": [seen]})
+    answer = chain.invoke(QUESTION, {"callbacks": [seen]})
+    assert [document.id for document in seen.found][: len(answer.passages)] == [p.chunk.id for p in answer.passages]  # type: ignore[attr-defined]
     assert seen.started == [
         ("AnswerChain", False), ("search", True), ("RunnableSequence", True), ("prompt", True), ("model", True), ("verified", True),
     ]  # fmt: skip

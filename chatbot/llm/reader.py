@@ -189,12 +189,15 @@ class LanguageReader:
         nothing that holds, is nobody's answer. Raises ReaderError with the remedy where
         the user can mend what is wrong, Unavailable where only time can.
         """
-        from langchain_core.runnables import RunnableLambda
+        from chatbot.hybrid_retriever import retrieved
 
-        limit, found = self._settings.passages, RunnableLambda(search, name="search")
-        reading = yield from self._tried(query, history, index, found.invoke(1)[:limit], deadline, tally)
+        def found(times: int) -> Sequence[Passage]:
+            return retrieved(query.standalone, lambda: search(times))
+
+        limit = self._settings.passages
+        reading = yield from self._tried(query, history, index, found(1)[:limit], deadline, tally)
         if not _is_answer(reading, query) and not reading.notice:
-            reading = yield from self._tried(query, history, index, found.invoke(2)[: 2 * limit], deadline, tally)
+            reading = yield from self._tried(query, history, index, found(2)[: 2 * limit], deadline, tally)
             if not (reading.verified.citations or reading.refuses or query.options):
                 raise Unavailable(f"The sources bear out nothing that {self.name} wrote, so the offline reader answered.")
         if query.options and reading.verified.text:
