@@ -18,7 +18,7 @@ from chatbot.query import Query
 from chatbot.words import content_words, stem, stems, synonyms
 
 _LED = re.compile(
-    r"^[\s*_]*(?P<letters>\(?[A-Za-z]\)?(?:\s*(?:,\s*and|,|;|/|&|\+|and)\s*\(?[A-Za-z]\)?)*(?![A-Za-z]))[*_]*\s*[:.–-][*_]*\s+(?P<rest>.*)$"
+    r"^[\s*_]*(?P<letters>\(?[A-Za-z]\)?(?:\s*(?:,\s*and|,|;|/|&|\+|and)\s*\(?[A-Za-z]\)?){0,7}(?![A-Za-z]))[*_]*\s*[:.–-][*_]*\s+(?P<rest>.*)$"
 )
 # A line of a list, a heading or the row of a table.
 _OPTION_LINE = re.compile(
@@ -82,7 +82,7 @@ def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tupl
     lead: list[str] = []
     by_option: dict[str, str] = {}
     current, parted = "", False
-    lines = [_without_verdict(line, options) for line in text.splitlines()]
+    lines = [_without_verdict(" ".join(line.split()), options) for line in text.splitlines()]
     lines_of = Counter(option[0] for line in lines if (option := _option_of(line, options)))
     # A lead may begin with an option's text, as the row of a table does; the option has a line of its own then.
     for line in lines:

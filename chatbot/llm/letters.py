@@ -24,18 +24,18 @@ _CALLED_RIGHT = r"(?:(?:the|my|our|final|correct|right|best|single|one|only|chos
 _IS = r"(?:[ \t]*(?:is|are|remains?|becomes?|must\s+be|should\s+be|has\s+to\s+be|would\s+(?:therefore\s+)?be|to)\b[ \t]*:?|[ \t]*[:=→➜⇒–—-]+>?)"
 _FILLING = r"(?:[ \t,\"'“]*(?:therefore|thus|hence|clearly|definitely|indeed|then|still|simply|most\s+likely|probably|in\s+fact|both|given\s+by|that\s+of|the\s+following))*[ \t,:{\[]*"
 _LABEL = re.compile(
-    rf"(?<!\w)(?:{_CALLED_RIGHT}+(?:answer|choice|option|selection|pick|one|letter|pair|combination|response|solution|fit)|answer|verdict)(?:\(s\)|s)?"
+    rf"(?<!\w)(?:{_CALLED_RIGHT}{{1,4}}(?:answer|choice|option|selection|pick|one|letter|pair|combination|response|solution|fit)|answer|verdict)(?:\(s\)|s)?"
     rf"(?:\s+(?:choices?|options?|letters?|key|here))?(?:\s+(?:to|for|among|of)\s+[^.:?!\n]{{1,60}}?)?[\"'”]?(?:{_IS})+{_FILLING}",
     re.IGNORECASE,
 )
 _HEADING = re.compile(
-    rf"^[\W_]*{_CALLED_RIGHT}*(?:answer|choice|option|selection|response)(?:\(s\)|s)?(?:\s+(?:is|are)(?:\s+as\s+follows)?)?\s*:?[\W_]*$",
+    rf"^[\W_]*{_CALLED_RIGHT}{{0,4}}(?:answer|choice|option|selection|response)(?:\(s\)|s)?(?:\s+(?:is|are)(?:\s+as\s+follows)?)?\s*:?[\W_]*$",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<(?:final_)?answer>\s*", re.IGNORECASE)
 _CHOOSING = re.compile(
     r"(?:\b(?:I|we|you)(?:['’](?:d|ll|m|re)|\s+(?:would|will|should|am|are|can|must))?\s+(?:therefore\s+)?(?:(?:choos|select|pick|recommend|go(?:ing)?\s+with|opt(?:ing)?\s+for|settl(?:e|ing)\s+on|answer)(?:e|ing)?)"
-    r"|^\W*(?:choose|select|pick|go\s+with)|\b(?:leaves|leaving)(?:\s+(?:us\s+with|only|just))*|^\W*(?:so|therefore|thus|hence)\s*,|^\W*(?:so\s+|therefore,?\s+|thus,?\s+)?it(?:['’]s|\s+is|\s+must\s+be)|^\W*(?:make\s+(?:it|that)|final|final\s+verdict|conclusion|verdict)\s*:?)\s+(?:the\s+)?",
+    r"|^[^\w\n]*(?:choose|select|pick|go\s+with)|\b(?:leaves|leaving)(?:\s+(?:us\s+with|only|just))*|^[^\w\n]*(?:so|therefore|thus|hence)\s*,|^[^\w\n]*(?:so\s+|therefore,?\s+|thus,?\s+)?it(?:['’]s|\s+is|\s+must\s+be)|^[^\w\n]*(?:make\s+(?:it|that)|final|final\s+verdict|conclusion|verdict)\s*:?)\s+(?:the\s+)?",
     re.IGNORECASE | re.MULTILINE,
 )
 _BEING_RIGHT = re.compile(
@@ -130,10 +130,14 @@ def letters_at(plain: str, at: int, options: Sequence[Option]) -> tuple[frozense
     texts = {option.letter: option.text for option in options}
     found: set[str] = set()
     end = at
-    while (match := _LETTER.match(plain, at)) and not _ARTICLE.match(
-        plain, match.start("upper") if match["upper"] else len(plain)
+    while (
+        len(found) < len(options)
+        and (match := _LETTER.match(plain, at))
+        and not _ARTICLE.match(plain, match.start("upper") if match["upper"] else len(plain))
     ):
         letter = (match["inside"] or match["upper"] or match["lower"]).upper()
+        if letter in found:
+            break
         found.add(letter)
         end = _past_text(plain, match.end(), texts.get(letter, ""))
         joint = _JOINT.match(plain, end)
