@@ -12,7 +12,7 @@ from chatbot.__main__ import main
 from chatbot.answer import REFUSAL
 from ingest import sync
 
-KEYS = ["question", "text", "refused", "choices", "citations", "model", "seconds", "footprint", "dropped", "notice"]
+KEYS = ["question", "text", "refused", "choices", "citations", "model", "seconds", "footprint", "statements", "usage", "cost", "dropped", "notice"]
 CITATION_KEYS = [
     "number", "claim", "source", "original", "title", "url", "headings", "page", "quote", "start", "end", "support",
 ]  # fmt: skip
