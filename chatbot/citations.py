@@ -192,18 +192,23 @@ def check(
     return Checked(renumbered(sentence, clauses, new), cited)
 
 
-def check_cell(thing: str, said: str, evidence: Sequence[Evidence], numbers: dict[Place, int]) -> Checked | None:
-    """What a table says of a thing, where a row of that thing has it in a cell of its own; None where none has."""
-    named, figures, names = mentioned(thing), quantities(said), mentioned(said)
+def check_cell(
+    thing: str, about: str, said: str, evidence: Sequence[Evidence], numbers: dict[Place, int]
+) -> Checked | None:
+    """What a table says of a thing, where a row of that thing has it in a cell of its own, or a sentence on nothing else says it of what the
+    column is about; None where none does."""
+    named, figures, names, column = mentioned(thing), quantities(said), mentioned(said), stems(about)
     if not named or not (figures or names):
         return None
     for piece in evidence:
         for unit in _candidates(piece):
-            if not unit.cells or not named & mentioned(unit.cells[0][1]):
-                continue
-            for _, cell in unit.cells[1:]:
-                there = quantities(cell)
-                if names <= mentioned(cell) and len(there) >= len(figures) and all(any(_is_same(f, t) for t in there) for f in figures):
+            if unit.cells:
+                texts = [cell for _, cell in unit.cells[1:]] if named & mentioned(unit.cells[0][1]) else []
+            else:
+                texts = [unit.plain] if named == mentioned(unit.plain) - names and column & stems(unit.plain) else []
+            for text in texts:
+                there = quantities(text)
+                if names <= mentioned(text) and all(any(_is_same(f, t) for t in there) for f in figures):
                     return Checked(said, (_citation(_Quote(f"{thing}: {said}", piece.passage, unit, 1.0), numbers),))
     return None
 

@@ -320,3 +320,11 @@ def test_a_key_is_looked_for_in_the_text_of_a_passage(bot: Chatbot) -> None:
     _, model = asked(bot, QUESTION, SENTENCE)
     assert key_of(model.calls[0], WORDS) > 0
     assert key_of(model.calls[0], "no such words") == 0
+
+
+def test_an_exam_answer_that_speaks_against_its_letter_is_asked_again_once(bot: Chatbot) -> None:
+    against = f"{SERVES} {{{SERVES}}}. So it is not B.\nANSWER: B"
+    answer, model = asked(bot, EXAM, against, f"{SERVES} {{{SERVES}}}.\n{EXAM_LINES}ANSWER: B")
+    assert (answer.choices, len(model.calls)) == (("B",), 2)
+    answer, model = asked(bot, EXAM, against)
+    assert (answer.choices, answer.refused, len(model.calls)) == ((), True, 2)

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -45,13 +45,14 @@ class Unavailable(Exception):
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a model's answer came to: `passages` are those it was given, `notice` says why it ends early, if so, and `refuses`
-    that the model itself found no answer in them."""
+    that the model itself found no answer in them. `contradicted` is an exam answer whose reason speaks against its letters."""
 
     verified: Verified
     choices: tuple[str, ...]
     passages: tuple[Passage, ...]
     notice: str = ""
     refuses: bool = False
+    contradicted: bool = False
 
 
 @dataclass
@@ -127,7 +128,7 @@ class _Attempt:
             verified = self.stream.verified
             return Reading(verified, (), self._read(verified), notice, self.stream.refuses)
         found = examined(self.text, self.query, self.stream.evidence)
-        return Reading(found.verified, found.choices, self._read(found.verified), notice)
+        return Reading(found.verified, found.choices, self._read(found.verified), notice, contradicted=found.contradicted)
 
     def _read(self, verified: Verified) -> tuple[Passage, ...]:
         """The passages that it was given, then what else it cites."""
@@ -186,7 +187,7 @@ class LanguageReader:
         The model reads the rows of tables that the question is about beside the passages, and may call the tools over the index.
 
         A first attempt that leaves nothing gets a second with twice the passages; what then is no refusal of the model's own, but has
-        nothing that holds, is nobody's answer. Raises ReaderError with the remedy where
+        nothing that holds, is nobody's answer, and an exam answer that twice speaks against its letters is none. Raises ReaderError with the remedy where
         the user can mend what is wrong, Unavailable where only time can.
         """
         from chatbot.hybrid_retriever import retrieved
@@ -200,6 +201,8 @@ class LanguageReader:
             reading = yield from self._tried(query, history, index, found(2)[: 2 * limit], deadline, tally)
             if not (reading.verified.citations or reading.refuses or query.options):
                 raise Unavailable(f"The sources bear out nothing that {self.name} wrote, so the offline reader answered.")
+        if reading.contradicted:
+            reading = replace(reading, verified=Verified("", (), reading.verified.dropped), choices=())
         if query.options and reading.verified.text:
             yield reading.verified.text
         yield reading
@@ -356,7 +359,7 @@ def _end_of(chunk: BaseMessage) -> str:
 
 
 def _is_answer(reading: Reading, query: Query) -> bool:
-    return bool(reading.verified.citations) and bool(reading.choices or not query.options)
+    return bool(reading.verified.citations) and bool(reading.choices or not query.options) and not reading.contradicted
 
 
 def _is_faithful(condensed: str, said: str) -> bool:

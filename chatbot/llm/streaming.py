@@ -343,8 +343,8 @@ class SentenceStream:
 
     def _cell(self, name: str, about: str, said: str, keys: str) -> Checked | None:
         """A cell that a row of the thing has, or that bears reading as a sentence."""
-        claim = _with_keys(f"{name}: {f'{about}: ' if about else ''}{said}", keys)
-        return check_cell(name, said, self.evidence, self._numbers) or self._checked(claim)
+        claim = f"The {about[:1].lower()}{about[1:]} of {name} is {said}" if about else f"{name}: {said}"
+        return check_cell(name, about, said, self.evidence, self._numbers) or self._checked(_with_keys(claim, keys))
 
     def _end_table(self) -> None:
         self._table = _Table()
