@@ -5,7 +5,16 @@ from urllib.parse import unquote
 
 import pytest
 from prompt_reading import cited
-from servers.model_api import TOKENS_IN, TOKENS_OUT, Reply, aws_error, converse, converse_stream, serving
+from servers.model_api import (
+    TOKENS_IN,
+    TOKENS_OUT,
+    Reply,
+    aws_error,
+    converse,
+    converse_citing,
+    converse_stream,
+    serving,
+)
 
 from chatbot import Answer, Chatbot, ReaderError, Usage
 from chatbot.llm.failures import Clock
@@ -71,7 +80,7 @@ def test_the_request_has_passages_limit_and_guardrail(bot: Chatbot, good: str) -
         body = server.requests[0].body
     assert body["inferenceConfig"] == {"maxTokens": 77}
     assert body["guardrailConfig"] == {"guardrailIdentifier": "g", "guardrailVersion": "1"}
-    assert body["messages"][0]["content"][0]["text"].startswith("<passages>")
+    assert body["messages"][0]["content"][0]["document"]["source"]["content"][0]["text"].startswith("<passage ")
     assert "You answer questions" in body["system"][0]["text"]
 
 
@@ -182,3 +191,24 @@ def test_a_hosted_answer_has_its_list_price_and_its_estimated_footprint(bot: Cha
     assert took.cpu_seconds > 0
     assert 0 < (took.model_wh_low or 0) <= (took.model_wh_high or 0)
     assert as_json(answer)["footprint"]["usd"] == answer.cost
+
+
+def test_citations_of_the_service_become_ours(bot: Chatbot, good: str) -> None:
+    words, key = good.partition(" [")[0], int(good.rpartition("[")[2].rstrip("]."))
+    with serving(converse_citing((f"{words}.", key - 1), (" It is blue.", 0))) as server:
+        answer = Chatbot(bot.index, MODEL, ModelSettings(base_url=server.url, region="us-east-1")).ask(QUESTION)
+        document, cached, question = server.requests[0].body["messages"][0]["content"]
+    assert (answer.text, answer.dropped) == (TEXT, 1)
+    assert document["document"]["citations"] == {"enabled": True}
+    assert words in document["document"]["source"]["content"][key - 1]["text"]
+    assert cached == {"cachePoint": {"type": "default"}}
+    assert QUESTION in question["text"]
+
+
+def test_a_model_that_takes_no_such_document_is_asked_without(bot: Chatbot, good: str) -> None:
+    refused = aws_error("ValidationException", 400, "This model doesn't support citations.")
+    with serving(refused, converse_stream(good)) as server:
+        answer = Chatbot(bot.index, MODEL, ModelSettings(base_url=server.url, region="us-east-1")).ask(QUESTION)
+        contents = [request.body["messages"][0]["content"] for request in server.requests]
+    assert answer.text == TEXT
+    assert ["document" in content[0] for content in contents] == [True, False]

@@ -38,18 +38,32 @@ _KEY_LIKE = re.compile(r"[\[【]\s*(\d[\d\s,;–-]*)[\]】]")
 
 
 def answering(
-    query: Query, passages: Sequence[Passage], rows: Sequence[Evidence], history: Sequence[Turn]
+    query: Query, passages: Sequence[Passage], rows: Sequence[Evidence], history: Sequence[Turn], *, as_document: bool = False
 ) -> "list[BaseMessage]":
-    """The messages that ask for an answer: passages first, then rows of tables, then the conversation, then the question."""
+    """The messages that ask for an answer: passages first, then rows of tables, then the conversation, then the question.
+
+    `as_document` gives the passages as the blocks of one document of Bedrock's Converse API, whose citations name the block.
+    """
+    told = [_passage(n, p) for n, p in enumerate(passages, start=1)]
     parts = [
-        "<passages>\n" + "\n".join(_passage(n, p) for n, p in enumerate(passages, start=1)) + "\n</passages>",
+        "" if as_document else "<passages>\n" + "\n".join(told) + "\n</passages>",
         _rows(rows, len(passages) + 1),
         _conversation(history),
         f"<question>\n{as_data(query.standalone if query.options else query.question)}\n</question>",
         _meant(query),
         _options(query),
     ]
-    return _messages(_RULES, parts)
+    messages = _messages(_RULES, parts)
+    if as_document:
+        source = {"content": [{"text": passage} for passage in told]}
+        document = {"name": "passages", "source": source, "citations": {"enabled": True}}
+        question = {"type": "text", "text": messages[-1].content}
+        messages[-1].content = [{"type": "document", "document": document}, _CACHED, question]
+    return messages
+
+
+# What stands before it is the same in every round of tools: the service need not read it again.
+_CACHED = {"cachePoint": {"type": "default"}}
 
 
 def condensing(question: str, history: Sequence[Turn]) -> "list[BaseMessage]":

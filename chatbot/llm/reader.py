@@ -15,6 +15,7 @@ from chatbot.answer import Passage, ReaderError, Turn, Usage
 from chatbot.citations import Evidence, SecondOpinion, Verified, whole
 from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts, toolbox
+from chatbot.llm.bedrock_citations import cited_blocks, cites_documents
 from chatbot.llm.choices import examined
 from chatbot.llm.failures import PASSING, Clock, Failure, GuardrailStop, Kind, NotOpened, StreamCut, classify, delay
 from chatbot.llm.hosted import estimate, list_price
@@ -152,6 +153,7 @@ class LanguageReader:
         self._opening = Lock()
         self._is_hosted = isinstance(model, str) and is_hosted(model, settings)
         self._takes_tools = settings.tools > 0
+        self._cites = isinstance(model, str) and cites_documents(model)
 
     def cost(self, usage: Usage | None) -> float | None:
         """US dollars by the user's own price table, else by the list price; None where neither has this model."""
@@ -215,11 +217,14 @@ class LanguageReader:
         while True:
             number += 1
             rows = toolbox.rows_for(query, passages, index)
-            messages = prompts.answering(query, passages, rows, history)
+            messages = prompts.answering(query, passages, rows, history, as_document=self._cites and not query.options)
             attempt = _Attempt(query, passages, [*whole(passages), *rows], messages, SecondOpinion() if self._settings.judge else None)
             failure = yield from self._answered(attempt, index, deadline, tally)
             if failure is None:
                 return attempt.reading()
+            if self._cites and failure.kind is Kind.REJECTED and not attempt.shown:
+                self._cites = False  # whether a model cites is known for certain by asking it alone
+                continue
             if attempt.shown:
                 yield attempt.close()
                 return attempt.reading(shortened(failure.kind, self.name))
@@ -296,7 +301,7 @@ class LanguageReader:
             attempt.reply = _joined(attempt.reply, chunk)
             tally.add(getattr(chunk, "usage_metadata", None))
             end = _end_of(chunk) or end
-            if piece := attempt.take(attempt.transcript.take(chunk.text)):
+            if piece := attempt.take(attempt.transcript.take(chunk.text + cited_blocks(chunk))):
                 yield piece
             if self._clock.now() > deadline:
                 raise TimeoutError

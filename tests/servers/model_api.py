@@ -116,6 +116,17 @@ def converse_stream(text: str, stop: str = "end_turn", *, ends: bool = True, err
     return Reply(tuple(events), "application/vnd.amazon.eventstream")
 
 
+def converse_citing(*claims: tuple[str, int]) -> Reply:
+    """A ConverseStream answer whose every text cites a block of the document that it was given."""
+    events = [_event("messageStart", {"role": "assistant"})]
+    for number, (text, block) in enumerate(claims):
+        place = {"documentChunk": {"documentIndex": 0, "start": block, "end": block + 1}}
+        deltas = [{"text": p} for p in pieces_of(text)] + [{"citation": {"title": "passages", "location": place}}]
+        events += [_event("contentBlockDelta", {"contentBlockIndex": number, "delta": delta}) for delta in deltas]
+        events.append(_event("contentBlockStop", {"contentBlockIndex": number}))
+    return Reply((*events, _event("messageStop", {"stopReason": "end_turn"})), "application/vnd.amazon.eventstream")
+
+
 def converse(text: str, stop: str = "end_turn") -> Reply:
     """A Converse answer."""
     usage = {"inputTokens": TOKENS_IN, "outputTokens": TOKENS_OUT, "totalTokens": TOKENS_IN + TOKENS_OUT}
