@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import Passage, ReaderError, Turn, Usage
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("wattwise")
 _GUARDED = {"guardrail_intervened", "content_filter", "content_filtered"}
 _LONGEST_QUESTION = 600
+# So many seconds in all a throttled question waits, where nobody else does.
+_PATIENCE = 10.0
 
 Search = Callable[[int], Sequence[Passage]]
 
@@ -150,7 +152,7 @@ class LanguageReader:
         self.seconds = settings.deadline
         self._clock = clock or Clock()
         self._prices = load_prices(Path(settings.prices)) if settings.prices else {}
-        self._opening = Lock()
+        self._opening, self._waiting = Lock(), Semaphore()
         self._is_hosted = isinstance(model, str) and is_hosted(model, settings)
         self._takes_tools = settings.tools > 0
         self._cites = isinstance(model, str) and cites_documents(model)
@@ -213,7 +215,7 @@ class LanguageReader:
         self, query: Query, history: Sequence[Turn], index: Index, passages: Sequence[Passage], deadline: float, tally: Tally
     ) -> Generator[str, None, Reading]:
         """One reading, called again while that helps: later when it is throttled, with fewer passages when it is too long."""
-        number = 0
+        number, waited = 0, 0.0
         while True:
             number += 1
             rows = toolbox.rows_for(query, passages, index)
@@ -231,11 +233,19 @@ class LanguageReader:
             if failure.kind is Kind.CONTEXT and len(passages) > 1:
                 passages = passages[: len(passages) // 2]
                 continue
-            wait = delay(number, failure, deadline - self._clock.now(), self._clock.jitter())
-            if wait is None:
+            throttled = failure.kind is Kind.THROTTLED
+            left = min(deadline - self._clock.now(), _PATIENCE - waited if throttled else deadline)
+            wait = delay(number, failure, left, self._clock.jitter())
+            # Of many who ask at once one waits until the service takes requests again; the others are answered without it.
+            if wait is None or (throttled and not self._waiting.acquire(blocking=False)):
                 raise self._conclusion(failure)
-            check()
-            self._clock.sleep(wait)
+            try:
+                check()
+                self._clock.sleep(wait)
+            finally:
+                if throttled:
+                    self._waiting.release()
+            waited += wait
 
     def _conclusion(self, failure: Failure) -> Exception:
         if failure.kind in PASSING or failure.kind is Kind.FAILED:
