@@ -24,13 +24,16 @@ def main(arguments: Sequence[str]) -> int:
     options = vars(_parser().parse_args(arguments))
     logging.basicConfig(stream=sys.stderr, format="%(message)s")
     # Clients of model services log whole requests: none but this server's own lines are shown, whatever WATTWISE_LOG says.
-    logging.getLogger().setLevel(logging.CRITICAL)
+    root, before = logging.getLogger(), logging.getLogger().level
+    root.setLevel(logging.CRITICAL)
     _log.setLevel(logging.INFO)
     try:
         _serve(serve_settings(os.environ, **{name: value for name, value in options.items() if value is not None}))
     except (CorpusError, ReaderError) as error:
         print(error, file=sys.stderr)
         return 1
+    finally:
+        root.setLevel(before)
     return 0
 
 
