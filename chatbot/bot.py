@@ -19,7 +19,7 @@ from chatbot.examination import option_label
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
-from chatbot.llm.streaming import is_fit
+from chatbot.llm.transcript import is_fit
 from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read

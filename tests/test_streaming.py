@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.citations import Verified, whole
-from chatbot.llm.streaming import LONGEST, SentenceStream, Transcript
+from chatbot.llm.streaming import SentenceStream
+from chatbot.llm.transcript import LONGEST, Transcript
 from chatbot.marks import marked_numbers
 from ingest import Chunk, Document, Source
 

@@ -32,8 +32,9 @@ from chatbot.evidence import Unit
 from chatbot.exam.keys import KeyProblem
 from chatbot.exam.reading import read_questions
 from chatbot.followup.referents import Said
-from chatbot.llm.streaming import LONGEST as LONGEST_ANSWER
-from chatbot.llm.streaming import SentenceStream, Transcript
+from chatbot.llm.streaming import SentenceStream
+from chatbot.llm.transcript import LONGEST as LONGEST_ANSWER
+from chatbot.llm.transcript import Transcript
 from chatbot.options import Option
 from chatbot.query import Query
 from chatbot.scoring import Scored

@@ -10,7 +10,7 @@ from chatbot.citations import Evidence, Verified, verify
 from chatbot.examination import option_label
 from chatbot.llm.contradiction import contradicts, spoken_against
 from chatbot.llm.letters import chosen, declarations, undressed
-from chatbot.llm.streaming import is_fit
+from chatbot.llm.transcript import is_fit
 from chatbot.marks import without_marks
 from chatbot.names import mentioned, names, relatives
 from chatbot.options import Option

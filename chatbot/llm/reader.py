@@ -22,7 +22,8 @@ from chatbot.llm.hosted import estimate, list_price
 from chatbot.llm.models import ModelSettings, check_model, is_hosted, open_model, tells_its_end
 from chatbot.llm.prices import cost, load_prices
 from chatbot.llm.remedies import notice, sentence, shortened
-from chatbot.llm.streaming import SentenceStream, Transcript
+from chatbot.llm.streaming import SentenceStream
+from chatbot.llm.transcript import Transcript
 from chatbot.names import mentioned
 from chatbot.query import Query
 from ingest import Index
