@@ -66,6 +66,7 @@ def test_backslashes_of_a_question_are_no_template(bot: Chatbot, turns: list[str
     assert list(fuzz.asked(bot, turns)) == []
 
 
+@pytest.mark.evaluation
 def test_no_pattern_of_the_question_goes_on_and_on() -> None:
     found = {place: one for place, one in patterns.patterns() if place.startswith("chatbot.query.")}
     assert len(found) > 10
