@@ -4,14 +4,15 @@
 
 `labels/answers` holds answers in natural prose that people wrote over the passages that the program gave them (`packets.jsonl`), with each claim
 labelled true or false by these passages alone. A scripted model says each of them, its keys put on the passages of today's prompt. A claim is
-kept where its words stand in the answer that is shown.
+kept where its words stand in the answer that is shown. Every eighth answer is said again at the pace of a fast model, 400 characters a second, by the
+clock, as they arrive over a network: what the program takes longer than that is what it adds.
 """
 
 import argparse
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from chatbot.marks import in_brackets, marked_numbers
 LABELS = Path(__file__).parent / "labels" / "answers"
 _PASSAGE = re.compile(r"<passage[^>]*>\n\[(\d+)\]\n(.*?)\n</passage>", re.DOTALL)
 _ROW = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
+_PACE = 400.0
 _MARKS = re.compile(r"\[\d[\d\s,;–-]*\]")
 
 
@@ -37,14 +39,16 @@ def main() -> None:
     bot = Chatbot.open(options.index)
     packets = {line["id"]: line for line in _lines("packets.jsonl")}
     kept: dict[bool, list[bool]] = {True: [], False: []}
-    seconds, offline = [], 0
+    at_once, behind, offline = [], [], 0
     answers = list(_lines("answers.jsonl"))
-    for line in answers:
+    for number, line in enumerate(answers):
         packet = packets[line["packet"]]
-        model = ScriptedChatModel(script=_saying(line["answer"], packet["prompt"]), piece=2_000)
+        said = _saying(line["answer"], packet["prompt"])
         began = time.perf_counter()
-        answer = Chatbot(bot.index, model, ModelSettings(tools=0)).ask(packet["question"])
-        seconds.append(time.perf_counter() - began)
+        answer = Chatbot(bot.index, ScriptedChatModel(script=said, piece=2_000), ModelSettings(tools=0)).ask(packet["question"])
+        at_once.append(time.perf_counter() - began)
+        if number % 8 == 0 and answer.model != "offline":
+            behind.append(_behind(bot, packet["question"], said))
         offline += answer.model == "offline"
         shown = "" if answer.model == "offline" else _plain(answer.text)
         for claim in line["claims"]:
@@ -53,7 +57,35 @@ def main() -> None:
             if options.wrong and stands != claim["true"]:
                 print(f"{'dropped' if claim['true'] else 'kept'} {line['packet']}: {claim['text']}")
     print(f"{len(answers)} answers; true kept {np.mean(kept[True]):.3f} of {len(kept[True])}, false kept {np.mean(kept[False]):.3f} of {len(kept[False])}")
-    print(f"answered offline {offline}; beside the model's own time {np.median(seconds):.3f} s (median), {np.quantile(seconds, 0.95):.3f} s (95th percentile)")
+    print(f"answered offline {offline}; of a model that says all at once {np.median(at_once):.3f} s (median), {np.quantile(at_once, 0.95):.3f} s (95th percentile)")
+    print(f"over the time of one that streams {np.median(behind):.3f} s (median of {len(behind)}), {max(behind):.3f} s at most")
+
+
+class _Paced(list[str]):
+    """Pieces that are there at their times, however late they are asked for."""
+
+    took = 0.0
+
+    def __iter__(self) -> Iterator[str]:
+        began = time.perf_counter()
+        for number, piece in enumerate(super().__iter__(), start=1):
+            self.took = number * len(self[0]) / _PACE
+            time.sleep(max(0.0, began + self.took - time.perf_counter()))
+            yield piece
+
+
+def _behind(bot: Chatbot, question: str, said: Callable[[Sequence[BaseMessage]], str]) -> float:
+    paced: list[_Paced] = []
+
+    def script(messages: Sequence[BaseMessage]) -> _Paced:
+        text = said(messages)
+        paced.append(_Paced(text[i : i + 12] for i in range(0, len(text), 12)))
+        return paced[-1]
+
+    chat = Chatbot(bot.index, ScriptedChatModel(script=script), ModelSettings(tools=0))
+    began = time.perf_counter()
+    chat.ask(question)
+    return time.perf_counter() - began - sum(one.took for one in paced)
 
 
 def _saying(text: str, prompt: str) -> Any:

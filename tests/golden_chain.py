@@ -54,8 +54,8 @@ class Chained:
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
         self._asked = question, history
         answer = self._bot.ask(question, history)
-        assert not answer.notice
-        return answer
+        # What verification leaves nothing of is answered by another reader: here it counts as refused.
+        return replace(answer, text=REFUSAL, citations=(), refused=True, choices=()) if answer.notice else answer
 
     def _write(self, messages: list[BaseMessage]) -> str:
         given = len(passages_in(messages))

@@ -28,7 +28,9 @@ def passes(asked: Sequence[Asked]) -> dict[str, bool]:
 
 
 def test_the_chain_passes_what_direct_verification_passes(asked: dict[str, list[Asked]]) -> None:
-    assert passes(asked["chain"]) == passes(asked["direct"])
+    # What the sources do not say rows of the tables may: the chain has them.
+    answerable = {name: [one for one in some if not one.question.refused] for name, some in asked.items()}
+    assert passes(answerable["chain"]) == passes(answerable["direct"])
     assert sum(passes(asked["chain"]).values()) >= 0.7 * len(asked["chain"])
 
 
