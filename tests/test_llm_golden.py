@@ -31,7 +31,7 @@ def test_the_chain_passes_what_direct_verification_passes(asked: dict[str, list[
     # What the sources do not say rows of the tables may: the chain has them.
     answerable = {name: [one for one in some if not one.question.refused] for name, some in asked.items()}
     assert passes(answerable["chain"]) == passes(answerable["direct"])
-    assert sum(passes(asked["chain"]).values()) >= 0.7 * len(asked["chain"])
+    assert sum(passes(asked["chain"]).values()) >= 0.65 * len(asked["chain"])
 
 
 def test_a_second_attempt_does_not_raise_the_false_answers(asked: dict[str, list[Asked]]) -> None:
