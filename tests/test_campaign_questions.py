@@ -20,7 +20,7 @@ FUNCTIONS = [
     "exam.grading.chosen_letters",
     "exam.text_lines.start",
     "examination.entailment.denied",
-    "llm.streaming.is_fit",
+    "llm.transcript.is_fit",
     "marks.marked_sentences",
     "quantities.quantities",
 ]
@@ -85,6 +85,7 @@ def test_mutated_questions_are_answered_or_refused_in_a_sentence(bot: Chatbot, n
     assert [wrong for wrong in fuzz.asked(bot, turns) if "of the processor" not in wrong] == []
 
 
+@pytest.mark.evaluation
 def test_a_cold_process_answers_many_threads_as_a_warm_one_does(bot: Chatbot, corpus_index: Path) -> None:
     questions = cold.drawn(4, seed=1)
     assert cold.in_a_new_process(corpus_index, questions, threads=4) == [bot.ask(q).text for q in questions]

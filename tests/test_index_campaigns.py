@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.campaign import damage, kill
+
+pytestmark = pytest.mark.evaluation
 
 
 def test_a_killed_sync_leaves_the_old_index_or_the_new_one(tmp_path: Path) -> None:
