@@ -20,10 +20,11 @@ test: install
 install: $(VENV)/.installed
 
 # torch comes first and pinned: a plain `torch` would bring gigabytes of CUDA packages that nothing here uses.
+# Python compiles a module when it is first imported; to compile all of them beforehand takes over a minute.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	touch $@
 
 # Ingest itself sees what changed, by content; when nothing did it takes well under a second.
