@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from chatbot.llm.failures import Clock
     from chatbot.llm.reader import LanguageReader, Reading, Tally
+    from chatbot.llm.waiting import Patience
     from chatbot.messages import Asked
 
 # What is left where the recommendation before it did not hold.
@@ -172,16 +173,16 @@ class Chatbot:
         assert self._reader is not None
         reader, tally, begun = self._reader, Tally(), False
         deadline.begin(reader.seconds, cancelled)
-        ends = reader.deadline()
+        patience = reader.patience()
         # What is to be computed no model writes: it would say the same with other figures.
         query = understand(question, history, index)
         if draft := answer_by_sizing(query, index):
             yield from _computed(query, draft)
             return
-        query = _understood(question, history, index, reader, tally)
+        query = _understood(question, history, index, reader, patience, tally)
         yield Event("stage", "reading")
         try:
-            for step in reader.read(query, history, index, lambda times: search(query, index, times), ends, tally):
+            for step in reader.read(query, history, index, lambda times: search(query, index, times), patience, tally):
                 if not begun:
                     yield Event("stage", "checking")
                 begun = True
@@ -217,11 +218,11 @@ def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None,
     return LanguageReader(model, settings or settings_from(os.environ, ModelSettings), clock)
 
 
-def _understood(question: str, history: Sequence[Turn], index: Index, reader: LanguageReader, tally: Tally) -> Query:
+def _understood(question: str, history: Sequence[Turn], index: Index, reader: LanguageReader, patience: Patience, tally: Tally) -> Query:
     """The question, completed by the model where there is a conversation, by rules where that fails."""
     if not history or parse_options(question):
         return understand(question, history, index)
-    standalone = reader.condense(question, history, tally)
+    standalone = reader.condense(question, history, patience, tally)
     return (
         replace(understand(standalone, (), index), question=question)
         if standalone

@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from prompt_reading import passages_in, says
 
 from chatbot import Answer, Chatbot, ReaderError
-from chatbot.llm.failures import Clock, Failure, GuardrailStop, Kind, StreamCut, classify, delay
+from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, GuardrailStop, Kind, StreamCut, classify, delay
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.remedies import sentence
 from chatbot.llm.scripted import ScriptedChatModel
@@ -347,11 +347,7 @@ def test_what_the_user_can_mend_is_one_sentence_with_the_remedy(bot: Chatbot, er
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        kind
-        for kind in Kind
-        if kind not in {Kind.THROTTLED, Kind.OVERLOADED, Kind.TIMED_OUT, Kind.CUT, Kind.MALFORMED, Kind.FAILED}
-    ],
+    [kind for kind in Kind if kind not in ANSWERED_OFFLINE],
 )
 @pytest.mark.parametrize(
     "model", ["bedrock_converse:a.b-v1:0", "ollama:llama3:8b", "openai:gpt", "huggingface:a/b", "other"]

@@ -79,7 +79,9 @@ def test_the_first_colon_separates_and_bedrock_ids_keep_theirs(monkeypatch: pyte
     settings = ModelSettings(region="us-east-1", guardrail="abc:2", max_tokens=99, timeout=7.6)
     model: Any = open_model("bedrock_converse:anthropic.claude-3-5-sonnet-20241022-v2:0", settings)
     assert model.model_id == "anthropic.claude-3-5-sonnet-20241022-v2:0"
-    assert (model.region_name, model.max_tokens, model.timeout, model.max_retries) == ("us-east-1", 99, 8, 0)
+    assert (model.region_name, model.max_tokens) == ("us-east-1", 99)
+    config = model.client.meta.config
+    assert (config.connect_timeout, config.read_timeout, config.retries["total_max_attempts"]) == (7.6, 300.0, 1)
     assert model.guardrail_config == {"guardrailIdentifier": "abc", "guardrailVersion": "2"}
 
 
@@ -102,6 +104,7 @@ def test_any_langchain_chat_model_is_taken_and_named(bot: Chatbot) -> None:
         ("passages", "-3", "a whole number from 1 on"),
         ("max_tokens", "0", "a whole number from 1 on"),
         ("context_tokens", "-1", "a whole number from 1 on"),
+        ("first_token", "0.0", "a number of seconds above 0"),
         ("timeout", "0.0", "a number of seconds above 0"),
         ("timeout", "inf", "a number of seconds above 0"),
         ("deadline", "-1.0", "a number of seconds above 0"),

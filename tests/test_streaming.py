@@ -157,6 +157,25 @@ def test_thoughts_and_characters_that_do_not_show_are_left_out() -> None:
     assert transcript.take("\n<think>72 W [2].</think>The\u202e L4\x1b【2】\U000e0041") == "The L4[2]"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<thinking>72 W.</thinking>\nYes.", "<seed:think>72 W.</seed:think>Yes.", "[THINK]72 W.[/THINK]Yes.", "◁think▷72 W.◁/think▷Yes.", "<think>\n</think>\nYes.",
+        "<|channel|>analysis<|message|>72 W.<|end|><|start|>assistant<|channel|>final<|message|>Yes.",
+    ],
+)  # fmt: skip
+def test_thoughts_are_known_by_the_marks_of_each_family(text: str) -> None:
+    transcript = Transcript()
+    assert ("".join(map(transcript.take, text)) + transcript.rest()).strip() == "Yes."
+    assert transcript.has_thought
+
+
+@pytest.mark.parametrize("text", ["[2] says so.", "<b>Yes</b>", "< 72 W", "[T", "Yes."])
+def test_what_only_looks_like_the_mark_of_a_thought_is_kept(text: str) -> None:
+    transcript = Transcript()
+    assert "".join(map(transcript.take, text)) + transcript.rest() == text
+
+
 def test_no_more_than_the_longest_answer_is_read() -> None:
     transcript = Transcript()
     assert transcript.take("a" * (LONGEST - 1)) + transcript.take("bcd") == "a" * (LONGEST - 1) + "b"

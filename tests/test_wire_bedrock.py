@@ -111,13 +111,6 @@ def test_what_passes_is_tried_five_times_then_answered_offline(bot: Chatbot, rep
     assert len(paths) == 5
 
 
-def test_a_server_that_hangs_is_left_after_the_timeout(bot: Chatbot) -> None:
-    with serving(Reply((), "application/json", delay=1.6)) as server:
-        settings = ModelSettings(base_url=server.url, region="us-east-1", timeout=1.0, deadline=1.0)
-        answer = Chatbot(bot.index, MODEL, settings).ask(QUESTION)
-    assert answer.notice == f"{MODEL} did not answer in time, so the offline reader answered."
-
-
 def test_a_stream_cut_after_a_sentence_keeps_it(bot: Chatbot, good: str) -> None:
     whole = converse_stream(f"{good} And then some more words that never come to an end").parts
     answer, _ = asked(bot, Reply(whole[:9], "application/vnd.amazon.eventstream", cut=True))

@@ -49,7 +49,7 @@ def refuse_page(response: httpx.Response) -> None:
         raise WebPage
 
 
-def openai_client(timeout: float) -> Any:
+def openai_client(timeout: Any) -> Any:
     """OpenAI's own HTTP client, which refuses pages, and JSON where events were asked for."""
     from openai import DefaultHttpxClient
 

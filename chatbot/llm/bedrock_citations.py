@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 _CITING = re.compile(r"anthropic\.claude-(?:3-5-sonnet-20241022|3-7-|(?:opus|sonnet|haiku)-[4-9])")
 
 
-def cites_documents(model: str) -> bool:
-    """Whether a model string names a model that can cite the blocks of a document that it is given."""
-    return provider_of(model) == "bedrock_converse" and bool(_CITING.search(model))
+def cites_documents(model: str, base_model: str = "") -> bool:
+    """Whether a model string, or what is known to be behind it, names a model that can cite the blocks of a document that it is given."""
+    return provider_of(model) == "bedrock_converse" and bool(_CITING.search(base_model or model))
 
 
 def cited_blocks(chunk: "BaseMessage") -> str:

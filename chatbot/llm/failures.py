@@ -34,11 +34,14 @@ class Kind(StrEnum):
     WEB_PAGE = "web page"
     TOO_LITTLE_MEMORY = "too little memory"
     QUOTA = "quota"
+    NO_ROOM = "no room"
     REJECTED = "rejected"
 
 
 # Time may mend these: they are tried again, then the offline reader answers.
 PASSING = frozenset({Kind.THROTTLED, Kind.OVERLOADED, Kind.TIMED_OUT, Kind.CUT, Kind.MALFORMED})
+# The user can mend none of these: the offline reader answers.
+ANSWERED_OFFLINE = PASSING | {Kind.FAILED, Kind.NO_ROOM}
 _ATTEMPTS = 5
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 8.0
 
@@ -49,6 +52,10 @@ class GuardrailStop(Exception):
 
 class StreamCut(Exception):
     """A stream ended without saying why."""
+
+
+class OnlyThoughts(Exception):
+    """A model had used up its tokens before it said anything."""
 
 
 class NotOpened(Exception):
@@ -183,6 +190,7 @@ _TYPES: tuple[tuple[Kind, frozenset[str]], ...] = (
     (Kind.WRONG_CREDENTIALS, frozenset({"TokenRetrievalError", "SSOTokenLoadError", "UnauthorizedSSOTokenError", "CredentialRetrievalError"})),
     (Kind.NO_REGION, frozenset({"NoRegionError", "InvalidRegionError", "EndpointConnectionError"})),
     (Kind.NO_ADDRESS, frozenset({"BadAddress"})),
+    (Kind.NO_ROOM, frozenset({"OnlyThoughts"})),
     (Kind.WEB_PAGE, frozenset({"WebPage"})),
     (Kind.NO_CHAT_API, frozenset({"NoStream"})),
     (Kind.NO_MODEL, frozenset({"RepositoryNotFoundError", "LocalEntryNotFoundError", "HFValidationError", "GatedRepoError", "NotOpened"})),

@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chatbot.llm.prompts import as_data
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
 # More claims than these are a sign of an answer that nobody should pay to have judged.
@@ -29,11 +28,11 @@ def judging(unsure: Sequence[tuple[str, str]]) -> "list[BaseMessage]":
     return [SystemMessage(_RULES), HumanMessage("\n".join(pairs))]
 
 
-def opinions(model: "BaseChatModel", unsure: Sequence[tuple[str, str]]) -> tuple[dict[tuple[str, str], bool], Any]:
+def opinions(ask: "Callable[[Sequence[BaseMessage]], BaseMessage]", unsure: Sequence[tuple[str, str]]) -> tuple[dict[tuple[str, str], bool], Any]:
     """What a model says of each claim, by claim and evidence, and the tokens that took; it says nothing of those that it leaves out or
     muddles. Raises what its provider raises."""
     asked = list(dict.fromkeys(unsure))[:MOST]
-    message = model.invoke(judging(asked))
+    message = ask(judging(asked))
     return verdicts(message.text, asked), getattr(message, "usage_metadata", None)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,11 @@ class ModelSettings:
     """How language models are called, each from a variable of its name behind `WATTWISE_`.
 
     `base_url` is the address of a server of one's own; `region` and `guardrail` ("id:version") are Bedrock's, and so are `base_model`,
-    the id of the model behind an ARN that does not name it, and `provider`, its maker. `timeout` bounds the wait for a server's next words, `deadline` all
-    attempts at one answer together, both in seconds; `WATTWISE_DEADLINE` also bounds the offline reader, whose default is less (`Limits`). `max_tokens` bounds the answer, `context_tokens` what Ollama and a
-    model in this process may read. A `temperature` under 0 leaves it to the service (0 on servers of one's own).
+    the id of the model behind an ARN that does not name it, and `provider`, its maker. `first_token` bounds the wait for the first word of an
+    answer, in which a model is loaded or thinks (Ollama itself gives loading as long), `timeout` the wait for the next ones, and `deadline` all
+    attempts at one answer together, without the waits for first words; all in seconds. `WATTWISE_DEADLINE` also bounds the offline reader, whose default is less (`Limits`).
+    `max_tokens` bounds the answer; what a model thinks comes on top: `thinking_tokens` asks for so many, 0 for none, and under 0 it is left
+    to the model. `context_tokens` is what Ollama and a model in this process may read. A `temperature` under 0 leaves it to the service (0 on servers of one's own).
     `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` names a TOML file. `judge` is "" or
     who decides what the local judge is unsure of: "model", the model itself, or another one by name. `tools` is how often a model may
     call tools before it answers; 0 offers none. ReaderError names a setting that cannot be meant.
@@ -38,9 +40,11 @@ class ModelSettings:
     provider: str = ""
     base_model: str = ""
     guardrail: str = ""
+    first_token: float = 300.0
     timeout: float = 30.0
     deadline: float = 90.0
     max_tokens: int = 1024
+    thinking_tokens: int = -1
     context_tokens: int = 16_384
     temperature: float = -1.0
     passages: int = 24
@@ -58,6 +62,7 @@ class ModelSettings:
 _SECONDS = (lambda value: 0 < value < inf, "a number of seconds above 0")
 _COUNT = (lambda value: value >= 1, "a whole number from 1 on")
 _TAKES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "first_token": _SECONDS,
     "timeout": _SECONDS,
     "deadline": _SECONDS,
     "max_tokens": _COUNT,
@@ -103,17 +108,37 @@ def is_hosted(model: str, settings: ModelSettings) -> bool:
     return provider == "bedrock_converse" or (provider == "openai" and not _own_server(settings))
 
 
-def open_model(model: str, settings: ModelSettings) -> BaseChatModel:
-    """The chat model behind a string that `check_model` has passed; raises what its provider raises."""
+def open_model(model: str, settings: ModelSettings, *, thinks: bool = False) -> BaseChatModel:
+    """The chat model behind a string that `check_model` has passed, with room for its thoughts where it `thinks`, is asked to, or is
+    known to do so unasked; raises what its provider raises."""
     from langchain.chat_models import init_chat_model
 
     provider, _, name = model.partition(":")
     check_address(server_of(model, settings), with_scheme=provider != "ollama")
-    arguments = _PROVIDERS[provider].arguments(name, settings)
-    opened: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
+    thinks = thinks or settings.thinking_tokens > 0
+    given = _with_room(settings) if thinks else settings
+    opened: BaseChatModel = init_chat_model(name, model_provider=provider, **_PROVIDERS[provider].arguments(name, given))
+    if not thinks and _thinks_unasked(opened, model):
+        return open_model(model, settings, thinks=True)
     if provider == "bedrock_converse":
         refuse_pages_of_boto(opened)
     return opened
+
+
+# As many tokens a model may think that was not told how much.
+_ROOM = 8_192
+
+
+def _with_room(settings: ModelSettings) -> ModelSettings:
+    """Services count what a model thinks as part of its answer, and Ollama as part of its window."""
+    room = settings.thinking_tokens if settings.thinking_tokens > 0 else _ROOM
+    return replace(settings, max_tokens=settings.max_tokens + room, context_tokens=settings.context_tokens + room)
+
+
+def _thinks_unasked(opened: BaseChatModel, model: str) -> bool:
+    """Whether LangChain knows of a model that it thinks; Claude does so only when it is asked to."""
+    profile: Mapping[str, Any] = getattr(opened, "profile", None) or {}
+    return bool(profile.get("reasoning_output")) and "claude" not in model
 
 
 def server_of(model: str, settings: ModelSettings) -> str:
@@ -128,6 +153,8 @@ def tells_its_end(model: str) -> bool:
 
 
 def _bedrock(name: str, settings: ModelSettings) -> dict[str, Any]:
+    from botocore.config import Config
+
     guardrail, _, version = settings.guardrail.partition(":")
     given = {
         "region_name": settings.region,
@@ -135,11 +162,27 @@ def _bedrock(name: str, settings: ModelSettings) -> dict[str, Any]:
         "provider": settings.provider or _maker_in(settings.base_model or (name if name.startswith("arn:") else "")),
         "base_model_id": settings.base_model,
         "guardrails": {"guardrailIdentifier": guardrail, "guardrailVersion": version or "DRAFT"} if guardrail else None,
-        # botocore waits in whole seconds; its own retries would add to ours.
-        "timeout": max(1, round(settings.timeout)),
+        # botocore's own retries would add to ours.
+        "config": Config(connect_timeout=settings.timeout, read_timeout=max(settings.first_token, settings.timeout), retries={"total_max_attempts": 1}),
         "max_tokens": settings.max_tokens,
+        "additional_model_request_fields": _thinking(settings.base_model or name, settings),
     }
-    return {k: v for k, v in given.items() if v} | {"max_retries": 0} | _temperature(settings)
+    # A Claude that thinks takes no temperature.
+    return {k: v for k, v in given.items() if v} | ({} if given["additional_model_request_fields"] else _temperature(settings))
+
+
+# The models of Claude that take a budget for their thoughts; those after them judge for themselves how much to think:
+# https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html
+_BUDGETED = re.compile(r"claude-(?:3-7|(?:opus|sonnet|haiku)-4-(?:[15]-)?20\d{6})")
+_LEAST_BUDGET = 1024
+
+
+def _thinking(name: str, settings: ModelSettings) -> dict[str, Any] | None:
+    """What asks Claude for thoughts; other models of Bedrock think unasked or not at all."""
+    if settings.thinking_tokens <= 0 or "claude" not in name:
+        return None
+    budget = {"type": "enabled", "budget_tokens": max(_LEAST_BUDGET, settings.thinking_tokens)}
+    return {"thinking": budget if _BUDGETED.search(name) else {"type": "adaptive"}}
 
 
 def _maker_in(name: str) -> str:
@@ -149,11 +192,14 @@ def _maker_in(name: str) -> str:
 
 
 def _openai(name: str, settings: ModelSettings) -> dict[str, Any]:
-    given: dict[str, Any] = {"timeout": settings.timeout, "max_retries": 0, "stream_usage": True}
+    from openai import Timeout
+
+    timeout = Timeout(max(settings.first_token, settings.timeout), connect=settings.timeout)
+    given: dict[str, Any] = {"timeout": timeout, "max_retries": 0, "stream_usage": True}
     own_server = _own_server(settings)
     if not own_server:
         return given | {"max_tokens": settings.max_tokens} | _temperature(settings)
-    given["http_client"] = openai_client(settings.timeout)
+    given["http_client"] = openai_client(timeout)
     # Servers of one's own ask for no key but the client does; they know the chat API, and the limit by its first name.
     key = {} if os.environ.get("OPENAI_API_KEY") else {"api_key": "none"}
     limit = {"extra_body": {"max_tokens": settings.max_tokens}}
@@ -165,11 +211,15 @@ def _own_server(settings: ModelSettings) -> str:
 
 
 def _ollama(name: str, settings: ModelSettings) -> dict[str, Any]:
+    from httpx import Timeout
+
     given: dict[str, Any] = {
         "num_predict": settings.max_tokens,
         # Ollama cuts a prompt that is longer than its window without a word, and its window is small unless told.
         "num_ctx": settings.context_tokens,
-        "client_kwargs": {"timeout": settings.timeout},
+        "client_kwargs": {"timeout": Timeout(max(settings.first_token, settings.timeout), connect=settings.timeout)},
+        # Left to the model, it also thinks where it is one that does; what it thinks comes apart from what it says.
+        "reasoning": None if settings.thinking_tokens < 0 else settings.thinking_tokens > 0,
         "sync_client_kwargs": {"event_hooks": {"response": [refuse_page]}},
     }
     return given | ({"base_url": settings.base_url} if settings.base_url else {}) | _temperature(settings, 0.0)

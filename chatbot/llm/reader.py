@@ -17,13 +17,24 @@ from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts, toolbox
 from chatbot.llm.bedrock_citations import cited_blocks, cites_documents
 from chatbot.llm.choices import examined
-from chatbot.llm.failures import PASSING, Clock, Failure, GuardrailStop, Kind, NotOpened, StreamCut, classify, delay
+from chatbot.llm.failures import (
+    ANSWERED_OFFLINE,
+    Clock,
+    Failure,
+    GuardrailStop,
+    Kind,
+    NotOpened,
+    OnlyThoughts,
+    StreamCut,
+    classify,
+    delay,
+)
 from chatbot.llm.hosted import estimate, list_price
 from chatbot.llm.models import ModelSettings, check_model, is_hosted, open_model, tells_its_end
 from chatbot.llm.prices import cost, load_prices
-from chatbot.llm.remedies import notice, sentence, shortened
+from chatbot.llm.remedies import cut_off, notice, sentence, shortened
 from chatbot.llm.streaming import SentenceStream
-from chatbot.llm.transcript import Transcript
+from chatbot.llm.transcript import Transcript, after_thoughts
 from chatbot.names import mentioned
 from chatbot.query import Query
 from ingest import Index
@@ -33,8 +44,13 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk, BaseMessage
     from langchain_core.runnables import Runnable
 
+    from chatbot.llm.waiting import Patience
+
 _log = logging.getLogger("wattwise")
 _GUARDED = {"guardrail_intervened", "content_filter", "content_filtered"}
+_CUT_OFF = {"length", "max_tokens", "max_output_tokens"}
+# Models whose prompt opens their thoughts for them, so that a server which does not take these apart sends their end alone.
+_THINKS_ALOUD = re.compile(r"(?<![a-z])(?:r1|qwq|thinking|reasoning)(?![a-z])", re.IGNORECASE)
 _LONGEST_QUESTION = 600
 # So many seconds in all a throttled question waits, where nobody else does.
 _PATIENCE = 10.0
@@ -89,6 +105,8 @@ class _Attempt:
     transcript: Transcript = field(default_factory=Transcript)
     text: str = ""
     shown: bool = False
+    # Why the model stopped, in the provider's word.
+    ended: str = ""
     reply: AIMessageChunk | None = None
     stream: SentenceStream = field(init=False)
 
@@ -103,6 +121,9 @@ class _Attempt:
     def close(self) -> str:
         """What the end of the answer lets be shown."""
         piece = self.take(self.transcript.rest())
+        if not self.shown and (answer := after_thoughts(self.text)) is not None:
+            self.text, self.transcript.has_thought = answer, True
+            return "" if self.query.options else self.read_again()
         if self.query.options:
             return piece
         return self.read_again() if self.second else piece + self.stream.close()
@@ -115,6 +136,14 @@ class _Attempt:
     def _new_stream(self) -> SentenceStream:
         return SentenceStream(self.evidence, self.query.sides, self.query.standalone, self.second)
 
+    def has_only_thought(self) -> bool:
+        """Whether nothing of an answer has come, or what has come is still a thought."""
+        return self.transcript.is_thinking or not (self.text.strip() or self.shown or self.calls_tools())
+
+    def has_anything(self) -> bool:
+        """Whether something of the answer holds."""
+        return bool(self.query.options or self.stream.verified.citations)
+
     def calls_tools(self) -> bool:
         """Whether the reply asks for tools, so that what it says before is no answer yet."""
         return bool(self.reply and (self.reply.tool_calls or self.reply.invalid_tool_calls))
@@ -123,7 +152,7 @@ class _Attempt:
         """Take what the tools gave back; the model is to be called again."""
         assert self.reply
         self.messages += [self.reply, *results]
-        self.reply, self.text, self.transcript = None, "", Transcript()
+        self.reply, self.text, self.transcript = None, "", Transcript(self.transcript.thinks_aloud)
         self.stream.begin_again()
 
     def reading(self, notice: str = "") -> Reading:
@@ -148,6 +177,7 @@ class LanguageReader:
         if settings.judge not in ("", "model"):
             check_model(settings.judge)
         self.name = model if isinstance(model, str) else _name_of(model)
+        self._is_named = isinstance(model, str)
         self._model = None if isinstance(model, str) else model
         self._settings = settings
         self.seconds = settings.deadline
@@ -155,37 +185,45 @@ class LanguageReader:
         self._prices = load_prices(Path(settings.prices)) if settings.prices else {}
         self._opening, self._waiting = Lock(), Semaphore()
         self._is_hosted = isinstance(model, str) and is_hosted(model, settings)
+        self._priced = f"{self.name.partition(':')[0]}:{settings.base_model}" if settings.base_model else self.name
         self._takes_tools = settings.tools > 0
-        self._cites = isinstance(model, str) and cites_documents(model)
+        # What is learned of a model by asking it.
+        self._thinks = False
+        self._thinks_aloud = isinstance(model, str) and bool(_THINKS_ALOUD.search(model))
+        self._cites = isinstance(model, str) and cites_documents(model, settings.base_model)
 
     def cost(self, usage: Usage | None) -> float | None:
         """US dollars by the user's own price table, else by the list price; None where neither has this model."""
         own = cost(usage, self._prices.get(self.name))
-        return own if own is not None or usage is None or not self._is_hosted else list_price(self.name, usage)
+        return own if own is not None or usage is None or not self._is_hosted else list_price(self._priced, usage)
 
     def estimate(self, usage: Usage, seconds: float) -> Mapping[str, float]:
         """The model's part of a `Footprint`, {} where nobody estimates it."""
-        return estimate(self.name, usage, seconds) if self._is_hosted else {}
+        return estimate(self._priced, usage, seconds) if self._is_hosted else {}
 
-    def deadline(self) -> float:
-        """When an answer that begins now must be there."""
-        return self._clock.now() + self.seconds
+    def patience(self) -> Patience:
+        """How long is waited for an answer that begins now."""
+        from chatbot.llm.waiting import Patience
 
-    def condense(self, question: str, history: Sequence[Turn], tally: Tally) -> str | None:
+        return Patience(self._clock, self._clock.now() + self.seconds, self._settings.first_token, self._settings.timeout)
+
+    def condense(self, question: str, history: Sequence[Turn], patience: Patience, tally: Tally) -> str | None:
         """A follow-up as a question that stands by itself, None where the model fails or adds what nobody said."""
         try:
-            message = self._opened().invoke(prompts.condensing(question, history))
+            message = self._whole(self._opened(patience), prompts.condensing(question, history), patience)
+        except Cancelled:
+            raise
         except Exception as error:
             _log.debug("the follow-up was not condensed: %s", classify(error).kind)
             return None
         tally.add(getattr(message, "usage_metadata", None))
-        transcript = Transcript()
+        transcript = Transcript(self._thinks_aloud)
         condensed = (transcript.take(message.text) + transcript.rest()).strip().strip("\"'“”")
         said = " ".join([question, *(f"{turn.question} {turn.answer}" for turn in history)])
         return condensed if _is_faithful(condensed, said) else None
 
     def read(
-        self, query: Query, history: Sequence[Turn], index: Index, search: Search, deadline: float, tally: Tally
+        self, query: Query, history: Sequence[Turn], index: Index, search: Search, patience: Patience, tally: Tally
     ) -> Iterator[str | Reading]:
         """The answer's text in verified pieces, then the Reading; `search(2)` gives twice the passages of `search(1)`.
 
@@ -201,9 +239,9 @@ class LanguageReader:
             return retrieved(query.standalone, lambda: search(times))
 
         limit = self._settings.passages
-        reading = yield from self._tried(query, history, index, found(1)[:limit], deadline, tally)
+        reading = yield from self._tried(query, history, index, found(1)[:limit], patience, tally)
         if not _is_answer(reading, query) and not reading.notice:
-            reading = yield from self._tried(query, history, index, found(2)[: 2 * limit], deadline, tally)
+            reading = yield from self._tried(query, history, index, found(2)[: 2 * limit], patience, tally)
             if not (reading.verified.citations or reading.refuses or query.options):
                 raise Unavailable(f"The sources bear out nothing that {self.name} wrote, so the offline reader answered.")
         if reading.contradicted:
@@ -213,7 +251,7 @@ class LanguageReader:
         yield reading
 
     def _tried(
-        self, query: Query, history: Sequence[Turn], index: Index, passages: Sequence[Passage], deadline: float, tally: Tally
+        self, query: Query, history: Sequence[Turn], index: Index, passages: Sequence[Passage], patience: Patience, tally: Tally
     ) -> Generator[str, None, Reading]:
         """One reading, called again while that helps: later when it is throttled, with fewer passages when it is too long."""
         number, waited = 0, 0.0
@@ -221,10 +259,14 @@ class LanguageReader:
             number += 1
             rows = toolbox.rows_for(query, passages, index)
             messages = prompts.answering(query, passages, rows, history, as_document=self._cites and not query.options)
-            attempt = _Attempt(query, passages, [*whole(passages), *rows], messages, SecondOpinion() if self._settings.judge else None)
-            failure = yield from self._answered(attempt, index, deadline, tally)
+            second = SecondOpinion() if self._settings.judge else None
+            attempt = _Attempt(query, passages, [*whole(passages), *rows], messages, second, Transcript(self._thinks_aloud))
+            thinks = self._thinks
+            failure = yield from self._answered(attempt, index, patience, tally)
             if failure is None:
-                return attempt.reading()
+                return attempt.reading(self._cut_off(attempt))
+            if failure.kind is Kind.NO_ROOM and not thinks and self._makes_room():
+                continue
             if self._cites and failure.kind is Kind.REJECTED and not attempt.shown:
                 self._cites = False  # whether a model cites is known for certain by asking it alone
                 continue
@@ -235,7 +277,7 @@ class LanguageReader:
                 passages = passages[: len(passages) // 2]
                 continue
             throttled = failure.kind is Kind.THROTTLED
-            left = min(deadline - self._clock.now(), _PATIENCE - waited if throttled else deadline)
+            left = min(patience.left(), _PATIENCE - waited) if throttled else patience.left()
             wait = delay(number, failure, left, self._clock.jitter())
             # Of many who ask at once one waits until the service takes requests again; the others are answered without it.
             if wait is None or (throttled and not self._waiting.acquire(blocking=False)):
@@ -249,16 +291,30 @@ class LanguageReader:
             waited += wait
 
     def _conclusion(self, failure: Failure) -> Exception:
-        if failure.kind in PASSING or failure.kind is Kind.FAILED:
+        if failure.kind in ANSWERED_OFFLINE:
             return Unavailable(notice(failure.kind, self.name))
         return ReaderError(sentence(failure.kind, self.name, self._settings))
 
+    def _makes_room(self) -> bool:
+        """Whether a model that has used up its tokens for thoughts can be given more from now on."""
+        with self._opening:
+            if self._is_named:
+                self._thinks, self._model = True, None
+            return self._is_named
+
+    def _cut_off(self, attempt: _Attempt) -> str:
+        """That the answer has more to it than is shown, and why; "" where it is whole."""
+        if attempt.transcript.has_thought and attempt.ended in _CUT_OFF:
+            self._thinks = self._thinks or self._makes_room()
+        is_cut = attempt.ended in _CUT_OFF or attempt.transcript.is_full
+        return cut_off(self.name, self._settings) if is_cut and attempt.has_anything() else ""
+
     def _answered(
-        self, attempt: _Attempt, index: Index, deadline: float, tally: Tally
+        self, attempt: _Attempt, index: Index, patience: Patience, tally: Tally
     ) -> Generator[str, None, Failure | None]:
         """The pieces that are shown, then what went wrong, if anything did; tools that the model calls are run in between."""
         for number in range(self._settings.tools + 1):
-            failure = yield from self._called(attempt, deadline, tally, last=number == self._settings.tools)
+            failure = yield from self._called(attempt, patience, tally, last=number == self._settings.tools)
             if failure or not attempt.calls_tools():
                 return failure
             assert attempt.reply
@@ -266,12 +322,13 @@ class LanguageReader:
         return None
 
     def _called(
-        self, attempt: _Attempt, deadline: float, tally: Tally, *, last: bool
+        self, attempt: _Attempt, patience: Patience, tally: Tally, *, last: bool
     ) -> Generator[str, None, Failure | None]:
         """One call: the pieces it shows, then what went wrong, if anything did."""
         with_tools = self._takes_tools and not attempt.query.options
+        patience.speaking = False
         try:
-            with closing(self._chain(attempt, deadline, tally, with_tools=with_tools, last=last).stream(attempt.messages)) as pieces:  # type: ignore[type-var]
+            with closing(self._chain(attempt, patience, tally, with_tools=with_tools, last=last).stream(attempt.messages)) as pieces:  # type: ignore[type-var]
                 for piece in pieces:
                     attempt.shown = attempt.shown or bool(piece)
                     yield piece
@@ -281,30 +338,32 @@ class LanguageReader:
             # Client libraries raise what they like; whatever it is, the user gets a sentence or the offline reader's answer.
             if with_tools and not attempt.shown and toolbox.takes_none(error):
                 self._takes_tools = False
-                return (yield from self._called(attempt, deadline, tally, last=True))
+                return (yield from self._called(attempt, patience, tally, last=True))
             failure = classify(error)
             _log.debug("%s: %s (%s)", self.name, failure.kind, type(error).__name__)
             return failure
         return None
 
     def _chain(
-        self, attempt: _Attempt, deadline: float, tally: Tally, *, with_tools: bool, last: bool
+        self, attempt: _Attempt, patience: Patience, tally: Tally, *, with_tools: bool, last: bool
     ) -> Runnable[list[BaseMessage], str]:
         """Prompt, model and verification in LangChain's terms, so that its callbacks and traces see each."""
         from langchain_core.runnables import RunnableGenerator, RunnableLambda
+
+        from chatbot.llm.waiting import Timely
 
         def prompt(messages: list[BaseMessage]) -> list[BaseMessage]:
             return messages
 
         def verified(chunks: Iterator[BaseMessage]) -> Iterator[str]:
-            yield from self._verified(chunks, attempt, deadline, tally, last=last)
+            yield from self._verified(chunks, attempt, patience, tally, last=last)
 
-        model = self._opened()
+        model = self._opened(patience)
         bound: Runnable[Any, Any] = model.bind_tools(toolbox.specifications()) if with_tools else model
-        return RunnableLambda(prompt) | bound | RunnableGenerator(verified)
+        return RunnableLambda(prompt) | Timely(bound, patience) | RunnableGenerator(verified)
 
     def _verified(
-        self, chunks: Iterator[BaseMessage], attempt: _Attempt, deadline: float, tally: Tally, *, last: bool
+        self, chunks: Iterator[BaseMessage], attempt: _Attempt, patience: Patience, tally: Tally, *, last: bool
     ) -> Iterator[str]:
         end = ""
         for chunk in chunks:
@@ -312,9 +371,11 @@ class LanguageReader:
             attempt.reply = _joined(attempt.reply, chunk)
             tally.add(getattr(chunk, "usage_metadata", None))
             end = _end_of(chunk) or end
-            if piece := attempt.take(attempt.transcript.take(chunk.text + cited_blocks(chunk))):
+            said = attempt.transcript.take(chunk.text + cited_blocks(chunk))
+            patience.speaking = patience.speaking or bool(said.strip()) or attempt.calls_tools()
+            if piece := attempt.take(said):
                 yield piece
-            if self._clock.now() > deadline:
+            if self._clock.now() > patience.ends:
                 raise TimeoutError
             if attempt.transcript.is_full or attempt.stream.loops:
                 break
@@ -324,17 +385,25 @@ class LanguageReader:
             return
         if not end and tells_its_end(self.name) and not (attempt.transcript.is_full or attempt.stream.loops):
             raise StreamCut
+        if end in _CUT_OFF and attempt.has_only_thought():
+            raise OnlyThoughts
+        attempt.ended = end
         piece = attempt.close()
-        yield self._judged_again(attempt, piece, tally)
+        self._thinks_aloud = attempt.transcript.has_thought and not attempt.transcript.was_opened
+        yield self._judged_again(attempt, piece, patience, tally)
 
-    def _judged_again(self, attempt: _Attempt, piece: str, tally: Tally) -> str:
+    def _judged_again(self, attempt: _Attempt, piece: str, patience: Patience, tally: Tally) -> str:
         """What is shown once a second judge has spoken on unsure claims; what the first let pass where it cannot."""
         from chatbot.llm.judging import opinions
 
         if attempt.second is None or not attempt.second.unsure:
             return piece
         try:
-            attempt.second.given, used = opinions(self._second_judge(), attempt.second.unsure)
+            patience.speaking = False
+            judge = self._opened(patience) if self._settings.judge == "model" else open_model(self._settings.judge, self._settings)
+            attempt.second.given, used = opinions(lambda messages: self._whole(judge, messages, patience), attempt.second.unsure)
+        except Cancelled:
+            raise
         except Exception as error:
             # Whatever a client library raises: the local judge has decided already.
             _log.debug("nobody judged a second time: %s", classify(error).kind)
@@ -342,18 +411,25 @@ class LanguageReader:
         tally.add(used)
         return attempt.read_again()
 
-    def _second_judge(self) -> BaseChatModel:
-        return self._opened() if self._settings.judge == "model" else open_model(self._settings.judge, self._settings)
+    def _whole(self, model: BaseChatModel, messages: Sequence[BaseMessage], patience: Patience) -> BaseMessage:
+        """A model's reply in one piece."""
+        from chatbot.llm.waiting import Timely
 
-    def _opened(self) -> BaseChatModel:
+        return Timely(model, patience).invoke(messages)
+
+    def _opened(self, patience: Patience) -> BaseChatModel:
+        began = self._clock.now()
         with self._opening:
             if self._model is None:
                 try:
-                    self._model = open_model(self.name, self._settings)
+                    self._model = open_model(self.name, self._settings, thinks=self._thinks)
                 except Exception as error:
                     if classify(error).kind is not Kind.FAILED:
                         raise
                     raise NotOpened from error
+                finally:
+                    # A model in this process is loaded now.
+                    patience.put_off(self._clock.now() - began)
             return self._model
 
 
@@ -371,6 +447,8 @@ def _joined(reply: AIMessageChunk | None, chunk: BaseMessage) -> AIMessageChunk 
 def _end_of(chunk: BaseMessage) -> str:
     """Why a model stopped, as its provider puts it; "" while it has not."""
     told = chunk.response_metadata
+    if told.get("status") in ("completed", "incomplete"):  # OpenAI's Responses API
+        return str((told.get("incomplete_details") or {}).get("reason") or told["status"])
     return str(next((told[key] for key in ("stopReason", "finish_reason", "done_reason") if told.get(key)), ""))
 
 

@@ -10,6 +10,7 @@ _HAPPENED = {
     Kind.TIMED_OUT: "did not answer in time",
     Kind.CUT: "broke off in the middle of its answer",
     Kind.MALFORMED: "sent what is no answer",
+    Kind.NO_ROOM: "had used up its tokens before it said anything (WATTWISE_THINKING_TOKENS)",
 }
 
 
@@ -22,6 +23,11 @@ def shortened(kind: Kind, model: str) -> str:
     """Why an answer ends early, in one sentence."""
     happened = "was stopped by its guardrail" if kind is Kind.GUARDRAIL else _HAPPENED.get(kind, "failed")
     return f"{model} {happened}; what it had said until then is shown, verified."
+
+
+def cut_off(model: str, settings: ModelSettings) -> str:
+    """That an answer ends where its tokens did, and the remedy."""
+    return f"{model} reached its limit of {settings.max_tokens:,} tokens, so its answer is cut off there. Set WATTWISE_MAX_TOKENS to more for longer ones."
 
 
 def sentence(kind: Kind, model: str, settings: ModelSettings) -> str:
@@ -64,5 +70,5 @@ _SENTENCES: dict[tuple[Kind, str], str] = {
     (Kind.QUOTA, ""): f"The quota for {{model}} is used up. Raise it with its provider, {_ELSE}",
     (Kind.CONTEXT, ""): f"The question with a single passage is longer than {{model}} can read. Ask shorter, start a new conversation, or choose a model with a larger context, {_ELSE}",
     (Kind.GUARDRAIL, ""): f"The guardrail of {{model}} stopped this answer. Ask in other words, {_ELSE}",
-    (Kind.REJECTED, ""): f"{{model}} does not take the request as it is. Check WATTWISE_MAX_TOKENS, WATTWISE_TEMPERATURE and WATTWISE_GUARDRAIL against what the model allows, {_ELSE}",
+    (Kind.REJECTED, ""): f"{{model}} does not take the request as it is. Check WATTWISE_MAX_TOKENS, WATTWISE_THINKING_TOKENS, WATTWISE_TEMPERATURE and WATTWISE_GUARDRAIL against what the model allows, {_ELSE}",
 }  # fmt: skip

@@ -10,7 +10,13 @@ from chatbot.marks import without_marks
 LONGEST = 16_000
 _BRACKETS = str.maketrans({"【": "[", "】": "]", "\t": " ", "\xa0": " ", "\u202f": " "})
 LINE_ENDS = "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-_THOUGHT, _THOUGHT_OUT = "<think>", "</think>"
+# How models mark what they think before they answer, where their server does not take it apart.
+_THOUGHT = re.compile(r"\s*(?:<(?P<tag>(?:seed:)?think|thinking|thoughts?|reasoning|reflection)>|\[THINK\]|◁think▷|<\|channel\|>analysis)", re.IGNORECASE)
+_THOUGHT_OUT = re.compile(
+    r"</(?:(?:seed:)?think|thinking|thoughts?|reasoning|reflection)>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>", re.IGNORECASE
+)
+# What may still become the mark of a thought, and how long the longest is.
+_MAY_BECOME, _LONGEST_MARK = re.compile(r"\s*(?:[<\[◁](?:\|channel\|>)?[^>\]▷\s]{0,24})?\Z"), 32
 # Links, pictures, HTML and mentions of people have no place in an answer: the citations carry the addresses.
 _ACTIVE = re.compile(
     r"https?:|\b\w{2,}://|\bwww\.|\b(?:javascript|mailto):|\bdata:\w+/|!\[|\]\(|<[!@#/a-z]|&#?\w+;|(?<!\w)@\w|(?<![\w.+-])[\w.+-]++@[\w-]+\.\w"
@@ -33,23 +39,46 @@ def cleaned(text: str) -> str:
     return "".join(c for c in text.translate(_BRACKETS) if c in LINE_ENDS or unicodedata.category(c)[0] != "C")
 
 
+def after_thoughts(text: str) -> str | None:
+    """What stands behind the last end of a thought, None where a text has none."""
+    ends = list(_THOUGHT_OUT.finditer(text))
+    return text[ends[-1].end() :] if ends else None
+
+
 @dataclass
 class Transcript:
-    """What a model has written so far: cleaned, cut at the longest, its opening thoughts left out."""
+    """What a model has written so far: cleaned, cut at the longest, its opening thoughts left out.
 
-    _thought: str | None = ""
+    Where a model `thinks_aloud`, its thoughts have an end and perhaps no beginning, because the prompt's template has written that.
+    """
+
+    thinks_aloud: bool = False
+    has_thought: bool = False
+    # What may become a thought or is one; None once the answer has begun.
+    _held: str | None = ""
+    _opened: bool = False
     _length: int = 0
 
     def take(self, piece: str) -> str:
         """The part of a piece that belongs to the answer."""
-        text = piece[: LONGEST - self._length]
+        text = self._without_thoughts(cleaned(piece))[: LONGEST - self._length]
         self._length += len(text)
-        return self._without_thoughts(cleaned(text))
+        return text
 
     def rest(self) -> str:
         """What was held because it might have become a thought; a thought that never ended is none of the answer."""
-        held, self._thought = self._thought or "", None
-        return "" if held.lstrip().startswith(_THOUGHT) else held
+        held, self._held = self._held or "", None
+        return "" if self._opened else held[:LONGEST]
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether all that has come is a thought, or in a model that thinks aloud may be one."""
+        return self._held is not None and (self._opened or self.thinks_aloud)
+
+    @property
+    def was_opened(self) -> bool:
+        """Whether its thoughts had a beginning."""
+        return self._opened
 
     @property
     def is_full(self) -> bool:
@@ -57,15 +86,20 @@ class Transcript:
         return self._length >= LONGEST
 
     def _without_thoughts(self, text: str) -> str:
-        if self._thought is None:
+        if self._held is None:
             return text
-        self._thought += text
-        opening = self._thought.lstrip()
-        if not opening.startswith(_THOUGHT):
-            return "" if _THOUGHT.startswith(opening) else self._released(self._thought)
-        _, found, after = opening.partition(_THOUGHT_OUT)
-        return self._released(after) if found else ""
+        sought = max(0, len(self._held) - _LONGEST_MARK)
+        self._held += text
+        self._opened = self._opened or bool(_THOUGHT.match(self._held))
+        if self._opened or self.thinks_aloud:
+            if end := _THOUGHT_OUT.search(self._held, sought):
+                self.has_thought = True
+                return self._released(self._held[end.end() :])
+            if self._opened:
+                self._held = self._held[-_LONGEST_MARK:]
+            return ""
+        return "" if _MAY_BECOME.match(self._held) else self._released(self._held)
 
     def _released(self, text: str) -> str:
-        self._thought = None
+        self._held = None
         return text

@@ -24,6 +24,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     delay: float = 0.0
+    # Seconds of silence before a part, by its number.
+    silence: dict[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ def serving(*replies: Reply) -> Iterator[ModelServer]:
             # Kept open, it would be closed by nobody but the collector of garbage, who warns of it.
             self.send_header("Connection", "close")
             self.end_headers()
-            for part in reply.parts:
+            for number, part in enumerate(reply.parts):
+                time.sleep(reply.silence.get(number, 0.0))
                 self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
                 self.wfile.flush()
             if not reply.cut:
@@ -103,9 +106,9 @@ def pieces_of(text: str, size: int = 9) -> list[str]:
 # Bedrock
 
 
-def converse_stream(text: str, stop: str = "end_turn", *, ends: bool = True, error: str = "") -> Reply:
-    """A ConverseStream answer in event-stream framing; `error` is an exception event after the text."""
-    events = [_event("messageStart", {"role": "assistant"})]
+def converse_stream(text: str, stop: str = "end_turn", *, ends: bool = True, error: str = "", thought: str = "") -> Reply:
+    """A ConverseStream answer in event-stream framing, behind a thought; `error` is an exception event after the text."""
+    events = [_event("messageStart", {"role": "assistant"}), *_thought(thought)]
     events += [_event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": p}}) for p in pieces_of(text)]
     if error:
         events.append(_frame({":message-type": "exception", ":exception-type": error}, {"message": "x"}))
@@ -114,6 +117,11 @@ def converse_stream(text: str, stop: str = "end_turn", *, ends: bool = True, err
         events += [_event("contentBlockStop", {"contentBlockIndex": 0}), _event("messageStop", {"stopReason": stop})]
         events.append(_event("metadata", {"usage": usage, "metrics": {"latencyMs": 1}}))
     return Reply(tuple(events), "application/vnd.amazon.eventstream")
+
+
+def _thought(text: str) -> list[bytes]:
+    deltas = [*({"text": p} for p in pieces_of(text)), {"signature": "signed"}] if text else []
+    return [_event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"reasoningContent": delta}}) for delta in deltas]
 
 
 def converse_citing(*claims: tuple[str, int]) -> Reply:
@@ -159,15 +167,18 @@ def _frame(headers: dict[str, str], payload: dict[str, Any]) -> bytes:
 # Ollama
 
 
-def ollama_chat(text: str, *, ends: bool = True, error: str = "") -> Reply:
-    """A streamed /api/chat answer, a JSON object a line; `error` is a line with an error after the text."""
-    lines = [{"model": "m", "message": {"role": "assistant", "content": p}, "done": False} for p in pieces_of(text)]
+def ollama_chat(text: str, stop: str = "stop", *, ends: bool = True, error: str = "", thought: str = "") -> Reply:
+    """A streamed /api/chat answer, a JSON object a line, behind a thought; `error` is a line with an error after the text."""
+    lines: list[dict[str, Any]] = [
+        {"model": "m", "message": {"role": "assistant", "content": "", "thinking": p}, "done": False} for p in pieces_of(thought)
+    ]
+    lines += [{"model": "m", "message": {"role": "assistant", "content": p}, "done": False} for p in pieces_of(text)]
     if error:
         lines.append({"error": error})
     elif ends:
         counts = {"prompt_eval_count": TOKENS_IN, "eval_count": TOKENS_OUT}
         last = {"role": "assistant", "content": ""}
-        lines.append({"model": "m", "message": last, "done": True, "done_reason": "stop", **counts})
+        lines.append({"model": "m", "message": last, "done": True, "done_reason": stop, **counts})
     return Reply(tuple(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
 
 
@@ -223,13 +234,14 @@ def ollama_calls(name: str, arguments: dict[str, Any]) -> Reply:
     return Reply(tuple(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
 
 
-def converse_calls(name: str, arguments: dict[str, Any]) -> Reply:
-    """A ConverseStream answer that calls a tool."""
+def converse_calls(name: str, arguments: dict[str, Any], thought: str = "") -> Reply:
+    """A ConverseStream answer that calls a tool, behind a thought."""
     start = {"toolUse": {"toolUseId": "call-1", "name": name}}
-    events = [_event("messageStart", {"role": "assistant"}), _event("contentBlockStart", {"contentBlockIndex": 0, "start": start})]
+    events = [_event("messageStart", {"role": "assistant"}), *_thought(thought)]
+    events.append(_event("contentBlockStart", {"contentBlockIndex": 1, "start": start}))
     events += [
-        _event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"toolUse": {"input": p}}})
+        _event("contentBlockDelta", {"contentBlockIndex": 1, "delta": {"toolUse": {"input": p}}})
         for p in pieces_of(json.dumps(arguments))
     ]
-    events += [_event("contentBlockStop", {"contentBlockIndex": 0}), _event("messageStop", {"stopReason": "tool_use"})]
+    events += [_event("contentBlockStop", {"contentBlockIndex": 1}), _event("messageStop", {"stopReason": "tool_use"})]
     return Reply(tuple(events), "application/vnd.amazon.eventstream")
