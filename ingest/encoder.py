@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
@@ -49,27 +50,54 @@ def load_encoder(name: str) -> Encoder:
 
 
 class Remembered(Generic[T, K]):
-    """What a function that is loaded when the first text asks for it made of the latest texts, or other keys; safe to share between threads."""
+    """What a function that is loaded when the first text asks for it made of the latest texts, or other keys; safe to share between threads.
+
+    What one thread is about to make, the others wait for: many questions at once, as when a model throttles them all, are much about the same texts.
+    """
 
     def __init__(self, load: Callable[[], Callable[[Sequence[K]], Iterable[T]]], most: int = _REMEMBERED) -> None:
         self._load = load
         self._most = most
         self._make: Callable[[Sequence[K]], Iterable[T]] | None = None
         self._made: OrderedDict[K, T] = OrderedDict()
-        self._lock = Lock()
+        self._making: dict[K, Future[dict[K, T]]] = {}
+        self._lock, self._loading = Lock(), Lock()
 
     def __call__(self, texts: Sequence[K]) -> list[T]:
         """What was made of each text."""
+        mine: Future[dict[K, T]] = Future()
         with self._lock:
             known = {text: self._made[text] for text in texts if text in self._made}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
+            others = {text: self._making[text] for text in texts if text in self._making}
+            missing = [text for text in dict.fromkeys(texts) if text not in known and text not in others]
+            self._making.update(dict.fromkeys(missing, mine))
         if missing:
-            known.update(zip(missing, self._loaded()(missing), strict=True))
+            known |= self._made_of(missing, mine)
+        # Only now, or two threads could wait for each other. What another has failed to make is its own affair.
+        failed = [text for text, making in others.items() if making.exception()]
+        known |= {text: making.result()[text] for text, making in others.items() if text not in failed}
+        if failed:
+            known.update(zip(failed, self._loaded()(failed), strict=True))
         self._remember(known)
         return [known[text] for text in texts]
 
+    def _made_of(self, texts: Sequence[K], future: Future[dict[K, T]]) -> dict[K, T]:
+        try:
+            made = dict(zip(texts, self._loaded()(texts), strict=True))
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+        else:
+            self._remember(made)
+            future.set_result(made)
+            return made
+        finally:
+            with self._lock:
+                for text in texts:
+                    del self._making[text]
+
     def _loaded(self) -> Callable[[Sequence[K]], Iterable[T]]:
-        with self._lock:
+        with self._loading:
             if self._make is None:
                 self._make = self._load()
             return self._make

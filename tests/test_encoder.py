@@ -4,19 +4,20 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import numpy as np
 import pytest
 from safetensors.numpy import save
 
 from ingest import CorpusError
-from ingest.encoder import DEFAULT_ENCODER, Encoder, load_encoder
+from ingest.encoder import DEFAULT_ENCODER, Encoder, Remembered, load_encoder
 from ingest.minilm import EXAM, NAME, SENTENCES, adapt, load_weights
 
 TEXTS = [
@@ -244,3 +245,42 @@ def test_bedrock_models_encode_over_invoke_model(bedrock: list[str]) -> None:
 def test_what_bedrock_refuses_is_said_in_words(bedrock: list[str]) -> None:
     with pytest.raises(CorpusError, match=r"Bedrock would not encode with amazon\.other: .*access to the model"):
         load_encoder("bedrock:amazon.other").encode(["a"])
+
+
+def test_what_one_thread_is_making_the_others_wait_for() -> None:
+    begun, go_on, made = Event(), Event(), list[list[str]]()
+
+    def make(texts: Sequence[str]) -> list[str]:
+        made.append(list(texts))
+        begun.set()
+        assert go_on.wait(20)
+        return [text.upper() for text in texts]
+
+    remembered = Remembered(lambda: make)
+    with ThreadPoolExecutor(3) as askers:
+        first = askers.submit(remembered, ["a", "b"])
+        assert begun.wait(20)
+        others = [askers.submit(remembered, ["b"]), askers.submit(remembered, ["b", "a"])]
+        go_on.set()
+        assert [first.result(), *(other.result() for other in others)] == [["A", "B"], ["B"], ["B", "A"]]
+    assert made == [["a", "b"]]
+
+
+def test_what_one_thread_fails_to_make_another_makes_itself() -> None:
+    begun, go_on, calls = Event(), Event(), list[list[str]]()
+
+    def make(texts: Sequence[str]) -> list[str]:
+        calls.append(list(texts))
+        if len(calls) > 1:
+            return [text.upper() for text in texts]
+        begun.set()
+        assert go_on.wait(20)
+        raise ValueError
+
+    remembered = Remembered(lambda: make)
+    with ThreadPoolExecutor(2) as askers:
+        first = askers.submit(remembered, ["a"])
+        assert begun.wait(20)
+        second = askers.submit(remembered, ["a"])
+        go_on.set()
+        assert (type(first.exception()), second.result(), remembered(["a"])) == (ValueError, ["A"], ["A"])
