@@ -16,7 +16,8 @@ from chatbot.judge import borne_out, evidence_features, judge, told
 from chatbot.marks import Clause, clauses_of, marked_sentences, renumbered, without_marks
 from chatbot.names import mentioned
 from chatbot.quantities import Quantity, quantities, same
-from chatbot.support import is_exact, overlap
+from chatbot.row_claim import row_says
+from chatbot.support import is_exact, missing, overlap
 from chatbot.words import stems, words
 
 # Of a quoted claim so many words must stand in what it cites; of a claim in a writer's own words the judge must be so sure.
@@ -25,6 +26,8 @@ _QUOTED, BORNE_OUT = 0.5, 0.5
 _UNSURE = (0.2, 0.8)
 # So many units of each passage are looked at, and so many of all that a clause cites are judged by themselves.
 _NEAREST, _JUDGED = 4, 3
+# Of no more passages than these every unit is looked at for a claim's numbers and names.
+_SOUGHT = 4
 # A claim of so few words leans on the question.
 _SHORT = 4
 
@@ -355,7 +358,9 @@ class _Judgement(NamedTuple):
 def _judgement(
     claim: str, cited: Sequence[tuple[int, Evidence]], question: str, second: SecondOpinion
 ) -> _Judgement:
-    exact = _exact(claim, cited)
+    if rows := [(unit, n) for n, piece in cited for unit in _candidates(piece) if row_says(unlabelled(claim), unit)]:
+        return _Judgement(1.0, rows[:1])
+    exact = _exact(claim, cited, question)
     if verbatim := [one for some in exact for one in some if _says(one[0].plain, claim)]:
         return _Judgement(1.0, verbatim)
     if not exact:
@@ -386,18 +391,42 @@ def _says(text: str, claim: str) -> bool:
 
 def features(claim: str, evidence: Sequence[Evidence], *, question: str = "") -> list[float] | None:
     """What `probability` weighs, for whoever learns the weights; None where a number or a name stands nowhere."""
-    if not (pieces := [[u for u, _ in some] for some in _exact(claim, list(enumerate(evidence, start=1)))]):
+    if not (pieces := [[u for u, _ in some] for some in _exact(claim, list(enumerate(evidence, start=1)), question)]):
         return None
     verdicts = judge([_asked(claim, question)] * len(pieces), pieces)
     return evidence_features(claim, verdicts, [overlap(claim, piece) for piece in pieces])
 
 
-def _exact(claim: str, cited: Sequence[tuple[int, Evidence]]) -> list[list[tuple[Unit, int]]]:
-    """The units, alone and together, that share most with a claim and in which its numbers and names stand."""
+def _exact(claim: str, cited: Sequence[tuple[int, Evidence]], question: str) -> list[list[tuple[Unit, int]]]:
+    """The units, alone and together, that share most with a claim and in which its numbers and names stand; where these are none,
+    those that have most of its numbers and names together."""
     ranked = _own_rows(claim, [(u, n) for n, piece in cited for u in _nearest(claim, piece)])
     singles = sorted(ranked, key=lambda each: overlap(claim, [each[0]]), reverse=True)[:_JUDGED]
     groups = [[one] for one in singles] + list(_together(claim, ranked))
-    return [some for some in groups if is_exact(claim, [u for u, _ in some], computed=True)]
+
+    said = unlabelled(claim)
+
+    def hold(some: Sequence[tuple[Unit, int]]) -> bool:
+        return is_exact(said, [u for u, _ in some], computed=True, question=question)
+
+    exact = [some for some in groups if hold(some)]
+    if exact or len(cited) > _SOUGHT:
+        return exact
+    found = _covering(said, _own_rows(claim, [(u, n) for n, piece in cited for u in _candidates(piece)]))
+    return [found] if found and hold(found) else []
+
+
+def _covering(claim: str, candidates: Sequence[tuple[Unit, int]]) -> list[tuple[Unit, int]]:
+    """Up to three units that have most of a claim's numbers and names together, the nearest in words of equals."""
+    chosen: list[tuple[Unit, int]] = []
+    lacking = missing(claim, [])
+    while lacking and len(chosen) < _JUDGED and candidates:
+        with_each = [([*chosen, each], missing(claim, [u for u, _ in (*chosen, each)])) for each in candidates]
+        best, left = min(with_each, key=lambda one: (one[1], -overlap(claim, [u for u, _ in one[0]])))
+        if left == lacking:
+            break
+        chosen, lacking = best, left
+    return chosen
 
 
 def _own_rows(claim: str, ranked: list[tuple[Unit, int]]) -> list[tuple[Unit, int]]:
@@ -428,6 +457,15 @@ def _together(claim: str, ranked: Sequence[tuple[Unit, int]]) -> Iterator[list[t
         chosen = [*chosen, max(others, key=lambda each: overlap(claim, [each[0], *(u for u, _ in chosen)]))]
         if len(chosen) > 1:
             yield chosen
+
+
+# "**Cost.** An inf2.48xlarge is …": a few words that name what the sentence is about, with no number but their own.
+_LABEL_BEFORE = re.compile(r"\s*\*\*(?:\d{1,2}[.)]\s*)?[^\d*\n]{1,40}(?:[.:]\*\*|\*\*\s?[:.–—])\s+(?=[^\s*])")
+
+
+def unlabelled(sentence: str) -> str:
+    """A sentence without the bold label before it and without emphasis: what it claims."""
+    return re.sub(r"\*\*|__|`", "", _LABEL_BEFORE.sub("", sentence, count=1))
 
 
 def _leans(claim: str) -> bool:

@@ -1,7 +1,7 @@
 """What must stand exactly in the words that a claim cites, before anybody judges it: its numbers, dates, names and charges."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import isclose, isfinite
 
 from chatbot.evidence import Unit
@@ -24,19 +24,32 @@ _CHARGE = re.compile(
 )
 
 
-def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False) -> bool:
+def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False, question: str = "") -> bool:
     """Whether the numbers, the names and the charges of a claim stand in the words it cites, above them, or in their document's title and date.
 
-    What is `computed` may be a sum, a difference, a ratio, a product or a share of two numbers that stand there, and what its numbers
-    count is left to the judge.
+    What is `computed` may be a sum, a difference, a ratio, a product or a share of two numbers that stand there, of the hours and days
+    of a month or year, or of the size of the model that the `question` is about; and what its numbers count is left to the judge.
     """
-    text = " | ".join(
-        t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain)
-    )
+    text = _told(cited)
     charged = {match.group().lower() for match in _CHARGE.finditer(claim)}
     if not all(re.search(rf"\b{charge}\b", text, re.IGNORECASE) for charge in charged):
         return False
-    return (_figures_follow if computed else _numbers_stand)(claim, text) and _names_stand(claim, text)
+    figures = _figures_follow(claim, text, question) if computed else _numbers_stand(claim, text)
+    return figures and _names_stand(claim, text)
+
+
+def missing(claim: str, cited: Sequence[Unit]) -> int:
+    """How many of a claim's numbers and names do not stand in what it cites, whatever they may be computed from."""
+    text = _told(cited)
+    found, there = quantities(text), mentioned(text)
+    figures = sum(not (_is_counted(q) or any(_agrees(q, f) for f in found)) for q in quantities(claim))
+    return figures + sum(not _stands(name, text, there) for name in mentioned(claim))
+
+
+def _told(cited: Sequence[Unit]) -> str:
+    return " | ".join(
+        t for u in cited for t in (*u.above, u.chunk.document.title, u.chunk.document.source.published or "", u.plain)
+    )
 
 
 def overlap(claim: str, cited: Sequence[Unit]) -> float:
@@ -56,19 +69,36 @@ def _numbers_stand(claim: str, text: str) -> bool:
     return all(any(_bears_out(f, q) for f in found) for q in claimed)
 
 
-def _figures_follow(claim: str, text: str) -> bool:
+def _figures_follow(claim: str, text: str, question: str) -> bool:
     said = quantities(claim)
     claimed = [q for q in said if not _is_counted(q)]
     found = quantities(text) if claimed else []
-    values = sorted({v for q in found for v in (q.low, q.high) if isfinite(v)} | {q.low for q in said if _is_counted(q)})
-    return all(
-        any(_agrees(q, f) for f in found) or (len(values) <= _FEW and _is_computed(q.low, values)) for q in claimed
-    )
+    # The size of a model is the user's own matter; any other number of a question may be wrong.
+    found += [q for q in quantities(question) if q.dimension == "parameters"] if claimed else []
+    of_time = {n for q in said if (n := _written(q)) in _OF_TIME} if _TIME.search(claim) else set()
+    values = {v for q in found for v in (q.low, q.high) if isfinite(v)} | {q.low for q in said if _is_counted(q)} | of_time
+    mine = {q.low for q in said if _is_counted(q) or any(_agrees(q, f) for f in found)} | of_time
+
+    def follows(claimed: Quantity) -> bool:
+        if any(_agrees(claimed, f) for f in found) or _written(claimed) in of_time:
+            return True
+        if len(values) <= _FEW:
+            return _is_computed(claimed.low, values, values)
+        like = {f.low for f in found if f.dimension in (claimed.dimension, "count")}
+        return _is_computed(claimed.low, mine - {claimed.low}, (mine | like) - {claimed.low})
+
+    return all(map(follows, claimed))
+
+
+def _written(quantity: Quantity) -> float:
+    """The number itself, without its unit."""
+    digits = re.sub(r"[^\d.]", "", quantity.text).strip(".")
+    return float(digits) if digits.count(".") < 2 and digits else quantity.low
 
 
 def _agrees(claimed: Quantity, found: Quantity) -> bool:
     """Whether two numbers are the same, of one dimension or of none that is written."""
-    if same(found, claimed):
+    if same(found, claimed) or _is_rounded(claimed, found):
         return True
     bare = "count" in (found.dimension, claimed.dimension) or claimed.dimension == found.dimension
     ends = {claimed.low, claimed.high} & {found.low, found.high}
@@ -76,15 +106,29 @@ def _agrees(claimed: Quantity, found: Quantity) -> bool:
     return bare and (bool(ends) or (written and found.dimension != claimed.dimension))
 
 
-def _is_computed(value: float, known: Sequence[float]) -> bool:
-    pairs = [(a, b) for a in known for b in known]
+def _is_rounded(claimed: Quantity, found: Quantity) -> bool:
+    """Whether a number of three digits or more is another to as many places: "$12.98" of $12.98127."""
+    _, _, places = claimed.text.partition(".")
+    decimals, number = len(re.sub(r"\D.*", "", places)), _written(claimed)
+    if claimed.dimension != found.dimension or not decimals or len(re.sub(r"\D", "", claimed.text).lstrip("0")) < _SIGNIFICANT or not number:
+        return False
+    return abs(claimed.low - found.low) <= 0.5001 * 10.0**-decimals * abs(claimed.low / number)
+
+
+def _is_computed(value: float, some: Iterable[float], others: Collection[float]) -> bool:
+    pairs = [pair for a in some for b in others for pair in ((a, b), (b, a))]
     results = [r for a, b in pairs for r in (a + b, a - b, a * b, *((a / b, 100 * a / b, 100 * (a - b) / b) if b else ()))]
-    return any(isclose(value, r, rel_tol=_ROUNDED) for r in (*results, *(100 - a for a in known), *(12 * a for a in known)))
+    return any(isclose(value, r, rel_tol=_ROUNDED) for r in (*results, *(100 - a for a in others), *(12 * a for a in others)))
 
 
 # Of more numbers than these, sums and ratios hit anything; figures are rounded to some two digits.
 _FEW = 8
 _ROUNDED = 0.012
+_SIGNIFICANT = 3
+# Hours and days of a day, a month and a year, where a claim speaks of these.
+_OF_TIME = frozenset({24.0, 30.0, 365.0, 720.0, 730.0, 8_760.0})
+_TIME = re.compile(r"\b(?:hour|day|month|year)s?\b|\b(?:hour|dai|month|year)ly\b", re.IGNORECASE)
+_VERSION = re.compile(r"v(\d+)", re.IGNORECASE)
 
 
 def _bears_out(found: Quantity, claimed: Quantity) -> bool:
@@ -117,14 +161,17 @@ def _is_small_word(quantity: Quantity) -> bool:
 
 def _names_stand(claim: str, text: str) -> bool:
     there = mentioned(text)
-    return all(
-        n in there or _is_written(n, text) or any(r.lower() in there for r in _relatives_of(n)) for n in mentioned(claim)
-    )
+    return all(_stands(name, text, there) for name in mentioned(claim))
+
+
+def _stands(name: str, text: str, there: frozenset[str]) -> bool:
+    return name in there or _is_written(name, text) or any(r.lower() in there for r in _relatives_of(name))
 
 
 def _is_written(name: str, text: str) -> bool:
-    """Whether a name stands in a text as a word of its own: "L4" does not stand in "L40S"."""
-    return bool(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.IGNORECASE))
+    """Whether a name stands in a text as a word of its own: "L4" does not stand in "L40S", "V2" does in "version 2"."""
+    written = _VERSION.sub(r"(?:v|version )\1", name) if _VERSION.fullmatch(name) else re.escape(name)
+    return bool(re.search(rf"(?<![\w.]){written}(?!\w)", text, re.IGNORECASE))
 
 
 def _relatives_of(lowered: str) -> frozenset[str]:

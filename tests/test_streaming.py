@@ -143,6 +143,11 @@ def test_nothing_is_shown_of_a_text_that_opens_with_the_refusal() -> None:
     assert streamed(f"{REFUSAL} The L4 draws 72 W [2].", []) == (Verified("", (), ()), ["", ""])
 
 
+def test_one_section_without_an_answer_does_not_discard_the_others() -> None:
+    verified, _ = streamed(f"## Cost\n{REFUSAL}\n\n## Power\nThe L4 draws 72 W [2].", [])
+    assert verified.text == f"## Cost\n{REFUSAL}\n\n## Power\nThe L4 draws 72 W [1]."
+
+
 @given(st.text(alphabet="<think>/ ab\n\u200b\x1b【】", max_size=60), st.lists(st.integers(0, 60)))
 @example("<think>The L4 [2].</think>An answer", [3, 5, 20])
 def test_what_a_model_thinks_first_is_not_its_answer_however_it_is_cut(text: str, cuts: list[int]) -> None:

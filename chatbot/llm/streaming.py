@@ -22,7 +22,7 @@ from chatbot.citations import (
 from chatbot.evidence import sentences
 from chatbot.evidence.wording import SENTENCE_END
 from chatbot.llm.transcript import LINE_ENDS, is_fit
-from chatbot.marks import clauses_of, in_brackets, marked_sentences, without_marks
+from chatbot.marks import clauses_of, in_brackets, marked_numbers, marked_sentences, without_marks
 
 _LINE_END = re.compile(rf"\r\n|[{LINE_ENDS}]")
 # The quotation marks and spaces between two sentences; where there are more, what came is shown a sentence later.
@@ -175,7 +175,7 @@ class SentenceStream:
         return found[:-1], None
 
     def _check(self, sentence: str, opening: str, keys: str) -> None:
-        if sentence == REFUSAL and not self._shown and not self._held.strip():
+        if sentence == REFUSAL and not (self._shown or self._held.strip() or self._dropped or self._leads):
             self._refuses = True
         if self._was_said(sentence):
             return
@@ -281,7 +281,8 @@ class SentenceStream:
     def _cell(self, name: str, about: str, said: str, keys: str) -> Checked | None:
         """A cell that a row of the thing has, or that bears reading as a sentence."""
         claim = f"The {about[:1].lower()}{about[1:]} of {name} is {said}" if about else f"{name}: {said}"
-        return check_cell(name, about, said, self.evidence, self._numbers) or self._checked(_with_keys(claim, keys))
+        cited = [self.evidence[n - 1] for n in marked_numbers(keys) if 1 <= n <= len(self.evidence)]
+        return check_cell(name, about, said, [*cited, *self.evidence], self._numbers) or self._checked(_with_keys(claim, keys))
 
     def _end_table(self) -> None:
         self._table = _Table()

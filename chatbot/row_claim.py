@@ -1,0 +1,94 @@
+"""Whether a row of a table says a sentence, read as a table is read: no judge is needed where the row is of the thing that the sentence
+names, and each figure stands in the column that the words around it name. All other words must stand in the row, too."""
+
+import re
+
+from chatbot.evidence import Unit
+from chatbot.names import mentioned
+from chatbot.quantities import Quantity, quantities, same
+from chatbot.words import content_words, stem, stems, synonyms
+
+# Words with which a cell is told, and which say nothing of their own.
+_FRAME = stems(
+    "has have having come comes with offers provides gives gets is are there total all together yes instance type size sizes bandwidth capacity support supports"
+    " supported listed runs uses built equipped features includes amount in of the a an its each for on hour per costs priced table says"
+)
+_BETWEEN = re.compile(r",| and | with |;| on ")
+# A sentence that says no more than a cell needs none of these, and with one of them it says something else.
+_TURNS = re.compile(
+    r"\b(?:if|unless|until|except|only|never|nor|neither|false|wrong|may|might|more|less|fewer|most|least|at least|over|under|than|about|twice|half|double|"
+    r"both|cheaper|faster|slower|larger|smaller|largest|smallest|best)\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"\b(?:no|not|without|lacks?|none|cannot)\b|n['’]t\b", re.IGNORECASE)
+_BOUND, _PERIOD = re.compile(r"\bup to\b", re.IGNORECASE), re.compile(r"\b(?:minute|hour|day|week|month|year)", re.IGNORECASE)
+_EACH = re.compile(r"\b(?:each|every|per)\b", re.IGNORECASE)
+_ON, _OFF = re.compile(r"yes|true|supported", re.IGNORECASE), re.compile(r"no|none|false|not supported", re.IGNORECASE)
+
+
+def row_says(claim: str, unit: Unit) -> bool:
+    """Whether the row says the claim; False for whatever is no row."""
+    if not unit.cells or _TURNS.search(claim):
+        return False
+    key, *cells = unit.cells
+    named, figures = mentioned(claim), quantities(claim)
+    of_the_row = bool(named & mentioned(key[1]))
+    if not named or not named <= mentioned(unit.plain) or not _is_all_told(claim, unit) or not _periods(claim) <= _periods(unit.plain):
+        return False
+    columns = [(header, cell) for header, cell in cells if of_the_row or "family" in header.lower()]
+    if figures:
+        return not _NO.search(claim) and all(_stands(figure, claim, columns) for figure in figures)
+    return of_the_row and _is_so(claim, columns)
+
+
+def _periods(text: str) -> set[str]:
+    """An hour's price is no month's, however near the two words are in meaning."""
+    return set(_PERIOD.findall(text.lower()))
+
+
+def _is_all_told(claim: str, unit: Unit) -> bool:
+    """Whether each word of a claim stands in the row or means what stands there."""
+    there = stems(unit.plain)
+    groups = {group for word in content_words(unit.plain) for group in synonyms(word)}
+    return all(stem(w) in there | _FRAME or synonyms(w) & groups or _NO.fullmatch(w) for w in content_words(claim))
+
+
+def _stands(figure: Quantity, claim: str, columns: list[tuple[str, str]]) -> bool:
+    """Whether a figure of a claim stands in a cell of the column that the words around it name best."""
+    around = _around(figure, claim)
+    fits = [(_fit(header, around), cell, header) for header, cell in columns]
+    bound = bool(_BOUND.search(around))
+    best = max((fit for fit, _, _ in fits), default=(0, 0.0))
+    return best[0] > 0 and any(fit == best and _has(cell, header, figure, bound) for fit, cell, header in fits)
+
+
+def _around(figure: Quantity, claim: str) -> str:
+    before, after = claim[: figure.start], claim[figure.end :]
+    return f"{_BETWEEN.split(before)[-1]} {_BETWEEN.split(after)[0]}"
+
+
+def _fit(header: str, around: str) -> tuple[int, float]:
+    """How many words of a header stand among some words, and which share of it that is."""
+    asked = content_words(header)
+    said, groups = stems(around), {group for word in content_words(around) for group in synonyms(word)}
+    found = sum(stem(word) in said or bool(synonyms(word) & groups) for word in asked)
+    if "each" in header.lower() and not _EACH.search(around):
+        found -= 1  # the memory of a machine with several accelerators is not that of one
+    return found, found / max(1, len(asked))
+
+
+def _has(cell: str, header: str, figure: Quantity, bound: bool) -> bool:
+    return bound == bool(_BOUND.search(cell)) and any(
+        same(figure, found) or (figure.dimension == found.dimension == "count" and figure.low == found.low) for found in quantities(f"{cell} {header}")
+    )
+
+
+def _is_so(claim: str, columns: list[tuple[str, str]]) -> bool:
+    """Whether a claim without figures is the yes or the no of a column, or names what stands in one."""
+    fits = [(_fit(header, claim), cell) for header, cell in columns]
+    whole = [cell for (_, share), cell in fits if share == 1.0]
+    denied = bool(_NO.search(claim))
+    if any((_OFF if denied else _ON).fullmatch(cell) for cell in whole):
+        return True
+    words = set(re.findall(r"[\w-]+", claim.lower()))
+    return not denied and any(set(re.findall(r"[\w-]+", cell.lower())) <= words for cell in whole if re.search(r"\w", cell))
