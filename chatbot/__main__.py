@@ -126,7 +126,7 @@ def _open(options: argparse.Namespace) -> "Chatbot":
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from chatbot.render import as_json, as_text
+    from chatbot.render import as_json, as_text, note
 
     if (options.question is None) == (options.batch is None):
         print(
@@ -139,8 +139,8 @@ def _ask(options: argparse.Namespace) -> int:
         return _ask_batch(bot, options.batch)
     answer = bot.ask(sys.stdin.read() if options.question == "-" else options.question)
     print(json.dumps(as_json(answer), ensure_ascii=False) if options.json else as_text(answer))
-    if answer.notice:
-        print(answer.notice, file=sys.stderr)
+    if beside := note(answer):
+        print(beside, file=sys.stderr)
     return 0
 
 

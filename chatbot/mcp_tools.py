@@ -29,7 +29,7 @@ from chatbot.answer import ReaderError, Turn
 from chatbot.bot import Chatbot
 from chatbot.characters import LONGEST_QUESTION
 from chatbot.meaning import load_encoders
-from chatbot.render import as_json, as_text
+from chatbot.render import as_json, as_text, note
 from chatbot.tools import TOOLS, Arguments, read_arguments, schema_of
 from ingest import CorpusError
 
@@ -112,7 +112,7 @@ def _ask(bot: Chatbot, arguments: dict[str, Any], cancelled: Callable[[], bool])
     given = read_arguments("ask", Ask, arguments)
     history = [Turn(turn.question, turn.answer) for turn in given.history]
     answer = bot.ask(given.question, history, cancelled=cancelled)
-    text = f"{as_text(answer)}\n\n{answer.notice}" if answer.notice else as_text(answer)
+    text = "\n\n".join(part for part in (as_text(answer), note(answer)) if part)
     return _result(text, as_json(answer))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from chatbot.answer import Answer, Citation
 from chatbot.characters import shown
+from chatbot.llm.models import OFFLINE
 
 
 def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
@@ -47,6 +48,14 @@ def _citation(citation: Citation) -> dict[str, Any]:
         "end": citation.end,
         "support": citation.support,
     }
+
+
+def note(answer: Answer) -> str:
+    """What a reader should know beside the answer: what a language model wrote that is not shown, and the notice; "" for nothing."""
+    sentences = "1 sentence" if answer.dropped == 1 else f"{answer.dropped} sentences"
+    verb = "was" if answer.dropped == 1 else "were"
+    left_out = f"{sentences} without support {verb} left out." if answer.dropped and answer.model != OFFLINE else ""
+    return " ".join(part for part in (answer.notice, left_out) if part)
 
 
 def as_text(answer: Answer) -> str:

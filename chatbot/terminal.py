@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 
 from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.bot import Chatbot, Event
-from chatbot.render import as_text
+from chatbot.render import as_text, note
 from ingest import CorpusError
 
 _WELCOME = "Ask which hardware should train or serve a model. /sources shows where the last answer stands; an empty line or Ctrl-D ends."
@@ -54,8 +54,8 @@ def _printed(events: Iterator[Event]) -> Answer | None:
             print(event.text, end="", flush=True)
         answer = event.answer or answer
     print("\n", flush=True)
-    if answer is not None and answer.notice:
-        _say(answer.notice)
+    if answer is not None and (beside := note(answer)):
+        _say(beside)
     return answer
 
 

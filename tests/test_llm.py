@@ -12,6 +12,7 @@ from prompt_reading import key_of, passages_in, says
 from chatbot import REFUSAL, Answer, Chatbot, Turn, Usage
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.scripted import ScriptedChatModel
+from chatbot.render import note
 
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 WORDS = "A trn1.32xlarge has 16 Trainium chips"
@@ -328,3 +329,17 @@ def test_an_exam_answer_that_speaks_against_its_letter_is_asked_again_once(bot: 
     assert (answer.choices, len(model.calls)) == (("B",), 2)
     answer, model = asked(bot, EXAM, against)
     assert (answer.choices, answer.refused, len(model.calls)) == ((), True, 2)
+
+
+@pytest.mark.parametrize(
+    ("model", "dropped", "notice", "said"),
+    [
+        ("ollama:m", 0, "", ""),
+        ("ollama:m", 1, "", "1 sentence without support was left out."),
+        ("ollama:m", 2, "It broke off.", "It broke off. 2 sentences without support were left out."),
+        ("offline", 2, "", ""),  # what it tries out is nobody's words
+    ],
+)
+def test_what_a_model_wrote_in_vain_is_said_beside_the_answer(model: str, dropped: int, notice: str, said: str) -> None:
+    answer = Answer("?", "Yes.", (), (), False, (), model, 0.0, dropped=dropped, notice=notice)
+    assert note(answer) == said

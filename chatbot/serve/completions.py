@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from chatbot.answer import Answer, Usage
-from chatbot.render import as_json, footnotes
+from chatbot.render import as_json, footnotes, note
 from chatbot.serve.messages import NOTE, SOURCES
 
 # What a page that renders Markdown would load or link: clients are such pages, and documents may hold anything.
@@ -58,9 +58,9 @@ def usage_of(answer: Answer) -> dict[str, int]:
 
 
 def below(answer: Answer) -> str:
-    """What stands under an answer's text: its sources with the quoted words, and a notice if it has one."""
+    """What stands under an answer's text: its sources with the quoted words, and what else its reader should know."""
     notes = "\n\n".join(f"{source}\n{quote}" for source, quote in footnotes(answer))
-    return inert((SOURCES + notes if notes else "") + (NOTE + answer.notice if answer.notice else ""))
+    return inert((SOURCES + notes if notes else "") + (NOTE + note(answer) if note(answer) else ""))
 
 
 def inert(text: str) -> str:
