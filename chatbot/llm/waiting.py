@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 T = TypeVar("T")
-# So many seconds after somebody left, at most, is nobody waited for any more.
+# How soon a wait notices, in seconds, that nobody wants the answer any more.
 _LOOKS_UP = 0.1
 
 
