@@ -24,7 +24,9 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
+from chatbot.proved_answers import answer_of
 from chatbot.query import Query, understand
+from chatbot.retriever import merged
 from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
 from chatbot.sizing.workload import Workload
@@ -182,7 +184,7 @@ class Chatbot:
         query = _understood(question, history, index, reader, patience, tally)
         yield Event("stage", "reading")
         try:
-            for step in reader.read(query, history, index, lambda times: search(query, index, times), patience, tally):
+            for step in reader.read(query, history, index, lambda times: _for_model(query, index, times), patience, tally):
                 if not begun:
                     yield Event("stage", "checking")
                 begun = True
@@ -198,6 +200,14 @@ class Chatbot:
             yield Event("text", answer.text)
             cost = reader.cost(tally.usage)
             yield Event("answer", answer=replace(answer, notice=str(reason), usage=tally.usage, cost=cost))
+
+
+def _for_model(query: Query, index: Index, times: int) -> tuple[Passage, ...]:
+    """What is found, and what proves the answer to a question of the corpus that means the same."""
+    proved = answer_of(query, index)
+    proofs = tuple(dict.fromkeys(evidence.passage for evidence in proved.draft.evidence)) if proved else ()
+    found = search(query, index, times)
+    return merged([proofs, found], limit=len(proofs) + len(found)) if proofs else found
 
 
 def _is_safe(answer: Answer) -> bool:
@@ -231,12 +241,13 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
-    if sized := answer_by_sizing(query, index):
-        yield from _computed(query, sized)
+    proved = answer_of(query, index)
+    if known := (proved.draft if proved and proved.settles else None) or answer_by_sizing(query, index):
+        yield from _computed(query, known)
         return
     yield Event("stage", "reading")
     for passages, scored in passages_to_read(query, index):
-        draft = read(query, passages, index, scored)
+        draft = read(query, passages, index, scored, proved)
         verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
         if verified.citations:
             break
@@ -247,7 +258,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
 
 
 def _computed(query: Query, draft: Draft) -> Iterator[Event]:
-    """A computed answer: its rows are looked up, so no passages are searched."""
+    """An answer that is computed or was proved beforehand: its evidence is known, so no passages are searched."""
     yield Event("stage", "checking")
     verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))

@@ -144,7 +144,7 @@ def verify(
                 dropped.append(bare(sentence))
             else:
                 parts.append(checked.text)
-                statements.append(statement(checked, opening, len(statements), computed=figures is not None))
+                statements.append(statement(checked, opening, len(statements), computed=bool(computed)))
                 citations += [c for c in checked.citations if c not in citations]
         if parts or not line.strip():
             kept.append(opening + " ".join(parts))

@@ -10,11 +10,12 @@ from chatbot.decision import decide
 from chatbot.definition import define
 from chatbot.disagreement import lay_side_by_side
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS
+from chatbot.eligibility import ANSWERS, eligible
 from chatbot.examination import examine
 from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import NEAREST, state_facts
 from chatbot.premise import judge
+from chatbot.proved_answers import Proved
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
@@ -46,8 +47,18 @@ def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[
     return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
 
-def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored] | None = None) -> Draft:
-    """Draft an answer from passages; a draft without text is a refusal. `scored` is their evidence, where that is known."""
+def read(
+    query: Query,
+    passages: Sequence[Passage],
+    index: Index,
+    scored: Sequence[Scored] | None = None,
+    proved: Proved | None = None,
+) -> Draft:
+    """Draft an answer from passages; a draft without text is a refusal.
+
+    `scored` is their evidence, where that is known. Where no row of a table answers, `proved` is given if it is at least as likely to be
+    right as the best evidence.
+    """
     if query.options:
         return examine(query, passages, index)
     if is_command(query.standalone) or asks_own_records(query.standalone):
@@ -63,6 +74,8 @@ def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequen
         return looked_up or Draft("", ())
     if looked_up and not told_by_rows and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
         return looked_up
+    if proved and proved.probability >= max((s.score for s in eligible(query, scored)), default=0.0):
+        return proved.draft
     drafts = (compose(query, scored, passages, index) for compose in _COMPOSERS)
     told = next((draft for draft in drafts if draft is not None), Notes().draft())
     if looked_up:

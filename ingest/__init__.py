@@ -4,11 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ingest.answers import ProvedAnswer, read_answers
     from ingest.checking import check
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
-    from ingest.minilm import Sentence, known_words, load_exam_encoder, load_judge, load_sentence_encoder
+    from ingest.minilm import (
+        Sentence,
+        known_words,
+        load_exam_encoder,
+        load_judge,
+        load_sentence_encoder,
+    )
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
@@ -19,6 +26,7 @@ __all__ = [
     "Document",
     "Encoder",
     "Index",
+    "ProvedAnswer",
     "Remembered",
     "Row",
     "Sentence",
@@ -31,6 +39,7 @@ __all__ = [
     "load_judge",
     "load_sentence_encoder",
     "load_tables",
+    "read_answers",
     "read_rows",
     "sync",
 ]
@@ -41,6 +50,7 @@ _HOMES = {
     "Document": "ingest.document",
     "Encoder": "ingest.encoder",
     "Index": "ingest.index",
+    "ProvedAnswer": "ingest.answers",
     "Remembered": "ingest.encoder",
     "Row": "ingest.rows",
     "Sentence": "ingest.minilm",
@@ -53,6 +63,7 @@ _HOMES = {
     "load_judge": "ingest.minilm",
     "load_sentence_encoder": "ingest.minilm",
     "load_tables": "ingest.rows",
+    "read_answers": "ingest.answers",
     "read_rows": "ingest.rows",
     "sync": "ingest.syncing",
 }

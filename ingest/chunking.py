@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ingest.answers import holds_answers, wording_chunks
 from ingest.blocks import Block, parse, trim
 from ingest.document import Chunk, Document
 from ingest.lines import clean_title, is_plain
@@ -35,7 +36,13 @@ def chunk(document: Document) -> tuple[Chunk, ...]:
 
 
 def chunks_with_context(document: Document) -> Iterator[tuple[Chunk, str]]:
-    """The chunks of a document, each with its `context`; the document is not remembered."""
+    """The chunks of a document, each with its `context`; the document is not remembered.
+
+    Of a document of answers these are the wordings of its questions.
+    """
+    if holds_answers(document.text):
+        yield from ((wording, "") for wording in wording_chunks(document))
+        return
     for piece in _pieces_of(document.text):
         yield _chunk(document, piece), "\n".join(piece.context)
 

@@ -108,6 +108,12 @@ class Index:
         """The tables whose rows are looked up instead of searched (of EC2's instance types), by id."""
         return self._current().tables()
 
+    def questions(self) -> tuple[list[Chunk], NDArray[np.float32]]:
+        """The wordings of the questions that have an answer (`ingest.answers`), with their unit vectors by the encoder of
+        sentences, (wordings, 384); none in an index without vectors."""
+        view = self._current()
+        return view.questions()
+
     def sources(self) -> list[Source]:
         """Every source, by id."""
         return self._current().sources()
@@ -189,6 +195,13 @@ class _View:
     def tables(self) -> list[Document]:
         with self._lock, explained(self.path):
             return [self._store.document(number) for number in self._store.table_numbers()]
+
+    def questions(self) -> tuple[list[Chunk], NDArray[np.float32]]:
+        with self._lock, explained(self.path):
+            ids = self._store.questions()
+            rows, vectors = self._store.chunk_rows(ids), self._store.vectors(ids)
+            chunks = [chunk_of(self._document(rows[id][0]), rows[id][1]) for id in ids]
+        return chunks, np.stack([vectors[id] for id in ids]) if ids else np.zeros((0, 0), dtype=np.float32)
 
     def sources(self) -> list[Source]:
         with self._lock, explained(self.path):

@@ -80,7 +80,8 @@ class State:
 class Entry:
     """A chunk as it is indexed: with the context that is indexed beside it, and the digest of its encoded text.
 
-    One that is not `searched` is neither encoded nor found by words: a piece of a table whose rows are looked up.
+    One that is not `searched` is found neither by words nor by meaning: a piece of a table whose rows are looked up, which
+    is UNENCODED, or a question that users' questions are compared with.
     """
 
     chunk: Chunk
@@ -114,6 +115,7 @@ class Damage:
 
 
 NO_DAMAGE = Damage({}, (), False)
+UNENCODED = b""
 
 
 class Store:
@@ -169,6 +171,13 @@ class Store:
         """The documents of which nothing is searched, by id."""
         rows = self._connection.execute("SELECT number FROM documents WHERE NOT searched ORDER BY id")
         return [number for (number,) in rows]
+
+    def questions(self) -> list[str]:
+        """The ids of the chunks that users' questions are compared with and that have a vector, in their order."""
+        rows = self._connection.execute(
+            "SELECT id FROM chunks JOIN vectors USING (digest) WHERE NOT searched ORDER BY number"
+        )
+        return [id for (id,) in rows]
 
     def document_number(self, id: str) -> int | None:
         row = self._connection.execute("SELECT number FROM documents WHERE id = ?", (id,)).fetchone()
@@ -229,9 +238,9 @@ class Store:
         return {id: _vector(*row) for id, *row in rows}
 
     def vector_rows(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """The number and the vector of every chunk that has one, by number."""
+        """The number and the vector of every chunk that is searched and has one, by number."""
         rows = self._connection.execute(
-            "SELECT number, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest) ORDER BY number"
+            "SELECT number, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest) WHERE searched ORDER BY number"
         )
         return ((number, _vector(*row)) for number, *row in rows)
 
@@ -291,11 +300,12 @@ class Store:
         self._connection.executemany("DELETE FROM documents WHERE id = ?", ((id,) for id in ids))
 
     def unencoded(self) -> dict[int, set[bytes]]:
-        """The texts to search without a vector: number of the first document that holds them -> their digests."""
+        """The texts to encode without a vector: number of the first document that holds them -> their digests."""
         missing: dict[int, set[bytes]] = {}
         rows = self._connection.execute(
-            "SELECT min(document), digest FROM chunks WHERE searched AND digest NOT IN (SELECT digest FROM vectors)"
-            " GROUP BY digest"
+            "SELECT min(document), digest FROM chunks WHERE digest != ? AND digest NOT IN (SELECT digest FROM vectors)"
+            " GROUP BY digest",
+            (UNENCODED,),
         )
         for number, digest in rows:
             missing.setdefault(number, set()).add(digest)

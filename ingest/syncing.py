@@ -10,15 +10,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+from ingest.answers import holds_answers
 from ingest.derived import build_derived, is_whole, place_of, remove_others
 from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, load_encoder
 from ingest.items import Failure, Item
+from ingest.minilm import load_sentence_encoder
 from ingest.opening import explained, open_store, writing
 from ingest.reading import Reader
 from ingest.rows import is_fact_table
 from ingest.sources import find_items
-from ingest.store import NO_DAMAGE, Damage, Entry, Known, State, Store
+from ingest.store import NO_DAMAGE, UNENCODED, Damage, Entry, Known, State, Store
 from ingest.vectors import encoded_text
 
 Progress = Callable[[str, int, int], None]
@@ -188,8 +190,8 @@ def _stored(findings: Iterable[_Finding], store: Store) -> Iterator[_Finding]:
     """Write each finding down as it comes and let go of its document."""
     for finding in findings:
         if finding.document and finding.known:
-            searched = not is_fact_table(finding.document.text)
-            store.replace(finding.document, (_entry(*c, searched) for c in finding.chunks), finding.known)
+            entry = _entry_of(finding.document.text)
+            store.replace(finding.document, (entry(*c) for c in finding.chunks), finding.known)
         elif finding.kind == "removed":
             store.remove([finding.id])
         yield finding
@@ -199,8 +201,18 @@ def _outline(finding: _Finding) -> _Finding:
     return _Finding(finding.kind, finding.id, finding.reason)
 
 
-def _entry(piece: Chunk, around: str, searched: bool) -> Entry:
-    return Entry(piece, around, _digest(encoded_text(piece, around)), searched)
+def _entry_of(text: str) -> Callable[[Chunk, str], Entry]:
+    """How a piece of a document with this text is indexed."""
+    if is_fact_table(text):
+        return lambda piece, around: Entry(piece, around, UNENCODED, searched=False)
+    if holds_answers(text):
+        return lambda piece, around: Entry(piece, around, _digest(piece.text), searched=False)
+    return lambda piece, around: Entry(piece, around, _digest(encoded_text(piece, around)))
+
+
+def _words_of(entry: Entry) -> str:
+    """What the encoder sees: the place and context of what is searched, of a question its words alone."""
+    return encoded_text(entry.chunk, entry.context) if entry.searched else entry.chunk.text
 
 
 def _digest(text: str) -> bytes:
@@ -246,34 +258,33 @@ def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress:
 
 
 def _encode(store: Store, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
-    """Vectors for the texts that have none. The encoder is loaded only if there are any."""
+    """Vectors for the texts that have none. The encoders are loaded only if there are any."""
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
-    encoder = load_encoder(name)
-    if not encoder.dimension:
-        return 0, 0
-    done = 0
-    for batch in _batches(store, missing):
-        store.add_vectors(list(batch), encoder.encode(list(batch.values())))
+    encoder, done = load_encoder(name), 0
+    for searched, batch in _batches(store, missing) if encoder.dimension else ():
+        by = encoder if searched else load_sentence_encoder()  # the reader's own, as it compares questions with them
+        store.add_vectors(list(batch), by.encode(list(batch.values())))
         done += len(batch)
         progress("encoding", done, total)
     return encoder.dimension, done
 
 
-def _batches(store: Store, missing: Mapping[int, set[bytes]]) -> Iterator[dict[bytes, str]]:
-    """The texts to encode, by digest, some hundred at a time."""
-    batch: dict[bytes, str] = {}
+def _batches(store: Store, missing: Mapping[int, set[bytes]]) -> Iterator[tuple[bool, dict[bytes, str]]]:
+    """The texts to encode, by digest, some hundred at a time, and whether they are searched."""
+    batches: dict[bool, dict[bytes, str]] = {True: {}, False: {}}
     for number, digests in missing.items():
         for _, entry in store.entries(number, store.document(number)):
             if entry.digest in digests:
-                batch[entry.digest] = encoded_text(entry.chunk, entry.context)
-            if len(batch) >= _BATCH:
-                yield batch
-                batch = {}
-    if batch:
-        yield batch
+                digests.discard(entry.digest)  # a document may hold a text twice
+                batch = batches[entry.searched]
+                batch[entry.digest] = _words_of(entry)
+                if len(batch) >= _BATCH:
+                    yield entry.searched, batch
+                    batches[entry.searched] = {}
+    yield from ((searched, batch) for searched, batch in batches.items() if batch)
 
 
 def _now() -> str:

@@ -1,0 +1,243 @@
+"""Questions that the corpus holds an answer to: the user's question is compared with theirs, and the answer of the nearest is given.
+
+The documents of answers (`ingest.answers`) have each question in several wordings. Which of them means the same as the user's question,
+if any does, `benchmarks/learn_answers.py` learns from the wordings themselves: a linear map of the vectors of sentences that brings wordings
+of one question together, then weights that choose among the nearest questions and none. Every proof must stand in the index word for word; a sentence
+whose proof does not is left out, so an answer never outlives the documents that it was written from.
+"""
+
+import math
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.answer import Passage
+from chatbot.citations import Evidence
+from chatbot.deadline import check
+from chatbot.draft import Draft
+from chatbot.marks import without_marks
+from chatbot.meaning import nearness, vector_of
+from chatbot.names import mentioned
+from chatbot.quantities import quantities
+from chatbot.query import Query
+from chatbot.words import stems
+from ingest import Index, ProvedAnswer, read_answers
+
+# So likely an answer is given before one that is computed, and so likely where no row of a table answers. What was learned is too
+# careful: its questions are of sections that the map had not seen. Of the natural questions that may be looked at, four in five that reach
+# the lower bound were matched rightly.
+SURE, LIKELY = 0.5, 0.2
+# So many of the nearest questions are looked at closely.
+_COMPARED = 12
+_KEPT = 4
+# A longer text is no question that anybody has put into other words.
+_LONGEST = 600
+# A proof is among so many of the passages that have most of its words.
+_LOOKED_THROUGH = 20
+FEATURES = (
+    "nearest wording", "nearest three", "ahead of others", "answer as a whole", "answer word by word",
+    "said of question", "said of wording", "said of section", "names missing", "names added", "figures missing",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A question with an answer: its wordings, and the rows of their vectors."""
+
+    answer: ProvedAnswer
+    wordings: tuple[str, ...]
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """All questions of an index, the vectors of their wordings as they were encoded and as the map has them, (wordings, …), and how
+    rare each word is in the answers."""
+
+    questions: tuple[Known, ...]
+    encoded: NDArray[np.float32]
+    mapped: NDArray[np.float32]
+    rarity: dict[str, float]
+
+    def weight(self, said: frozenset[str]) -> float:
+        return sum(self.rarity.get(stem, self.rarity[""]) for stem in said)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A question of the corpus, and how likely it is that it means what the user asks."""
+
+    question: Known
+    features: NDArray[np.float32]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """What was learned: a map of vectors, (384, dimension), weights of FEATURES, and the bias against none of the questions."""
+
+    map: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    bias: float
+
+    def mapped(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        found = vectors @ self.map
+        return np.asarray(found / np.linalg.norm(found, axis=-1, keepdims=True), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """An answer that was proved beforehand, how likely its question means what is asked, and whether nothing is left to compute."""
+
+    draft: Draft
+    probability: float
+    settles: bool
+
+
+def answer_of(query: Query, index: Index) -> Proved | None:
+    """The answer to the question of the corpus that most likely means what is asked, None where none is LIKELY to.
+
+    A question of several sentences is compared as a whole and by those that ask.
+    """
+    texts = dict.fromkeys((query.standalone, query.asking)) if not query.options else ()
+    found = [match for text in texts for match in matches(text, index)[:1]]
+    best = max(found, key=lambda match: match.probability, default=None)
+    if best is None or best.probability < LIKELY:
+        return None
+    sure = best.probability >= SURE
+    draft = _draft(best.question.answer, index, named=not sure)
+    return Proved(draft, best.probability, sure and not best.features[FEATURES.index("figures missing")]) if draft else None
+
+
+def matches(text: str, index: Index, without: frozenset[int] = frozenset()) -> list[Match]:
+    """The questions of the corpus that are nearest to a text, the likeliest first.
+
+    The probabilities are of a choice among them and none. `without` are rows of wordings to leave out, for learning.
+    """
+    book = load_book(index)
+    if not book.questions or len(text) > _LONGEST or not stems(text):
+        return []
+    check()
+    matching = load_matching()
+    cosines = book.mapped @ matching.mapped(vector_of(text))
+    kept = [tuple(row for row in q.rows if row not in without) for q in book.questions]
+    best = np.array([max(cosines[list(rows)], default=-1.0) for rows in kept])
+    order = [int(i) for i in np.argsort(-best, kind="stable")[:_COMPARED] if kept[i]]
+    features = _features(text, [(book.questions[i], kept[i]) for i in order], cosines, book, index)
+    odds = np.exp(np.clip(features @ matching.weights + matching.bias, -30, 30))
+    likely = [Match(book.questions[i], f, float(o / (1 + odds.sum()))) for i, f, o in zip(order, features, odds, strict=True)]
+    return sorted(likely, key=lambda match: -match.probability)
+
+
+def _features(
+    text: str, found: Sequence[tuple[Known, tuple[int, ...]]], cosines: NDArray[np.float32], book: Book, index: Index
+) -> NDArray[np.float32]:
+    """(found, FEATURES)."""
+    asked, named, figures = stems(text), mentioned(text), {q.text for q in quantities(text)}
+    near = nearness([text], [plain_answer(question.answer) for question, _ in found], index)
+    nearest = [np.sort(cosines[list(rows)])[::-1] for _, rows in found]
+    rows_of_features = []
+    for number, (question, rows) in enumerate(found):
+        kept = [question.wordings[question.rows.index(row)] for row in rows]
+        said = [_stems(wording) for wording in kept]
+        shared = [book.weight(asked & words) for words in said]
+        names = [mentioned(wording) for wording in kept]
+        others = max((cosine[0] for n, cosine in enumerate(nearest) if n != number), default=0.0)
+        rows_of_features.append([
+            nearest[number][0],
+            nearest[number][:3].mean(),
+            nearest[number][0] - others,
+            near.as_wholes[0, number],
+            near.by_words[0, number],
+            max(shared) / book.weight(asked),
+            max(s / (book.weight(words) or 1.0) for s, words in zip(shared, said, strict=True)),
+            book.weight(asked & _stems(question.answer.answer).union(*said)) / book.weight(asked),
+            len(named - mentioned(question.answer.answer).union(*names)),
+            min(len(there - named) for there in names),
+            sum(figure not in question.answer.answer and not any(figure in wording for wording in kept) for figure in figures),
+        ])  # fmt: skip
+    return np.array(rows_of_features, dtype=np.float32).reshape(len(found), len(FEATURES))
+
+
+def plain_answer(answer: ProvedAnswer) -> str:
+    """The answer as one line without marks."""
+    return " ".join(without_marks(answer.answer).split())
+
+
+def _draft(answer: ProvedAnswer, index: Index, *, named: bool) -> Draft | None:
+    """The answer with its proofs where they stand, below its question where that is to be `named`; None where no proof stands any more."""
+    found = {n: _evidence(proof.document, proof.quote, index) for n, proof in answer.proofs.items()}
+    evidence = tuple(dict.fromkeys(e for e in found.values() if e is not None))
+    if not evidence:
+        return None
+
+    def number(mark: re.Match[str]) -> str:
+        place = found.get(int(mark[1]))
+        return f"[{evidence.index(place) + 1}]" if place else "[0]"
+
+    text = re.sub(r"\[(\d+)\]", number, answer.answer)
+    if named:
+        text = f"Taken as “{answer.question}”\n{text}"
+    # The numbers were checked against the proofs when the answer was written: tests hold that.
+    return Draft(text, evidence, said=text)
+
+
+def _evidence(name: str, quote: str, index: Index) -> Evidence | None:
+    """Where a proof stands, by the words of it."""
+    for chunk in index.chunks([id for id, _ in index.lexical(quote, _LOOKED_THROUGH)]):
+        start = chunk.text.find(quote)
+        if start >= 0 and chunk.document.id.rpartition("/")[2].rpartition(".")[0] == name:
+            return Evidence(Passage(1, chunk, 1.0), chunk.start + start, chunk.start + start + len(quote))
+    return None
+
+
+@cache
+def load_matching() -> Matching:
+    """What `benchmarks/learn_answers.py` learned."""
+    from safetensors.numpy import load
+
+    learned = load(resources.files("chatbot").joinpath("matching.safetensors").read_bytes())
+    *weights, bias = learned["weights"].astype(float)
+    return Matching(learned["map"].astype(np.float32), np.array(weights, dtype=np.float32), float(bias))
+
+
+_books: OrderedDict[tuple[str, int, str], Book] = OrderedDict()
+_lock = Lock()
+
+
+def load_book(index: Index) -> Book:
+    """The questions of an index; they are kept until the index is synced again."""
+    key = (str(index.path), index.generation, index.updated)
+    with _lock:
+        if key not in _books:
+            _books[key] = _read(index)
+            while len(_books) > _KEPT:
+                _books.popitem(last=False)
+        _books.move_to_end(key)
+        return _books[key]
+
+
+def _read(index: Index) -> Book:
+    chunks, vectors = index.questions()
+    rows = {(chunk.document.id, chunk.start): number for number, chunk in enumerate(chunks)}
+    documents = {chunk.document.id: chunk.document for chunk in chunks}
+    questions = tuple(_known(a, d.text, d.id, rows) for d in documents.values() for a in read_answers(d))
+    counts = Counter(stem for q in questions for stem in _stems(f"{q.answer.question}\n{q.answer.answer}"))
+    rarity = {stem: math.log((1 + len(questions)) / (0.5 + count)) for stem, count in counts.items()}
+    rarity[""] = math.log((1 + len(questions)) / 0.5)
+    return Book(questions, vectors, load_matching().mapped(vectors) if questions else vectors, rarity)
+
+
+def _known(answer: ProvedAnswer, text: str, document: str, rows: dict[tuple[str, int], int]) -> Known:
+    spans = answer.wordings
+    return Known(answer, tuple(text[start:end] for start, end in spans), tuple(rows[document, start] for start, _ in spans))
+
+
+_stems = lru_cache(maxsize=8_192)(stems)

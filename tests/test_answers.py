@@ -1,0 +1,155 @@
+"""Documents of answers: what they hold, how they are indexed, when a user's question gets one, and whether those shipped hold."""
+
+import re
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from chatbot import Chatbot, Turn
+from chatbot.computed import numbers
+from ingest import Document, Index, Source, read_answers, sync
+from ingest.answers import Proof, ProvedAnswer, holds_answers, wording_chunks
+
+ROOT = Path(__file__).resolve().parents[1]
+FACTS = """# Kilns
+
+The Ember kiln holds 40 pots and reaches 1,280 degrees.
+
+A firing of the Ember takes 9 hours.
+"""
+ANSWERS = """# Kilns: questions and answers
+
+## How many pots does the Ember kiln hold?
+
+Also asked: ember capacity? · we fire 40 pots at a time, is the Ember large enough · Wie viele Töpfe passen in den Ember?
+
+40 pots: the Ember holds 40 at once [1]. A firing takes 9 hours [2].
+
+1. “The Ember kiln holds 40 pots” (facts)
+2. “A firing of the Ember takes 9 hours.” (facts)
+
+## How hot does the Ember kiln get?
+
+Also asked: ember max temperature · can it fire stoneware
+
+1,280 degrees [1].
+
+1. “reaches 1,280 degrees” (facts)
+"""
+
+
+def document(text: str) -> Document:
+    return Document("answers/kilns.md", Source("kilns", "Kilns"), "Kilns", text)
+
+
+def test_an_answer_is_read_with_its_wordings_and_proofs() -> None:
+    first, second = read_answers(document(ANSWERS))
+    assert [ANSWERS[start:end] for start, end in first.wordings] == [
+        "How many pots does the Ember kiln hold?",
+        "ember capacity?",
+        "we fire 40 pots at a time, is the Ember large enough",
+        "Wie viele Töpfe passen in den Ember?",
+    ]
+    assert first.answer == "40 pots: the Ember holds 40 at once [1]. A firing takes 9 hours [2]."
+    assert first.proofs == {1: Proof("The Ember kiln holds 40 pots", "facts"), 2: Proof("A firing of the Ember takes 9 hours.", "facts")}
+    assert second.question == "How hot does the Ember kiln get?"
+
+
+def test_each_wording_is_a_chunk_under_its_question() -> None:
+    chunks = list(wording_chunks(document(ANSWERS)))
+    assert [c.headings for c in chunks[3:5]] == [("How many pots does the Ember kiln hold?",), ("How hot does the Ember kiln get?",)]
+    assert all(c.document.text[c.start : c.end] == c.text for c in chunks)
+    assert len({c.id for c in chunks}) == len(chunks) == 7
+
+
+@pytest.mark.parametrize("text", [FACTS, "", "## What is it?\n\nA kiln.\n\n## And that?\n\nAlso asked: that · this\n\nA pot [1].\n\n1. “pot” (x)\n"])
+def test_other_documents_hold_no_answers(text: str) -> None:
+    assert not holds_answers(text)
+    assert not list(read_answers(document(text)))
+
+
+@pytest.fixture
+def kilns(tmp_path: Path) -> Path:
+    (tmp_path / "kilns").mkdir()
+    (tmp_path / "kilns" / "facts.md").write_text(FACTS)
+    (tmp_path / "kilns" / "answers.md").write_text(ANSWERS)
+    return tmp_path / "kilns"
+
+
+def test_answers_are_compared_with_and_not_searched(kilns: Path, tmp_path: Path) -> None:
+    sync([kilns], tmp_path / "index")
+    index = Index.open(tmp_path / "index")
+    chunks, vectors = index.questions()
+    assert [c.text for c in chunks[:2]] == ["How many pots does the Ember kiln hold?", "ember capacity?"]
+    assert vectors.shape == (7, 384)
+    assert {c.document.title for c in index.chunks([id for id, _ in index.lexical("ember capacity", 10)])} == {"Kilns"}
+    assert len(index) == 1
+
+
+def test_a_question_in_its_own_words_is_answered_as_written_with_quotes_of_the_document(kilns: Path, tmp_path: Path) -> None:
+    sync([kilns], tmp_path / "index")
+    answer = Chatbot.open(tmp_path / "index").ask("how many pots does the ember kiln hold?")
+    assert answer.text == "40 pots: the Ember holds 40 at once [1]. A firing takes 9 hours [2]."
+    assert [c.quote for c in answer.citations] == ["The Ember kiln holds 40 pots", "A firing of the Ember takes 9 hours."]
+    assert {c.passage.chunk.document.id for c in answer.citations} == {"kilns/facts.md"}
+    assert [s.role for s in answer.statements] == ["answer", "reason"]
+
+
+def test_a_follow_up_is_answered_for_what_it_means(kilns: Path, tmp_path: Path) -> None:
+    sync([kilns], tmp_path / "index")
+    bot = Chatbot.open(tmp_path / "index")
+    first = bot.ask("How many pots does the Ember kiln hold?")
+    assert bot.ask("And how hot does it get?", [Turn(first.question, first.text)]).text == "1,280 degrees [1]."
+
+
+def test_a_sentence_whose_proof_is_gone_is_left_out(kilns: Path, tmp_path: Path) -> None:
+    (kilns / "facts.md").write_text(FACTS.replace("9 hours", "8 hours"))
+    sync([kilns], tmp_path / "index")
+    answer = Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?")
+    assert answer.text == "40 pots: the Ember holds 40 at once [1]."
+
+
+def test_an_index_without_vectors_gives_no_answers_of_the_kind(kilns: Path, tmp_path: Path) -> None:
+    sync([kilns], tmp_path / "index", encoder="none")
+    assert Index.open(tmp_path / "index").questions()[0] == []
+    assert "[1]" in Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?").text
+
+
+def shipped() -> list[ProvedAnswer]:
+    files = sorted((ROOT / "corpus" / "answers").glob("*.md"))
+    return [a for file in files for a in read_answers(Document(file.name, Source("", ""), "", file.read_text()))]
+
+
+def texts() -> Mapping[str, str]:
+    return {file.stem: file.read_text() for file in [*(ROOT / "corpus").glob("*.md"), *(ROOT / "corpus" / "reference").glob("*.md")]}
+
+
+def test_every_section_shipped_is_an_answer_and_asked_once() -> None:
+    sections = sum(len(re.findall("^## ", file.read_text(), re.MULTILINE)) for file in (ROOT / "corpus" / "answers").glob("*.md"))
+    assert len({a.question.lower() for a in shipped()}) == sections
+
+
+def test_every_proof_shipped_stands_in_its_document_word_for_word() -> None:
+    held = texts()
+    assert [p for a in shipped() for p in a.proofs.values() if p.quote not in held.get(p.document, "")] == []
+
+
+def test_every_sentence_shipped_has_its_proof() -> None:
+    sentences = [(a, s) for a in shipped() for s in re.split(r"(?<=\][.!?])\s+|\n+", a.answer) if s.strip()]
+    assert [(a.question, s) for a, s in sentences if not {int(n) for n in re.findall(r"\[(\d+)\]", s)} & set(a.proofs)] == []
+    assert [a.question for a in shipped() if {int(n) for n in re.findall(r"\[(\d+)\]", a.answer)} != set(a.proofs)] == []
+
+
+def test_every_number_shipped_stands_in_a_proof_or_is_what_two_of_the_numbers_there_come_to() -> None:
+    unproved = []
+    for answer in shipped():
+        known = {float(n) for n in numbers(" ".join([answer.question, *(p.quote for p in answer.proofs.values())]))}
+        stated = numbers(re.sub(r"\[\d+\]", "", answer.answer))
+        for value in stated:
+            others = known | set(stated) - {value} | {1000.0}  # kilo
+            results = {round(r, 2) for a, b in product(others, others) for r in (a + b, a - b, a * b, a / b if b else 0.0, 100 * a / b if b else 0.0)}
+            if value not in known and round(value, 2) not in results and not any(abs(value - r) <= 0.02 * abs(r) for r in results):
+                unproved.append((answer.question, value))
+    assert unproved == []
