@@ -345,7 +345,7 @@ def test_progress_is_told(docs: Path, place: Path) -> None:
     told: list[tuple[str, int, int]] = []
     sync([docs], place, progress=lambda *step: told.append(step))
 
-    assert told == [("reading", 1, 0), ("reading", 2, 0), ("encoding", 2, 2)]
+    assert told == [("reading", 1, 2), ("reading", 2, 2), ("encoding", 2, 2)]
 
 
 def modules_after(code: str) -> list[str]:
