@@ -21,7 +21,7 @@ from ingest.reading import ReaderPool, Reading
 from ingest.rows import is_fact_table
 from ingest.sources import find_items
 from ingest.store import NO_DAMAGE, Damage, Entry, Known, State, Store
-from ingest.vectors import encoded_text
+from ingest.vectors import UnfinishedVectors, encoded_text, remove_unfinished
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is."""
@@ -95,7 +95,7 @@ def sync(
     """Make the index hold what the sources hold, and nothing else; return what that changed.
 
     Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`), and only texts that the index
-    has not seen are encoded. A source that cannot be reached keeps its documents. Until the end, and after a failure or
+    has not seen are encoded; what a sync that was killed had encoded is not encoded again. A source that cannot be reached keeps its documents. Until the end, and after a failure or
     a kill at any moment, readers have the old index. Raises CorpusError when no source is given, when nothing can be
     read and there is no index yet, when another sync is writing, or when the encoder cannot be had.
     """
@@ -288,7 +288,7 @@ def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress:
     else:
         if state and state.encoder != encoder:
             store.remove_vectors()
-        dimension, encoded = _encode(store, encoder, state, progress)
+        dimension, encoded = _encode(store, folder, encoder, state, progress)
         generation = state.generation + 1 if state else 1
         state = State(generation, secrets.token_hex(8), encoder, dimension, _now())
         store.remove_unused()
@@ -296,11 +296,12 @@ def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress:
     if not is_whole(place_of(folder, state), state):
         build_derived(folder, store, state)
     store.commit()
+    remove_unfinished(folder)
     remove_others(folder, state)
     return encoded
 
 
-def _encode(store: Store, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
+def _encode(store: Store, folder: Path, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
     """Vectors for the texts that have none. The encoder is loaded only if there are any."""
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
@@ -309,12 +310,29 @@ def _encode(store: Store, name: str, state: State | None, progress: Progress) ->
     encoder = load_encoder(name)
     if not encoder.dimension:
         return 0, 0
-    done = 0
+    unfinished = UnfinishedVectors(folder, name, encoder.dimension)
+    if _take(unfinished, store, missing):
+        missing = store.unencoded()
+    begun = done = total - sum(map(len, missing.values()))
     for batch in _batches(store, missing):
-        store.add_vectors(list(batch), encoder.encode(list(batch.values())))
+        vectors = encoder.encode(list(batch.values()))
+        store.add_vectors(list(batch), vectors)
+        unfinished.add(list(batch), vectors)
         done += len(batch)
         progress("encoding", done, total)
-    return encoder.dimension, done
+    return encoder.dimension, done - begun
+
+
+def _take(unfinished: UnfinishedVectors, store: Store, missing: Mapping[int, set[bytes]]) -> int:
+    """Write down the vectors that a sync before this one made and did not get to keep; return how many."""
+    wanted, taken = set[bytes]().union(*missing.values()), 0
+    unfinished.keep_whole()
+    for digests, vectors in unfinished.take():
+        rows = [row for row, digest in enumerate(digests) if digest in wanted]
+        store.add_vectors([digests[row] for row in rows], vectors[rows])
+        wanted.difference_update(digests)
+        taken += len(rows)
+    return taken
 
 
 def _batches(store: Store, missing: Mapping[int, set[bytes]]) -> Iterator[dict[bytes, str]]:
