@@ -79,7 +79,7 @@ def _bars() -> Iterator[Progress | None]:
 
     def progress(stage: str, done: int, total: int) -> None:
         if stage not in bars:
-            bars[stage] = tqdm(desc=stage, total=total or None, unit=" texts" if total else " documents")
+            bars[stage] = tqdm(desc=stage, total=total or None, unit=" documents" if stage == "reading" else " texts")
         bars[stage].update(done - bars[stage].n)
 
     try:

@@ -21,7 +21,7 @@ from ingest.vectors import VectorIndex, build_vectors
 
 _MANIFEST = "manifest.json"
 _PREFIX = "derived-"
-_BUILD = 1  # to be raised when the fields or the files change: what another build made counts as older
+_BUILD = 2  # to be raised when the fields or the files change: what another build made counts as older
 _BROKEN = (OSError, ValueError, RuntimeError)  # as Python, tantivy and FAISS each say it of files
 
 
@@ -61,7 +61,7 @@ def build_derived(folder: Path, store: Store, state: State) -> None:
     temporary = folder / f"{_PREFIX}new-{secrets.token_hex(8)}"
     temporary.mkdir(mode=0o700)
     try:
-        build_lexical(_rows(store), temporary)
+        build_lexical(searched_rows(store), temporary)
         if state.dimension:
             build_vectors(store.vector_rows(), state.dimension, temporary)
         (temporary / _MANIFEST).write_text(json.dumps(_manifest(temporary, state)))
@@ -87,7 +87,8 @@ def _load(place: Path, state: State) -> Derived:
     return Derived(LexicalIndex(place), VectorIndex(place) if state.dimension else None)
 
 
-def _rows(store: Store) -> Iterator[tuple[int, Chunk, str]]:
+def searched_rows(store: Store) -> Iterator[tuple[int, Chunk, str]]:
+    """What is searched by words: each chunk with its number and its context, by document."""
     for number in store.document_numbers():
         for chunk, entry in store.entries(number, store.document(number)):
             if entry.searched:

@@ -1,4 +1,4 @@
-"""Search by words: tantivy (BM25) over fields with weights, and the spelling of the corpus."""
+"""Search by words: tantivy (BM25) over weighted parts of each chunk, and the spelling of the corpus."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,14 +10,15 @@ from ingest.document import Chunk
 from ingest.minilm import known_words
 
 if TYPE_CHECKING:
-    from tantivy import Index, Query, Schema, TextAnalyzer
+    from tantivy import Index, Schema, TextAnalyzer
 
 FOLDER_NAME = "words"
-# A word counts where it counts most, and elsewhere by a part of that. The sum of all fields lets titles win that every
-# page of a guide repeats: it put the right one of 26,622 AWS pages first for 0.42 of 48 questions and within the first
-# five for 0.75; this 0.71 and 0.85. 96 settings around this one reach 0.65 to 0.73, and 0.83 to 0.88.
-WEIGHTS: Final = {"title": 1.0, "headings": 2.0, "body": 3.0, "path": 2.0}
-_ELSEWHERE = 0.3
+# Words of a title, of headings and of folders (a guide's name) count twice as much as those of the body, all as words of one
+# text (BM25F: Robertson, Zaragoza and Taylor 2004). Everything stands there twice: tantivy fixes k1 at 1.2, and 0.6 is better.
+# Chosen among 1,300 questions made from AWS pages (benchmarks/learn_ranking.py): right page first for 0.65 of 500 on other
+# guides, within five for 0.83. The best of four fields a term, tuned on 48 questions, had 0.55 and 0.76 (0.71 and 0.85 of the 48).
+WEIGHTS: Final = {"title": 4, "headings": 4, "folders": 4, "body": 2}
+_WORDS = "words"
 _SURFACE = "surface"
 _NUMBER = "number"
 _HEAP_BYTES = 128_000_000
@@ -54,11 +55,11 @@ class LexicalIndex:
 
         The text is nothing but words: no sign in it has a meaning of its own.
         """
-        terms = [self._term(stem) for stem in dict.fromkeys(self._stems(text))]
-        if not terms:
+        build, should = self._tantivy.Query, self._tantivy.Occur.Should
+        stems = dict.fromkeys(self.question_stems(text))
+        if not stems:
             return []
-        should = self._tantivy.Occur.Should
-        query = self._tantivy.Query.boolean_query([(should, term) for term in terms])
+        query = build.boolean_query([(should, build.term_query(self._schema, _WORDS, stem, "freq")) for stem in stems])
         hits = self._searcher.search(query, limit, count=False).hits
         numbers = self._searcher.fast_field_values(_NUMBER, [address for _, address in hits])
         return [(int(number or 0), score) for number, (score, _) in zip(numbers, hits, strict=True)]
@@ -92,7 +93,12 @@ class LexicalIndex:
                 return min(near, key=lambda match: (match[1], -known[match[0]], match[0]))[0]
         return None
 
-    def _stems(self, text: str) -> Iterator[str]:
+    def stems_of(self, text: str) -> list[str]:
+        """The stems of a text as it is indexed."""
+        return self._stem.analyze(text)
+
+    def question_stems(self, text: str) -> Iterator[str]:
+        """The stems that a question is searched by."""
         joined = self._joined(self._surface.analyze(_full_sizes(text)))
         words = [known for word in joined for known in self._known(word)]
         telling = [word for word in words if word not in _STOP_WORDS]
@@ -117,14 +123,6 @@ class LexicalIndex:
     def _holds(self, word: str) -> bool:
         return self._searcher.doc_freq(_SURFACE, word) > 0
 
-    def _term(self, stem: str) -> "Query":
-        query = self._tantivy.Query
-        fields = [
-            query.boost_query(query.term_query(self._schema, field, stem, "freq"), weight)
-            for field, weight in WEIGHTS.items()
-        ]
-        return query.disjunction_max_query(fields, _ELSEWHERE)
-
 
 def build_lexical(rows: Iterable[tuple[int, Chunk, str]], folder: Path) -> None:
     """Index chunks, each with its number and its context, in a new folder below the given one."""
@@ -136,25 +134,24 @@ def build_lexical(rows: Iterable[tuple[int, Chunk, str]], folder: Path) -> None:
     for number, chunk, context in rows:
         document = tantivy.Document()
         document.add_unsigned(_NUMBER, number)
-        for field, text in _fields(chunk, context).items():
-            document.add_text(field, _spelt_out(text))
+        said = parts(chunk, context)
+        document.add_text(_WORDS, "\n".join(f"{text}\n" * WEIGHTS[name] for name, text in said.items()))
+        document.add_text(_SURFACE, f"{said['title']}\n{said['headings']}\n{said['body']}")
         writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
 
 
-def _fields(chunk: Chunk, context: str) -> dict[str, str]:
+def parts(chunk: Chunk, context: str) -> dict[str, str]:
+    """What is indexed of a chunk, by the names of WEIGHTS, as it is to be analysed."""
     title = chunk.document.title
-    headings = "\n".join(heading for heading in chunk.headings if heading != title)
-    body = f"{context}\n{chunk.text}"
-    folders = chunk.document.id.rpartition("/")[0].replace("_", " ")
-    return {
+    texts = {
         "title": title,
-        "headings": headings,
-        "body": body,
-        "path": folders,
-        _SURFACE: f"{title}\n{headings}\n{body}",
+        "headings": "\n".join(heading for heading in chunk.headings if heading != title),
+        "folders": chunk.document.id.rpartition("/")[0].replace("_", " "),
+        "body": f"{context}\n{chunk.text}",
     }
+    return {name: _spelt_out(text) for name, text in texts.items()}
 
 
 def _spelt_out(text: str) -> str:
@@ -176,8 +173,7 @@ def _schema() -> "Schema":
 
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field(_NUMBER, fast=True)
-    for field in WEIGHTS:
-        builder.add_text_field(field, tokenizer_name="english", index_option="freq")
+    builder.add_text_field(_WORDS, tokenizer_name="english", index_option="freq")
     builder.add_text_field(_SURFACE, tokenizer_name=_SURFACE, index_option="position")
     return builder.build()
 

@@ -1,7 +1,7 @@
-"""Documents are read in a process of its own, which can be killed: no file costs more than its budget.
+"""Documents are read in processes of their own, which can be killed: no file costs more than its budget.
 
-The process is started for the first document and reads one after another; after one that broke the budget, the next is
-read by a new one. It is spoken to over pipes, in JSON: nothing is pickled, and `__main__` is not imported again, so
+A process is started when a document comes and none is free, and reads one after another; after one that broke the budget,
+the next is read by a new one. It is spoken to over pipes, in JSON: nothing is pickled, and `__main__` is not imported again, so
 that it works from any script and any thread. The system's own timer ends it when the time is up, whatever it is
 stuck in, and it ends by itself when the pipe to its parent closes.
 """
@@ -13,11 +13,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import partial
 from importlib import import_module
-from queue import SimpleQueue
+from queue import LifoQueue, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
 
@@ -25,6 +26,8 @@ from ingest.document import Chunk, CorpusError, Document, Source
 from ingest.items import DAMAGED, Item
 
 _OUT_OF_MEMORY = 77
+# The one process that writes keeps up with no more.
+_MOST = 4
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ingest.reading import serve; serve({seconds!r}, {memory!r})"
 # A numeric library would take memory for each thread that it might use.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -52,6 +55,7 @@ class Reader:
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget or Budget()
         self._process: subprocess.Popen[bytes] | None = None
+        self._given_up = False
 
     def __enter__(self) -> "Reader":
         return self
@@ -66,13 +70,19 @@ class Reader:
         reply = _exchange(process, _request(item, data))
         if reply is None:
             code = self._stop()
-            if fresh or code == -signal.SIGALRM:
+            if fresh or self._given_up or code == -signal.SIGALRM:
                 raise CorpusError(self._broken(code))
             # It may have died of what other documents left behind.
             return self.read(item, data)
         if "reason" in reply:
             raise CorpusError(reply["reason"])
         return _reading(item.id, reply)
+
+    def give_up(self) -> None:
+        """End what another thread reads."""
+        self._given_up = True
+        if self._process:
+            self._process.kill()
 
     def _start(self) -> "subprocess.Popen[bytes]":
         program = _PROGRAM.format(
@@ -109,6 +119,46 @@ class Reader:
         if code == _OUT_OF_MEMORY:
             return f"reading it takes more than {memory}: split it or save it in a simpler format"
         return f"it stops the program that reads it, being damaged or in need of more than {memory}: save it again or split it"
+
+
+class ReaderPool:
+    """Readers side by side, as many as processors; safe to share between threads. A context manager: all end with it.
+
+    What has read before is taken first, so that a few documents do not start more processes than they need.
+    """
+
+    def __init__(self, budget: Budget | None = None, size: int | None = None) -> None:
+        self._readers = [Reader(budget) for _ in range(size or min(_processors(), _MOST))]
+        self._free: LifoQueue[Reader] = LifoQueue()
+        for reader in self._readers:
+            self._free.put(reader)
+        self._threads = ThreadPoolExecutor(len(self._readers), thread_name_prefix="reading")
+
+    def __enter__(self) -> "ReaderPool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for reader in self._readers:
+            reader.give_up()
+        self._threads.shutdown()
+        for reader in self._readers:
+            reader.__exit__()
+
+    def read(self, item: Item, data: bytes) -> "Future[Reading]":
+        """What `Reader.read` gives or raises, when a reader has been free for it."""
+        return self._threads.submit(self._read, item, data)
+
+    def _read(self, item: Item, data: bytes) -> Reading:
+        reader = self._free.get()
+        try:
+            return reader.read(item, data)
+        finally:
+            self._free.put(reader)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _request(item: Item, data: bytes) -> bytes:

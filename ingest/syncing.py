@@ -1,14 +1,16 @@
 """sync: what the sources hold now -> the index, by content hash, in one transaction."""
 
 import secrets
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from ingest.answers import holds_answers
 from ingest.derived import build_derived, is_whole, place_of, remove_others
@@ -17,16 +19,20 @@ from ingest.encoder import DEFAULT_ENCODER, load_encoder
 from ingest.items import Failure, Item
 from ingest.minilm import load_sentence_encoder
 from ingest.opening import explained, open_store, writing
-from ingest.reading import Reader
+from ingest.reading import ReaderPool, Reading
 from ingest.rows import is_fact_table
 from ingest.sources import find_items
 from ingest.store import NO_DAMAGE, UNENCODED, Damage, Entry, Known, State, Store
-from ingest.vectors import encoded_text
+from ingest.vectors import UnfinishedVectors, encoded_text, remove_unfinished
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is (or 0)."""
+"""Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is."""
 
 _BATCH = 256
+# Documents, and bytes of them, that are read ahead of what is written; a larger document is on its way alone.
+_AHEAD = 16
+_BYTES_AHEAD = 16 << 20
+_Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
 _ENGINE = frozenset({
     "__init__", "__main__", "checking", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing",
@@ -56,12 +62,28 @@ class SyncReport:
 class _Finding:
     """What was found out about one document; `document` where it is new or other than what is indexed."""
 
-    kind: Literal["added", "changed", "removed", "unchanged", "failed"]
+    kind: _Kind
     id: str
     reason: str = ""
     document: Document | None = None
     chunks: tuple[tuple[Chunk, str], ...] = ()
     known: Known | None = None
+    size: ClassVar[int] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A document that is being read; `size` is the number of its bytes."""
+
+    kind: _Kind
+    id: str
+    known: Known
+    size: int
+    reading: Future[Reading]
+
+
+_Listed = tuple[Path | str, list[Item | Failure], str]
+"""A source, what it holds, and why it would not tell more, if so."""
 
 
 def sync(
@@ -75,7 +97,7 @@ def sync(
     """Make the index hold what the sources hold, and nothing else; return what that changed.
 
     Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`), and only texts that the index
-    has not seen are encoded. A source that cannot be reached keeps its documents. Until the end, and after a failure or
+    has not seen are encoded; what a sync that was killed had encoded is not encoded again. A source that cannot be reached keeps its documents. Until the end, and after a failure or
     a kill at any moment, readers have the old index. Raises CorpusError when no source is given, when nothing can be
     read and there is no index yet, when another sync is writing, or when the encoder cannot be had.
     """
@@ -127,26 +149,49 @@ def _trusted(store: Store, damage: Damage) -> tuple[dict[str, Known], tuple[str,
 
 def _findings(sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress) -> Iterator[_Finding]:
     """One finding a document, in the order of the sources; then what vanished, by id."""
-    with Reader() as reader:
-        yield from _found(sources, known, progress, reader)
+    listed = [_listed(source) for source in sources]
+    total = sum(len(items) for _, items, _ in listed)
+    with ReaderPool() as pool:
+        for done, finding in enumerate(_in_order(_begun(listed, known, pool)), start=1):
+            yield finding
+            if done <= total:
+                progress("reading", done, total)
 
 
-def _found(
-    sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress, reader: Reader
-) -> Iterator[_Finding]:
+def _listed(source: Path | str) -> _Listed:
+    items: list[Item | Failure] = []
+    try:
+        for item in find_items(source):
+            items.append(item)  # what was found before an error counts
+    except CorpusError as error:
+        return source, items, str(error)
+    return source, items, ""
+
+
+def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], pool: ReaderPool) -> Iterator["_Finding | _Pending"]:
     met: set[str] = set()
-    for source in sources:
+    for source, items, trouble in listed:
         origin = _origin(source)
-        try:
-            for item in find_items(source):
-                finding = _finding(item, origin, known, reader) if item.id not in met else _second(item)
-                met.add(item.id)
-                yield finding
-                progress("reading", len(met), 0)
-        except CorpusError as error:
+        for item in items:
+            yield _begin(item, origin, known, pool) if item.id not in met else _second(item)
+            met.add(item.id)
+        if trouble:
             met.update(id for id, entry in known.items() if entry.origin == origin)
-            yield _Finding("failed", str(source), str(error))
+            yield _Finding("failed", str(source), trouble)
     yield from (_Finding("removed", id) for id in sorted(known.keys() - met))
+
+
+def _in_order(begun: Iterable["_Finding | _Pending"]) -> Iterator[_Finding]:
+    """What was begun, finished, in the same order; few documents and bytes are on their way at any time."""
+    waiting: deque[_Finding | _Pending] = deque()
+    size = 0
+    for one in begun:
+        waiting.append(one)
+        size += one.size
+        while waiting and (size > _BYTES_AHEAD or len(waiting) > _AHEAD):
+            size -= waiting[0].size
+            yield _finished(waiting.popleft())
+    yield from map(_finished, waiting)
 
 
 def _origin(source: Path | str) -> str:
@@ -157,20 +202,30 @@ def _second(item: Item | Failure) -> _Finding:
     return _Finding("failed", item.id, "another source has a document of the same name: rename one of the two")
 
 
-def _finding(item: Item | Failure, origin: str, known: Mapping[str, Known], reader: Reader) -> _Finding:
+def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], pool: ReaderPool) -> "_Finding | _Pending":
     if isinstance(item, Failure):
         return _Finding("failed", item.id, item.reason)
     try:
         data = item.fetch()
-        now = Known(origin, _fingerprint(item, data))
-        if known.get(item.id) == now:
-            return _Finding("unchanged", item.id)
-        reading = reader.read(item, data)
     except CorpusError as error:
         return _Finding("failed", item.id, str(error))
+    now = Known(origin, _fingerprint(item, data))
+    if known.get(item.id) == now:
+        return _Finding("unchanged", item.id)
+    kind: _Kind = "changed" if item.id in known else "added"
+    return _Pending(kind, item.id, now, len(data), pool.read(item, data))
+
+
+def _finished(one: "_Finding | _Pending") -> _Finding:
+    if isinstance(one, _Finding):
+        return one
+    try:
+        reading = one.reading.result()
+    except CorpusError as error:
+        return _Finding("failed", one.id, str(error))
     if not reading.chunks:
-        return _Finding("failed", item.id, "it has no text: write something in it or take it out")
-    return _Finding("changed" if item.id in known else "added", item.id, "", reading.document, reading.chunks, now)
+        return _Finding("failed", one.id, "it has no text: write something in it or take it out")
+    return _Finding(one.kind, one.id, "", reading.document, reading.chunks, one.known)
 
 
 def _fingerprint(item: Item, data: bytes) -> str:
@@ -245,7 +300,7 @@ def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress:
     else:
         if state and state.encoder != encoder:
             store.remove_vectors()
-        dimension, encoded = _encode(store, encoder, state, progress)
+        dimension, encoded = _encode(store, folder, encoder, state, progress)
         generation = state.generation + 1 if state else 1
         state = State(generation, secrets.token_hex(8), encoder, dimension, _now())
         store.remove_unused()
@@ -253,23 +308,45 @@ def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress:
     if not is_whole(place_of(folder, state), state):
         build_derived(folder, store, state)
     store.commit()
+    remove_unfinished(folder)
     remove_others(folder, state)
     return encoded
 
 
-def _encode(store: Store, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
+def _encode(store: Store, folder: Path, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
     """Vectors for the texts that have none. The encoders are loaded only if there are any."""
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
-    encoder, done = load_encoder(name), 0
-    for searched, batch in _batches(store, missing) if encoder.dimension else ():
+    encoder = load_encoder(name)
+    if not encoder.dimension:
+        return 0, 0
+    unfinished = UnfinishedVectors(folder, name, encoder.dimension)
+    if _take(unfinished, store, missing):
+        missing = store.unencoded()
+    begun = done = total - sum(map(len, missing.values()))
+    for searched, batch in _batches(store, missing):
         by = encoder if searched else load_sentence_encoder()  # the reader's own, as it compares questions with them
-        store.add_vectors(list(batch), by.encode(list(batch.values())))
+        vectors = by.encode(list(batch.values()))
+        store.add_vectors(list(batch), vectors)
+        if searched:
+            unfinished.add(list(batch), vectors)
         done += len(batch)
         progress("encoding", done, total)
-    return encoder.dimension, done
+    return encoder.dimension, done - begun
+
+
+def _take(unfinished: UnfinishedVectors, store: Store, missing: Mapping[int, set[bytes]]) -> int:
+    """Write down the vectors that a sync before this one made and did not get to keep; return how many."""
+    wanted, taken = set[bytes]().union(*missing.values()), 0
+    unfinished.keep_whole()
+    for digests, vectors in unfinished.take():
+        rows = [row for row, digest in enumerate(digests) if digest in wanted]
+        store.add_vectors([digests[row] for row in rows], vectors[rows])
+        wanted.difference_update(digests)
+        taken += len(rows)
+    return taken
 
 
 def _batches(store: Store, missing: Mapping[int, set[bytes]]) -> Iterator[tuple[bool, dict[bytes, str]]]:

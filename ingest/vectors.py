@@ -1,8 +1,10 @@
 """Nearest vectors by cosine: FAISS over unit vectors of half precision, exact, never pickled."""
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from ingest.document import Chunk
 
 FILE_NAME = "vectors.faiss"
+_UNFINISHED = "vectors.unfinished"
 _BATCH = 10_000
 
 
@@ -54,3 +57,65 @@ def _batches(
     remaining = iter(rows)
     while batch := list(islice(remaining, _BATCH)):
         yield np.array([number for number, _ in batch], dtype=np.int64), np.stack([vector for _, vector in batch])
+
+
+class UnfinishedVectors:
+    """What an encoder has made for a sync that has not ended yet, so that the next one need not make it again.
+
+    A file beside the store: a line with the encoder's name and dimension, then one record a text. A record that was not
+    written to its end, or is damaged, ends what is read.
+    """
+
+    _DIGEST = 16
+
+    def __init__(self, folder: Path, encoder: str, dimension: int) -> None:
+        self._file = folder / _UNFINISHED
+        self._head = f"{encoder} {dimension}\n".encode()
+        self._size = self._DIGEST + 2 * dimension + 4
+
+    def take(self) -> Iterator[tuple[list[bytes], NDArray[np.float32]]]:
+        """Digests and their vectors, some thousand at a time."""
+        records = self._records()
+        while batch := list(islice(records, _BATCH)):
+            vectors = b"".join(record[self._DIGEST : -4] for record in batch)
+            yield (
+                [r[: self._DIGEST] for r in batch],
+                np.frombuffer(vectors, "<f2").reshape(len(batch), -1).astype(np.float32),
+            )
+
+    def add(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+        with open(self._file, "ab", opener=_private) as stream:
+            if not stream.tell():
+                stream.write(self._head)
+            for digest, vector in zip(digests, vectors.astype("<f2"), strict=True):
+                record = digest + vector.tobytes()
+                stream.write(record + crc32(record).to_bytes(4, "little"))
+
+    def keep_whole(self) -> None:
+        """Cut off what `take` does not read, so that what is added next is read."""
+        whole = sum(self._size for _ in self._records())
+        if whole:
+            os.truncate(self._file, len(self._head) + whole)
+        else:
+            self._file.unlink(missing_ok=True)
+
+    def _records(self) -> Iterator[bytes]:
+        try:
+            with self._file.open("rb") as stream:
+                if stream.readline(1_000) != self._head:
+                    return
+                while len(record := stream.read(self._size)) == self._size:
+                    if crc32(record[:-4]) != int.from_bytes(record[-4:], "little"):
+                        return
+                    yield record
+        except FileNotFoundError:
+            return
+
+
+def remove_unfinished(folder: Path) -> None:
+    """When a sync has ended, its vectors are in the store."""
+    (folder / _UNFINISHED).unlink(missing_ok=True)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -157,3 +157,20 @@ def test_of_an_exam_question_in_a_document_only_the_right_options_are_evidence()
 def test_a_name_in_the_markup_of_a_line_owns_nothing() -> None:
     text = "      <h2>Description</h2>\n      <h3>\n      short lines\n"
     assert [words for _, words, _ in units_of(text)] == ["Description", "short lines"]
+
+
+def test_escapes_of_markdown_are_not_read_out_and_make_no_citation() -> None:
+    assert (
+        plain(r"Identity Management \(IAM\) in [US East \(N\. Virginia\)](a\_b.md): `x\_y` \[1\] costs 2\.5 \*")
+        == "Identity Management (IAM) in US East (N. Virginia): x_y costs 2.5 *"
+    )
+    assert plain(r"C:\Windows\System32") == r"C:\Windows\System32"
+    assert plain("aws s3 ls \\\n--recursive \\") == "aws s3 ls --recursive"
+
+
+def test_escaped_signs_neither_end_nor_hide_the_end_of_a_sentence() -> None:
+    assert split(r"It is in US East \(N\. Virginia\)\. \(Optional\) Use it\. Then 2\.0 comes\.") == [
+        r"It is in US East \(N\. Virginia\)\.",
+        r"\(Optional\) Use it\.",
+        r"Then 2\.0 comes\.",
+    ]

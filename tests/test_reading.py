@@ -17,7 +17,7 @@ from ingest import CorpusError, Source, SyncReport, sync
 from ingest.chunking import chunk, context
 from ingest.items import Item
 from ingest.loaders import load
-from ingest.reading import Budget, Reader
+from ingest.reading import Budget, Reader, ReaderPool
 
 ROOT = Path(__file__).resolve().parents[1]
 MANY_ITEMS = b"- an item of a long list\n" * 400_000
@@ -40,7 +40,9 @@ def text(reader: Reader, name: str, content: str) -> str:
 
 
 def children(process: int) -> list[int]:
-    return [int(id) for id in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    """In the order of their ids; whichever thread has started them."""
+    tasks = Path(f"/proc/{process}/task").glob("*/children")
+    return sorted(int(id) for task in tasks for id in task.read_text().split())
 
 
 def test_what_is_read_elsewhere_is_what_would_be_read_here(reader: Reader) -> None:
@@ -80,6 +82,30 @@ def test_a_document_that_breaks_the_process_is_named_and_the_next_is_read() -> N
         with pytest.raises(CorpusError, match=r"^it stops the program that reads it, being damaged or in need of more"):
             reader.read(item("itself.pdf", data), data)
         assert text(reader, "good.md", GOOD) == GOOD
+
+
+def test_a_document_that_takes_too_long_costs_those_read_beside_it_nothing() -> None:
+    with ReaderPool(Budget(seconds=3), size=2) as pool:
+        long = pool.read(item("long.md", MANY_ITEMS), MANY_ITEMS)
+        good = [pool.read(item(f"{n}.md", GOOD.encode()), GOOD.encode()) for n in range(20)]
+        assert [reading.result().document.text for reading in good] == [GOOD] * 20
+        assert not long.done()
+        with pytest.raises(CorpusError, match=r"^reading it takes more than 3 s: split it"):
+            long.result()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
+def test_a_pool_that_is_left_ends_what_it_reads_and_few_documents_start_few_processes() -> None:
+    before = children(os.getpid())
+    with ReaderPool(size=2) as pool:
+        for _ in range(3):
+            pool.read(item("good.md", GOOD.encode()), GOOD.encode()).result()
+        assert len(set(children(os.getpid())) - set(before)) == 1
+        long = pool.read(item("long.md", MANY_ITEMS), MANY_ITEMS)
+        waiting = [pool.read(item("long.md", MANY_ITEMS), MANY_ITEMS) for _ in range(4)]
+    assert children(os.getpid()) == before
+    assert isinstance(long.exception(), CorpusError)
+    assert waiting[-1].cancelled()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the process in /proc")

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -345,7 +345,7 @@ def test_progress_is_told(docs: Path, place: Path) -> None:
     told: list[tuple[str, int, int]] = []
     sync([docs], place, progress=lambda *step: told.append(step))
 
-    assert told == [("reading", 1, 0), ("reading", 2, 0), ("encoding", 2, 2)]
+    assert told == [("reading", 1, 2), ("reading", 2, 2), ("encoding", 2, 2)]
 
 
 def modules_after(code: str) -> list[str]:
@@ -403,3 +403,42 @@ def test_vectors_survive_a_rebuild_to_half_precision(docs: Path, place: Path) ->
 
     assert exact == again
     assert np.isclose(exact[0][1], index.similarities(vector, [exact[0][0]])[0], atol=1e-5)
+
+
+class Stopped(Exception):
+    """What ends a sync in the middle here."""
+
+
+def stopped_after(texts: int) -> Callable[[str, int, int], None]:
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage == "encoding" and done >= texts:
+            raise Stopped
+
+    return progress
+
+
+@pytest.mark.parametrize("damage", [b"", b"the beginning of a record"])
+def test_what_a_stopped_sync_has_encoded_is_not_encoded_again(
+    docs: Path, place: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.syncing._BATCH", 1)
+    with pytest.raises(Stopped):
+        sync([docs], place, progress=stopped_after(1))
+    with (place / "vectors.unfinished").open("ab") as stream:
+        stream.write(damage)
+    with pytest.raises(Stopped):
+        sync([docs], place, progress=stopped_after(2))
+
+    assert sync([docs], place).encoded == 0
+    assert not (place / "vectors.unfinished").exists()
+    sync([docs], place.with_name("fresh"))
+    one, other = Index.open(place), Index.open(place.with_name("fresh"))
+    vector = one.encode(["Which chip trains models?"])[0]
+    assert one.dense(vector, 9) == other.dense(vector, 9)
+
+
+def test_what_another_encoder_has_made_is_not_taken(docs: Path, place: Path) -> None:
+    with pytest.raises(Stopped):
+        sync([docs], place, progress=stopped_after(2))
+
+    assert sync([docs], place, encoder="sentence-transformers/all-MiniLM-L6-v2").encoded == 2

@@ -3,11 +3,17 @@
 import re
 
 SEPARATOR = re.compile(r"(?<!\s)\s*+(?:→|->|=>|⇒|:\*\*|\*\*:|:)\s+|(?<!\s)\s++[–—]\s+|(?<!\s)\s++β\s+")
-SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β]*\s+(?=[\"'“‘(\[*_]*[A-Z0-9])")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]β\\]*\s+(?=[\"'“‘(\[*_\\]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|fig|eq|vol|al|dr|mr|mrs|prof|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)(?<![/'’°])\b[A-Z])\.$",
     re.IGNORECASE,
 )
+# Markdown's escapes: while marks are taken away, what is escaped stands as a character of no meaning.
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_LINE_BREAK = re.compile(r"\\$", re.MULTILINE)
+_SHIFT = 0xE000
+_RESTORED = {_SHIFT + ord(sign): sign for sign in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"}
+_FOOTNOTE = re.compile(r"\s?(?:\[\[\d{1,3}\]\]|\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])(?:\([^()\s]*\))?")
 # "No. 4" is a number, and a short answer ("Yes.") is one with the sentence that gives its reason.
 _NUMBER_SIGN = re.compile(r"\bno\.$", re.IGNORECASE)
 _SHORT_ANSWER = re.compile(r"\W*(?:yes|no)\.", re.IGNORECASE)
@@ -21,16 +27,21 @@ LEANS_BACK = re.compile(
 
 
 def plain(text: str) -> str:
-    """Text without Markdown marks: emphasis, code marks, links, list marks, footnote marks; white space folded."""
+    """Text without Markdown marks: escapes, emphasis, code marks, links, list marks, footnote marks; white space folded."""
+    escaped = "\\" in text
+    if escaped:
+        text = _LINE_BREAK.sub("", _ESCAPED.sub(lambda sign: chr(_SHIFT + ord(sign[1])), text))
     # What stands between two marks is bounded: a mark that is never closed is looked after no further.
     text = re.sub(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+|\d{1,2}[.)]\s+)?", "", text)
-    text = re.sub(r"\s?(?:\[\[\d{1,3}\]\]|\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])(?:\([^()\s]*\))?", "", text)
+    text = _FOOTNOTE.sub("", text)
     text = re.sub(r"\[!\[[^\]]{0,500}\]\([^()]{0,500}\)\]\([^()]{0,500}\)", "", text)
     text = re.sub(r"!?\[([^\]]{0,500})\]\((?:[^()\s]|\([^()]{0,500}\)){0,2000}\)", r"\1", text)
     text = re.sub(r"(\*\*|__|``?)(?=\S)(.{1,1000}?)(?<=\S)\1", r"\2", text)
     text = re.sub(r"(?<![\w*])[*_](?=\S)([^*_]{1,1000}?)(?<=\S)[*_](?![\w*])", r"\1", text)
     text = re.sub(r"\*\*|</?[a-zA-Z][^>]{0,500}>", "", text)
     text = re.sub(r"(?<!\s)\s++β\s+|(?<!\s)\s*+(?:→|⇒)\s*", ": ", text)
+    if escaped:  # an escaped "[1]" must not look like a citation either
+        text = _FOOTNOTE.sub("", text.translate(_RESTORED))
     return re.sub(r"\s+", " ", text).strip()
 
 
@@ -60,7 +71,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 def _goes_on(text: str, start: int, end: re.Match[str]) -> bool:
     """Whether the sentence that began at `start` does not end at what looks like its end."""
-    last = text[max(start, end.start() - _ABBREVIATED) : end.start()]
+    last = text[max(start, end.start() - _ABBREVIATED) : end.start()].replace("\\", "")
     return bool(
         _ABBREVIATION.search(last)
         or (_NUMBER_SIGN.search(last) and text[end.end() : end.end() + 1].isdigit())
