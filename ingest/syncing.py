@@ -10,15 +10,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from ingest.derived import build_derived, is_whole, place_of, remove_others
+from ingest.derived import complete_derived, remove_others
 from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, load_encoder
 from ingest.items import Failure, Item
-from ingest.opening import explained, open_store, writing
+from ingest.opening import AnyStore, explained, open_store, writing
+from ingest.place import Place, place_at
 from ingest.reading import Reader
 from ingest.rows import is_fact_table
 from ingest.sources import find_items
-from ingest.store import NO_DAMAGE, Damage, Entry, Known, State, Store
+from ingest.store import NO_DAMAGE, Damage, Entry, Known, State
 from ingest.vectors import encoded_text
 
 Progress = Callable[[str, int, int], None]
@@ -27,7 +28,8 @@ Progress = Callable[[str, int, int], None]
 _BATCH = 256
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
 _ENGINE = frozenset({
-    "__init__", "__main__", "checking", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing",
+    "__init__", "__main__", "checking", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
+    "store", "syncing",
 })  # fmt: skip
 
 
@@ -64,7 +66,7 @@ class _Finding:
 
 def sync(
     sources: Sequence[Path | str],
-    index: Path | str,
+    index: Place | str,
     *,
     encoder: str = DEFAULT_ENCODER,
     dry_run: bool = False,
@@ -79,7 +81,7 @@ def sync(
     """
     if not sources:
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")
-    folder, watched = Path(index), progress or _unwatched
+    folder, watched = place_at(index), progress or _unwatched
     if dry_run:
         with explained(folder):
             known, damaged = _known_now(folder)
@@ -102,7 +104,7 @@ def _unwatched(stage: str, done: int, total: int) -> None:
     pass
 
 
-def _known_now(folder: Path) -> tuple[dict[str, Known], tuple[str, ...]]:
+def _known_now(folder: Place) -> tuple[dict[str, Known], tuple[str, ...]]:
     try:
         store, _ = open_store(folder)
     except CorpusError:
@@ -111,7 +113,7 @@ def _known_now(folder: Path) -> tuple[dict[str, Known], tuple[str, ...]]:
         return _trusted(store, store.damage())
 
 
-def _trusted(store: Store, damage: Damage) -> tuple[dict[str, Known], tuple[str, ...]]:
+def _trusted(store: AnyStore, damage: Damage) -> tuple[dict[str, Known], tuple[str, ...]]:
     """What need not be taken from the sources again, and the documents that must be because of damage.
 
     Those stand among the known ones with a fingerprint that nothing has.
@@ -184,7 +186,7 @@ def _reading_code() -> str:
     return sha256(b"\0".join(file.read_bytes() for file in files if file.stem not in _ENGINE)).hexdigest()
 
 
-def _stored(findings: Iterable[_Finding], store: Store) -> Iterator[_Finding]:
+def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]:
     """Write each finding down as it comes and let go of its document."""
     for finding in findings:
         if finding.document and finding.known:
@@ -224,7 +226,7 @@ def _nothing(report: SyncReport) -> str:
     return f"Nothing could be read, so there is no index. {reasons}"
 
 
-def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress: Progress) -> int:
+def _complete(store: AnyStore, folder: Place, encoder: str, changed: bool, progress: Progress) -> int:
     """Encode what has no vector, build the engines and commit; return how many texts were encoded."""
     state = store.state()
     if state and state.encoder == encoder and not changed:
@@ -234,18 +236,16 @@ def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress:
         if state and state.encoder != encoder:
             store.remove_vectors()
         dimension, encoded = _encode(store, encoder, state, progress)
-        generation = state.generation + 1 if state else 1
-        state = State(generation, secrets.token_hex(8), encoder, dimension, _now())
+        state = State(store.next_generation(), secrets.token_hex(8), encoder, dimension, _now())
         store.remove_unused()
     store.set_state(state)
-    if not is_whole(place_of(folder, state), state):
-        build_derived(folder, store, state)
+    complete_derived(folder, store, state)
     store.commit()
     remove_others(folder, state)
     return encoded
 
 
-def _encode(store: Store, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
+def _encode(store: AnyStore, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
     """Vectors for the texts that have none. The encoder is loaded only if there are any."""
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
@@ -262,7 +262,7 @@ def _encode(store: Store, name: str, state: State | None, progress: Progress) ->
     return encoder.dimension, done
 
 
-def _batches(store: Store, missing: Mapping[int, set[bytes]]) -> Iterator[dict[bytes, str]]:
+def _batches(store: AnyStore, missing: Mapping[int, set[bytes]]) -> Iterator[dict[bytes, str]]:
     """The texts to encode, by digest, some hundred at a time."""
     batch: dict[bytes, str] = {}
     for number, digests in missing.items():
