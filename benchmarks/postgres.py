@@ -41,7 +41,8 @@ def main() -> int:
     options = parser.parse_args()
     with options.questions.open(encoding="utf-8") as file:
         questions = [row["Question"] for row in csv.DictReader(file)]
-    with running(durable=True) as server:
+    # The default cache of 128 MB is for the smallest machines; managed servers give it a quarter of the memory.
+    with running(options="-c shared_buffers=2GB -c max_wal_size=4GB") as server:
         return measure(server, options.pages, questions)
 
 
@@ -93,9 +94,9 @@ def _points(count: int, directions: NDArray[np.float32], *, seed: int) -> NDArra
 def _recall(index: Index, vectors: NDArray[np.float32], asked: NDArray[np.float32]) -> float:
     """Of the ten nearest vectors by comparing all, how many are found; by their cosines, as chunks may share a vector."""
     found = 0
-    for vector in asked:
-        tenth = np.sort(vectors.astype("<f2").astype(np.float32) @ vector)[-10] - 1e-5
-        found += min(10, sum(cosine >= tenth for cosine in {round(cosine, 6) for _, cosine in index.dense(vector, 60)}))
+    for vector, cosines in zip(asked, asked @ vectors.astype("<f2").astype(np.float32).T, strict=True):
+        tenth = np.partition(cosines, -10)[-10] - 1e-5
+        found += min(10, sum(cosine >= tenth for cosine in {cosine for _, cosine in index.dense(vector, 60)}))
     return found / (10 * len(asked))
 
 

@@ -3,7 +3,7 @@
 import weakref
 from collections.abc import Callable, Container, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache, partial
+from functools import partial
 from threading import Lock, RLock
 
 import numpy as np
@@ -153,9 +153,9 @@ class _View:
         self._store = store
         # One connection is for one thread at a time; a pool has one for each.
         self._lock = Lock() if isinstance(store, Store) else nullcontext()
-        self._document = lru_cache(maxsize=_CACHED_DOCUMENTS)(store.document)
         # Nothing in here holds the view itself, which closes its store as soon as nobody has it.
-        load = partial(_load_chunks, path, store, self._document, self._lock)
+        self._documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
+        load = partial(_load_chunks, path, store, self._documents, self._lock)
         self._chunks = Remembered(lambda: load, _CACHED_CHUNKS)
         weakref.finalize(self, store.close)
 
@@ -213,7 +213,7 @@ class _View:
             number = self._store.document_number(id)
             if number is None:
                 return []
-            document = self._document(number)
+            (document,) = self._documents([number])
             if document.id != id:
                 raise Mismatch(f"the document {id} is not found by its id")
             return [entry.chunk for _, entry in self._store.entries(number, document)]
@@ -222,13 +222,15 @@ class _View:
 def _load_chunks(
     path: Place,
     store: AnyStore,
-    document: Callable[[int], Document],
+    documents: Callable[[Sequence[int]], list[Document]],
     lock: AbstractContextManager[object],
     ids: Sequence[str],
 ) -> list[Chunk]:
     with lock, explained(path):
         rows = store.chunk_rows(ids)
-        return [chunk_of(document(rows[id][0]), rows[id][1]) for id in _present(path, store, ids, rows)]
+        found = [rows[id] for id in _present(path, store, ids, rows)]
+        shared = documents([number for number, _ in found])
+        return [chunk_of(document, row) for document, (_, row) in zip(shared, found, strict=True)]
 
 
 def _present(path: Place, store: AnyStore, ids: Sequence[str], found: Container[str]) -> Sequence[str]:

@@ -241,17 +241,19 @@ class PostgresStore:
         return int(rows[0][0]) if rows else None
 
     def document(self, number: int) -> Document:
-        documents = self._read([number])
-        if not documents:
+        return self.documents_of([number])[0]
+
+    def documents_of(self, numbers: Sequence[int]) -> list[Document]:
+        documents = self._read(numbers)
+        if len(documents) < len(set(numbers)):
             raise Mismatch("a document is missing")
-        return documents[number]
+        return [documents[number] for number in numbers]
 
     # Documents are read some hundred at a time, so that nothing waits for each.
 
     def documents(self) -> Iterator[Document]:
         for numbers in _pieces(self.document_numbers(), _READ):
-            documents = self._read(numbers)
-            yield from (documents[number] for number in numbers)
+            yield from self.documents_of(numbers)
 
     def contents(self) -> Iterator[tuple[int, Entry]]:
         for numbers in _pieces(self.document_numbers(), _READ):
@@ -519,12 +521,23 @@ class PostgresStore:
         self._run("ANALYZE wattwise.documents, wattwise.chunks, wattwise.vectors")
         ((count,),) = self._rows("SELECT count(*) FROM wattwise.vectors WHERE {alive}")
         if count >= INDEXED_FROM and dimension <= _MOST_INDEXED_DIMENSIONS:
-            mebibytes = min(4_000, 64 + count * (dimension * 2 + 400) // 1_000_000)
-            self._run(f"SET LOCAL maintenance_work_mem = '{mebibytes}MB'")
-            self._run(
+            self._build(
                 f"CREATE INDEX IF NOT EXISTS vectors_{dimension} ON wattwise.vectors USING hnsw"
-                f" ((vector::halfvec({dimension})) halfvec_ip_ops) WHERE vector_dims(vector) = {dimension}"
+                f" ((vector::halfvec({dimension})) halfvec_ip_ops) WHERE vector_dims(vector) = {dimension}",
+                # A graph that does not fit is built many times more slowly.
+                min(4_000, 64 + count * (dimension * 2 + 1_000) // 1_000_000),
             )
+
+    def _build(self, index: str, mebibytes: int) -> None:
+        from psycopg.errors import DiskFull
+
+        self._run(f"SET LOCAL maintenance_work_mem = '{mebibytes}MB'")
+        try:
+            with self._connected() as connection, connection.transaction():
+                connection.execute(index)
+        except DiskFull:  # of shared memory, of which a container has 64 MB: only several processes share the graph
+            self._run("SET LOCAL max_parallel_maintenance_workers = 0")
+            self._run(index)
 
     def save_files(self, generation: int, folder: Path) -> None:
         """Keep the files below a folder, under their names there, for every machine that reads this generation."""
@@ -567,7 +580,8 @@ class _Alive:
 
 
 def _executed(connection: "Connection[Any]", statement: str, generation: int, values: dict[str, Any]) -> Any:
-    return connection.execute(statement.format(alive=_Alive()), {"at": generation, **values})
+    # Vectors as text take ten milliseconds a question to read.
+    return connection.execute(statement.format(alive=_Alive()), {"at": generation, **values}, binary=True)
 
 
 def _prefixed(table: str, columns: str) -> str:

@@ -182,6 +182,9 @@ class Store:
         source = self._connection.execute(f"SELECT key, {_SOURCE_FIELDS} FROM sources WHERE key = ?", (key,))
         return Document(id, source_of(*(source.fetchone() or (None,))), title, text)
 
+    def documents_of(self, numbers: Sequence[int]) -> list[Document]:
+        return [self.document(number) for number in numbers]
+
     def documents(self) -> Iterator[Document]:
         """Every document, by id."""
         return (self.document(number) for number in self.document_numbers())

@@ -59,7 +59,7 @@ def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
     versions = ("old", "new")
     corpora = {name: _corpus(folder / name) for name in versions}
     change_corpus(corpora["new"])
-    with running(durable=True) as server:
+    with running(options="") as server:
         fresh = {name: server.database() for name in versions}
         for name in versions:
             began = time.monotonic()
@@ -69,7 +69,7 @@ def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
         database, before = server.database(), "none"
         for number in range(count):
             wanted = versions[number % 2]
-            moment = chance.random() * seconds
+            moment = 1.5 * chance.random() * seconds  # some come after its end
             said = _stopped(server, [str(corpora[wanted]), encoder], database.address, moment)
             after = next((name for name, held in known.items() if _contents(database) == held), "none")
             campaign.outcomes[before, after] += 1

@@ -27,22 +27,18 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Databases of a server that can be stopped and started; what it is told survives `immediate` as a power cut."""
+    """Databases of a server that can be stopped and started; `options` are for its program."""
 
     binaries: Path
     folder: Path
     port: int
-    durable: bool
+    options: str
     free: list[str] = field(default_factory=list)
 
     def start(self) -> None:
-        options = (
-            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c log_min_messages=fatal"
-        )
-        options += "" if self.durable else " -c fsync=off -c full_page_writes=off"
-        self.run(
-            "pg_ctl", "-D", str(self.folder / "data"), "-w", "-l", str(self.folder / "log"), "-o", options, "start"
-        )
+        usual = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c log_min_messages=fatal"
+        data, log = str(self.folder / "data"), str(self.folder / "log")
+        self.run("pg_ctl", "-D", data, "-w", "-l", log, "-o", f"{usual} {self.options}", "start")
 
     def stop(self, mode: str) -> None:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", mode, "-w", "stop")
@@ -87,13 +83,16 @@ class Server:
 
 
 @contextmanager
-def running(binaries: Path | None = None, *, durable: bool = False) -> Iterator[Server]:
-    """A new server, which is removed at the end. Raises Unavailable where none starts."""
+def running(binaries: Path | None = None, *, options: str = "-c fsync=off -c full_page_writes=off") -> Iterator[Server]:
+    """A new server, which is removed at the end. By its usual options it does not outlive a cut of the power.
+
+    Raises Unavailable where none starts.
+    """
     folder = Path(tempfile.mkdtemp(prefix="wattwise-postgres-"))
     try:
         if os.geteuid() == 0:
             os.chown(folder, pwd.getpwnam(_USER).pw_uid, -1)
-        server = Server(binaries or _binaries(), folder, _free_port(), durable)
+        server = Server(binaries or _binaries(), folder, _free_port(), options)
         password = folder / "password"
         password.write_text("s3cret/w@rd")
         password.chmod(0o644)
