@@ -642,8 +642,7 @@ def _configure(connection: "Connection[Any]") -> None:
     _register(connection)
     # Rows of other generations stand in the index, too: it is read on until enough are left.
     connection.execute(
-        "SELECT set_config('hnsw.iterative_scan', 'strict_order', false), set_config('hnsw.ef_search', %s, false),"
-        " set_config('search_path', 'wattwise, ' || current_setting('search_path'), false)",
+        "SELECT set_config('hnsw.iterative_scan', 'strict_order', false), set_config('hnsw.ef_search', %s, false)",
         (str(_CANDIDATES),),
     )
 
@@ -730,8 +729,9 @@ def writing_postgres(database: Database) -> Iterator[PostgresStore]:
         if not mine:
             raise CorpusError(f"Another ingest is writing to the index in {database}. Try again when it is done.")
         store = PostgresStore(lambda: nullcontext(connection), (latest or 0) + 1)
-        for statement in _index_statements():
-            connection.execute(statement)
+        if store.flaw():
+            for statement in _index_statements():
+                connection.execute(statement)
         try:
             begun = store.state() is not None
         except Mismatch:
@@ -828,6 +828,7 @@ class Records:
             pool(self._database).connection() as connection,
             connection.transaction(),
         ):
+            connection.execute("SET LOCAL search_path = wattwise")
             if alone:
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_RECORDS,))
             yield _Statements(connection)
