@@ -130,6 +130,7 @@ def test_a_generation_that_nobody_can_need_is_deleted_and_one_who_still_asks_for
     ]
 
 
+@pytest.mark.evaluation  # a pool waits ten seconds for a server that is away
 def test_a_question_goes_on_after_the_server_was_restarted(postgres: Server, database: Database, docs: Path) -> None:
     sync([docs], database, encoder="none")
     index = Index.open(database).snapshot()
