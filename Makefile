@@ -43,6 +43,7 @@ benchmarks: install
 campaign: index
 	$(BIN)/python -m benchmarks.campaign.kill --count 300
 	$(BIN)/python -m benchmarks.campaign.damage --count 20
+	$(BIN)/python -m benchmarks.campaign.stop --count 20
 	$(BIN)/python benchmarks/campaign/documents.py --count 100
 	$(BIN)/python benchmarks/campaign/fuzz.py
 	$(BIN)/python benchmarks/campaign/cold.py

@@ -27,7 +27,7 @@ from app.streaming import events
 from chatbot import Answer, Chatbot, Event, ReaderError
 from chatbot.suggestions import follow_ups
 from chatbot.transcript import conversation_as_json, conversation_as_markdown
-from ingest import CorpusError
+from ingest import CorpusError, address_of
 
 # Older exchanges wait behind a button, so that the two hundredth answer is as quick as the first.
 _SHOWN = 12
@@ -44,7 +44,7 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
     with st.bottom:  # put there by hand, the page does not run after the end of an answer
         question_box(operator)
     tools = st.container(horizontal=True, horizontal_alignment="right", gap="small", key="tools")
-    store = feedback_store(str(bot.index.path))
+    store = feedback_store(address_of(bot.index.path))
     earlier = _recent(exchanges())
     for exchange in earlier:
         # Where the answer was streamed into; emptied first, the page might draw the gap and close what stood open.
@@ -75,7 +75,7 @@ def _show_landing(operator: Operator, bot: Chatbot) -> None:
         )
         with st.container():
             question_box(operator)
-        show_questions(starters_of(str(bot.index.path), bot.index.generation), "starters", "For example")
+        show_questions(starters_of(address_of(bot.index.path), bot.index.generation), "starters", "For example")
 
 
 def _show_tools(found: Sequence[Answer]) -> None:
@@ -162,7 +162,7 @@ def _with_next(exchange: Exchange, bot: Chatbot) -> Exchange:
     """What to ask next, worked out when the answer stands there already."""
     if exchange.answer is None:
         return exchange
-    index, generation = str(bot.index.path), bot.index.generation
+    index, generation = address_of(bot.index.path), bot.index.generation
     asked = [e.question for e in exchanges()]
     found = follow_ups(exchange.answer, asked, lambda question: is_answered(index, generation, question))
     return settle(exchange, next_questions=found)

@@ -1,11 +1,12 @@
 """What the Sources page lists: documents without their texts, so that a large index can be listed, too."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
 from app.library import UPLOADS, uploaded
-from ingest import Document, Index
+from ingest import Document, Index, address_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Listed:
 
 def listed(index: Index) -> tuple[Listed, ...]:
     """Every document of this generation, by title."""
-    return _listed(str(index.path), index.generation, index)
+    return _listed(address_of(index.path), index.generation, index)
 
 
 @st.cache_data(show_spinner="Listing the documents", max_entries=4)
@@ -60,5 +61,7 @@ def removable(index: Index) -> frozenset[str]:
 
 
 def megabytes(index: Index) -> float:
-    """What the index takes on disk, added files included."""
+    """What the index takes on disk, added files included; 0 where it is in a database."""
+    if not isinstance(index.path, Path):
+        return 0.0
     return sum(file.stat().st_size for file in index.path.rglob("*") if file.is_file()) / 1_000_000

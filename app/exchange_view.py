@@ -19,7 +19,7 @@ from app.votes import show_votes
 from chatbot import Answer, FeedbackStore, ReaderError
 from chatbot.comparison_table import bars, comparison_rows
 from chatbot.sizing import Workload
-from ingest import Index
+from ingest import Index, address_of
 
 STAGES = {
     "searching": "Searching the sources",
@@ -91,7 +91,7 @@ def _show_memory(workload: Workload, index: Index) -> None:
     """The bar of a sizing, with the way to its page; nothing where the index has lost what it was computed with."""
     with suppress(ReaderError):
         link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
-        st.html(memory_bar_html(sized(str(index.path), index.generation, workload)) + link)
+        st.html(memory_bar_html(sized(address_of(index.path), index.generation, workload)) + link)
 
 
 def _show_stopped(exchange: Exchange) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import BinaryIO, cast
 
-from ingest import CorpusError, Index, SyncReport, sync
+from ingest import CorpusError, Index, Place, SyncReport, sync
 
 UPLOADS, STAGED = "uploads", "staged"
 FILE_TYPES = ("md", "mdx", "txt", "rst", "html", "htm", "pdf", "docx", "pptx", "xlsx", "csv", "json", "jsonl")
@@ -54,14 +54,14 @@ def uploads_folder(index: Path) -> Path:
     return index / UPLOADS
 
 
-def uploaded(index: Path) -> tuple[str, ...]:
-    """The names of the files that visitors added, sorted."""
-    return _names(uploads_folder(index))
+def uploaded(index: Place) -> tuple[str, ...]:
+    """The names of the files that visitors added, sorted; a database has none."""
+    return _names(uploads_folder(index)) if isinstance(index, Path) else ()
 
 
-def unfinished(index: Path, ids: Collection[str]) -> Mapping[str, str]:
+def unfinished(index: Place, ids: Collection[str]) -> Mapping[str, str]:
     """The files of visitors that an index with documents of these ids does not have, by name, and why not."""
-    staging, kept = _names(index / STAGED), uploaded(index)
+    staging, kept = _names(index / STAGED) if isinstance(index, Path) else (), uploaded(index)
     missing = {*staging, *kept} - {name for name in kept if f"{UPLOADS}/{name}" in ids}
     return {name: INTERRUPTED if name in staging else OUTSIDE for name in sorted(missing)}
 
@@ -144,7 +144,7 @@ def synchronise(index: Index, *, dry_run: bool = False, progress: Progress | Non
 
 def origins(index: Index) -> tuple[str, ...]:
     """The sources that the index was made from, without the visitors' folder: each as `wattwise ingest` was given it."""
-    own = str(uploads_folder(index.path).resolve())
+    own = str(uploads_folder(index.path).resolve()) if isinstance(index.path, Path) else None
     return tuple(origin for origin in index.origins() if origin != own)
 
 

@@ -17,7 +17,7 @@ from chatbot.settings import Settings, settings_from
 from chatbot.sizing import Facts, Sizing, Workload, size
 from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
-from ingest import Index
+from ingest import Index, Place, address_of, place_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Operator:
 
     @property
     def may_change(self) -> bool:
-        return self.app.may_change(self.is_own_user)
+        """A library in a database is changed by `wattwise ingest`: other machines do not have the files of this one."""
+        return isinstance(self.common.index, Path) and self.app.may_change(self.is_own_user)
 
     @property
     def may_name_models(self) -> bool:
@@ -53,12 +54,12 @@ def operator() -> Operator:
     return Operator(settings_from(os.environ, Settings), app, here)
 
 
-def bot_of(index: Path, model: str, passages: int = 0) -> Chatbot:
+def bot_of(index: Place, model: str, passages: int = 0) -> Chatbot:
     """The bot for a model, opened once for all sessions. Raises CorpusError and ReaderError.
 
     `passages` bounds what a language model reads before its first attempt; 0 leaves it to the operator.
     """
-    return _opened(str(index), model, 0 if model == OFFLINE else passages)
+    return _opened(address_of(index), model, 0 if model == OFFLINE else passages)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -69,7 +70,7 @@ def _opened(index: str, model: str, passages: int) -> Chatbot:
 
 def facts_of(index: Index) -> Facts:
     """What sizing computes with, as the index has it in this generation; the corpus's own where it holds no models."""
-    return _facts(str(index.path), index.generation, index)
+    return _facts(address_of(index.path), index.generation, index)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -88,9 +89,9 @@ def sized(path: str, generation: int, workload: Workload) -> Sizing:
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def feedback_store(index: str) -> FeedbackStore | None:
-    """The votes beside the index; None where the folder cannot be written, so that the page goes on without."""
+    """The votes beside the index; None where they cannot be written, so that the page goes on without."""
     try:
-        return FeedbackStore(Path(index))
+        return FeedbackStore(place_at(index))
     except ReaderError:
         return None
 

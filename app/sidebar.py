@@ -7,6 +7,7 @@ from app.escaping import as_label
 from app.resources import Operator, bot_of, feedback_store
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.llm.models import OFFLINE
+from ingest import address_of
 
 _MODEL, _DEPTH = "reader", "depth"
 # How many passages a language model reads before its first attempt.
@@ -30,7 +31,7 @@ def show_sidebar(operator: Operator) -> None:
             st.caption(as_label(str(st.user.get("name") or st.user.get("email") or "Signed in")))
             st.button("Sign out", on_click=st.logout, type="tertiary")
         if operator.is_own_user:
-            _show_damage(feedback_store(str(operator.common.index)))
+            _show_damage(feedback_store(address_of(operator.common.index)))
 
 
 def _show_damage(store: FeedbackStore | None) -> None:

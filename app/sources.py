@@ -15,7 +15,7 @@ from app.progress import bar
 from app.resources import Operator
 from app.syncing_view import show_syncing
 from chatbot import Chatbot, retrieve
-from ingest import Index
+from ingest import Index, address_of
 
 _PAGE = 20
 _FOUND = 10
@@ -46,7 +46,7 @@ def _health(index: Index, documents: Sequence[Listed]) -> str:
     facts = (
         f"{len(documents):,} documents",
         f"{len(index):,} passages",
-        f"{megabytes(index):,.1f} MB",
+        f"{size:,.1f} MB" if (size := megabytes(index)) else "in PostgreSQL",
         encoder,
         f"compared with its sources on {day(index.updated)}, {index.updated[11:16]} UTC",
         f"generation {index.generation}",
@@ -72,7 +72,7 @@ def _show_list(operator: Operator, index: Index, documents: Sequence[Listed]) ->
 
 
 def _show_row(index: Index, document: Listed, is_removable: bool) -> None:
-    passages = passages_of(str(index.path), index.generation, document.id, index)
+    passages = passages_of(address_of(index.path), index.generation, document.id, index)
     details = " · ".join(d for d in (document.details, f"{passages} passage{'' if passages == 1 else 's'}") if d)
     with st.container(gap=None, key=f"row-{document.id}"):
         st.button(

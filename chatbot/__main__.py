@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from chatbot.answer import ReaderError, Turn
-from ingest import CorpusError
+from ingest import CorpusError, place_at
 
 if TYPE_CHECKING:
     from chatbot.bot import Chatbot
@@ -112,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     status.set_defaults(command=_status)
     for command in (ask, chat, status):
         command.add_argument(
-            "--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR"
+            "--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or "index"), metavar="PLACE"
         )
     for command in (ask, chat):
         command.add_argument("--model", default=os.environ.get("WATTWISE_MODEL", "offline"), metavar="M")

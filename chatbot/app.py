@@ -16,6 +16,7 @@ from typing import Any
 
 from chatbot.answer import ReaderError
 from chatbot.settings import Settings, settings_from
+from ingest import address_of, place_at
 
 SCRIPT = Path(__file__).resolve().parents[1] / "streamlit_app.py"
 CONFIG = SCRIPT.parent / "app" / "config.toml"
@@ -68,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
     environment = {
         **streamlit_variables(tomllib.loads(CONFIG.read_text(encoding="utf-8"))),
         **os.environ,
-        "WATTWISE_INDEX": str(options.index.resolve()),
+        "WATTWISE_INDEX": address_of(options.index),
         "WATTWISE_MODEL": options.model,
     }
     print(f"The chat opens on http://{_shown(options.host)}:{options.port}. Ctrl-C ends it.", file=sys.stderr)
@@ -95,7 +96,7 @@ def _variables(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str
 def _parser() -> argparse.ArgumentParser:
     common, own = settings_from(os.environ, Settings), settings_from(os.environ, AppSettings, prefix="WATTWISE_APP_")
     parser = argparse.ArgumentParser(prog="wattwise app", description="The chat in a browser.")
-    parser.add_argument("--index", type=Path, default=common.index, metavar="DIR", help="the index (%(default)s)")
+    parser.add_argument("--index", type=place_at, default=common.index, metavar="PLACE", help="the index (%(default)s)")
     parser.add_argument("--model", default=common.model, metavar="M", help="offline, or provider:model (%(default)s)")
     parser.add_argument("--port", type=int, default=own.port, metavar="N", help="the port (%(default)s)")
     parser.add_argument("--host", default=own.host, metavar="H", help="the address to listen on (%(default)s)")

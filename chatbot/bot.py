@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from chatbot import deadline
@@ -31,7 +30,7 @@ from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
 from chatbot.sizing.workload import Workload
 from chatbot.sizing_answer import answer_by_sizing
-from ingest import Index
+from ingest import Index, Place
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -80,7 +79,7 @@ class Chatbot:
 
     @classmethod
     def open(
-        cls, index: str | Path, model: str | BaseChatModel = OFFLINE, settings: ModelSettings | None = None
+        cls, index: str | Place, model: str | BaseChatModel = OFFLINE, settings: ModelSettings | None = None
     ) -> Chatbot:
         """Open an index with a reader.
 

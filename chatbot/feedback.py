@@ -1,15 +1,16 @@
-"""What users think of an answer: votes and comments, kept in SQLite beside the index and shared by every surface."""
+"""What users think of an answer: votes and comments, kept with the index and shared by every surface."""
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from chatbot.answer import ReaderError
-from chatbot.private_files import open_private_database
+from chatbot.private_files import open_private_database, told, upsert
+from ingest import Database, Place, Records
 
 FILE_NAME = "feedback.sqlite"
 
@@ -33,47 +34,61 @@ class Feedback:
     given_at: str = ""
 
 
+_COLUMNS = ", ".join(field.name for field in fields(Feedback))
 _SCHEMA = (
-    f"CREATE TABLE IF NOT EXISTS feedback ({', '.join(f.name for f in fields(Feedback))},"
+    f"CREATE TABLE IF NOT EXISTS feedback ({_COLUMNS},"
     " PRIMARY KEY (surface, answer_id, voter))"
 )
 
 
 class FeedbackStore:
-    """Votes in one SQLite file; safe for several processes at once. ReaderError when the file cannot be written.
+    """Votes in one SQLite file of the index folder, or in its database; safe for several processes at once.
 
-    Only the owner of the file may read it; a damaged one is set aside (see `open_private_database`).
+    ReaderError when it cannot be written. Only the owner of the file may read it; a damaged one is set aside (see
+    `open_private_database`).
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / FILE_NAME
+    def __init__(self, index: Place) -> None:
+        self.place = index if isinstance(index, Database) else index / FILE_NAME
+        with told():
+            self._records = Records(index) if isinstance(index, Database) else None
         with self._connection():
-            pass  # A file that cannot be written is found at once.
+            pass  # A place that cannot be written is found at once.
 
     @property
     def damaged(self) -> tuple[str, ...]:
         """The names of earlier files of votes beside it, which were damaged and set aside."""
-        found = (p.name for p in self.file.parent.glob(f"{self.file.name}.damaged-*"))
+        if isinstance(self.place, Database):
+            return ()
+        found = (p.name for p in self.place.parent.glob(f"{self.place.name}.damaged-*"))
         return tuple(sorted(name for name in found if name.rpartition("-")[2].isdigit()))
 
     def add(self, feedback: Feedback) -> None:
         """Store a vote; the same voter's earlier one on that answer is replaced."""
-        values = astuple(feedback)
-        stamped = (*values[:-1], values[-1] or datetime.now(UTC).isoformat(timespec="seconds"))
+        given_at = feedback.given_at or datetime.now(UTC).isoformat(timespec="seconds")
+        row = astuple(replace(feedback, given_at=given_at))
         with self._connection() as connection:
-            connection.execute(f"INSERT OR REPLACE INTO feedback VALUES ({', '.join('?' * len(stamped))})", stamped)
+            # SQLite has no type for the truth, and PostgreSQL takes no number for it.
+            numbers = [int(value) if isinstance(value, bool) else value for value in row]
+            connection.execute(upsert("feedback", _COLUMNS, "surface, answer_id, voter"), numbers)
 
     def all(self) -> tuple[Feedback, ...]:
         """Every vote, oldest first."""
         with self._connection() as connection:
-            rows = connection.execute("SELECT * FROM feedback ORDER BY given_at, rowid").fetchall()
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM feedback ORDER BY given_at, rowid").fetchall()
         return tuple(Feedback(row[0], row[1], row[2], bool(row[3]), *row[4:]) for row in rows)
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self) -> Iterator[Any]:
+        with told():
+            if self._records:
+                with self._records.transaction() as statements:
+                    yield statements
+                return
+        assert isinstance(self.place, Path)
         # One short connection a call: Streamlit and Slack call from many threads, and what is damaged meanwhile is set aside.
         try:
-            with closing(open_private_database(self.file, _SCHEMA)) as connection, connection:
+            with closing(open_private_database(self.place, _SCHEMA)) as connection, connection:
                 yield connection
         except (OSError, sqlite3.Error) as error:
-            raise ReaderError(f"{self.file} cannot be written ({error}): mend its permissions.") from error
+            raise ReaderError(f"{self.place} cannot be written ({error}): mend its permissions.") from error

@@ -9,13 +9,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import ReaderError
 from chatbot.deadline import Limits
 from chatbot.settings import Settings, settings_from
-from ingest import CorpusError
+from ingest import CorpusError, place_at
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -99,7 +98,7 @@ def _parser(own: McpSettings) -> argparse.ArgumentParser:
         metavar="NAME",
         help="a name or address that clients reach --host by; may be repeated",
     )
-    parser.add_argument("--index", type=Path, default=common.index, metavar="DIR", help="the index (%(default)s)")
+    parser.add_argument("--index", type=place_at, default=common.index, metavar="PLACE", help="the index (%(default)s)")
     parser.add_argument("--model", default=common.model, metavar="M", help="offline, or provider:model (%(default)s)")
     return parser
 

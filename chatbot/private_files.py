@@ -1,15 +1,20 @@
-"""Databases beside the index that hold what people wrote: only their owner may read them, and damage to one stops nothing.
+"""Databases with the index that hold what people wrote: only their owner may read them, and damage to one stops nothing.
 
-No answer depends on them. So a damaged one is set aside under another name, and a new one is used.
+No answer depends on them. So a damaged file is set aside under another name, and a new one is used. Where the index is in
+PostgreSQL they are tables there. The statements are such that both take them.
 """
 
 import logging
 import os
 import sqlite3
 import threading
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
+
+from chatbot.answer import ReaderError
+from ingest import CorpusError
 
 _log = logging.getLogger("wattwise.files")
 # What SQLite keeps beside a database; it gives new ones the permissions of the database.
@@ -41,6 +46,24 @@ def open_private_database(file: Path, schema: str) -> sqlite3.Connection:
                 "%s is damaged (%s): it is kept as %s, and a new one is used", file, damage, set_aside(file).name
             )
         return _connected(file, schema)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What keeps a database from being written, as a ReaderError."""
+    try:
+        yield
+    except CorpusError as error:
+        raise ReaderError(str(error)) from error
+
+
+def upsert(table: str, columns: str, key: str) -> str:
+    """The statement that writes a row, in the place of the one with the same key."""
+    names = columns.split(", ")
+    others = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
+    return (
+        f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))}) ON CONFLICT ({key}) DO UPDATE SET {others}"
+    )
 
 
 def make_private_folder(folder: Path) -> None:

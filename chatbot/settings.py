@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from chatbot.answer import ReaderError
+from ingest import Place, place_at
 
 T = TypeVar("T")
 
@@ -14,14 +15,14 @@ T = TypeVar("T")
 class Settings:
     """What every command needs: `WATTWISE_INDEX` and `WATTWISE_MODEL`."""
 
-    index: Path = Path("index")
+    index: Place = Path("index")
     model: str = "offline"
 
 
 def settings_from(environ: Mapping[str, str], kind: type[T], *, prefix: str = "WATTWISE_") -> T:
     """A settings value whose fields stand in variables of the same name in capitals behind a prefix.
 
-    A field is a str, Path, bool, int, float or tuple[str, ...] (separated by commas or spaces); an empty variable counts as
+    A field is a str, Path, Place, bool, int, float or tuple[str, ...] (separated by commas or spaces); an empty variable counts as
     unset. ReaderError names a variable that cannot be read and what it takes.
     """
     hints = get_type_hints(kind)
@@ -41,6 +42,7 @@ _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 _READERS: dict[Any, tuple[Callable[[str], Any], str]] = {
     str: (str, "a text"),
     Path: (Path, "a path"),
+    Place: (place_at, "a folder or an address postgresql://…"),
     bool: (lambda text: _TRUTH[text.lower()], "true or false"),
     int: (int, "a whole number"),
     float: (float, "a number"),

@@ -9,13 +9,9 @@ if TYPE_CHECKING:
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
-    from ingest.minilm import (
-        Sentence,
-        known_words,
-        load_exam_encoder,
-        load_judge,
-        load_sentence_encoder,
-    )
+    from ingest.minilm import Sentence, known_words, load_exam_encoder, load_judge, load_sentence_encoder
+    from ingest.place import Database, Place, address_of, place_at
+    from ingest.postgres import Records
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
@@ -23,15 +19,19 @@ if TYPE_CHECKING:
 __all__ = [
     "Chunk",
     "CorpusError",
+    "Database",
     "Document",
     "Encoder",
     "Index",
+    "Place",
     "ProvedAnswer",
+    "Records",
     "Remembered",
     "Row",
     "Sentence",
     "Source",
     "SyncReport",
+    "address_of",
     "check",
     "known_words",
     "load_encoder",
@@ -39,6 +39,7 @@ __all__ = [
     "load_judge",
     "load_sentence_encoder",
     "load_tables",
+    "place_at",
     "read_answers",
     "read_rows",
     "sync",
@@ -47,15 +48,19 @@ __all__ = [
 _HOMES = {
     "Chunk": "ingest.document",
     "CorpusError": "ingest.document",
+    "Database": "ingest.place",
     "Document": "ingest.document",
     "Encoder": "ingest.encoder",
     "Index": "ingest.index",
+    "Place": "ingest.place",
     "ProvedAnswer": "ingest.answers",
+    "Records": "ingest.postgres",
     "Remembered": "ingest.encoder",
     "Row": "ingest.rows",
     "Sentence": "ingest.minilm",
     "Source": "ingest.document",
     "SyncReport": "ingest.syncing",
+    "address_of": "ingest.place",
     "check": "ingest.checking",
     "known_words": "ingest.minilm",
     "load_encoder": "ingest.encoder",
@@ -64,6 +69,7 @@ _HOMES = {
     "load_sentence_encoder": "ingest.minilm",
     "load_tables": "ingest.rows",
     "read_answers": "ingest.answers",
+    "place_at": "ingest.place",
     "read_rows": "ingest.rows",
     "sync": "ingest.syncing",
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 from ingest.document import CorpusError
 from ingest.encoder import DEFAULT_ENCODER
+from ingest.place import Place, place_at
 from ingest.syncing import Progress, SyncReport, sync
 
 SHIPPED = Path(__file__).resolve().parents[1] / "corpus"
@@ -52,9 +53,12 @@ def _parser() -> argparse.ArgumentParser:
         default=["corpus" if Path("corpus").exists() else str(SHIPPED)],
         help="file, folder, s3://bucket/prefix or https:// page (corpus, or else the one that wattwise comes with)",
     )
-    index = os.environ.get("WATTWISE_INDEX") or "index"
     parser.add_argument(
-        "--index", metavar="DIR", default=index, help=f"where the index is ({index}; WATTWISE_INDEX sets it)"
+        "--index",
+        type=place_at,
+        metavar="PLACE",
+        default=place_at(os.environ.get("WATTWISE_INDEX") or "index"),
+        help="a folder, or postgresql://USER@HOST/DATABASE (%(default)s; WATTWISE_INDEX sets it)",
     )
     parser.add_argument(
         "--encoder",
@@ -89,16 +93,16 @@ def _bars() -> Iterator[Progress | None]:
             bar.close()
 
 
-def _damage(report: SyncReport, index: str, dry_run: bool) -> Iterator[str]:
+def _damage(report: SyncReport, index: Place, dry_run: bool) -> Iterator[str]:
     if report.set_aside:
-        yield f"damaged: {index} could not be used and was made anew. The old store is {Path(index) / report.set_aside}."
+        yield f"damaged: {index} could not be used and was made anew. The old store is {index}/{report.set_aside}."
     if report.damaged:
         some = ", ".join(report.damaged[:5]) + (" and others" if len(report.damaged) > 5 else "")
         taken = "would be taken" if dry_run else "were taken"
         yield f"damaged: the stored text of {len(report.damaged)} documents was not as written; they {taken} from their sources again: {some}"
 
 
-def _summary(report: SyncReport, index: str, dry_run: bool) -> str:
+def _summary(report: SyncReport, index: Place, dry_run: bool) -> str:
     kinds = ("added", "changed", "removed", "unchanged", "failed")
     counts = ", ".join(f"{len(getattr(report, kind))} {kind}" for kind in kinds)
     lines = [

@@ -2,20 +2,30 @@
 
 `derived-<generation>/` holds the words (tantivy), the vectors (FAISS) and a manifest with the mark of the generation
 and the length and check sum of every file. What is missing, older or damaged is built again, and nothing is encoded.
+
+They stand beside a store that is a file. A database holds those for the words itself, and finds vectors itself: whoever
+reads it copies the files of a generation into a cache folder of this machine.
 """
 
 import json
+import os
 import secrets
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ingest.document import Chunk
 from ingest.lexical import LexicalIndex, build_lexical
-from ingest.opening import restrict
+from ingest.opening import AnyStore, restrict
+from ingest.place import Database, Place
+from ingest.postgres import PostgresStore
 from ingest.store import State, Store
 from ingest.vectors import VectorIndex, build_vectors
 
@@ -25,27 +35,84 @@ _BUILD = 2  # to be raised when the fields or the files change: what another bui
 _BROKEN = (OSError, ValueError, RuntimeError)  # as Python, tantivy and FAISS each say it of files
 
 
+class NearestVectors(Protocol):
+    """`search` gives the chunk numbers nearest to a unit vector, with their cosines, best first."""
+
+    def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Derived:
     lexical: LexicalIndex
-    vectors: VectorIndex | None
+    vectors: NearestVectors | None
 
 
-def load_derived(folder: Path, store: Store, state: State) -> Derived:
-    """The engines of a generation, built first if need be: elsewhere, if nothing can be written beside the store."""
-    place = place_of(folder, state)
-    if is_whole(place, state):
+@dataclass(frozen=True, slots=True)
+class _InDatabase:
+    store: PostgresStore
+
+    def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+        return self.store.nearest(vector, limit)
+
+
+def load_derived(place: Place, store: AnyStore, state: State) -> Derived:
+    """The engines of a generation, made or copied first if need be: elsewhere, if nothing can be written in their folder."""
+    folder = _cache(store) if isinstance(store, PostgresStore) else Path(str(place))
+    found = place_of(folder, state)
+    if is_whole(found, state):
         try:
-            return _load(place, state)
+            return _load(found, store, state)
         except _BROKEN:
             pass  # the writer removed it in between
     try:
-        build_derived(folder, store, state)
-        return _load(place, state)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _provide(folder, store, state)
+        return _load(found, store, state)
     except _BROKEN:
         with tempfile.TemporaryDirectory() as elsewhere:
-            build_derived(Path(elsewhere), store, state)
-            return _load(place_of(Path(elsewhere), state), state)
+            _provide(Path(elsewhere), store, state)
+            return _load(place_of(Path(elsewhere), state), store, state)
+
+
+def complete_derived(place: Place, store: AnyStore, state: State) -> None:
+    """Have the files of a generation whole before it is committed."""
+    if isinstance(store, PostgresStore):
+        with tempfile.TemporaryDirectory() as elsewhere:
+            kept = place_of(Path(elsewhere), state)
+            store.fetch_files(state.generation, kept)
+            if not is_whole(kept, state):
+                shutil.rmtree(kept, ignore_errors=True)
+                build_derived(Path(elsewhere), store, state)
+                store.save_files(state.generation, kept)
+        if state.dimension:
+            store.index_vectors(state.dimension)
+    elif isinstance(place, Path) and not is_whole(place_of(place, state), state):
+        build_derived(place, store, state)
+
+
+def is_complete(place: Place, store: AnyStore, state: State) -> bool:
+    """Whether the files of a generation are as they were made."""
+    if isinstance(place, Path):
+        return is_whole(place_of(place, state), state)
+    assert isinstance(store, PostgresStore)
+    with tempfile.TemporaryDirectory() as elsewhere:
+        store.fetch_files(state.generation, Path(elsewhere))
+        return is_whole(Path(elsewhere), state)
+
+
+def _cache(store: PostgresStore) -> Path:
+    """Of this machine's user, for this library."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return caches / "wattwise" / store.mark()
+
+
+def _provide(folder: Path, store: AnyStore, state: State) -> None:
+    if isinstance(store, PostgresStore):
+        _fill(folder, state, lambda place: store.fetch_files(state.generation, place))
+        if is_whole(place_of(folder, state), state):
+            remove_others(folder, state)
+            return
+    build_derived(folder, store, state)
 
 
 def is_whole(place: Path, state: State) -> bool:
@@ -56,14 +123,21 @@ def is_whole(place: Path, state: State) -> bool:
         return False
 
 
-def build_derived(folder: Path, store: Store, state: State) -> None:
-    """Builds in a folder of its own and gives it its name at the end, in the place of one that cannot be used."""
+def build_derived(folder: Path, store: AnyStore, state: State) -> None:
+    def build(place: Path) -> None:
+        build_lexical(searched_rows(store), place)
+        if state.dimension and isinstance(store, Store):
+            build_vectors(store.vector_rows(), state.dimension, place)
+
+    _fill(folder, state, build)
+
+
+def _fill(folder: Path, state: State, fill: Callable[[Path], None]) -> None:
+    """Fill a folder of its own and give it its name at the end, in the place of one that cannot be used."""
     temporary = folder / f"{_PREFIX}new-{secrets.token_hex(8)}"
     temporary.mkdir(mode=0o700)
     try:
-        build_lexical(searched_rows(store), temporary)
-        if state.dimension:
-            build_vectors(store.vector_rows(), state.dimension, temporary)
+        fill(temporary)
         (temporary / _MANIFEST).write_text(json.dumps(_manifest(temporary, state)))
         restrict(temporary)
         _rename(temporary, place_of(folder, state), state)
@@ -71,8 +145,10 @@ def build_derived(folder: Path, store: Store, state: State) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def remove_others(folder: Path, state: State | None) -> None:
+def remove_others(folder: Place, state: State | None) -> None:
     """Remove every derived folder but that of the given generation. A reader that has one open keeps what it opened."""
+    if isinstance(folder, Database):
+        return  # each machine does it
     kept = place_of(folder, state) if state else None
     for place in folder.glob(f"{_PREFIX}*"):
         if place != kept:
@@ -83,16 +159,15 @@ def place_of(folder: Path, state: State) -> Path:
     return folder / f"{_PREFIX}{state.generation}"
 
 
-def _load(place: Path, state: State) -> Derived:
+def _load(place: Path, store: AnyStore, state: State) -> Derived:
+    if isinstance(store, PostgresStore):
+        return Derived(LexicalIndex(place), _InDatabase(store) if state.dimension else None)
     return Derived(LexicalIndex(place), VectorIndex(place) if state.dimension else None)
 
 
-def searched_rows(store: Store) -> Iterator[tuple[int, Chunk, str]]:
+def searched_rows(store: AnyStore) -> Iterator[tuple[int, Chunk, str]]:
     """What is searched by words: each chunk with its number and its context, by document."""
-    for number in store.document_numbers():
-        for chunk, entry in store.entries(number, store.document(number)):
-            if entry.searched:
-                yield chunk, entry.chunk, entry.context
+    return ((chunk, entry.chunk, entry.context) for chunk, entry in store.contents() if entry.searched)
 
 
 def _rename(temporary: Path, place: Path, state: State) -> None:

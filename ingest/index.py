@@ -2,8 +2,8 @@
 
 import weakref
 from collections.abc import Callable, Container, Sequence
-from functools import lru_cache, partial
-from pathlib import Path
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from threading import Lock, RLock
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ingest.derived import Derived, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
 from ingest.encoder import Encoder, Remembered, RememberingEncoder, load_encoder
-from ingest.opening import FILE_NAME, explained, mending, open_store
+from ingest.opening import AnyStore, explained, mending, open_store, signature
+from ingest.place import Place, place_at
 from ingest.store import Mismatch, State, Store, chunk_of
 
 # Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
@@ -23,7 +24,7 @@ _CACHED_CHUNKS = 1_024
 
 
 class Index:
-    """An index on disk, open for reading; safe to share between threads.
+    """An index in a folder or a database, open for reading; safe to share between threads.
 
     Each call sees one generation, the newest. What takes several calls that belong together asks a `snapshot`.
     """
@@ -35,9 +36,12 @@ class Index:
         self._lock = RLock()
 
     @classmethod
-    def open(cls, path: str | Path) -> "Index":
-        """Raises CorpusError, with the command that mends it, where there is no usable index."""
-        view = _load_view(Path(path), None)
+    def open(cls, path: str | Place) -> "Index":
+        """Open a folder, or a database by its address (postgresql://…).
+
+        Raises CorpusError, with the command that mends it, where there is no usable index.
+        """
+        view = _load_view(place_at(path), None)
         return cls(view, _encoding(view.path, view.state), follows=True)
 
     def snapshot(self) -> "Index":
@@ -46,7 +50,8 @@ class Index:
         return Index(view, self._encoding, follows=False)
 
     @property
-    def path(self) -> Path:
+    def path(self) -> Place:
+        """Where the index is: its folder, or its database, whose text shows no password."""
         return self._view.path
 
     @property
@@ -76,7 +81,7 @@ class Index:
         view = self._current()
         if view.derived.vectors is None or limit <= 0:
             return []
-        return view.named(view.derived.vectors.search(view.fitting(vector), limit + _TIES))[:limit]
+        return view.named(view.nearest(view.fitting(vector), limit + _TIES))[:limit]
 
     def similarities(self, vector: NDArray[np.float32], ids: Sequence[str]) -> list[float]:
         """The cosine of a unit vector to each of the chunks; 0 where the index has no vectors."""
@@ -143,29 +148,38 @@ class Index:
 
 
 class _View:
-    """One generation: a read transaction and the engines derived from what it sees."""
+    """One generation: its store and the engines derived from it."""
 
-    def __init__(self, path: Path, signature: object, store: Store, state: State, derived: Derived) -> None:
+    def __init__(self, path: Place, signature: object, store: AnyStore, state: State, derived: Derived) -> None:
         self.path = path
         self.state = state
         self.derived = derived
         self.count = store.count_searched()
         self._signature = signature
         self._store = store
-        self._lock = Lock()
-        self._document = lru_cache(maxsize=_CACHED_DOCUMENTS)(store.document)
+        # One connection is for one thread at a time; a pool has one for each.
+        self._lock = Lock() if isinstance(store, Store) else nullcontext()
         # Nothing in here holds the view itself, which closes its store as soon as nobody has it.
-        load = partial(_load_chunks, path, store, self._document, self._lock)
+        self._documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
+        load = partial(_load_chunks, path, store, self._documents, self._lock)
         self._chunks = Remembered(lambda: load, _CACHED_CHUNKS)
         weakref.finalize(self, store.close)
 
     def is_newest(self) -> bool:
-        return self._signature == _signature(self.path)
+        if self._signature != signature(self.path):
+            return False
+        self._store.keep()
+        return True
 
     def named(self, hits: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
         with self._lock, explained(self.path):
             ids = self._store.chunk_ids([number for number, _ in hits])
         return sorted(((ids[number], score) for number, score in hits), key=lambda hit: (-hit[1], hit[0]))
+
+    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+        assert self.derived.vectors
+        with explained(self.path):
+            return self.derived.vectors.search(vector, limit)
 
     def fitting(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         flat = np.asarray(vector, dtype=np.float32).reshape(-1)
@@ -186,7 +200,7 @@ class _View:
 
     def documents(self) -> list[Document]:
         with self._lock, explained(self.path):
-            return [self._store.document(number) for number in self._store.document_numbers()]
+            return list(self._store.documents())
 
     def origins(self) -> list[str]:
         with self._lock, explained(self.path):
@@ -200,7 +214,9 @@ class _View:
         with self._lock, explained(self.path):
             ids = self._store.questions()
             rows, vectors = self._store.chunk_rows(ids), self._store.vectors(ids)
-            chunks = [chunk_of(self._document(rows[id][0]), rows[id][1]) for id in ids]
+            numbers = list(dict.fromkeys(rows[id][0] for id in ids))
+            documents = dict(zip(numbers, self._documents(numbers), strict=True))
+        chunks = [chunk_of(documents[rows[id][0]], rows[id][1]) for id in ids]
         return chunks, np.stack([vectors[id] for id in ids]) if ids else np.zeros((0, 0), dtype=np.float32)
 
     def sources(self) -> list[Source]:
@@ -212,21 +228,27 @@ class _View:
             number = self._store.document_number(id)
             if number is None:
                 return []
-            document = self._document(number)
+            (document,) = self._documents([number])
             if document.id != id:
                 raise Mismatch(f"the document {id} is not found by its id")
             return [entry.chunk for _, entry in self._store.entries(number, document)]
 
 
 def _load_chunks(
-    path: Path, store: Store, document: Callable[[int], Document], lock: Lock, ids: Sequence[str]
+    path: Place,
+    store: AnyStore,
+    documents: Callable[[Sequence[int]], list[Document]],
+    lock: AbstractContextManager[object],
+    ids: Sequence[str],
 ) -> list[Chunk]:
     with lock, explained(path):
         rows = store.chunk_rows(ids)
-        return [chunk_of(document(rows[id][0]), rows[id][1]) for id in _present(path, store, ids, rows)]
+        found = [rows[id] for id in _present(path, store, ids, rows)]
+        shared = documents([number for number, _ in found])
+        return [chunk_of(document, row) for document, (_, row) in zip(shared, found, strict=True)]
 
 
-def _present(path: Path, store: Store, ids: Sequence[str], found: Container[str]) -> Sequence[str]:
+def _present(path: Place, store: AnyStore, ids: Sequence[str], found: Container[str]) -> Sequence[str]:
     missing = [id for id in ids if id not in found]
     if missing and store.holds_chunk(missing):
         raise Mismatch("passages that it holds are not found")
@@ -235,7 +257,7 @@ def _present(path: Path, store: Store, ids: Sequence[str], found: Container[str]
     return ids
 
 
-def _encoding(path: Path, state: State) -> RememberingEncoder:
+def _encoding(path: Place, state: State) -> RememberingEncoder:
     def load() -> Encoder:
         encoder = load_encoder(state.encoder)
         if encoder.dimension != state.dimension:
@@ -248,24 +270,11 @@ def _encoding(path: Path, state: State) -> RememberingEncoder:
     return RememberingEncoder(load, state.dimension)
 
 
-def _load_view(path: Path, previous: _View | None) -> _View:
+def _load_view(path: Place, previous: _View | None) -> _View:
     """The newest generation; the engines of the previous view are kept where only the time of the sync is new."""
-    signature = _signature(path)
+    found = signature(path)
     store, state = open_store(path)
     with explained(path):
         same = previous is not None and previous.state.mark == state.mark
         derived = previous.derived if previous and same else load_derived(path, store, state)
-        return _View(path, signature, store, state, derived)
-
-
-def _signature(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
-    """What differs after every commit: identity, length and time of the store and of its log (an empty log is none)."""
-    return tuple(_stamp(path / name) for name in (FILE_NAME, f"{FILE_NAME}-wal"))
-
-
-def _stamp(file: Path) -> tuple[int, int, int] | None:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else None
+        return _View(path, found, store, state, derived)

@@ -1,4 +1,4 @@
-"""Opening the store: readers in a read transaction, one writer at a time; what is wrong with an index, in words."""
+"""Opening the store, in a folder or a database: readers of one generation, one writer at a time; what is wrong, in words."""
 
 import fcntl
 import os
@@ -14,20 +14,26 @@ from typing import Literal
 from urllib.parse import quote
 
 from ingest.document import CorpusError
+from ingest.place import Database, Place
+from ingest.postgres import PostgresStore, explained_postgres, newest, open_postgres, origins_of, writing_postgres
 from ingest.store import SCHEMA, Mismatch, State, Store
 
+AnyStore = Store | PostgresStore
 FORMAT = 3
 FILE_NAME = "store.sqlite"
 _LOCK = "writer.lock"
 _UNREACHABLE = re.compile("SQLITE_(BUSY|LOCKED|PERM|READONLY|IOERR|FULL|CANTOPEN)")
 
 
-def mending(folder: Path, sources: Sequence[str] = ()) -> str:
+def mending(folder: Place, sources: Sequence[str] = ()) -> str:
     return f"Make it anew: {shlex.join(['wattwise', 'ingest', *sources, '--index', str(folder)])}"
 
 
-def open_store(folder: Path) -> tuple[Store, State]:
-    """A reader's store, inside a read transaction. Raises CorpusError where there is no usable index."""
+def open_store(folder: Place) -> tuple[AnyStore, State]:
+    """A reader's store, which keeps its generation. Raises CorpusError where there is no usable index."""
+    if isinstance(folder, Database):
+        with explained(folder):
+            return open_postgres(folder, mending(folder))
     file = folder / FILE_NAME
     with explained(folder):
         if not file.is_file():
@@ -53,9 +59,29 @@ def _usable_state(connection: sqlite3.Connection, folder: Path) -> State:
     return state
 
 
+def signature(place: Place) -> object:
+    """What differs after every commit. In a folder: identity, length and time of the store and of its log."""
+    if isinstance(place, Database):
+        with explained(place):
+            return newest(place)
+    return tuple(_stamp(place / name) for name in (FILE_NAME, f"{FILE_NAME}-wal"))
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else None  # an empty log is none
+
+
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
-    """What SQLite and the system say about a file, as a CorpusError with its remedy."""
+def explained(folder: Place) -> Iterator[None]:
+    """What the database and the system say, as a CorpusError with its remedy."""
+    if isinstance(folder, Database):
+        with explained_postgres(folder, lambda: mending(folder, _sources(folder))):
+            yield
+        return
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -73,8 +99,10 @@ def _reason(error: sqlite3.DatabaseError) -> str:
     return "a text in it is not UTF-8" if str(error).startswith("Could not decode") else " ".join(str(error).split())
 
 
-def _sources(folder: Path) -> list[str]:
+def _sources(folder: Place) -> list[str]:
     """What a damaged index was made from, where it still says so."""
+    if isinstance(folder, Database):
+        return origins_of(folder)
     try:
         with closing(_connect(folder / FILE_NAME)) as connection:
             return Store(connection).origins()
@@ -111,12 +139,16 @@ def _begin(address: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[Store]:
+def writing(folder: Place) -> Iterator[AnyStore]:
     """The writer's store; what is not committed inside is undone. Raises CorpusError while another writer is at work.
 
     A store that is damaged or of another format is left as it is until one that is made anew is complete. That one
     takes its place then, and the damaged one gets another name.
     """
+    if isinstance(folder, Database):
+        with writing_postgres(folder) as store:
+            yield store
+        return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(folder):
         _narrow(folder)

@@ -136,7 +136,7 @@ class Store:
         row = self._connection.execute(f"SELECT crc, content, {_STATE_FIELDS} FROM state").fetchone()
         if row is None:
             return None
-        _check("the state of the index", *row)
+        checked("the state of the index", *row)
         return State(*row[2:])
 
     def is_whole(self) -> bool:
@@ -162,7 +162,7 @@ class Store:
 
     def sources(self) -> list[Source]:
         rows = self._connection.execute(f"SELECT key, {_SOURCE_FIELDS} FROM sources ORDER BY id, key")
-        return [_source(*row) for row in rows]
+        return [source_of(*row) for row in rows]
 
     def document_numbers(self) -> list[int]:
         return [number for (number,) in self._connection.execute("SELECT number FROM documents ORDER BY id")]
@@ -187,9 +187,21 @@ class Store:
 
     def document(self, number: int) -> Document:
         row = self._connection.execute(f"SELECT crc, {_DOCUMENT_FIELDS} FROM documents WHERE number = ?", (number,))
-        _, id, _, _, key, title, _, _, text = _check("a document", *(row.fetchone() or (None,)))
+        _, id, _, _, key, title, _, _, text = checked("a document", *(row.fetchone() or (None,)))
         source = self._connection.execute(f"SELECT key, {_SOURCE_FIELDS} FROM sources WHERE key = ?", (key,))
-        return Document(id, _source(*(source.fetchone() or (None,))), title, text)
+        return Document(id, source_of(*(source.fetchone() or (None,))), title, text)
+
+    def documents_of(self, numbers: Sequence[int]) -> list[Document]:
+        return [self.document(number) for number in numbers]
+
+    def documents(self) -> Iterator[Document]:
+        """Every document, by id."""
+        return (self.document(number) for number in self.document_numbers())
+
+    def contents(self) -> Iterator[tuple[int, Entry]]:
+        """The chunks of every document, by its id and in its order, each with its own number."""
+        for number in self.document_numbers():
+            yield from self.entries(number, self.document(number))
 
     def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
         """The chunks of a document in its order, each with its own number."""
@@ -200,15 +212,15 @@ class Store:
             "SELECT chunks FROM documents WHERE number = ?", (number,)
         ).fetchone():
             raise Mismatch(f"the passages of {document.id} are not as many as there were")
-        return [_entry(document, number, _check(f"a passage of {document.id}", *row)) for row in rows]
+        return [entry_of(document, number, checked(f"a passage of {document.id}", *row)) for row in rows]
 
     def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, tuple[str, str, int, int, int | None]]]:
         """Chunk id -> number of its document, and what `chunk_of` makes a chunk from; unknown ids are left out."""
         rows = self._connection.execute(
             f"SELECT crc, {_CHUNK_FIELDS} FROM chunks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
         )
-        checked = (_check("a passage", *row) for row in rows)
-        return {id: (document, (id, *place)) for _, document, id, *place, _, _, _ in checked}
+        read = (checked("a passage", *row) for row in rows)
+        return {id: (document, (id, *place)) for _, document, id, *place, _, _, _ in read}
 
     def chunk_ids(self, numbers: Sequence[int]) -> dict[int, str]:
         rows = self._connection.execute(
@@ -235,14 +247,14 @@ class Store:
             " WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(ids),),
         )
-        return {id: _vector(*row) for id, *row in rows}
+        return {id: vector_of(*row) for id, *row in rows}
 
     def vector_rows(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """The number and the vector of every chunk that is searched and has one, by number."""
         rows = self._connection.execute(
             "SELECT number, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest) WHERE searched ORDER BY number"
         )
-        return ((number, _vector(*row)) for number, *row in rows)
+        return ((number, vector_of(*row)) for number, *row in rows)
 
     def flaw(self) -> str:
         """The first thing that is wrong with the tables, their pages and their indexes; "" where that is nothing."""
@@ -265,7 +277,9 @@ class Store:
         self.entries(number, self.document(number))
 
     def _read_vector(self, row: int) -> None:
-        _vector(*self._connection.execute("SELECT digest, vector, crc FROM vectors WHERE rowid = ?", (row,)).fetchone())
+        vector_of(
+            *self._connection.execute("SELECT digest, vector, crc FROM vectors WHERE rowid = ?", (row,)).fetchone()
+        )
 
     def _readable_id(self, number: int) -> str:
         """The id as far as it can be read."""
@@ -283,17 +297,17 @@ class Store:
         """Put a document in, in the place of the one of the same id if there is one."""
         self.remove([document.id])
         source = astuple(document.source)
-        key = _source_key(source)
+        key = source_key(source)
         self._connection.execute(f"INSERT OR IGNORE INTO sources VALUES (?{', ?' * len(source)})", (key, *source))
         number, first = self._connection.execute(_NEXT_NUMBERS).fetchone()
-        chunks = [(n, number, *_columns(entry)) for n, entry in enumerate(entries, first)]
+        chunks = [(n, number, *chunk_columns(entry)) for n, entry in enumerate(entries, first)]
         searched = sum(row[-1] for row in chunks)
         about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched)
         self._connection.execute(
-            f"INSERT INTO documents (crc, {_DOCUMENT_FIELDS}) VALUES (?{', ?' * 9})", _with_crc(*about, document.text)
+            f"INSERT INTO documents (crc, {_DOCUMENT_FIELDS}) VALUES (?{', ?' * 9})", with_crc(*about, document.text)
         )
         self._connection.executemany(
-            f"INSERT INTO chunks (crc, {_CHUNK_FIELDS}) VALUES (?{', ?' * 10})", (_with_crc(*row) for row in chunks)
+            f"INSERT INTO chunks (crc, {_CHUNK_FIELDS}) VALUES (?{', ?' * 10})", (with_crc(*row) for row in chunks)
         )
 
     def remove(self, ids: Iterable[str]) -> None:
@@ -315,7 +329,7 @@ class Store:
         blobs = (row.tobytes() for row in vectors.astype("<f2"))
         self._connection.executemany(
             "INSERT INTO vectors VALUES (?, ?, ?)",
-            ((digest, blob, _vector_crc(digest, blob)) for digest, blob in zip(digests, blobs, strict=True)),
+            ((digest, blob, vector_crc(digest, blob)) for digest, blob in zip(digests, blobs, strict=True)),
         )
 
     def remove_vectors(self) -> None:
@@ -326,12 +340,20 @@ class Store:
         self._connection.execute("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM chunks)")
         self._connection.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
 
+    def keep(self) -> None:
+        """The read transaction does."""
+
+    def next_generation(self) -> int:
+        """The generation that a writer makes."""
+        state = self.state()
+        return state.generation + 1 if state else 1
+
     def set_state(self, state: State) -> None:
         """Write the state down for what the store holds now."""
         self._connection.execute("DELETE FROM state")
         self._connection.execute(
             f"INSERT INTO state (crc, content, {_STATE_FIELDS}) VALUES (?{', ?' * 6})",
-            _with_crc(self._content(), *astuple(state)),
+            with_crc(self._content(), *astuple(state)),
         )
 
     def _content(self) -> str:
@@ -357,37 +379,37 @@ def chunk_of(document: Document, row: tuple[str, str, int, int, int | None]) -> 
     return Chunk(id, document, tuple(json.loads(headings)), start, end, document.text[start:end], page)
 
 
-def _entry(document: Document, number: int, row: Sequence[Any]) -> tuple[int, Entry]:
+def entry_of(document: Document, number: int, row: Sequence[Any]) -> tuple[int, Entry]:
     chunk, owner, id, headings, start, end, page, context, digest, searched = row
     if owner != number:
         raise Mismatch(f"a passage of {document.id} is of another document")
     return chunk, Entry(chunk_of(document, (id, headings, start, end, page)), context, digest, bool(searched))
 
 
-def _columns(entry: Entry) -> tuple[Any, ...]:
+def chunk_columns(entry: Entry) -> tuple[Any, ...]:
     chunk = entry.chunk
     headings = json.dumps(chunk.headings, ensure_ascii=False)
     place = (chunk.id, headings, chunk.start, chunk.end, chunk.page)
     return *place, entry.context, entry.digest, int(entry.searched)
 
 
-def _source(key: object, *row: Any) -> Source:
-    if _source_key(row) != key:
+def source_of(key: object, *row: Any) -> Source:
+    if source_key(row) != key:
         raise Mismatch("a source does not match its checksum")
     return Source(*row)
 
 
-def _source_key(row: Sequence[object]) -> bytes:
+def source_key(row: Sequence[object]) -> bytes:
     return sha256(repr(tuple(row)).encode()).digest()[:16]
 
 
-def _check(what: str, crc: object, *values: Any) -> Sequence[Any]:
+def checked(what: str, crc: object, *values: Any) -> Sequence[Any]:
     if not values or _crc(values) != crc:
         raise Mismatch(f"{what} does not match its checksum")
     return values
 
 
-def _with_crc(*values: object) -> tuple[object, ...]:
+def with_crc(*values: object) -> tuple[object, ...]:
     return _crc(values), *values
 
 
@@ -395,11 +417,11 @@ def _crc(values: Iterable[object]) -> int:
     return crc32(b"\0".join(value if isinstance(value, bytes) else str(value).encode() for value in values))
 
 
-def _vector_crc(digest: bytes, blob: bytes) -> int:
+def vector_crc(digest: bytes, blob: bytes) -> int:
     return crc32(blob, crc32(digest))
 
 
-def _vector(digest: object, blob: object, crc: object) -> NDArray[np.float32]:
-    if not (isinstance(digest, bytes) and isinstance(blob, bytes) and _vector_crc(digest, blob) == crc):
+def vector_of(digest: object, blob: object, crc: object) -> NDArray[np.float32]:
+    if not (isinstance(digest, bytes) and isinstance(blob, bytes) and vector_crc(digest, blob) == crc):
         raise Mismatch("a vector does not match its checksum")
     return np.frombuffer(blob, dtype="<f2").astype(np.float32)

@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from ingest.answers import holds_answers
-from ingest.derived import build_derived, is_whole, place_of, remove_others
+from ingest.derived import complete_derived, remove_others
 from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, load_encoder
 from ingest.items import Failure, Item
 from ingest.minilm import load_sentence_encoder
-from ingest.opening import explained, open_store, writing
+from ingest.opening import AnyStore, explained, open_store, writing
+from ingest.place import Place, place_at
 from ingest.reading import ReaderPool, Reading
 from ingest.rows import is_fact_table
 from ingest.sources import find_items
-from ingest.store import NO_DAMAGE, UNENCODED, Damage, Entry, Known, State, Store
+from ingest.store import NO_DAMAGE, UNENCODED, Damage, Entry, Known, State
 from ingest.vectors import UnfinishedVectors, encoded_text, remove_unfinished
 
 Progress = Callable[[str, int, int], None]
@@ -35,7 +36,8 @@ _BYTES_AHEAD = 16 << 20
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
 _ENGINE = frozenset({
-    "__init__", "__main__", "checking", "derived", "encoder", "index", "lexical", "minilm", "opening", "store", "syncing",
+    "__init__", "__main__", "checking", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
+    "store", "syncing",
 })  # fmt: skip
 
 
@@ -88,7 +90,7 @@ _Listed = tuple[Path | str, list[Item | Failure], str]
 
 def sync(
     sources: Sequence[Path | str],
-    index: Path | str,
+    index: Place | str,
     *,
     encoder: str = DEFAULT_ENCODER,
     dry_run: bool = False,
@@ -103,7 +105,7 @@ def sync(
     """
     if not sources:
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")
-    folder, watched = Path(index), progress or _unwatched
+    folder, watched = place_at(index), progress or _unwatched
     if dry_run:
         with explained(folder):
             known, damaged = _known_now(folder)
@@ -126,7 +128,7 @@ def _unwatched(stage: str, done: int, total: int) -> None:
     pass
 
 
-def _known_now(folder: Path) -> tuple[dict[str, Known], tuple[str, ...]]:
+def _known_now(folder: Place) -> tuple[dict[str, Known], tuple[str, ...]]:
     try:
         store, _ = open_store(folder)
     except CorpusError:
@@ -135,7 +137,7 @@ def _known_now(folder: Path) -> tuple[dict[str, Known], tuple[str, ...]]:
         return _trusted(store, store.damage())
 
 
-def _trusted(store: Store, damage: Damage) -> tuple[dict[str, Known], tuple[str, ...]]:
+def _trusted(store: AnyStore, damage: Damage) -> tuple[dict[str, Known], tuple[str, ...]]:
     """What need not be taken from the sources again, and the documents that must be because of damage.
 
     Those stand among the known ones with a fingerprint that nothing has.
@@ -241,7 +243,7 @@ def _reading_code() -> str:
     return sha256(b"\0".join(file.read_bytes() for file in files if file.stem not in _ENGINE)).hexdigest()
 
 
-def _stored(findings: Iterable[_Finding], store: Store) -> Iterator[_Finding]:
+def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]:
     """Write each finding down as it comes and let go of its document."""
     for finding in findings:
         if finding.document and finding.known:
@@ -291,7 +293,7 @@ def _nothing(report: SyncReport) -> str:
     return f"Nothing could be read, so there is no index. {reasons}"
 
 
-def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress: Progress) -> int:
+def _complete(store: AnyStore, folder: Place, encoder: str, changed: bool, progress: Progress) -> int:
     """Encode what has no vector, build the engines and commit; return how many texts were encoded."""
     state = store.state()
     if state and state.encoder == encoder and not changed:
@@ -301,19 +303,18 @@ def _complete(store: Store, folder: Path, encoder: str, changed: bool, progress:
         if state and state.encoder != encoder:
             store.remove_vectors()
         dimension, encoded = _encode(store, folder, encoder, state, progress)
-        generation = state.generation + 1 if state else 1
-        state = State(generation, secrets.token_hex(8), encoder, dimension, _now())
+        state = State(store.next_generation(), secrets.token_hex(8), encoder, dimension, _now())
         store.remove_unused()
     store.set_state(state)
-    if not is_whole(place_of(folder, state), state):
-        build_derived(folder, store, state)
+    complete_derived(folder, store, state)
     store.commit()
-    remove_unfinished(folder)
+    if isinstance(folder, Path):
+        remove_unfinished(folder)
     remove_others(folder, state)
     return encoded
 
 
-def _encode(store: Store, folder: Path, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
+def _encode(store: AnyStore, folder: Place, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
     """Vectors for the texts that have none. The encoders are loaded only if there are any."""
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
@@ -322,22 +323,23 @@ def _encode(store: Store, folder: Path, name: str, state: State | None, progress
     encoder = load_encoder(name)
     if not encoder.dimension:
         return 0, 0
-    unfinished = UnfinishedVectors(folder, name, encoder.dimension)
-    if _take(unfinished, store, missing):
+    # A database has no folder beside it to keep them in.
+    unfinished = UnfinishedVectors(folder, name, encoder.dimension) if isinstance(folder, Path) else None
+    if unfinished and _take(unfinished, store, missing):
         missing = store.unencoded()
     begun = done = total - sum(map(len, missing.values()))
     for searched, batch in _batches(store, missing):
         by = encoder if searched else load_sentence_encoder()  # the reader's own, as it compares questions with them
         vectors = by.encode(list(batch.values()))
         store.add_vectors(list(batch), vectors)
-        if searched:
+        if searched and unfinished:
             unfinished.add(list(batch), vectors)
         done += len(batch)
         progress("encoding", done, total)
     return encoder.dimension, done - begun
 
 
-def _take(unfinished: UnfinishedVectors, store: Store, missing: Mapping[int, set[bytes]]) -> int:
+def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, set[bytes]]) -> int:
     """Write down the vectors that a sync before this one made and did not get to keep; return how many."""
     wanted, taken = set[bytes]().union(*missing.values()), 0
     unfinished.keep_whole()
@@ -349,7 +351,7 @@ def _take(unfinished: UnfinishedVectors, store: Store, missing: Mapping[int, set
     return taken
 
 
-def _batches(store: Store, missing: Mapping[int, set[bytes]]) -> Iterator[tuple[bool, dict[bytes, str]]]:
+def _batches(store: AnyStore, missing: Mapping[int, set[bytes]]) -> Iterator[tuple[bool, dict[bytes, str]]]:
     """The texts to encode, by digest, some hundred at a time, and whether they are searched."""
     batches: dict[bool, dict[bytes, str]] = {True: {}, False: {}}
     for number, digests in missing.items():

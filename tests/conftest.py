@@ -1,13 +1,18 @@
 """Fixtures that several test files share."""
 
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
+from typing import cast
 
 import pytest
 from filelock import FileLock
 
 from chatbot import Chatbot
-from ingest import sync
+from ingest import Database, Place, sync
+from tests.servers.postgres import Server, Unavailable, running
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,3 +30,38 @@ def corpus_index(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.
 @pytest.fixture(scope="session")
 def bot(corpus_index: Path) -> Chatbot:
     return Chatbot.open(corpus_index)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A PostgreSQL server with pgvector; a test that asks for it is skipped where none starts."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        try:
+            with running() as server:
+                yield server
+        except Unavailable as error:
+            pytest.skip(str(error))
+
+
+@pytest.fixture(params=["folder", "postgresql"])
+def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Place]]:
+    """Makes places for an index: each test that asks for one runs over both stores."""
+    if request.param == "folder":
+        numbers = count(1)
+        yield lambda: tmp_path / f"index{next(numbers)}"
+        return
+    server = cast(Server, request.getfixturevalue("postgres"))
+    with ExitStack() as stack:
+
+        def database() -> Database:
+            made = server.database()
+            stack.callback(server.take_back, made)
+            return made
+
+        yield database
+
+
+@pytest.fixture
+def place(new_place: Callable[[], Place]) -> Place:
+    return new_place()

@@ -8,7 +8,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from ingest import CorpusError, Index, sync
+from ingest import CorpusError, Index, Place, sync
 from ingest.encoder import DEFAULT_ENCODER
 
 PAGES = {
@@ -26,22 +26,28 @@ def write(folder: Path, pages: dict[str, str]) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["folder", "postgresql"])
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
     folder = tmp_path_factory.mktemp("index")
-    sync([write(folder / "docs", PAGES)], folder / "index")
-    return folder / "index"
+    place = folder / "index" if request.param == "folder" else request.getfixturevalue("postgres").database()
+    sync([write(folder / "docs", PAGES)], place)
+    return place
 
 
 @pytest.fixture
-def index(built: Path) -> Index:
+def index(built: Place) -> Index:
     return Index.open(built)
 
 
 @pytest.fixture
-def words_only(tmp_path: Path) -> Path:
-    sync([write(tmp_path / "docs", PAGES)], tmp_path / "index", encoder="none")
-    return tmp_path / "index"
+def docs(tmp_path: Path) -> Path:
+    return write(tmp_path / "docs", PAGES)
+
+
+@pytest.fixture
+def words_only(docs: Path, place: Place) -> Place:
+    sync([docs], place, encoder="none")
+    return place
 
 
 def found(index: Index, text: str) -> list[str]:
@@ -83,10 +89,10 @@ def test_hits_are_best_first_and_no_more_than_asked_for(index: Index) -> None:
     assert index.lexical("instances", 0) == index.lexical("", 5) == index.lexical("xylophonist", 5) == []
 
 
-def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path) -> None:
+def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, place: Place) -> None:
     docs = write(tmp_path / "docs", {f"{n}.md": "# Same\n\nThe same words.\n" for n in range(60)})
-    sync([docs], tmp_path / "index")
-    index = Index.open(tmp_path / "index")
+    sync([docs], place)
+    index = Index.open(place)
     vector = index.encode(["same words"])[0]
 
     for hits in (index.lexical("same words", 60), index.dense(vector, 60)):
@@ -130,7 +136,7 @@ def test_chunks_are_slices_of_a_document_that_they_share(index: Index) -> None:
         index.chunks(["unknown"])
 
 
-def test_the_index_tells_what_it_holds(index: Index, built: Path) -> None:
+def test_the_index_tells_what_it_holds(index: Index, built: Place) -> None:
     assert [document.id for document in index.documents()] == sorted(f"docs/{name}" for name in PAGES)
     assert sorted(source.title for source in index.sources()) == ["Inf2", "Notes", "P5", "Trn1"]
     assert sum(len(index.document_chunks(document.id)) for document in index.documents()) == len(index)
@@ -164,7 +170,7 @@ def test_suggestions_are_near_and_never_change_a_digit(index: Index, word: str, 
     assert index.suggest(word) == suggestion
 
 
-def test_an_index_without_vectors_is_searched_by_words(words_only: Path) -> None:
+def test_an_index_without_vectors_is_searched_by_words(words_only: Place) -> None:
     index = Index.open(words_only)
     vector = index.encode(["trainium"])[0]
 
@@ -204,8 +210,8 @@ def damaged(place: Path, damage: str) -> None:
             file.write_bytes(content if damage == "flipped" else content[:-9])
 
 
-def test_a_reader_takes_up_a_new_generation_by_itself(words_only: Path) -> None:
-    docs, index = words_only.parent / "docs", Index.open(words_only)
+def test_a_reader_takes_up_a_new_generation_by_itself(words_only: Place, docs: Path) -> None:
+    index = Index.open(words_only)
     old = index.snapshot()
     (docs / "new.md").write_text("# Gaudi\n\nGaudi chips train models as well.\n")
     (docs / "trn.md").unlink()
@@ -214,21 +220,22 @@ def test_a_reader_takes_up_a_new_generation_by_itself(words_only: Path) -> None:
 
     assert (index.generation, found(index, "gaudi"), found(index, "trn1")) == (2, ["docs/new.md"], [])
     assert (old.generation, found(old, "gaudi"), found(old, "trn1")) == (1, [], ["docs/trn.md"])
-    assert [file.name for file in words_only.glob("derived-*")] == ["derived-2"]
+    if isinstance(words_only, Path):
+        assert [file.name for file in words_only.glob("derived-*")] == ["derived-2"]
 
 
-def test_a_reader_takes_up_another_encoder_by_itself(words_only: Path) -> None:
+def test_a_reader_takes_up_another_encoder_by_itself(words_only: Place, docs: Path) -> None:
     index = Index.open(words_only)
     assert index.encode(["a"]).shape == (1, 0)
 
-    sync([words_only.parent / "docs"], words_only)
+    sync([docs], words_only)
 
     assert index.encode(["a"]).shape == (1, 384)
     assert index.dense(index.encode(["a"])[0], 1)
 
 
-def test_readers_in_many_threads_see_whole_generations(words_only: Path) -> None:
-    docs, index, done = words_only.parent / "docs", Index.open(words_only), Event()
+def test_readers_in_many_threads_see_whole_generations(words_only: Place, docs: Path) -> None:
+    index, done = Index.open(words_only), Event()
 
     def read() -> set[tuple[int, int]]:
         seen = set()
@@ -253,8 +260,9 @@ def test_readers_in_many_threads_see_whole_generations(words_only: Path) -> None
     assert all(generation == counter for generation, counter in pairs)
 
 
-def test_an_index_is_read_where_nothing_can_be_written(words_only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.rmtree(words_only / "derived-1")
-    (words_only / "derived-1").write_text("in the way")
+def test_an_index_is_read_where_nothing_can_be_written(docs: Path, tmp_path: Path) -> None:
+    sync([docs], tmp_path / "index", encoder="none")
+    shutil.rmtree(tmp_path / "index" / "derived-1")
+    (tmp_path / "index" / "derived-1").write_text("in the way")
 
-    assert found(Index.open(words_only), "trainium") == ["docs/trn.md"]
+    assert found(Index.open(tmp_path / "index"), "trainium") == ["docs/trn.md"]

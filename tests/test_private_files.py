@@ -90,11 +90,11 @@ def test_damaged_votes_are_set_aside_and_voting_goes_on(
     store = FeedbackStore(tmp_path)
     store.add(VOTE)
     for number in (1, 2):
-        damage(store.file)
+        damage(store.place)
         store.add(VOTE)
         assert store.all() == (VOTE,)
         assert (tmp_path / f"feedback.sqlite.damaged-{number}").exists()
-    assert [r.getMessage().split(" (")[0] for r in caplog.records] == [f"{store.file} is damaged"] * 2
+    assert [r.getMessage().split(" (")[0] for r in caplog.records] == [f"{store.place} is damaged"] * 2
     assert caplog.records[1].getMessage().endswith(
         "): it is kept as feedback.sqlite.damaged-2, and a new one is used"
     )  # fmt: skip
@@ -106,7 +106,7 @@ def test_a_damaged_state_of_slack_is_set_aside_at_the_start(
 ) -> None:
     with closing(SlackState(tmp_path)) as state:
         state.claim("k")
-    damage(state.file)
+    damage(state.place)
     with closing(SlackState(tmp_path)) as state:
         assert state.claim("k")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["slack.sqlite", "slack.sqlite.damaged-1"]
@@ -114,10 +114,10 @@ def test_a_damaged_state_of_slack_is_set_aside_at_the_start(
 
 
 def test_a_state_of_slack_that_is_damaged_while_it_is_open_is_replaced(tmp_path: Path) -> None:
-    with closing(SlackState(tmp_path)) as state, closing(sqlite3.connect(state.file)) as other:
+    with closing(SlackState(tmp_path)) as state, closing(sqlite3.connect(state.place)) as other:
         state.claim("k")
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        with state.file.open("r+b") as file:
+        with state.place.open("r+b") as file:
             file.write(b"no database at all " * 2000)
         with pytest.raises(ReaderError):
             state.claim("k2")

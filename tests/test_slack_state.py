@@ -10,15 +10,16 @@ import pytest
 from chatbot import ReaderError
 from chatbot.slack.queueing import Rush, WorkQueue
 from chatbot.slack.state import Excerpt, KeptAnswer, SlackState
+from ingest import Place
 
 Opener = Callable[[], SlackState]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opener]:
+def opened(place: Place) -> Iterator[Opener]:
     """Opens the same state again and again, as workers and restarts do."""
     with ExitStack() as stack:
-        yield lambda: stack.enter_context(closing(SlackState(tmp_path)))
+        yield lambda: stack.enter_context(closing(SlackState(place)))
 
 
 ANSWER = KeptAnswer("a1", "q", "text [1]", "offline", 3, (Excerpt(1, "T", "S", "", "2025", ("quote",), "text"),))

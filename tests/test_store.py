@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest import Chunk, CorpusError, Document, Source
-from ingest.opening import FILE_NAME, open_store, writing
-from ingest.store import Entry, Known, State, Store
+from ingest import Chunk, CorpusError, Document, Place, Source
+from ingest.opening import FILE_NAME, AnyStore, open_store, writing
+from ingest.store import Entry, Known, State
 
 SOURCE = Source("trn", "Trainium", "AWS", "https://aws.example/trn", "2025-01", "CC BY", "trn.md")
 DOCUMENT = Document("a/trn.md", SOURCE, "Trainium", "# Trainium\n\nTrains models.\fServes none.")
@@ -24,22 +24,22 @@ KNOWN = Known("/a", "fingerprint")
 STATE = State(1, "mark", "encoder", 2, "2025-01-01T00:00:00+00:00")
 
 
-def fill(folder: Path, state: State = STATE) -> None:
+def fill(folder: Place, state: State = STATE) -> None:
     with writing(folder) as store:
         write(store)
         store.set_state(state)
         store.commit()
 
 
-def write(store: Store) -> None:
+def write(store: AnyStore) -> None:
     store.replace(DOCUMENT, ENTRIES, KNOWN)
     store.add_vectors([b"1", b"2"], np.array([[1, 0], [0.6, 0.8]], dtype=np.float32))
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    fill(tmp_path)
+def test_what_is_written_is_read_back(place: Place) -> None:
+    fill(place)
 
-    store, state = open_store(tmp_path)
+    store, state = open_store(place)
     (number,) = store.document_numbers()
 
     assert state == STATE
@@ -52,31 +52,31 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_document_takes_the_place_of_the_one_with_its_id(tmp_path: Path) -> None:
-    fill(tmp_path)
+def test_a_document_takes_the_place_of_the_one_with_its_id(place: Place) -> None:
+    fill(place)
     changed = Document("a/trn.md", Source("trn", "Other"), "Other", "Serves none.")
-    with writing(tmp_path) as store:
+    with writing(place) as store:
         store.replace(changed, [Entry(Chunk("three", changed, (), 0, 12, "Serves none."), "", b"3")], KNOWN)
         store.remove_unused()
 
         assert store.count_chunks() == 1
         assert store.sources() == [changed.source]
         assert list(store.unencoded().values()) == [{b"3"}]
-        assert list(store.vector_rows()) == []
+        assert store.vectors(["three"]) == {}
 
 
-def test_nothing_is_kept_without_a_commit(tmp_path: Path) -> None:
-    with writing(tmp_path) as store:
+def test_nothing_is_kept_without_a_commit(place: Place) -> None:
+    with writing(place) as store:
         write(store)
 
     with pytest.raises(CorpusError, match="empty"):
-        open_store(tmp_path)
+        open_store(place)
 
 
-def test_a_reader_keeps_its_generation_while_a_writer_commits(tmp_path: Path) -> None:
-    fill(tmp_path)
-    reader, _ = open_store(tmp_path)
-    with writing(tmp_path) as store:
+def test_a_reader_keeps_its_generation_while_a_writer_commits(place: Place) -> None:
+    fill(place)
+    reader, _ = open_store(place)
+    with writing(place) as store:
         store.remove(["a/trn.md"])
         store.set_state(State(2, "other", "encoder", 2, ""))
         store.commit()

@@ -15,7 +15,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from ingest import CorpusError, Index, SyncReport, check, sync
+from ingest import CorpusError, Index, Place, SyncReport, check, sync
 from ingest.items import Failure
 
 ONE = "# One\n\nTrainium trains models.\n"
@@ -32,6 +32,12 @@ def docs(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where an index is for the tests about its files."""
+    return tmp_path / "index"
+
+
 @pytest.fixture(scope="module")
 def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with docs and an index of them that has vectors."""
@@ -43,25 +49,20 @@ def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "index"
-
-
 def report(**kinds: tuple[str, ...]) -> SyncReport:
     names = ("added", "changed", "removed", "unchanged")
     return SyncReport(*(kinds.get(name, ()) for name in names), failed=())
 
 
-def texts(place: Path) -> dict[str, str]:
+def texts(place: Place) -> dict[str, str]:
     return {document.id: document.text for document in Index.open(place).documents()}
 
 
-def quick(sources: list[Path | str], place: Path) -> SyncReport:
+def quick(sources: list[Path | str], place: Place) -> SyncReport:
     return sync(sources, place, encoder="none")
 
 
-def test_a_sync_tells_what_is_new_other_gone_and_the_same(docs: Path, place: Path) -> None:
+def test_a_sync_tells_what_is_new_other_gone_and_the_same(docs: Path, place: Place) -> None:
     assert quick([docs], place) == report(added=("docs/one.md", "docs/two.md"))
 
     (docs / "two.md").write_text(TWO + "\nAnd cheaply.\n")
@@ -77,7 +78,7 @@ def test_a_sync_tells_what_is_new_other_gone_and_the_same(docs: Path, place: Pat
     assert Index.open(place).generation == 2
 
 
-def test_only_texts_without_a_vector_are_encoded(docs: Path, place: Path) -> None:
+def test_only_texts_without_a_vector_are_encoded(docs: Path, place: Place) -> None:
     assert sync([docs], place).encoded == 2
     (docs / "one.md").write_text(ONE + "\n## More\n\nIt trains large models best of all.\n")
     assert sync([docs], place).encoded == 1
@@ -87,12 +88,13 @@ def test_only_texts_without_a_vector_are_encoded(docs: Path, place: Path) -> Non
     assert sync([docs], place).encoded == 3
 
 
-def test_vectors_are_the_same_in_whatever_order_documents_come(docs: Path, place: Path, tmp_path: Path) -> None:
+def test_vectors_are_the_same_in_whatever_order_documents_come(docs: Path, new_place: Callable[[], Place]) -> None:
+    place, other = new_place(), new_place()
     (docs / "three.md").write_text(THREE)
     sync([docs / "one.md", docs / "two.md", docs / "three.md"], place)
-    sync([docs / "three.md", docs / "one.md"], tmp_path / "other")
-    sync([docs / "three.md", docs / "two.md", docs / "one.md"], tmp_path / "other")
-    first, second = Index.open(place), Index.open(tmp_path / "other")
+    sync([docs / "three.md", docs / "one.md"], other)
+    sync([docs / "three.md", docs / "two.md", docs / "one.md"], other)
+    first, second = Index.open(place), Index.open(other)
     question = "Which chip trains models?"
     vector = first.encode([question])[0]
 
@@ -100,7 +102,7 @@ def test_vectors_are_the_same_in_whatever_order_documents_come(docs: Path, place
     assert first.lexical(question, 9) == second.lexical(question, 9)
 
 
-def test_a_document_that_cannot_be_read_is_named_and_its_old_version_stays(docs: Path, place: Path) -> None:
+def test_a_document_that_cannot_be_read_is_named_and_its_old_version_stays(docs: Path, place: Place) -> None:
     quick([docs], place)
     (docs / "one.md").write_bytes(b"\xff\xfe broken \xff")
     (docs / "empty.md").write_text("")
@@ -113,7 +115,7 @@ def test_a_document_that_cannot_be_read_is_named_and_its_old_version_stays(docs:
     assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
 
 
-def test_a_source_that_cannot_be_reached_keeps_its_documents(docs: Path, place: Path) -> None:
+def test_a_source_that_cannot_be_reached_keeps_its_documents(docs: Path, place: Place) -> None:
     quick([docs, docs.parent / "more"], place)
     more = docs.parent / "more"
     more.mkdir()
@@ -130,7 +132,7 @@ def test_a_source_that_cannot_be_reached_keeps_its_documents(docs: Path, place: 
     assert quick([docs], place).removed == ("more/three.md",)
 
 
-def test_two_documents_of_one_name_are_not_mixed_up(docs: Path, place: Path, tmp_path: Path) -> None:
+def test_two_documents_of_one_name_are_not_mixed_up(docs: Path, place: Place, tmp_path: Path) -> None:
     other = tmp_path / "other" / "docs"
     other.mkdir(parents=True)
     (other / "one.md").write_text(THREE)
@@ -144,7 +146,7 @@ def test_two_documents_of_one_name_are_not_mixed_up(docs: Path, place: Path, tmp
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xff"])
-def test_nothing_readable_and_no_index_is_an_error(tmp_path: Path, place: Path, content: bytes | None) -> None:
+def test_nothing_readable_and_no_index_is_an_error(tmp_path: Path, place: Place, content: bytes | None) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     if content:
@@ -156,7 +158,7 @@ def test_nothing_readable_and_no_index_is_an_error(tmp_path: Path, place: Path, 
         Index.open(place)
 
 
-def test_no_source_is_an_error(place: Path) -> None:
+def test_no_source_is_an_error(place: Place) -> None:
     with pytest.raises(CorpusError, match="name a file"):
         sync([], place)
 
@@ -168,50 +170,50 @@ def test_an_index_folder_that_cannot_be_made_is_named(docs: Path, tmp_path: Path
         quick([docs], tmp_path / "file" / "index")
 
 
-def test_a_dry_run_writes_nothing(docs: Path, place: Path) -> None:
-    assert sync([docs], place, dry_run=True).added == ("docs/one.md", "docs/two.md")
-    assert not place.exists()
+def test_a_dry_run_writes_nothing(docs: Path, folder: Path) -> None:
+    assert sync([docs], folder, dry_run=True).added == ("docs/one.md", "docs/two.md")
+    assert not folder.exists()
 
 
-def test_an_encoder_that_cannot_be_had_leaves_the_index_as_it_was(docs: Path, place: Path, tmp_path: Path) -> None:
-    quick([docs], place)
-    before = Index.open(place).updated
+def test_an_encoder_that_cannot_be_had_leaves_the_index_as_it_was(docs: Path, folder: Path, tmp_path: Path) -> None:
+    quick([docs], folder)
+    before = Index.open(folder).updated
 
     with pytest.raises(CorpusError):
-        sync([docs], place, encoder=str(tmp_path / "no" / "model"))
+        sync([docs], folder, encoder=str(tmp_path / "no" / "model"))
 
-    assert (Index.open(place).encoder_name, Index.open(place).generation) == ("none", 1)
-    assert Index.open(place).updated == before
+    assert (Index.open(folder).encoder_name, Index.open(folder).generation) == ("none", 1)
+    assert Index.open(folder).updated == before
 
 
-def test_a_store_that_cannot_be_used_is_set_aside_and_made_anew(docs: Path, place: Path) -> None:
-    quick([docs], place)
-    store = place / "store.sqlite"
+def test_a_store_that_cannot_be_used_is_set_aside_and_made_anew(docs: Path, folder: Path) -> None:
+    quick([docs], folder)
+    store = folder / "store.sqlite"
     store.write_bytes(store.read_bytes()[:5000])
     with pytest.raises(CorpusError, match="is damaged"):
-        Index.open(place)
+        Index.open(folder)
 
-    done = quick([docs], place)
+    done = quick([docs], folder)
 
-    assert (place / done.set_aside).stat().st_size == 5000
+    assert (folder / done.set_aside).stat().st_size == 5000
     assert done.added == ("docs/one.md", "docs/two.md")
-    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
-    assert quick([docs], place).set_aside == ""
+    assert texts(folder) == {"docs/one.md": ONE, "docs/two.md": TWO}
+    assert quick([docs], folder).set_aside == ""
 
 
-def test_a_document_that_is_not_as_written_is_taken_from_its_source_again(docs: Path, place: Path) -> None:
-    sync([docs], place)
-    spoil(place, "UPDATE documents SET text = replace(text, 'Trainium', 'Trainiun') WHERE id = 'docs/one.md'")
-    with pytest.raises(CorpusError, match=rf"is damaged .*wattwise ingest {docs} --index {place}"):
-        Index.open(place).documents()
-    assert sync([docs], place, dry_run=True).damaged == ("docs/one.md",)
+def test_a_document_that_is_not_as_written_is_taken_from_its_source_again(docs: Path, folder: Path) -> None:
+    sync([docs], folder)
+    spoil(folder, "UPDATE documents SET text = replace(text, 'Trainium', 'Trainiun') WHERE id = 'docs/one.md'")
+    with pytest.raises(CorpusError, match=rf"is damaged .*wattwise ingest {docs} --index {folder}"):
+        Index.open(folder).documents()
+    assert sync([docs], folder, dry_run=True).damaged == ("docs/one.md",)
 
-    done = sync([docs], place)
+    done = sync([docs], folder)
 
     assert (done.damaged, done.changed, done.unchanged) == (("docs/one.md",), ("docs/one.md",), ("docs/two.md",))
     assert done.encoded == 0
-    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
-    assert check(place) == ()
+    assert texts(folder) == {"docs/one.md": ONE, "docs/two.md": TWO}
+    assert check(folder) == ()
 
 
 @pytest.mark.parametrize(
@@ -236,65 +238,65 @@ def test_a_document_that_is_not_as_written_is_taken_from_its_source_again(docs: 
     ],
 )
 def test_whatever_was_changed_in_the_store_the_check_finds_it_and_a_sync_mends_it(
-    encoded: Path, place: Path, damage: str
+    encoded: Path, folder: Path, damage: str
 ) -> None:
-    before = everything(shutil.copytree(encoded / "index", place))
-    spoil(place, damage)
-    problems = check(place)
+    before = everything(shutil.copytree(encoded / "index", folder))
+    spoil(folder, damage)
+    problems = check(folder)
 
-    sync([encoded / "docs"], place)
+    sync([encoded / "docs"], folder)
 
     assert problems
     assert all("wattwise ingest" in problem and "\n" not in problem for problem in problems)
-    assert everything(place) == before
-    assert check(place) == ()
+    assert everything(folder) == before
+    assert check(folder) == ()
 
 
-def test_a_damaged_document_whose_source_cannot_be_reached_leaves_the_index(docs: Path, place: Path) -> None:
+def test_a_damaged_document_whose_source_cannot_be_reached_leaves_the_index(docs: Path, folder: Path) -> None:
     more = docs.parent / "more"
     more.mkdir()
     (more / "three.md").write_text(THREE)
-    quick([docs, more], place)
-    spoil(place, "UPDATE documents SET text = 'Graviton runs nothing.' WHERE id = 'more/three.md'")
+    quick([docs, more], folder)
+    spoil(folder, "UPDATE documents SET text = 'Graviton runs nothing.' WHERE id = 'more/three.md'")
     shutil.rmtree(more)
 
-    done = quick([docs, more], place)
+    done = quick([docs, more], folder)
 
     assert (done.damaged, done.removed) == (("more/three.md",), ("more/three.md",))
-    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
-    assert check(place) == ()
+    assert texts(folder) == {"docs/one.md": ONE, "docs/two.md": TWO}
+    assert check(folder) == ()
 
 
-def test_the_log_of_an_older_generation_is_found_and_mended(docs: Path, place: Path, tmp_path: Path) -> None:
-    quick([docs], place)
-    reader = Index.open(place)  # so that the log of the next generation stays
+def test_the_log_of_an_older_generation_is_found_and_mended(docs: Path, folder: Path, tmp_path: Path) -> None:
+    quick([docs], folder)
+    reader = Index.open(folder)  # so that the log of the next generation stays
     (docs / "one.md").write_text(THREE)
-    quick([docs], place)
-    log = (place / "store.sqlite-wal").read_bytes()
+    quick([docs], folder)
+    log = (folder / "store.sqlite-wal").read_bytes()
     del reader
     (docs / "one.md").write_text(ONE * 9)
     (docs / "two.md").write_text(TWO * 9)
-    quick([docs], place)
-    (place / "store.sqlite-wal").write_bytes(log)
+    quick([docs], folder)
+    (folder / "store.sqlite-wal").write_bytes(log)
 
     assert log
-    assert len(check(place)) == 1
-    quick([docs], place)
+    assert len(check(folder)) == 1
+    quick([docs], folder)
 
-    assert texts(place) == {"docs/one.md": ONE * 9, "docs/two.md": TWO * 9}
-    assert check(place) == ()
+    assert texts(folder) == {"docs/one.md": ONE * 9, "docs/two.md": TWO * 9}
+    assert check(folder) == ()
 
 
-def test_a_text_that_is_not_utf_8_any_more_is_not_quoted_in_the_sentence_about_it(docs: Path, place: Path) -> None:
-    quick([docs], place)
-    spoil(place, "UPDATE documents SET text = CAST(X'230A0A73656372657420FF' AS TEXT) WHERE id = 'docs/one.md'")
+def test_a_text_that_is_not_utf_8_any_more_is_not_quoted_in_the_sentence_about_it(docs: Path, folder: Path) -> None:
+    quick([docs], folder)
+    spoil(folder, "UPDATE documents SET text = CAST(X'230A0A73656372657420FF' AS TEXT) WHERE id = 'docs/one.md'")
 
     with pytest.raises(CorpusError) as refused:
-        Index.open(place).documents()
+        Index.open(folder).documents()
 
-    mend = f"Make it anew: wattwise ingest {docs} --index {place}"
-    assert str(refused.value) == f"The index in {place} is damaged (a text in it is not UTF-8). {mend}"
-    assert check(place) == (f"The document docs/one.md does not match its checksums. {mend}",)
+    mend = f"Make it anew: wattwise ingest {docs} --index {folder}"
+    assert str(refused.value) == f"The index in {folder} is damaged (a text in it is not UTF-8). {mend}"
+    assert check(folder) == (f"The document docs/one.md does not match its checksums. {mend}",)
 
 
 def spoil(place: Path, statement: str) -> None:
@@ -304,25 +306,25 @@ def spoil(place: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-def everything(place: Path) -> list[object]:
+def everything(place: Place) -> list[object]:
     index = Index.open(place)
     vector = np.eye(1, 384, dtype=np.float32)[0]
     passages = [index.document_chunks(document.id) for document in index.documents()]
     return [passages, index.lexical("chips that train", 9), index.dense(vector, 9)]
 
 
-def test_nobody_else_can_read_what_a_sync_writes(docs: Path, place: Path) -> None:
+def test_nobody_else_can_read_what_a_sync_writes(docs: Path, folder: Path) -> None:
     umask = os.umask(0)
     try:
-        sync([docs], place)
-        assert wider(place) == []
-        for path in (place, *place.rglob("*")):
+        sync([docs], folder)
+        assert wider(folder) == []
+        for path in (folder, *folder.rglob("*")):
             path.chmod(0o777 if path.is_dir() else 0o666)
-        reader = Index.open(place)  # so that the log of the next sync stays
+        reader = Index.open(folder)  # so that the log of the next sync stays
         (docs / "one.md").write_text(THREE)
-        sync([docs], place)
-        assert (place / "store.sqlite-wal").stat().st_size
-        assert wider(place) == []
+        sync([docs], folder)
+        assert (folder / "store.sqlite-wal").stat().st_size
+        assert wider(folder) == []
         assert reader.generation == 2
     finally:
         os.umask(umask)
@@ -332,16 +334,16 @@ def wider(place: Path) -> list[Path]:
     return [path for path in (place, *place.rglob("*")) if path.stat().st_mode & 0o077]
 
 
-def test_derived_files_that_are_missing_come_back_though_nothing_changed(docs: Path, place: Path) -> None:
-    quick([docs], place)
-    shutil.rmtree(place / "derived-1")
+def test_derived_files_that_are_missing_come_back_though_nothing_changed(docs: Path, folder: Path) -> None:
+    quick([docs], folder)
+    shutil.rmtree(folder / "derived-1")
 
-    quick([docs], place)
+    quick([docs], folder)
 
-    assert (place / "derived-1" / "manifest.json").is_file()
+    assert (folder / "derived-1" / "manifest.json").is_file()
 
 
-def test_progress_is_told(docs: Path, place: Path) -> None:
+def test_progress_is_told(docs: Path, place: Place) -> None:
     told: list[tuple[str, int, int]] = []
     sync([docs], place, progress=lambda *step: told.append(step))
 
@@ -356,10 +358,10 @@ def modules_after(code: str) -> list[str]:
     return list(json.loads(done.stdout))
 
 
-def test_no_step_imports_torch_and_a_sync_without_changes_not_even_the_encoder(docs: Path, place: Path) -> None:
-    sync([docs], place)
-    again = f"from ingest import sync; sync([{str(docs)!r}], {str(place)!r})"
-    opened = f"from ingest import Index; index = Index.open({str(place)!r})"
+def test_no_step_imports_torch_and_a_sync_without_changes_not_even_the_encoder(docs: Path, folder: Path) -> None:
+    sync([docs], folder)
+    again = f"from ingest import sync; sync([{str(docs)!r}], {str(folder)!r})"
+    opened = f"from ingest import Index; index = Index.open({str(folder)!r})"
     ask = f"{opened}; index.dense(index.encode(['chips'])[0], 3); index.lexical('chip', 3)"
 
     assert modules_after("import ingest") == []
@@ -386,20 +388,20 @@ def failing_server() -> Iterator[str]:
     server.server_close()
 
 
-def test_a_page_that_may_not_be_fetched_costs_nothing_else(docs: Path, place: Path, failing_server: str) -> None:
+def test_a_page_that_may_not_be_fetched_costs_nothing_else(docs: Path, place: Place, failing_server: str) -> None:
     done = quick([failing_server, docs], place)
 
     assert [failure.id for failure in done.failed] == [failing_server]
     assert done.added == ("docs/one.md", "docs/two.md")
 
 
-def test_vectors_survive_a_rebuild_to_half_precision(docs: Path, place: Path) -> None:
-    sync([docs], place)
-    index = Index.open(place)
+def test_vectors_survive_a_rebuild_to_half_precision(docs: Path, folder: Path) -> None:
+    sync([docs], folder)
+    index = Index.open(folder)
     vector = index.encode(["Trainium trains models."])[0]
     exact = index.dense(vector, 9)
-    shutil.rmtree(place / "derived-1")
-    again = Index.open(place).dense(vector, 9)
+    shutil.rmtree(folder / "derived-1")
+    again = Index.open(folder).dense(vector, 9)
 
     assert exact == again
     assert np.isclose(exact[0][1], index.similarities(vector, [exact[0][0]])[0], atol=1e-5)
@@ -419,8 +421,9 @@ def stopped_after(texts: int) -> Callable[[str, int, int], None]:
 
 @pytest.mark.parametrize("damage", [b"", b"the beginning of a record"])
 def test_what_a_stopped_sync_has_encoded_is_not_encoded_again(
-    docs: Path, place: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch
+    docs: Path, tmp_path: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    place = tmp_path / "kept"
     monkeypatch.setattr("ingest.syncing._BATCH", 1)
     with pytest.raises(Stopped):
         sync([docs], place, progress=stopped_after(1))

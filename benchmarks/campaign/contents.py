@@ -4,7 +4,7 @@ import shutil
 from dataclasses import astuple
 from pathlib import Path
 
-from ingest import Index
+from ingest import Index, Place
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 QUESTIONS = (
@@ -30,12 +30,12 @@ def change_corpus(folder: Path) -> None:
     notes.write_text(notes.read_text().replace("Trainium", "Trainium2", 3) + "\n## Added\n\nTrn3 comes later.\n")
 
 
-def contents(folder: Path) -> dict[str, object]:
+def contents(place: Place) -> dict[str, object]:
     """All that an index says: its documents with their passages, and what some questions find, with the scores.
 
     Raises CorpusError where the index cannot be used.
     """
-    index = Index.open(folder).snapshot()
+    index = Index.open(place).snapshot()
     documents = index.documents()
     return {
         "documents": [astuple(document) for document in documents],

@@ -21,7 +21,7 @@ from chatbot.exam.runs import identify, run
 from chatbot.exam.summary import report_summary
 from chatbot.exam.table import report_table
 from chatbot.exam.writing import PAGE, write_report
-from ingest import CorpusError
+from ingest import CorpusError, place_at
 
 ONLY_FAILING = "only-failing"
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="exam or golden files, or folders of them")
     parser.add_argument("--model", default=os.environ.get("WATTWISE_MODEL", "offline"), metavar="M")
-    parser.add_argument("--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR")
+    parser.add_argument("--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or "index"), metavar="PLACE")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write results.jsonl, summary.json, junit.xml, report.html; the same run goes on there after a kill")  # fmt: skip
     parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="results.jsonl of an earlier run: what flipped since"

@@ -24,7 +24,7 @@ from chatbot.exam.golden_scoring import (
 )
 from chatbot.exam.rates import Rate, count
 from chatbot.render import as_json
-from ingest import CorpusError
+from ingest import CorpusError, place_at
 
 
 def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
@@ -87,7 +87,7 @@ def failures(asked: Iterable[Asked]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report of each file; 1 where it could not be done."""
     parser = argparse.ArgumentParser(description="Score the answers of an index to golden questions.")
-    parser.add_argument("index", type=Path)
+    parser.add_argument("index", type=place_at)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--model", default="offline")
     parser.add_argument(

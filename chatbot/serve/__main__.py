@@ -9,11 +9,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 
 from chatbot.answer import ReaderError
 from chatbot.serve.settings import ServeSettings, serve_settings
-from ingest import CorpusError
+from ingest import CorpusError, place_at
 
 _NEEDED = ("fastapi", "prometheus_client", "uvicorn")
 _log = logging.getLogger("wattwise.serve")
@@ -43,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Answers other programs over HTTP: OpenAI's chat completions, /ask, /size and /search."
         " Keys and limits come from WATTWISE_SERVE_* variables.",
     )
-    parser.add_argument("--index", type=Path, metavar="DIR", help="the index (WATTWISE_INDEX, index)")
+    parser.add_argument("--index", type=place_at, metavar="PLACE", help="the index (WATTWISE_INDEX, index)")
     parser.add_argument("--model", metavar="M", help="the reader's model (WATTWISE_MODEL, offline)")
     parser.add_argument("--host", metavar="H", help="the address to listen on (WATTWISE_SERVE_HOST, 127.0.0.1)")
     parser.add_argument(

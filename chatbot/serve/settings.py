@@ -8,6 +8,7 @@ from typing import Any
 
 from chatbot.answer import ReaderError
 from chatbot.settings import settings_from
+from ingest import Place
 
 _PREFIX = "WATTWISE_SERVE_"
 
@@ -22,7 +23,7 @@ class ServeSettings:
     are answered at the same time, `waiting` more may wait for that, and the others are told to come again.
     """
 
-    index: Path = Path("index")
+    index: Place = Path("index")
     model: str = "offline"
     host: str = "127.0.0.1"
     port: int = 8000

@@ -15,7 +15,7 @@ from chatbot.sizing.render import as_json, as_text
 from chatbot.sizing.request import read_format, read_optimizer, read_task, workload_of
 from chatbot.sizing.sizing import size
 from chatbot.sizing.workload import Format
-from ingest import CorpusError, Index
+from ingest import CorpusError, Index, Place, place_at
 
 _T = TypeVar("_T")
 
@@ -28,9 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _facts(index: Path) -> Facts | None:
+def _facts(index: Place) -> Facts | None:
     """Those of the index, where a model's own config.json and another region's prices are; without one, the corpus's."""
-    if not index.exists():
+    if isinstance(index, Path) and not index.exists():
         return None
     try:
         facts = Facts.load(Index.open(index))
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     where("--load", type=float, metavar="SHARE", help="of its time that the hardware is busy (default 0.5)")
     add("--rows", type=_whole, default=10, metavar="N", help="of the table (default 10)")
     add("--json", action="store_true", help="print every figure as JSON")
-    add("--index", type=Path, default=Path(os.environ.get("WATTWISE_INDEX", "index")), metavar="DIR")
+    add("--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or "index"), metavar="PLACE")
     return parser
 
 

@@ -6,11 +6,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from chatbot.answer import ReaderError
 from chatbot.slack.settings import SlackSettings, slack_settings, slack_tokens
-from ingest import CorpusError
+from ingest import CorpusError, place_at
 
 _SWITCH_INTERVAL = 0.0005
 _INSTALL = "The Slack adapter needs slack-bolt. Install it with: pip install 'wattwise[slack]'"
@@ -37,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--http", action="store_true", help="take signed requests on a port instead of Socket Mode")
     parser.add_argument("--port", type=int, metavar="N", help="the port for --http (WATTWISE_SLACK_PORT, 3000)")
-    parser.add_argument("--index", type=Path, metavar="DIR", help="the index (WATTWISE_INDEX, index)")
+    parser.add_argument("--index", type=place_at, metavar="PLACE", help="the index (WATTWISE_INDEX, index)")
     parser.add_argument("--model", metavar="M", help="the reader's model (WATTWISE_MODEL, offline)")
     return parser
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chatbot.answer import ReaderError
 from chatbot.settings import settings_from
+from ingest import Place
 
 _PREFIX = "WATTWISE_SLACK_"
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
@@ -21,7 +22,7 @@ class SlackSettings:
     Telling those who are left takes up to 10 s more, and most platforms kill a container after 30 s.
     """
 
-    index: Path = Path("index")
+    index: Place = Path("index")
     model: str = "offline"
     channels: tuple[str, ...] = ()
     per_minute: int = 10

@@ -1,4 +1,4 @@
-"""What several workers and restarts must agree on, in one SQLite file beside the index: claims, threads, limits, answers."""
+"""What several workers and restarts must agree on, in one SQLite file of the index folder, or in its database: claims, threads, limits, answers."""
 
 import json
 import sqlite3
@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from chatbot.answer import ReaderError
-from chatbot.private_files import is_damage, open_private_database
+from chatbot.private_files import is_damage, open_private_database, told, upsert
+from ingest import Database, Place, Records
 
 FILE_NAME = "slack.sqlite"
 # Slack repeats an event for an hour at the most.
@@ -19,11 +20,11 @@ _CLAIMS_KEPT = 2 * 86_400
 _WINDOW = 60.0
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, at REAL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS asked (user TEXT, at REAL);
-CREATE INDEX IF NOT EXISTS asked_by ON asked (user, at);
+CREATE TABLE IF NOT EXISTS asked ("user" TEXT, at REAL);
+CREATE INDEX IF NOT EXISTS asked_by ON asked ("user", at);
 CREATE TABLE IF NOT EXISTS threads (channel TEXT, thread TEXT, state TEXT, PRIMARY KEY (channel, thread)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at REAL, question TEXT, text TEXT, model TEXT, generation INTEGER, excerpts TEXT);
-CREATE TABLE IF NOT EXISTS open (key TEXT PRIMARY KEY, channel TEXT, thread TEXT, user TEXT, at REAL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS open (key TEXT PRIMARY KEY, channel TEXT, thread TEXT, "user" TEXT, at REAL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS messages (channel TEXT, ts TEXT, thread TEXT, at REAL, PRIMARY KEY (channel, ts)) WITHOUT ROWID;
 """
 ThreadState = Literal["", "followed", "silenced"]
@@ -55,22 +56,22 @@ class KeptAnswer:
 
 
 class SlackState:
-    """Safe for many threads and processes at once. ReaderError when the file cannot be written.
+    """Safe for many threads and processes at once. ReaderError when it cannot be written.
 
     Only the owner of the file may read it; a damaged one is set aside (see `open_private_database`).
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / FILE_NAME
+    def __init__(self, index: Place) -> None:
         self._lock = threading.Lock()
-        self._database = self._opened()
+        self.place = index if isinstance(index, Database) else index / FILE_NAME
+        with told():
+            self._store = self._opened(self.place) if isinstance(self.place, Path) else Records(self.place)
 
     def claim(self, *keys: str) -> bool:
         """Whether nobody has claimed any of the keys before; from now on they are claimed."""
-        with self._connection() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._connection(alone=True) as connection:
             new = [
-                connection.execute("INSERT OR IGNORE INTO claims VALUES (?, ?)", (key, time.time())).rowcount
+                connection.execute("INSERT INTO claims VALUES (?, ?) ON CONFLICT DO NOTHING", (key, time.time())).rowcount
                 for key in keys
                 if key
             ]
@@ -79,10 +80,9 @@ class SlackState:
     def wait_for(self, user: str, per_minute: int) -> float:
         """Seconds until a user may ask; 0 means now, and counts as asking."""
         now = time.time()
-        with self._connection() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._connection(alone=True) as connection:
             recent = connection.execute(
-                "SELECT at FROM asked WHERE user = ? AND at > ? ORDER BY at DESC LIMIT ?",
+                'SELECT at FROM asked WHERE "user" = ? AND at > ? ORDER BY at DESC LIMIT ?',
                 (user, now - _WINDOW, per_minute),
             ).fetchall()
             if len(recent) >= per_minute:
@@ -94,7 +94,7 @@ class SlackState:
         """Note a question that was taken on, so that it is not forgotten when its worker dies."""
         with self._connection() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO open VALUES (?, ?, ?, ?, ?)", (key, channel, thread, user, time.time())
+                upsert("open", 'key, channel, thread, "user", at', "key"), (key, channel, thread, user, time.time())
             )
 
     def finish(self, key: str) -> None:
@@ -104,9 +104,10 @@ class SlackState:
     def lost(self, seconds: float) -> list[tuple[str, str, str, str]]:
         """Key, channel, thread and user of the questions taken on longer ago than that; each is given out once."""
         with self._connection() as connection:
-            return connection.execute(
-                "DELETE FROM open WHERE at < ? RETURNING key, channel, thread, user", (time.time() - seconds,)
+            lost: list[tuple[str, str, str, str]] = connection.execute(
+                'DELETE FROM open WHERE at < ? RETURNING key, channel, thread, "user"', (time.time() - seconds,)
             ).fetchall()
+        return lost
 
     def thread_state(self, channel: str, thread: str) -> ThreadState:
         with self._connection() as connection:
@@ -125,13 +126,13 @@ class SlackState:
 
     def _set_thread(self, channel: str, thread: str, state: ThreadState) -> None:
         with self._connection() as connection:
-            connection.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", (channel, thread, state))
+            connection.execute(upsert("threads", "channel, thread, state", "channel, thread"), (channel, thread, state))
 
     def keep(self, answer: KeptAnswer) -> None:
         excerpts = json.dumps([asdict(e) for e in answer.excerpts], ensure_ascii=False)
         row = (answer.id, time.time(), answer.question, answer.text, answer.model, answer.generation, excerpts)
         with self._connection() as connection:
-            connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute(upsert("answers", "id, at, question, text, model, generation, excerpts", "id"), row)
 
     def kept(self, answer_id: str) -> KeptAnswer | None:
         """The answer of an id, None when it is too old or was never given."""
@@ -148,16 +149,16 @@ class SlackState:
         """Remember which thread a message of ours stands in: a reaction names the message only."""
         with self._connection() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)", (channel, ts, thread, time.time())
+                upsert("messages", "channel, ts, thread, at", "channel, ts"), (channel, ts, thread, time.time())
             )
 
     def thread_of(self, channel: str, ts: str) -> str:
         """The thread of a message of ours, or that of a thread's first message; empty for others."""
         with self._connection() as connection:
             row = connection.execute(
-                "SELECT thread FROM messages WHERE channel = ?1 AND ts = ?2"
-                " UNION SELECT thread FROM threads WHERE channel = ?1 AND thread = ?2",
-                (channel, ts),
+                "SELECT thread FROM messages WHERE channel = ? AND ts = ?"
+                " UNION SELECT thread FROM threads WHERE channel = ? AND thread = ?",
+                (channel, ts, channel, ts),
             ).fetchone()
         return row[0] if row else ""
 
@@ -171,31 +172,46 @@ class SlackState:
                 connection.execute(f"DELETE FROM {table} WHERE at < ?", (now - keep_days * 86_400,))
 
     def close(self) -> None:
-        with self._lock:
-            self._database.close()
+        if isinstance(self._store, sqlite3.Connection):
+            with self._lock:
+                self._store.close()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self, file: Path) -> sqlite3.Connection:
         try:
-            database = open_private_database(self.file, _SCHEMA)
+            database = open_private_database(file, _SCHEMA)
             # Readers and the writer do not wait for one another, and a commit needs no flush to the disk.
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
         except (OSError, sqlite3.Error) as error:
-            raise _unwritable(self.file, error) from error
+            raise _unwritable(file, error) from error
         return database
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self, *, alone: bool = False) -> Iterator[Any]:
+        """A transaction; one that is `alone` reads what no other such one changes meanwhile."""
+        if isinstance(self.place, Path):
+            with self._file(self.place, alone) as connection:
+                yield connection
+            return
+        assert isinstance(self._store, Records)
+        with told(), self._store.transaction(alone=alone) as statements:
+            yield statements
+
+    @contextmanager
+    def _file(self, file: Path, alone: bool) -> Iterator[sqlite3.Connection]:
         # One connection, kept open: closing the last one writes the whole log to the disk, 30 ms each time.
+        assert isinstance(self._store, sqlite3.Connection)
         try:
-            with self._lock, self._database:
-                yield self._database
+            with self._lock, self._store:
+                if alone:
+                    self._store.execute("BEGIN IMMEDIATE")
+                yield self._store
         except sqlite3.Error as error:
             if is_damage(error):
                 with self._lock:
-                    self._database.close()
-                    self._database = self._opened()
-            raise _unwritable(self.file, error) from error
+                    self._store.close()
+                    self._store = self._opened(file)
+            raise _unwritable(file, error) from error
 
 
 def _unwritable(file: Path, error: Exception) -> ReaderError:

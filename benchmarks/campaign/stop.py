@@ -1,0 +1,118 @@
+"""Stops of a PostgreSQL server in the middle of a sync, as a power cut would do it. Nothing that was committed is lost.
+
+    python -m benchmarks.campaign.stop [--seed N] [--count N] [--encoder NAME]
+
+`pg_ctl stop -m immediate` comes at a random moment of a sync that makes an index, or that brings one to another version of
+its corpus and the next time back. After the restart there is the old index or the new one, the next sync makes the new one
+of it, and the interrupted sync ended with a sentence. The exit code is 1 otherwise.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.campaign.contents import change_corpus, contents, write_corpus
+from ingest import CorpusError, Database, check, sync
+from tests.servers.postgres import Server, running
+
+_SYNC = """
+import sys
+from pathlib import Path
+from ingest import CorpusError, Database, sync
+try: sync([Path(sys.argv[1])], Database(sys.stdin.readline().strip()), encoder=sys.argv[2])
+except CorpusError as error: print(error)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """What the stops left, by the index before, and the breaches in words."""
+
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    breaches: list[str] = field(default_factory=list)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--encoder", default="none", metavar="NAME", help="of the index (%(default)s)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = run(Path(folder), options.seed, options.count, options.encoder)
+    print(f"{options.count} stops, seed {options.seed}, encoder {options.encoder}")
+    for (before, after), times in sorted(campaign.outcomes.items()):
+        print(f"{times:5}  before: {before:4} after: {after}")
+    print(f"{len(campaign.breaches):5}  breaches", *campaign.breaches, sep="\n       ")
+    return 1 if campaign.breaches else 0
+
+
+def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
+    """Stop the server in `count` syncs, in turns from nothing to a first version, on to another one and back."""
+    chance, campaign = random.Random(seed), Campaign()
+    versions = ("old", "new")
+    corpora = {name: _corpus(folder / name) for name in versions}
+    change_corpus(corpora["new"])
+    with running(options="") as server:
+        fresh = {name: server.database() for name in versions}
+        for name in versions:
+            began = time.monotonic()
+            sync([corpora[name]], fresh[name], encoder=encoder)
+            seconds = time.monotonic() - began + 1.0  # a process starts first
+        known: dict[str, object] = {name: contents(fresh[name]) for name in versions}
+        database, before = server.database(), "none"
+        for number in range(count):
+            wanted = versions[number % 2]
+            moment = 1.5 * chance.random() * seconds  # some come after its end
+            said = _stopped(server, [str(corpora[wanted]), encoder], database.address, moment)
+            after = next((name for name, held in known.items() if _contents(database) == held), "none")
+            campaign.outcomes[before, after] += 1
+            how = f"after {moment:.2f} s from {before} to {wanted}"
+            if after not in {before, wanted}:
+                campaign.breaches.append(f"{how}: there is {after}")
+            if "Traceback" in said:
+                campaign.breaches.append(f"{how}: {said[-300:]}")
+            sync([corpora[wanted]], database, encoder=encoder)
+            if contents(database) != known[wanted] or check(database):
+                campaign.breaches.append(f"{how}: after the next sync it is not as a fresh one")
+            before = wanted
+    return campaign
+
+
+def _corpus(folder: Path) -> Path:
+    folder.mkdir()
+    return write_corpus(folder / "corpus")
+
+
+def _contents(database: Database) -> object:
+    try:
+        return contents(database)
+    except CorpusError:
+        return None
+
+
+def _stopped(server: Server, arguments: list[str], address: str, moment: float) -> str:
+    """What a sync says in whose middle the server stops and starts again."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SYNC, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdin
+    print(address, file=process.stdin, flush=True)
+    time.sleep(moment)
+    server.stop("immediate")
+    server.start()
+    return process.communicate(timeout=300)[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

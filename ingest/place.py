@@ -1,0 +1,43 @@
+"""Where an index is: a folder, or a PostgreSQL database. The address alone tells which."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_SCHEMES = ("postgresql://", "postgres://")
+_PASSWORD = re.compile(r"^(\w+://[^:@/?]*):[^@]*@")
+_PASSWORD_OPTION = re.compile(r"(?i)([?&][a-z]*password=)[^&]*")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Database:
+    """A PostgreSQL database by its `address` (the URI that libpq reads), which may hold a password: its text never does."""
+
+    address: str
+
+    def __str__(self) -> str:
+        return _PASSWORD_OPTION.sub(r"\1***", _PASSWORD.sub(r"\1@", self.address))
+
+    def __repr__(self) -> str:
+        return f"Database({str(self)!r})"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its only @ ends the user's part. Otherwise a piece of the password may be taken for the host, and shown."""
+        authority = re.split(r"[/?#]", self.address.partition("://")[2], maxsplit=1)[0]
+        return self.address.count("@") == authority.count("@") <= 1
+
+
+Place = Path | Database
+
+
+def place_at(address: str | Place) -> Place:
+    """The folder or the database that an address names."""
+    if isinstance(address, str):
+        return Database(address) if address.startswith(_SCHEMES) else Path(address)
+    return address
+
+
+def address_of(place: Place) -> str:
+    """What names a place from everywhere on this machine. It may hold a password: it is never to be shown."""
+    return str(place.resolve()) if isinstance(place, Path) else place.address

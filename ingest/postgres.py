@@ -1,0 +1,882 @@
+"""PostgreSQL with pgvector: a store that many machines share, behind the same methods as the one in a file.
+
+Rows are never changed. Each says in which generation it was born and in which it died, and a reader asks for the rows of
+its own generation. So a reader sees one generation whole, over many short statements and connections and over a restart
+of the server, and holds no transaction that would keep the server from cleaning up. What died is deleted by a later sync,
+once no reader can need it any more. A sync is one transaction, and its advisory lock ends with it, however it ends.
+
+The rows have the checksums that they have in a file (see `ingest.store`). Words are not searched here: `ts_rank` is no
+BM25, and BM25 over rows would read every chunk that has a common word. The writer keeps tantivy's files in the table
+`files`, and each machine copies those of a generation (see `ingest.derived`). Vectors are searched here, exactly while
+that is quick and by an HNSW index of half precision where there are many.
+"""
+
+import atexit
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.document import CorpusError, Document, Source
+from ingest.place import Database
+from ingest.store import (
+    UNENCODED,
+    Damage,
+    Entry,
+    Known,
+    Mismatch,
+    State,
+    checked,
+    chunk_columns,
+    entry_of,
+    source_key,
+    source_of,
+    vector_crc,
+    vector_of,
+    with_crc,
+)
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg_pool import ConnectionPool
+
+# From here on HNSW; below it PostgreSQL compares all vectors of 384 numbers in some 20 ms.
+INDEXED_FROM = 20_000
+_MOST_INDEXED_DIMENSIONS = 4_000  # of pgvector's half precision
+_CANDIDATES = 200  # hnsw.ef_search
+_PGVECTOR = (0, 8)  # iterative scans
+# A reader goes on to the next generation with its next question, and no question takes as long as this.
+_KEPT_MINUTES = 15
+_FOREVER = 2**63 - 1
+_PENDING = 2_000  # chunks written at once
+_READ = 200  # documents read at once
+_PART = 1 << 20  # bytes of a file in one row
+_POOLED = 8
+_PATIENCE = 10  # seconds, for a connection
+_WRITER, _MIGRATION, _RECORDS = (0x77617474_77697365 + n for n in range(3))  # advisory locks
+_NO_ADDRESS = "The address of the index is none that PostgreSQL can read: write postgresql://USER@HOST:PORT/DATABASE."
+_SOURCE = ", ".join(field.name for field in fields(Source))
+_STATE = "generation, mark, encoder, dimension, updated"
+_CHUNK = 'number, document, id, headings, start, "end", page, context, digest, searched'
+_DOCUMENT = "number, id, origin, fingerprint, source, title, chunks, searched, text"
+_LIFE = f"born bigint NOT NULL, died bigint NOT NULL DEFAULT {_FOREVER}"
+# One script a version, for ever as it was released: what changes becomes another one.
+MIGRATIONS = (
+    f"""
+    CREATE TABLE wattwise.generations (
+        generation bigint PRIMARY KEY, mark text NOT NULL, encoder text NOT NULL, dimension integer NOT NULL,
+        updated text NOT NULL, content text NOT NULL, crc bigint NOT NULL, published timestamptz NOT NULL);
+    CREATE TABLE wattwise.sources (
+        key bytea PRIMARY KEY, id text NOT NULL, title text NOT NULL, publisher text, url text, published text,
+        licence text, original text);
+    CREATE TABLE wattwise.documents (
+        number bigint PRIMARY KEY, {_LIFE}, id text NOT NULL, origin text NOT NULL, fingerprint text NOT NULL,
+        source bytea NOT NULL REFERENCES wattwise.sources, title text NOT NULL, chunks integer NOT NULL,
+        searched integer NOT NULL, crc bigint NOT NULL, text text NOT NULL);
+    CREATE INDEX documents_id ON wattwise.documents (id, died);
+    CREATE INDEX documents_source ON wattwise.documents (source);
+    CREATE INDEX documents_died ON wattwise.documents (died) WHERE died < {_FOREVER};
+    CREATE TABLE wattwise.chunks (
+        number bigint PRIMARY KEY, {_LIFE}, id text NOT NULL,
+        document bigint NOT NULL REFERENCES wattwise.documents ON DELETE CASCADE, headings text NOT NULL,
+        start integer NOT NULL, "end" integer NOT NULL, page integer, context text NOT NULL, digest bytea NOT NULL,
+        searched integer NOT NULL, crc bigint NOT NULL);
+    CREATE INDEX chunks_id ON wattwise.chunks (id, died);
+    CREATE INDEX chunks_document ON wattwise.chunks (document, start);
+    CREATE INDEX chunks_digest ON wattwise.chunks (digest);
+    CREATE TABLE wattwise.vectors (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, {_LIFE}, digest bytea NOT NULL, vector halfvec NOT NULL,
+        crc bigint NOT NULL);
+    ALTER TABLE wattwise.vectors ALTER vector SET STORAGE PLAIN;
+    CREATE UNIQUE INDEX vectors_digest ON wattwise.vectors (digest, died);
+    CREATE INDEX vectors_died ON wattwise.vectors (died) WHERE died < {_FOREVER};
+    CREATE TABLE wattwise.files (
+        generation bigint NOT NULL, name text NOT NULL, part integer NOT NULL, content bytea NOT NULL,
+        PRIMARY KEY (generation, name, part));
+    ALTER TABLE wattwise.files ALTER content SET STORAGE EXTERNAL;
+    """,
+    """
+    CREATE TABLE wattwise.feedback (
+        rowid bigint GENERATED ALWAYS AS IDENTITY, surface text, answer_id text, voter text, helpful integer, comment text,
+        question text, answer text, model text, generation bigint, given_at text,
+        PRIMARY KEY (surface, answer_id, voter));
+    CREATE TABLE wattwise.claims (key text PRIMARY KEY, at double precision);
+    CREATE TABLE wattwise.asked ("user" text, at double precision);
+    CREATE INDEX asked_by ON wattwise.asked ("user", at);
+    CREATE TABLE wattwise.threads (channel text, thread text, state text, PRIMARY KEY (channel, thread));
+    CREATE TABLE wattwise.answers (
+        id text PRIMARY KEY, at double precision, question text, text text, model text, generation bigint, excerpts text);
+    CREATE TABLE wattwise.open (key text PRIMARY KEY, channel text, thread text, "user" text, at double precision);
+    CREATE TABLE wattwise.messages (
+        channel text, ts text, thread text, at double precision, PRIMARY KEY (channel, ts));
+    """,
+)
+_INDEXES = set(re.findall(r"CREATE (?:UNIQUE )?INDEX (\w+)", "".join(MIGRATIONS)))
+_HELD = "SELECT 1 FROM wattwise.generations WHERE generation = %(at)s"
+# What a generation holds, as in the file: to be told from a store that lost rows.
+_CONTENT = """
+SELECT (SELECT count(DISTINCT source) FROM wattwise.documents WHERE {alive}),
+    (SELECT count(*) FROM wattwise.vectors WHERE {alive}), (SELECT count(*) FROM wattwise.chunks WHERE {alive}),
+    (SELECT coalesce(sum(crc), 0)::bigint FROM wattwise.chunks WHERE {alive}), count(*), coalesce(sum(crc), 0)::bigint,
+    coalesce(sum(chunks), 0), coalesce(sum(searched), 0) FROM wattwise.documents WHERE {alive}
+"""
+
+
+class PostgresStore:
+    """The rows of one generation. A writer's is the next one, which nobody sees until it is committed.
+
+    Safe to share between threads for reading. What is read raises Mismatch where it is not what was written.
+    """
+
+    set_aside = ""
+
+    def __init__(
+        self,
+        connected: Callable[[], AbstractContextManager["Connection[Any]"]],
+        generation: int,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._connected = connected
+        self._generation = generation
+        self._documents: dict[str, tuple[Any, ...]] = {}
+        self._chunks: dict[str, list[tuple[Any, ...]]] = {}
+        self._sources: dict[bytes, tuple[Any, ...]] = {}
+        self._next: list[int] = []
+        self._kept_until = float("inf")
+        self.close = close
+
+    def _rows(self, statement: str, **values: Any) -> list[Any]:
+        self._flush()
+        with self._connected() as connection:
+            rows = _executed(connection, statement, self._generation, values).fetchall()
+            if (
+                time.monotonic() > self._kept_until
+                and not _executed(connection, _HELD, self._generation, {}).fetchall()
+            ):
+                raise CorpusError("The index has changed since these passages were found. Ask again.")
+            return list(rows)
+
+    def _run(self, statement: str, **values: Any) -> None:
+        self._flush()
+        with self._connected() as connection:
+            _executed(connection, statement, self._generation, values)
+
+    def mark(self) -> str:
+        """The library's own name, drawn at random when its tables were made."""
+        ((mark,),) = self._rows("SELECT mark FROM wattwise.library")
+        return str(mark)
+
+    def state(self) -> State | None:
+        rows = self._rows(
+            f"SELECT crc, content, {_STATE} FROM wattwise.generations WHERE generation <= %(at)s"
+            " ORDER BY generation DESC LIMIT 1"
+        )
+        return State(*checked("the state of the index", *rows[0])[1:]) if rows else None
+
+    def keep(self) -> None:
+        """Note that the generation is the newest now, so that it is not deleted for as long as an older one is kept."""
+        self._kept_until = time.monotonic() + (_KEPT_MINUTES - 1) * 60
+
+    def next_generation(self) -> int:
+        """The generation that a writer makes."""
+        return self._generation
+
+    def forget_all(self) -> None:
+        """Begin anew: what there is dies with this generation."""
+        self._run("DELETE FROM wattwise.generations")
+        for table in ("documents", "chunks", "vectors"):
+            self._end(table, "true")
+
+    def is_whole(self) -> bool:
+        ((content,),) = self._rows(
+            "SELECT content FROM wattwise.generations WHERE generation <= %(at)s ORDER BY generation DESC LIMIT 1"
+        )
+        return bool(content == self._content())
+
+    def _content(self) -> str:
+        return " ".join(map(str, self._rows(_CONTENT)[0]))
+
+    def count_chunks(self) -> int:
+        return int(self._rows("SELECT count(*) FROM wattwise.chunks WHERE {alive}")[0][0])
+
+    def count_searched(self) -> int:
+        return int(self._rows("SELECT coalesce(sum(searched), 0) FROM wattwise.documents WHERE {alive}")[0][0])
+
+    def origins(self) -> list[str]:
+        rows = self._rows('SELECT DISTINCT origin COLLATE "C" FROM wattwise.documents WHERE {alive} ORDER BY 1')
+        return [origin for (origin,) in rows]
+
+    def known(self, damaged: Iterable[int] = ()) -> dict[str, Known]:
+        rows = self._rows(
+            "SELECT id, origin, fingerprint FROM wattwise.documents WHERE {alive} AND number <> ALL(%(damaged)s::bigint[])",
+            damaged=list(damaged),
+        )
+        return {id: Known(origin, fingerprint) for id, origin, fingerprint in rows}
+
+    def sources(self) -> list[Source]:
+        rows = self._rows(
+            f"SELECT key, {_SOURCE} FROM wattwise.sources"
+            ' WHERE key IN (SELECT source FROM wattwise.documents WHERE {alive}) ORDER BY id COLLATE "C", key'
+        )
+        return [source_of(*row) for row in rows]
+
+    def document_numbers(self) -> list[int]:
+        rows = self._rows('SELECT number FROM wattwise.documents WHERE {alive} ORDER BY id COLLATE "C"')
+        return [number for (number,) in rows]
+
+    def table_numbers(self) -> list[int]:
+        rows = self._rows(
+            'SELECT number FROM wattwise.documents WHERE {alive} AND searched = 0 ORDER BY id COLLATE "C"'
+        )
+        return [number for (number,) in rows]
+
+    def questions(self) -> list[str]:
+        rows = self._rows(
+            "SELECT c.id FROM wattwise.chunks c JOIN wattwise.vectors v USING (digest)"
+            " WHERE {alive:c} AND {alive:v} AND c.searched = 0 ORDER BY c.number"
+        )
+        return [id for (id,) in rows]
+
+    def document_number(self, id: str) -> int | None:
+        rows = self._rows("SELECT number FROM wattwise.documents WHERE {alive} AND id = %(id)s", id=id)
+        return int(rows[0][0]) if rows else None
+
+    def document(self, number: int) -> Document:
+        return self.documents_of([number])[0]
+
+    def documents_of(self, numbers: Sequence[int]) -> list[Document]:
+        documents = self._read(numbers)
+        if len(documents) < len(set(numbers)):
+            raise Mismatch("a document is missing")
+        return [documents[number] for number in numbers]
+
+    # Documents are read some hundred at a time, so that nothing waits for each.
+
+    def documents(self) -> Iterator[Document]:
+        for numbers in _pieces(self.document_numbers(), _READ):
+            yield from self.documents_of(numbers)
+
+    def contents(self) -> Iterator[tuple[int, Entry]]:
+        for numbers in _pieces(self.document_numbers(), _READ):
+            documents, entries = self._read(numbers), self._entries(numbers)
+            for number in numbers:
+                yield from _entries_of(documents[number], number, *entries[number])
+
+    def _read(self, numbers: Sequence[int]) -> dict[int, Document]:
+        rows = self._rows(
+            f"SELECT d.crc, {_prefixed('d', _DOCUMENT)}, key, {_prefixed('s', _SOURCE)}"
+            " FROM wattwise.documents d JOIN wattwise.sources s ON key = source WHERE d.number = ANY(%(numbers)s::bigint[])",
+            numbers=list(numbers),
+        )
+        documents = {}
+        for row in rows:
+            number, id, _, _, _, title, _, _, text = checked("a document", *row[:10])
+            documents[number] = Document(id, source_of(*row[10:]), title, text)
+        return documents
+
+    def _entries(self, numbers: Sequence[int]) -> dict[int, tuple[int, list[Any]]]:
+        """How many chunks each document had, and the rows of those it has."""
+        counts = self._rows(
+            "SELECT number, chunks FROM wattwise.documents WHERE number = ANY(%(numbers)s::bigint[])",
+            numbers=list(numbers),
+        )
+        found: dict[int, tuple[int, list[Any]]] = {number: (count, []) for number, count in counts}
+        rows = self._rows(
+            f"SELECT crc, {_CHUNK} FROM wattwise.chunks WHERE {{alive}} AND document = ANY(%(numbers)s::bigint[])"
+            " ORDER BY document, start, number",
+            numbers=list(numbers),
+        )
+        for row in rows:
+            found[row[2]][1].append(row)
+        return found
+
+    def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
+        return _entries_of(document, number, *self._entries([number])[number])
+
+    def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, tuple[str, str, int, int, int | None]]]:
+        rows = self._rows(
+            f"SELECT crc, {_CHUNK} FROM wattwise.chunks WHERE {{alive}} AND id = ANY(%(ids)s)", ids=list(ids)
+        )
+        read = (checked("a passage", *row) for row in rows)
+        return {id: (document, (id, *place)) for _, document, id, *place, _, _, _ in read}
+
+    def chunk_ids(self, numbers: Sequence[int]) -> dict[int, str]:
+        rows = self._rows(
+            "SELECT number, id FROM wattwise.chunks WHERE {alive} AND number = ANY(%(numbers)s::bigint[])",
+            numbers=list(numbers),
+        )
+        if len(rows) < len(set(numbers)):
+            raise Mismatch("passages that are searched are missing")
+        return dict(rows)
+
+    def holds_chunk(self, ids: Sequence[str]) -> bool:
+        return bool(
+            self._rows(
+                "SELECT 1 FROM wattwise.chunks WHERE {alive} AND id = ANY(%(ids)s) AND searched = 1 LIMIT 1",
+                ids=list(ids),
+            )
+        )
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        rows = self._rows(
+            "SELECT c.id, digest, v.vector, v.crc FROM wattwise.chunks c JOIN wattwise.vectors v USING (digest)"
+            " WHERE {alive:c} AND {alive:v} AND c.id = ANY(%(ids)s)",
+            ids=list(ids),
+        )
+        return {id: _vector(*row) for id, *row in rows}
+
+    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+        """The numbers of the chunks nearest to a unit vector, with their cosines, best first."""
+        from pgvector import HalfVector
+
+        # The numbers stand in the statement: a plan for any limit would not use the index.
+        dimension, nearest = int(vector.shape[0]), int(limit)
+        rows = self._rows(
+            "SELECT c.number, near.digest, near.vector, near.crc FROM ("
+            "SELECT digest, vector, crc FROM wattwise.vectors v"
+            f" WHERE {{alive:v}} AND vector_dims(vector) = {dimension} AND EXISTS"
+            " (SELECT 1 FROM wattwise.chunks s WHERE s.digest = v.digest AND s.searched = 1 AND {alive:s})"
+            f" ORDER BY vector::halfvec({dimension}) <#> %(vector)s::halfvec({dimension}) LIMIT {nearest}"
+            ") near JOIN wattwise.chunks c USING (digest) WHERE {alive:c} AND c.searched = 1",
+            vector=HalfVector(vector),
+        )
+        if not rows:
+            return []
+        # By the question's vector in full precision, as in the file.
+        cosines = np.einsum("ij,j->i", np.stack([_vector(*row) for _, *row in rows]), vector)
+        hits = zip((row[0] for row in rows), map(float, cosines), strict=True)
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+
+    def flaw(self) -> str:
+        """The index that is missing, if one is; PostgreSQL looks after its pages itself (`initdb --data-checksums`)."""
+        rows = self._rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'wattwise'")
+        missing = sorted(_INDEXES - {name for (name,) in rows})
+        return f"it has no {missing[0]}" if missing else ""
+
+    def damage(self) -> Damage:
+        """Read all there is and tell what does not match."""
+        documents: dict[int, str] = {}
+        for numbers in _pieces(self.document_numbers(), _READ):
+            try:
+                self._check_documents(numbers)
+            except Mismatch:
+                documents |= {n: self._id(n) for n in numbers if not self._is_sound(n)}
+        return Damage(documents, self._damaged_vectors(), not self.is_whole())
+
+    def _check_documents(self, numbers: Sequence[int]) -> None:
+        documents, entries = self._read(numbers), self._entries(numbers)
+        if len(documents) < len(numbers):
+            raise Mismatch("a document is missing")
+        for number, document in documents.items():
+            _entries_of(document, number, *entries[number])
+
+    def _is_sound(self, number: int) -> bool:
+        try:
+            self._check_documents([number])
+        except Mismatch:
+            return False
+        return True
+
+    def _id(self, number: int) -> str:
+        return str(self._rows("SELECT id FROM wattwise.documents WHERE number = %(number)s", number=number)[0][0])
+
+    def _damaged_vectors(self) -> list[int]:
+        damaged, last = [], 0
+        while rows := self._rows(
+            "SELECT number, digest, vector, crc FROM wattwise.vectors WHERE {alive} AND number > %(last)s"
+            " ORDER BY number LIMIT 5000",
+            last=last,
+        ):
+            last = rows[-1][0]
+            damaged += [number for number, digest, vector, crc in rows if vector_crc(digest, _bytes(vector)) != crc]
+        return damaged
+
+    # What only a writer does.
+
+    def remove_damage(self, damage: Damage) -> None:
+        self._end("documents", "number = ANY(%(numbers)s::bigint[])", numbers=list(damage.documents))
+        self._end(
+            "chunks",
+            "NOT EXISTS (SELECT 1 FROM wattwise.documents d WHERE d.number = chunks.document AND {alive:d})",
+        )
+        self._end("vectors", "number = ANY(%(numbers)s::bigint[])", numbers=list(damage.vectors))
+
+    def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
+        """Put a document in, in the place of the one of the same id if there is one."""
+        if not self._next:
+            self._next = list(
+                self._rows(
+                    "SELECT (SELECT coalesce(max(number), 0) FROM wattwise.documents),"
+                    " (SELECT coalesce(max(number), 0) FROM wattwise.chunks)"
+                )[0]
+            )
+        if document.id in self._documents:
+            self._flush()
+        source = astuple(document.source)
+        key = source_key(source)
+        self._next[0] += 1
+        number = self._next[0]
+        chunks = [(n, number, *chunk_columns(e)) for n, e in enumerate(entries, self._next[1] + 1)]
+        self._next[1] += len(chunks)
+        searched = sum(row[-1] for row in chunks)
+        about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched)
+        self._sources[key] = (key, *source)
+        self._documents[document.id] = (self._generation, *with_crc(*about, document.text))
+        self._chunks[document.id] = [(self._generation, *with_crc(*row)) for row in chunks]
+        if sum(map(len, self._chunks.values())) >= _PENDING:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what waits, by COPY. Documents come one by one, and the way to a server and back is long."""
+        if not self._documents:
+            return
+        documents, chunks, sources = self._documents, self._chunks, self._sources
+        self._documents, self._chunks, self._sources = {}, {}, {}
+        self.remove(documents)
+        with self._connected() as connection, connection.cursor() as cursor:
+            # A source that was damaged is as it should be again.
+            cursor.executemany(
+                f"INSERT INTO wattwise.sources (key, {_SOURCE}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
+                f" ON CONFLICT (key) DO UPDATE SET ({_SOURCE}) = ROW({_prefixed('excluded', _SOURCE)})",
+                list(sources.values()),
+            )
+            for table, columns, rows in (
+                ("documents", _DOCUMENT, documents.values()),
+                ("chunks", _CHUNK, (row for of_one in chunks.values() for row in of_one)),
+            ):
+                with cursor.copy(f"COPY wattwise.{table} (born, crc, {columns}) FROM STDIN") as copy:
+                    for row in rows:
+                        copy.write_row(row)
+
+    def remove(self, ids: Iterable[str]) -> None:
+        self._end("documents", "id = ANY(%(ids)s)", ids=(given := list(ids)))
+        if given:
+            self._end(
+                "chunks",
+                "document IN (SELECT number FROM wattwise.documents WHERE id = ANY(%(ids)s) AND died = %(at)s)",
+                ids=given,
+            )
+
+    def _end(self, table: str, which: str, **values: Any) -> None:
+        """What an earlier generation has dies with this one; what only this one had goes at once."""
+        self._run(f"DELETE FROM wattwise.{table} WHERE born = %(at)s AND {{alive}} AND {which}", **values)
+        self._run(f"UPDATE wattwise.{table} SET died = %(at)s WHERE {{alive}} AND {which}", **values)
+
+    def unencoded(self) -> dict[int, set[bytes]]:
+        rows = self._rows(
+            "SELECT min(document), digest FROM wattwise.chunks c WHERE {alive} AND digest <> %(unencoded)s AND NOT EXISTS"
+            " (SELECT 1 FROM wattwise.vectors v WHERE v.digest = c.digest AND {alive:v}) GROUP BY digest"
+            " ORDER BY min(number)",
+            unencoded=UNENCODED,
+        )
+        missing: dict[int, set[bytes]] = {}
+        for number, digest in rows:
+            missing.setdefault(number, set()).add(digest)
+        return missing
+
+    def add_vectors(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+        from pgvector import HalfVector
+
+        halves = vectors.astype("<f2")
+        with self._connected() as connection, connection.cursor() as cursor:
+            statement = "COPY wattwise.vectors (born, digest, vector, crc) FROM STDIN WITH (FORMAT BINARY)"
+            with cursor.copy(statement) as copy:
+                copy.set_types(["bigint", "bytea", "halfvec", "bigint"])
+                for digest, half in zip(digests, halves, strict=True):
+                    copy.write_row((self._generation, digest, HalfVector(half), vector_crc(digest, half.tobytes())))
+
+    def remove_vectors(self) -> None:
+        self._end("vectors", "true")
+
+    def remove_unused(self) -> None:
+        self._end(
+            "vectors", "NOT EXISTS (SELECT 1 FROM wattwise.chunks c WHERE c.digest = vectors.digest AND {alive:c})"
+        )
+
+    def set_state(self, state: State) -> None:
+        """Write the state down for what the store holds now."""
+        row = with_crc(self._content(), *astuple(state))
+        columns = f"crc, content, {_STATE}"
+        with self._connected() as connection:
+            connection.execute(
+                f"INSERT INTO wattwise.generations ({columns}, published)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, clock_timestamp()) ON CONFLICT (generation)"
+                f" DO UPDATE SET ({columns}) = ROW({_prefixed('excluded', columns)})",
+                row,
+            )
+
+    def commit(self) -> None:
+        """End the transaction: from now on readers see this generation. Before that, what died long ago is deleted."""
+        self._flush()
+        oldest = f"""(SELECT min(generation) FROM (
+            SELECT generation, lead(published) OVER (ORDER BY generation) AS followed FROM wattwise.generations) g
+            WHERE coalesce(followed > clock_timestamp() - interval '{_KEPT_MINUTES} minutes', true))"""
+        for table in ("chunks", "documents", "vectors"):
+            self._run(f"DELETE FROM wattwise.{table} WHERE died <= {oldest}")
+        self._run(f"DELETE FROM wattwise.files WHERE generation < {oldest}")
+        self._run("DELETE FROM wattwise.sources WHERE NOT EXISTS (SELECT 1 FROM wattwise.documents WHERE source = key)")
+        self._run(f"DELETE FROM wattwise.generations WHERE generation < {oldest}")
+        with self._connected() as connection:
+            connection.commit()
+
+    def index_vectors(self, dimension: int) -> None:
+        """Have vectors found by HNSW, once they are so many that comparing each takes too long; and count what there is."""
+        self._run("ANALYZE wattwise.documents, wattwise.chunks, wattwise.vectors")
+        ((count,),) = self._rows("SELECT count(*) FROM wattwise.vectors WHERE {alive}")
+        if count >= INDEXED_FROM and dimension <= _MOST_INDEXED_DIMENSIONS:
+            self._build(
+                f"CREATE INDEX IF NOT EXISTS vectors_{dimension} ON wattwise.vectors USING hnsw"
+                f" ((vector::halfvec({dimension})) halfvec_ip_ops) WHERE vector_dims(vector) = {dimension}",
+                # A graph that does not fit is built many times more slowly.
+                min(4_000, 64 + count * (dimension * 2 + 1_000) // 1_000_000),
+            )
+
+    def _build(self, index: str, mebibytes: int) -> None:
+        from psycopg.errors import DiskFull
+
+        self._run(f"SET LOCAL maintenance_work_mem = '{mebibytes}MB'")
+        try:
+            with self._connected() as connection, connection.transaction():
+                connection.execute(index)
+        except DiskFull:  # of shared memory, of which a container has 64 MB: only several processes share the graph
+            self._run("SET LOCAL max_parallel_maintenance_workers = 0")
+            self._run(index)
+
+    def save_files(self, generation: int, folder: Path) -> None:
+        """Keep the files below a folder, under their names there, for every machine that reads this generation."""
+        self._run("DELETE FROM wattwise.files WHERE generation = %(generation)s", generation=generation)
+        files = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".lock")
+        with self._connected() as connection, connection.cursor() as cursor:
+            statement = "COPY wattwise.files (generation, name, part, content) FROM STDIN WITH (FORMAT BINARY)"
+            with cursor.copy(statement) as copy:
+                copy.set_types(["bigint", "text", "integer", "bytea"])
+                for file in files:
+                    with file.open("rb") as stream:
+                        for part, content in enumerate(iter(lambda stream=stream: stream.read(_PART), b"")):  # type: ignore[misc]
+                            copy.write_row((generation, file.relative_to(folder).as_posix(), part, content))
+
+    def fetch_files(self, generation: int, folder: Path) -> None:
+        """Write the files of a generation below a folder; none where there are none."""
+        names = self._rows(
+            "SELECT name, part FROM wattwise.files WHERE generation = %(generation)s ORDER BY name, part",
+            generation=generation,
+        )
+        for name, part in names:
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            ((content,),) = self._rows(
+                "SELECT content FROM wattwise.files WHERE generation = %(generation)s AND name = %(name)s AND part = %(part)s",
+                generation=generation,
+                name=name,
+                part=part,
+            )
+            with file.open("ab") as stream:
+                stream.write(content)
+
+
+class _Alive:
+    """`{alive}` in a statement, or `{alive:c}` for the table that is called c there."""
+
+    def __format__(self, table: str) -> str:
+        dot = f"{table}." if table else ""
+        return f"({dot}born <= %(at)s AND {dot}died > %(at)s)"
+
+
+def _executed(connection: "Connection[Any]", statement: str, generation: int, values: dict[str, Any]) -> Any:
+    # Vectors as text take ten milliseconds a question to read.
+    return connection.execute(statement.format(alive=_Alive()), {"at": generation, **values}, binary=True)
+
+
+def _prefixed(table: str, columns: str) -> str:
+    return ", ".join(f"{table}.{column}" for column in columns.split(", "))
+
+
+def _pieces(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (numbers[start : start + size] for start in range(0, len(numbers), size))
+
+
+def _entries_of(document: Document, number: int, count: int, rows: Sequence[Any]) -> list[tuple[int, Entry]]:
+    if len(rows) != count:
+        raise Mismatch(f"the passages of {document.id} are not as many as there were")
+    return [entry_of(document, number, checked(f"a passage of {document.id}", *row)) for row in rows]
+
+
+def _bytes(vector: Any) -> bytes:
+    return bytes(vector.to_numpy().astype("<f2").tobytes())
+
+
+def _vector(digest: bytes, vector: Any, crc: int) -> NDArray[np.float32]:
+    return vector_of(digest, _bytes(vector), crc)
+
+
+@contextmanager
+def connected(database: Database) -> Iterator["Connection[Any]"]:
+    """A connection of one's own, inside a transaction; what is not committed is undone."""
+    psycopg = _psycopg(database)
+    with closing(psycopg.connect(database.address, connect_timeout=_PATIENCE)) as connection:
+        yield connection
+
+
+@lru_cache(maxsize=8)
+def pool(database: Database) -> "ConnectionPool[Connection[Any]]":
+    """The connections that this process shares, one statement a transaction; broken ones are replaced.
+
+    Raises what PostgreSQL says where no connection can be had now: a pool alone would only say that it waited.
+    """
+    psycopg = _psycopg(database)
+    from psycopg_pool import ConnectionPool
+
+    psycopg.connect(database.address, connect_timeout=_PATIENCE).close()
+    shared: ConnectionPool[Connection[Any]] = ConnectionPool(
+        database.address,
+        min_size=0,
+        max_size=_POOLED,
+        timeout=_PATIENCE,
+        kwargs={"autocommit": True, "connect_timeout": _PATIENCE},
+        configure=_configure,
+        check=ConnectionPool.check_connection,
+        open=True,
+    )
+    atexit.register(shared.close)
+    return shared
+
+
+def _configure(connection: "Connection[Any]") -> None:
+    _register(connection)
+    # Rows of other generations stand in the index, too: it is read on until enough are left.
+    connection.execute(
+        "SELECT set_config('hnsw.iterative_scan', 'strict_order', false), set_config('hnsw.ef_search', %s, false)",
+        (str(_CANDIDATES),),
+    )
+
+
+def _register(connection: "Connection[Any]") -> None:
+    from pgvector.psycopg import register_vector
+    from psycopg.errors import ProgrammingError
+
+    with suppress(ProgrammingError):  # there is no pgvector, which is said where the tables are looked for
+        register_vector(connection)
+
+
+def _psycopg(database: Database) -> Any:
+    if not database.is_plain:
+        raise CorpusError(
+            f"{_NO_ADDRESS} Write signs such as @ and / in a user or a password as %40 and %2F, or put the password into PGPASSWORD."
+        )
+    try:
+        import pgvector  # noqa: F401
+        import psycopg
+        import psycopg_pool  # noqa: F401
+    except ImportError as error:
+        raise CorpusError(
+            f"The index {database} needs PostgreSQL's packages: pip install 'wattwise[postgres]'"
+        ) from error
+    try:
+        psycopg.conninfo.conninfo_to_dict(database.address)
+    except psycopg.Error:
+        raise CorpusError(_NO_ADDRESS) from None  # what libpq says of it may quote the password
+    return psycopg
+
+
+def open_postgres(database: Database, mending: str) -> tuple[PostgresStore, State]:
+    """A reader's store of the newest generation. Raises CorpusError, with `mending`, where there is no usable index."""
+    shared = pool(database)
+    with shared.connection() as connection:
+        version = _version(connection)
+    if not version:
+        raise CorpusError(f"There is no index in {database}. {mending}")
+    _refuse_other_version(database, version, mending)
+    state = PostgresStore(shared.connection, _FOREVER - 1).state()
+    if state is None:
+        raise CorpusError(f"The index in {database} is empty. {mending}")
+    store = PostgresStore(shared.connection, state.generation)
+    store.keep()
+    if store.count_chunks() == 0:
+        raise CorpusError(f"The index in {database} is empty. {mending}")
+    if not store.is_whole():
+        raise Mismatch("what it holds is not what was written")
+    return store, state
+
+
+def origins_of(database: Database) -> list[str]:
+    """What the index was made from; nothing where that cannot be read."""
+    try:
+        with pool(database).connection() as connection:
+            generations = connection.execute("SELECT max(generation) FROM wattwise.generations").fetchone()
+        return PostgresStore(pool(database).connection, generations[0] or 0).origins() if generations else []
+    except Exception as error:
+        if not type(error).__module__.startswith("psycopg"):
+            raise
+        return []
+
+
+def newest(database: Database) -> object:
+    """What differs after every commit."""
+    with pool(database).connection() as connection:
+        return connection.execute(
+            "SELECT generation, mark, updated FROM wattwise.generations ORDER BY generation DESC LIMIT 1"
+        ).fetchone()
+
+
+@contextmanager
+def writing_postgres(database: Database) -> Iterator[PostgresStore]:
+    """The writer's store; what is not committed inside is undone. Raises CorpusError while another writer is at work."""
+    migrate(database)
+    with connected(database) as connection:
+        _register(connection)
+        # A sync may read and encode for hours between two statements.
+        connection.execute("SET idle_in_transaction_session_timeout = 0")
+        ((mine, latest),) = connection.execute(
+            "SELECT pg_try_advisory_xact_lock(%s), (SELECT max(generation) FROM wattwise.generations)", (_WRITER,)
+        ).fetchall()
+        if not mine:
+            raise CorpusError(f"Another ingest is writing to the index in {database}. Try again when it is done.")
+        store = PostgresStore(lambda: nullcontext(connection), (latest or 0) + 1)
+        if store.flaw():
+            for statement in _index_statements():
+                connection.execute(statement)
+        try:
+            begun = store.state() is not None
+        except Mismatch:
+            begun = False
+        if not begun:
+            store.forget_all()
+        yield store
+
+
+def _index_statements() -> list[str]:
+    found = re.findall(r"CREATE (?:UNIQUE )?INDEX .*?;", "".join(MIGRATIONS))
+    return [statement.replace("INDEX ", "INDEX IF NOT EXISTS ", 1) for statement in found]
+
+
+def migrate(database: Database) -> None:
+    """Bring the tables to this version's form, each step in the order of `MIGRATIONS`; several processes may try at once."""
+    with connected(database) as connection:
+        if _version(connection) == len(MIGRATIONS):
+            return
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION,))
+        version = _version(connection)
+        _refuse_newer_version(database, version)
+        if not version:
+            _prepare(database, connection)
+        for number, script in enumerate(MIGRATIONS[version:], version + 1):
+            connection.execute(script)
+            connection.execute("INSERT INTO wattwise.migrations VALUES (%s, now())", (number,))
+        connection.commit()
+
+
+def _prepare(database: Database, connection: "Connection[Any]") -> None:
+    ((encoding,),) = connection.execute("SHOW server_encoding").fetchall()
+    if encoding != "UTF8":
+        raise CorpusError(
+            f"The database {database} keeps texts as {encoding}. Make one that keeps all of them: createdb --encoding UTF8 --template template0 NAME"
+        )
+    row = connection.execute(
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector'"
+    ).fetchone()
+    wanted = ".".join(map(str, _PGVECTOR))
+    if row is None:
+        raise CorpusError(
+            f"The server of {database} has no pgvector. Install its package there, version {wanted} or later (Debian: postgresql-NN-pgvector)."
+        )
+    if tuple(map(int, row[0].split(".")[:2])) < _PGVECTOR:
+        raise CorpusError(
+            f"The database {database} has pgvector {row[0]}; it takes {wanted} or later. Install that and run in the database: ALTER EXTENSION vector UPDATE"
+        )
+    connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    connection.execute("CREATE SCHEMA IF NOT EXISTS wattwise")
+    connection.execute("CREATE TABLE wattwise.migrations (version integer PRIMARY KEY, applied timestamptz NOT NULL)")
+    connection.execute("CREATE TABLE wattwise.library (mark text NOT NULL)")
+    connection.execute("INSERT INTO wattwise.library VALUES (gen_random_uuid())")
+
+
+def _version(connection: "Connection[Any]") -> int:
+    """How many migrations the database has seen; 0 where there is nothing of ours."""
+    ((table,),) = connection.execute("SELECT to_regclass('wattwise.migrations')").fetchall()
+    if table is None:
+        return 0
+    ((version,),) = connection.execute("SELECT coalesce(max(version), 0) FROM wattwise.migrations").fetchall()
+    return int(version)
+
+
+def _refuse_other_version(database: Database, version: int, mending: str) -> None:
+    _refuse_newer_version(database, version)
+    if version < len(MIGRATIONS):
+        raise CorpusError(f"The index in {database} was made by an older version of wattwise. {mending}")
+
+
+def _refuse_newer_version(database: Database, version: int) -> None:
+    if version > len(MIGRATIONS):
+        raise CorpusError(
+            f"The index in {database} was made by a newer version of wattwise. Upgrade: pip install --upgrade wattwise"
+        )
+
+
+class Records:
+    """What several processes note down beside a library, in tables of its database: votes, and what Slack must not forget.
+
+    Raises CorpusError where the database cannot be written.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        with explained_postgres(database, str):
+            migrate(database)
+
+    @contextmanager
+    def transaction(self, *, alone: bool = False) -> Iterator["_Statements"]:
+        """A transaction of statements that SQLite takes, too; `alone`: no other of that kind runs at the same time."""
+        with (
+            explained_postgres(self._database, str),
+            pool(self._database).connection() as connection,
+            connection.transaction(),
+        ):
+            connection.execute("SET LOCAL search_path = wattwise")
+            if alone:
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_RECORDS,))
+            yield _Statements(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statements:
+    connection: "Connection[Any]"
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        return self.connection.execute(statement.replace("?", "%s"), values)
+
+
+@contextmanager
+def explained_postgres(database: Database, mending: Callable[[], str]) -> Iterator[None]:
+    """What PostgreSQL says, as a CorpusError of one sentence with its remedy. No password is in it."""
+    try:
+        yield
+    except Mismatch as error:
+        raise CorpusError(f"The index in {database} is damaged ({error}). {mending()}") from error
+    except Exception as error:
+        if not type(error).__module__.startswith("psycopg"):
+            raise
+        raise CorpusError(_said(database, error, mending)) from error
+
+
+def _said(database: Database, error: Exception, mending: Callable[[], str]) -> str:
+    """By libpq's words where there is no connection yet, which has no SQLSTATE; else by that."""
+    reason = " ".join(str(error).split())
+    state = getattr(error, "sqlstate", None) or ""
+    if "password authentication failed" in reason or "no password supplied" in reason:
+        return f"{database} does not take the user and password. Check them: in the address, in PGPASSWORD or in ~/.pgpass."
+    if re.search(r'database "[^"]*" does not exist', reason):
+        return f"There is no database of that name at {database}. Make it: createdb NAME"
+    if state in {"42P01", "3F000"}:
+        return f"There is no index in {database}. {mending()}"
+    if state == "42501":
+        return f"The user of {database} lacks a right ({reason}). Ask for it: GRANT CREATE ON DATABASE, or USAGE on the schema wattwise and SELECT on its tables to only read."
+    if state in {"53100", "53200"} or state.startswith("54"):
+        return f"The server of {database} has reached a limit ({reason}). Check its free space and its settings."
+    return f"{database} cannot be read or written ({reason}). Check the address, and that the server runs and lets this machine in."
