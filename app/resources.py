@@ -12,6 +12,7 @@ from app.library import Limits
 from app.streaming import hear_stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.app import AppSettings, is_loopback
+from chatbot.conversations import ConversationStore
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.settings import Settings, settings_from
 from chatbot.sizing import Facts, Sizing, Workload, size
@@ -91,6 +92,15 @@ def feedback_store(index: str) -> FeedbackStore | None:
     """The votes beside the index; None where the folder cannot be written, so that the page goes on without."""
     try:
         return FeedbackStore(Path(index))
+    except ReaderError:
+        return None
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def conversation_store(index: str) -> ConversationStore | None:
+    """The conversations beside the index; None where there is no index, or its folder cannot be written."""
+    try:
+        return ConversationStore(Path(index)) if Path(index).is_dir() else None
     except ReaderError:
         return None
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.boundary import told
-from app.conversation import Exchange, settle, visitor
+from app.conversation import Exchange, keep, settle, visitor
 from chatbot import Feedback, FeedbackStore
 
 _LONGEST_COMMENT = 2_000
@@ -15,6 +15,7 @@ def show_votes(exchange: Exchange, store: FeedbackStore, generation: int) -> Non
     st.feedback(
         "thumbs",
         key=key,
+        default=None if exchange.voted is None else int(exchange.voted),
         disabled=exchange.voted is not None,
         on_change=_voted,
         args=(exchange, store, generation, key),
@@ -50,6 +51,7 @@ def _keep(exchange: Exchange, store: FeedbackStore, generation: int, comment: st
     answer = exchange.answer
     if answer is None:
         return
+    keep()
     helpful, question, text, model = bool(exchange.voted), answer.question, answer.text, answer.model
     with told():
         store.add(Feedback("app", exchange.id, visitor(), helpful, comment, question, text, model, generation))
