@@ -214,7 +214,7 @@ def _address(passage: Passage, quote: str) -> str:
 def facts_html(answer: Answer, updated: str) -> str:
     """How well the answer is supported and what it took, on one line."""
     parts = [
-        _support_words(answer.support).capitalize() if answer.citations else "",
+        _basis(answer),
         answer.model,
         _seconds(answer.seconds),
         f"index of {day(updated)}" if updated else "",
@@ -253,8 +253,15 @@ def day(moment: str) -> str:
     return f"{datetime.fromisoformat(moment):%-d %b %Y}"
 
 
+def _basis(answer: Answer) -> str:
+    """What an answer stands on, in words; by its weakest citation."""
+    if any(statement.role == "computed" for statement in answer.statements):
+        return "Computed from figures of the sources"
+    return _support_words(answer.support).capitalize() if answer.citations else ""
+
+
 def _support_words(support: float) -> str:
-    """How well a quote bears out its claim, in words; of an answer it is the weakest one that counts."""
+    """How well a quote bears out its claim, in words."""
     return next(words for least, words in _SUPPORT if support >= least)
 
 

@@ -1,6 +1,7 @@
 """The chat: ask, read the answer, look at its sources, ask on."""
 
 from collections.abc import Sequence
+from contextlib import closing
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -129,12 +130,14 @@ def _answered(exchange: Exchange, bot: Chatbot, slot: DeltaGenerator) -> Exchang
     """Stream the answer into the slot. What Stop leaves is what came so far."""
     stage, text = "searching", ""
     try:
-        for event in events(bot, exchange.question, history(exchanges())):
-            stage, text = _advanced(event, stage, text)
-            if event is not None and event.answer is not None:
-                return settle(exchange, answer=event.answer, updated=bot.index.updated)
-            exchange = settle(exchange, partial=text)
-            slot.html(_said(exchange) + live_html(stage, text))
+        # Closed at once when Stop ends the run here: that is what ends the model's call.
+        with closing(events(bot, exchange.question, history(exchanges()))) as found:
+            for event in found:
+                stage, text = _advanced(event, stage, text)
+                if event is not None and event.answer is not None:
+                    return settle(exchange, answer=event.answer, updated=bot.index.updated)
+                exchange = settle(exchange, partial=text)
+                slot.html(_said(exchange) + live_html(stage, text))
     except (CorpusError, ReaderError) as error:
         return settle(exchange, problem=str(error))
     except Exception:

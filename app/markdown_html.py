@@ -31,10 +31,11 @@ def markdown_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
     return html.replace("<p>", '<p class="ww-lead">', 1) if html.startswith("<p>") else html
 
 
-def document_html(text: str, spans: Sequence[tuple[int, int, str]] = ()) -> str:
+def document_html(text: str, spans: Sequence[tuple[int, int, str]] = (), *, sections: bool = False) -> str:
     """A document or a part of it, with what lies between the places of `spans` marked under an id each.
 
-    The spans stand in order and do not overlap. Front matter is left out, links are their words.
+    The spans stand in order and do not overlap. Front matter is left out, links are their words. With `sections` each
+    heading is the place that `section_id` names.
     """
     pieces, identities, at = [], [], 0
     for start, end, identity in spans:
@@ -45,7 +46,13 @@ def document_html(text: str, spans: Sequence[tuple[int, int, str]] = ()) -> str:
             identities.append(identity)
             at = end
     source = _FRONT_MATTER.sub("", "".join(pieces) + _plain(text[at:]))
-    return _marked(_parser().render(_LINK.sub(r"\1", source), {"quotes": {}, "anchor": ""}), identities)
+    rendered = _parser().render(_LINK.sub(r"\1", source), {"quotes": {}, "anchor": "", "sections": sections})
+    return _marked(rendered, identities)
+
+
+def section_id(heading: str) -> str:
+    """The place of a section on the page of its document."""
+    return "ww-at-" + re.sub(rf"[\W_{_OPEN}{_CLOSE}]+", "-", heading.casefold()).strip("-")
 
 
 def _plain(text: str) -> str:
@@ -88,7 +95,11 @@ def _code(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, en
 
 def _heading(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
     token = tokens[at]
-    return f"<{'/' if token.nesting < 0 else ''}h{min(6, int(token.tag[1]) + _DEEPER)}>"
+    level = min(6, int(token.tag[1]) + _DEEPER)
+    if token.nesting < 0:
+        return f"</h{level}>"
+    place = f' id="{as_html(section_id(tokens[at + 1].content))}"' if env.get("sections") else ""
+    return f"<h{level}{place}>"
 
 
 def _table(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

@@ -5,11 +5,14 @@ import streamlit as st
 from app.boundary import show_problem, told
 from app.conversation import conversations, delete, exported, open_conversation, rename, restart
 from app.escaping import as_label
+from app.progress import bar
 from app.resources import Operator, bot_of, feedback_store
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.conversations import Conversation
 from chatbot.llm.models import OFFLINE
+from chatbot.sizing.sizing import CORPUS
 from chatbot.transcript import conversation_as_json, conversation_as_markdown
+from ingest import sync
 
 _LISTED, _ACTIONS = 20, ("Rename", "Export", "Delete")
 _MODEL, _DEPTH = "reader", "depth"
@@ -110,6 +113,26 @@ def _show_damage(store: FeedbackStore | None) -> None:
             f"Votes were damaged and are kept as {as_label(', '.join(store.damaged))}; new ones go to a new file. "
             "Remove or mend the kept file to end this note."
         )
+
+
+def require_index(operator: Operator) -> None:
+    """Where there is no index yet, offer to build it and end the run there. Whoever may not is told by what opens it."""
+    folder = operator.common.index
+    if not operator.may_change or (folder / "store.sqlite").exists() or not CORPUS.is_dir():
+        return
+    with st.container(key="landing"):
+        st.html(
+            '<h1 class="ww-title">Welcome to wattwise</h1><p class="ww-subtitle">There is no index yet. Build it from the '
+            "documents that wattwise brings; that takes a minute or two, once, and needs no network.</p>"
+        )
+        if st.button("Build the index", type="primary", icon=":material/build:"):
+            with told():
+                sync([CORPUS], folder, progress=bar())
+                st.rerun()
+        st.caption(
+            as_label(f"It goes to {folder}. For documents of your own run: wattwise ingest FOLDER --index {folder}")
+        )
+    st.stop()
 
 
 def opened_bot(operator: Operator) -> Chatbot:

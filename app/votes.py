@@ -20,6 +20,11 @@ def show_votes(exchange: Exchange, store: FeedbackStore, generation: int) -> Non
         on_change=_voted,
         args=(exchange, store, generation, key),
     )
+    if exchange.voted is not None:
+        # The thumbs of Streamlit tell the chosen one by a shade alone.
+        st.html(
+            f'<p class="ww-facts">{"Marked helpful" if exchange.voted else "Marked not helpful"}</p>', width="content"
+        )
     if exchange.voted is not None and not exchange.commented:
         words = f"comment-{exchange.id}"
         st.text_input(

@@ -1,8 +1,10 @@
 """What is answered without a source: hello, thanks and "what can you do?"; and what the sources have nothing to do with."""
 
 import re
+from collections.abc import Sequence
 
 from chatbot.query import Query
+from chatbot.words import STOP_WORDS
 from ingest import Index
 
 SCOPE = (
@@ -77,5 +79,16 @@ def is_outside(query: Query, index: Index, *, answered: bool = False) -> bool:
         return False
     # Corrected to the words of the sources, a question of another field comes nearer to them.
     texts = [query.question] if answered else list(dict.fromkeys((query.question, query.standalone)))
+    return _nearness(texts, index) < (_FAR_OUTSIDE if answered else _OUTSIDE)
+
+
+def has_nothing_near(text: str, index: Index) -> bool:
+    """Whether no passage has a word of a text or means anything near it: then what a search ranks first is chance."""
+    if any(index.document_frequency(word) for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS):
+        return False
+    return index.encoder_name == "none" or _nearness([text], index) < _OUTSIDE
+
+
+def _nearness(texts: Sequence[str], index: Index) -> float:
     nearest = (index.dense(vector, 1) for vector in index.encode(texts))
-    return max((hits[0][1] for hits in nearest if hits), default=0.0) < (_FAR_OUTSIDE if answered else _OUTSIDE)
+    return max((hits[0][1] for hits in nearest if hits), default=0.0)

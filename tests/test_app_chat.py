@@ -246,11 +246,32 @@ def test_a_model_that_cannot_be_opened_is_said_and_the_offline_reader_goes_on(
 
 def test_a_missing_index_is_said_with_its_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "none"))
-    page = started()
+    with listening("0.0.0.0"):
+        page = started()
     assert not page.exception
     assert len(page.error) == 1
     assert "There is no index" in page.error[0].value
     assert "wattwise ingest" in page.error[0].value.replace("\\", "")
+
+
+def test_without_an_index_this_machine_s_user_is_offered_to_build_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loopback: None
+) -> None:
+    monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "none"))
+    page = started()
+    assert "Welcome to wattwise" in html(page)
+    assert [button.label for button in page.button] == ["Build the index"]
+    assert not page.error
+
+
+@pytest.mark.evaluation
+def test_the_index_is_built_from_the_first_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loopback: None
+) -> None:
+    monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "new"))
+    page = started()
+    page.button[0].click().run(timeout=240)
+    assert "Which instance should train or serve your model?" in html(page)
 
 
 def test_a_setting_that_cannot_be_read_is_said(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:

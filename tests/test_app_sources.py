@@ -1,5 +1,6 @@
 """The Sources page in each of its states, without a browser."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,29 @@ def test_a_document_opens_with_its_text_and_closes_again(page: AppTest) -> None:
     assert titles(page) == []
     press(page, "All sources")
     assert len(titles(page)) == 1
+
+
+def test_a_link_to_a_quote_marks_it_in_its_document(index: Path) -> None:
+    page = started(
+        "sources", doc="documents/trn1-instances.md", quote="A trn1.32xlarge has 512 GB of accelerator memory."
+    )
+    (marked,) = re.findall(r'<mark id="ww-hit-\d+">(.*?)</mark>', html(page))
+    assert marked == "A trn1.32xlarge has 512 GB of accelerator memory."
+    assert "scrollIntoView({block: 'center'})" in html(page)
+
+
+def test_a_document_is_searched_and_tells_how_often_it_has_the_words(index: Path) -> None:
+    page = started("sources", doc="documents/trn1-instances.md")
+    page.text_input[0].set_value("TRN1.32xlarge   HAS 512").run()
+    assert "Once in this document" in html(page)
+    page.text_input[0].set_value("<b>wombat").run()
+    assert "Nowhere in this document: &lt;b&gt;wombat" in html(page)
+
+
+def test_a_search_for_nonsense_finds_nothing(page: AppTest) -> None:
+    page.text_input[0].set_value("asdfghjkl").run()
+    assert "No passage has these words or anything near them." in [caption.value for caption in page.caption]
+    assert '<details class="ww-card">' not in html(page)
 
 
 def test_a_link_opens_its_document(index: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from chatbot import Chatbot, Turn
 from chatbot.answer import REFUSAL
-from chatbot.scope import SCOPE, small_talk
+from chatbot.scope import SCOPE, has_nothing_near, small_talk
 
 
 @pytest.mark.parametrize("said", ["hello", "Hi there!", "hey 👋", "👋", "Good morning, team", "what's up?", "hola"])
@@ -72,3 +72,10 @@ def test_a_question_of_the_field_without_an_answer_keeps_its_nearest_sources(bot
     assert answer.refused
     assert "Nearest in the sources" in answer.text
     assert answer.passages
+
+
+@pytest.mark.parametrize(
+    ("text", "nothing"), [("asdfghjkl", True), ("qwertz uiop", True), ("trn1 memory", False), ("GPU", False)]
+)
+def test_a_search_for_nonsense_finds_nothing(bot: Chatbot, text: str, nothing: bool) -> None:
+    assert has_nothing_near(text, bot.index) is nothing

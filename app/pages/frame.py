@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.boundary import told
 from app.resources import operator
-from app.sidebar import show_conversations, show_sidebar
+from app.sidebar import require_index, show_conversations, show_sidebar
 from app.sign_in import require_sign_in
 
 APP = Path(__file__).resolve().parents[1]
@@ -24,6 +24,7 @@ page = st.navigation(
     ]
 )
 with told():
+    require_index(operator())
     show_sidebar(operator())
     if page.title != "Chat":  # which shows what was just asked among them
         show_conversations(elsewhere=True)
