@@ -140,7 +140,7 @@ def _quoted(citation: Citation, identity: str) -> str:
     place = [f"<strong>{as_html(place)}</strong>" for place in _places(citation.passage)]
     link = f'<a href="{_address(citation.passage, citation.quote)}" target="_blank">In the document</a>'
     facts = " · ".join([*place, as_html(_support_words(citation.support)), link])
-    return f'<p class="ww-facts">{facts}</p><blockquote dir="auto">{row}</blockquote>'
+    return f'<p class="ww-facts">{facts}</p><blockquote dir="auto" tabindex="0">{row}</blockquote>'
 
 
 def _row_html(citation: Citation, identity: str) -> str:
@@ -173,7 +173,7 @@ def _passage_card(passage: Passage) -> str:
     place = " · ".join(f"<strong>{as_html(place)}</strong>" for place in _places(passage))
     link = f'<a href="{_address(passage, passage.chunk.text)}" target="_blank">In the document</a>'
     facts = f'<p class="ww-facts">{f"{place} · " if place else ""}{link}</p>'
-    return _card(passage, "", f'{facts}<blockquote dir="auto">{text}</blockquote>')
+    return _card(passage, "", f'{facts}<blockquote dir="auto" tabindex="0">{text}</blockquote>')
 
 
 def surroundings(citation: Citation) -> tuple[str, int]:

@@ -22,7 +22,6 @@ from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
 from ingest import CorpusError, Index
 
-
 _opening = Lock()
 
 

@@ -129,8 +129,12 @@ def _next_turn() -> None:
 @st.dialog("Remove this file?")
 def _confirm_removal(index: Index, name: str) -> None:
     st.markdown(f"{as_label(name)} goes from the index and from this machine. Nobody can ask about it any more.")
-    if st.button("Remove it", type="primary"):
-        with told():
-            remove_files(index, [name])
-            st.session_state.pop("added", None)
-            st.rerun()
+    if st.button("Remove it", type="primary", on_click=_remove, args=(index, name)):
+        st.rerun()
+
+
+def _remove(index: Index, name: str) -> None:
+    with told():
+        remove_files(index, [name])
+        st.session_state.pop("added", None)
+        st.toast("Removed.")

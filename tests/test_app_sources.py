@@ -111,6 +111,8 @@ def test_a_file_is_added_shown_as_text_and_removed(page: AppTest, index: Path) -
     assert "was read and can be asked about." in html(page)
     assert titles(page)[0] == "Quokka \\$x\\$ chips"
     page.button(key="remove-uploads/quokka.md").click().run()
+    assert len(titles(page)) == 2
+    press(page, "Remove it")
     assert len(titles(page)) == 1
     assert list((index / "uploads").iterdir()) == []
 
@@ -123,6 +125,7 @@ def test_an_interrupted_upload_is_listed_and_removed(index: Path) -> None:
         assert '<strong dir="auto">quokka.md</strong>' in html(page)
         assert INTERRUPTED in html(page)
         page.button(key="discard-quokka.md").click().run()
+        press(page, "Remove it")
     assert INTERRUPTED not in html(page)
     assert list((index / "staged").iterdir()) == []
 
