@@ -1,8 +1,9 @@
 """An answer as HTML: its text with marks, its options or table, its source cards. Pure functions over values."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeVar
 from urllib.parse import quote as url_quote
 
 from app.escaping import as_html, with_links
@@ -13,6 +14,7 @@ from chatbot.conversations import header_above
 from chatbot.llm.models import OFFLINE
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 
+_T = TypeVar("_T")
 # How much of a passage is shown on each side of a quote.
 _AROUND = 700
 _SHOWN = 3
@@ -104,15 +106,28 @@ def _option(verdict: OptionVerdict, quotes: Mapping[int, str], anchor: str) -> s
 def cards_html(answer: Answer, anchor: str) -> str:
     """A card a source with all of its quotes, closed until it is asked for, by a mark or by itself."""
     first = {citation.number: citation for citation in reversed(answer.citations)}
-    sources: dict[str, list[Citation]] = {}
-    for number in sorted(first):
-        sources.setdefault(first[number].passage.chunk.document.id, []).append(first[number])
-    return _cards(_source_card(cited, anchor) for cited in sources.values())
+    return _cards(
+        _card(
+            [citation.passage for citation in cited],
+            "".join(f'<span class="ww-number">{citation.number}</span>' for citation in cited),
+            "".join(_quoted(citation, f"{anchor}-{citation.number}") for citation in cited),
+        )
+        for cited in _by_source([first[number] for number in sorted(first)], lambda citation: citation.passage)
+    )
 
 
 def nearest_html(passages: Sequence[Passage], *, limit: int = 3) -> str:
-    """The nearest sources, as cards whose passage is shown whole."""
-    return _cards(_passage_card(passage) for passage in passages[:limit])
+    """The nearest sources, a card each with its passages."""
+    found = _by_source(passages[:limit], lambda passage: passage)
+    return _cards(_card(near, "", "".join(map(_whole, near))) for near in found)
+
+
+def _by_source(found: Iterable[_T], passage_of: Callable[[_T], Passage]) -> Iterable[list[_T]]:
+    """What was found in each document, in the order in which the documents come first."""
+    sources: dict[str, list[_T]] = {}
+    for each in found:
+        sources.setdefault(passage_of(each).chunk.document.id, []).append(each)
+    return sources.values()
 
 
 def _cards(cards: Iterable[str]) -> str:
@@ -123,12 +138,6 @@ def _cards(cards: Iterable[str]) -> str:
         f'<details class="ww-more"><summary>{len(more)} more sources</summary>{"".join(more)}</details>' if more else ""
     )
     return f'<div class="ww-cards">{few}{rest}</div>' if shown else ""
-
-
-def _source_card(cited: Sequence[Citation], anchor: str) -> str:
-    numbers = "".join(f'<span class="ww-number">{citation.number}</span>' for citation in cited)
-    body = "".join(_quoted(citation, f"{anchor}-{citation.number}") for citation in cited)
-    return _card(cited[0].passage, numbers, body)
 
 
 def _quoted(citation: Citation, identity: str) -> str:
@@ -168,12 +177,11 @@ def _is_told(cell: str, claim: str) -> bool:
     return re.search(rf"(?<![\w.,]){re.escape(cell)}(?![\w]|[.,]\d)", claim, re.IGNORECASE) is not None
 
 
-def _passage_card(passage: Passage) -> str:
+def _whole(passage: Passage) -> str:
     text = document_html(passage.chunk.text[: 2 * _AROUND])
-    place = " · ".join(f"<strong>{as_html(place)}</strong>" for place in _places(passage))
     link = f'<a href="{_address(passage, passage.chunk.text)}" target="_blank">In the document</a>'
-    facts = f'<p class="ww-facts">{f"{place} · " if place else ""}{link}</p>'
-    return _card(passage, "", f'{facts}<blockquote dir="auto" tabindex="0">{text}</blockquote>')
+    place = " · ".join([*(f"<strong>{as_html(place)}</strong>" for place in _places(passage)), link])
+    return f'<p class="ww-facts">{place}</p><blockquote dir="auto" tabindex="0">{text}</blockquote>'
 
 
 def surroundings(citation: Citation) -> tuple[str, int]:
@@ -187,8 +195,8 @@ def surroundings(citation: Citation) -> tuple[str, int]:
     return header + text[start:end], citation.start - start + len(header)
 
 
-def _card(passage: Passage, numbers: str, body: str) -> str:
-    source = passage.chunk.document.source
+def _card(passages: Sequence[Passage], numbers: str, body: str) -> str:
+    source = passages[0].chunk.document.source
     details = [as_html(d) for d in (source.publisher, source.published, source.original) if d]
     if source.url and source.url.startswith(("https://", "http://")):
         details.append(f'<a href="{as_html(source.url)}" target="_blank" rel="noopener noreferrer">Original</a>')

@@ -58,7 +58,7 @@ def _show_actions(exchange: Exchange, store: FeedbackStore | None, generation: i
         if is_last:
             show_again(exchange, "Ask again" if exchange.answer or not exchange.problem else "Try again")
         st.button("Edit", key=f"edit-{exchange.id}", type="tertiary", on_click=edit, args=(exchange,))
-        if store is not None and exchange.answer is not None:
+        if store is not None and exchange.answer is not None and not exchange.answer.small_talk:
             show_votes(exchange, store, generation)
 
 
@@ -100,7 +100,9 @@ def _answered_html(exchange: Exchange, answer: Answer, index: Index) -> str:
     parts += [_memory_html(workload, index) for workload in answer.workloads]
     parts.append("" if answer.small_talk else facts_html(answer, exchange.updated))
     sources, title = (
-        (nearest_html(answer.passages), "Nearest") if answer.refused else (cards_html(answer, anchor), "Sources")
+        (nearest_html(answer.passages), "Nearest in the sources")
+        if answer.refused
+        else (cards_html(answer, anchor), "Sources")
     )
     return _beside("".join(parts), f'<p class="ww-facts">{title}</p>{sources}' if sources else "")
 
