@@ -1,6 +1,8 @@
 """The chat in a browser: `wattwise app`, or `streamlit run streamlit_app.py`."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from threading import Thread
 
 import streamlit as st
@@ -20,5 +22,12 @@ try:
 except ReaderError as error:
     raise SystemExit(str(error)) from error
 
-Thread(target=warm_up, args=(common.index,), daemon=True).start()
-app = st.App("app/pages/frame.py", middleware=[Middleware(OwnNames, hosts=settings.hosts)])
+
+@asynccontextmanager
+async def warming(_: st.App) -> AsyncIterator[None]:
+    # Begun only when the app serves, so that a busy machine's first page does not wait for it.
+    Thread(target=warm_up, args=(common.index,), daemon=True).start()
+    yield
+
+
+app = st.App("app/pages/frame.py", lifespan=warming, middleware=[Middleware(OwnNames, hosts=settings.hosts)])
