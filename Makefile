@@ -25,6 +25,8 @@ $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	# What the browser's tests of accessibility need; without npm they are skipped and say so.
+	! command -v npm > /dev/null || npm install --silent --no-package-lock --prefix tests/browser
 	touch $@
 
 # Ingest itself sees what changed, by content; when nothing did it takes well under a second.

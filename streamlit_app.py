@@ -1,20 +1,33 @@
 """The chat in a browser: `wattwise app`, or `streamlit run streamlit_app.py`."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Thread
 
 import streamlit as st
 from starlette.middleware import Middleware
 
 from app.access import OwnNames
+from app.resources import warm_up
 from chatbot import ReaderError
 from chatbot.app import AppSettings
-from chatbot.settings import settings_from
+from chatbot.settings import Settings, settings_from
 
 # Whatever this process writes is its own user's alone.
 os.umask(0o077)
 try:
+    common = settings_from(os.environ, Settings)
     settings = settings_from(os.environ, AppSettings, prefix="WATTWISE_APP_")
 except ReaderError as error:
     raise SystemExit(str(error)) from error
 
-app = st.App("app/pages/frame.py", middleware=[Middleware(OwnNames, hosts=settings.hosts)])
+
+@asynccontextmanager
+async def warming(_: st.App) -> AsyncIterator[None]:
+    # Begun only when the app serves, so that a busy machine's first page does not wait for it.
+    Thread(target=warm_up, args=(common.index,), daemon=True).start()
+    yield
+
+
+app = st.App("app/pages/frame.py", lifespan=warming, middleware=[Middleware(OwnNames, hosts=settings.hosts)])

@@ -4,12 +4,15 @@ The address of whoever connects says little. A page of any name can have that na
 and behind a reverse proxy every visitor connects from the proxy's address.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,6 +21,9 @@ from chatbot.app import is_loopback
 REFUSED = "This app does not answer under this name. Open it as localhost, or have its operator add the name to WATTWISE_APP_HOSTS."
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _PROXIED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-original-", "cf-connecting-ip", "true-client-ip")
+# The cookie that tells a browser from others, for its conversations and votes.
+VISITOR = "wattwise-visitor"
+_A_YEAR = 31_536_000
 _FRAMING = {"Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY"}
 
 
@@ -35,7 +41,7 @@ class OwnNames:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif is_served(Headers(scope=scope), self._hosts, st.get_option("server.address")):
-            await self._app(scope, receive, _unframed(send))
+            await self._app(scope, receive, _named(_unframed(send), scope))
         elif scope["type"] == "http":
             await PlainTextResponse(REFUSED, 403)(scope, receive, _unframed(send))
         else:
@@ -49,6 +55,29 @@ def _unframed(send: Send) -> Send:
         await send(message)
 
     return sending
+
+
+def _named(send: Send, scope: Scope) -> Send:
+    """Give a browser that opens the page without a name a random one, which nothing but its own requests ever tell."""
+    if scope["type"] != "http" or visitor_of(cookie_parser(Headers(scope=scope).get("cookie", ""))):
+        return send
+    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    cookie = f"{VISITOR}={uuid4().hex}; Path=/; Max-Age={_A_YEAR}; HttpOnly; SameSite=Lax{secure}"
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            if headers.get("content-type", "").startswith("text/html"):
+                headers.append("Set-Cookie", cookie)
+        await send(message)
+
+    return sending
+
+
+def visitor_of(cookies: Mapping[str, str]) -> str:
+    """The name that a browser was given; "" where it has none that could be ours."""
+    name = str(cookies.get(VISITOR, ""))
+    return name if re.fullmatch("[0-9a-f]{32}", name) else ""
 
 
 def is_served(headers: Headers, hosts: frozenset[str], address: str | None) -> bool:

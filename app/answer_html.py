@@ -1,20 +1,30 @@
 """An answer as HTML: its text with marks, its options or table, its source cards. Pure functions over values."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeVar
 from urllib.parse import quote as url_quote
 
 from app.escaping import as_html, with_links
-from app.markdown_html import markdown_html
+from app.markdown_html import document_html, markdown_html
 from chatbot import Answer, Citation, Footprint, Passage
 from chatbot.comparison_table import Row, comparison_rows
+from chatbot.conversations import header_above
 from chatbot.llm.models import OFFLINE
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 
+_T = TypeVar("_T")
 # How much of a passage is shown on each side of a quote.
 _AROUND = 700
 _SHOWN = 3
+# How much of a quote an address holds.
+_QUOTED = 200
+_SUPPORT = (
+    (0.8, "in the source's own words"),
+    (0.6, "follows from the source"),
+    (0.0, "loosely supported: read the source"),
+)
 # A model's own table, headings or nested lists are shown as they are.
 _STRUCTURED = re.compile(r"^(?:\||#|\s+(?:[-*]|\d+\.)\s)", re.MULTILINE)
 
@@ -24,62 +34,67 @@ def question_html(question: str, identity: str) -> str:
     return f'<div class="ww-question" id="{as_html(identity)}" dir="auto">{as_html(question.strip())}</div>'
 
 
+def quotes_of(answer: Answer) -> Mapping[int, str]:
+    """The quote behind each mark."""
+    return {citation.number: citation.quote for citation in reversed(answer.citations)}
+
+
 def answer_html(answer: Answer, anchor: str) -> str:
     """The answer without its cards; `anchor` is unique to the answer on its page."""
-    numbers = frozenset(citation.number for citation in answer.citations)
+    quotes = quotes_of(answer)
     if answer.refused:
         first = answer.text.partition(" Nearest in the sources:")[0]
         return f'<div class="ww-answer ww-refusal" dir="auto"><p class="ww-lead">{as_html(first)}</p></div>'
     if exam := exam_answer(answer):
-        return _exam(exam, answer.choices, numbers, anchor)
+        return _exam(exam, answer.choices, quotes, anchor)
     rows = comparison_rows(answer)
     if rows and not _STRUCTURED.search(answer.text):
-        return _comparison(answer.text, rows, numbers, anchor)
+        return _comparison(answer.text, rows, quotes, anchor)
     if answer.model != OFFLINE:
-        return f'<div class="ww-answer" dir="auto">{markdown_html(answer.text, numbers, anchor)}</div>'
-    return f'<div class="ww-answer" dir="auto">{text_html(answer.text, numbers, anchor)}</div>'
+        return f'<div class="ww-answer" dir="auto">{markdown_html(answer.text, quotes, anchor)}</div>'
+    return f'<div class="ww-answer" dir="auto">{text_html(answer.text, quotes, anchor)}</div>'
 
 
-def text_html(text: str, numbers: frozenset[int], anchor: str) -> str:
+def text_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
     """Paragraphs and lists; the first paragraph leads."""
     blocks: list[str] = []
     items: list[str] = []
     for line in [*text.splitlines(), ""]:
         if line.startswith("- "):
-            items.append(f"<li>{with_links(line[2:], numbers, anchor)}</li>")
+            items.append(f"<li>{with_links(line[2:], quotes, anchor)}</li>")
             continue
         if items:
             blocks.append(f"<ul>{''.join(items)}</ul>")
             items = []
         if line.strip():
             lead = "" if blocks else ' class="ww-lead"'
-            blocks.append(f"<p{lead}>{with_links(line, numbers, anchor)}</p>")
+            blocks.append(f"<p{lead}>{with_links(line, quotes, anchor)}</p>")
     return "".join(blocks)
 
 
-def _comparison(text: str, rows: Sequence[Row], numbers: frozenset[int], anchor: str) -> str:
+def _comparison(text: str, rows: Sequence[Row], quotes: Mapping[int, str], anchor: str) -> str:
     lead = "\n".join(line for line in text.splitlines() if not line.startswith("- "))
     cells = "".join(
-        f'<tr><th scope="row" dir="auto">{as_html(row.name)}</th><td dir="auto">{with_links(row.value, numbers, anchor)}</td></tr>'
+        f'<tr><th scope="row" dir="auto">{as_html(row.name)}</th><td dir="auto">{with_links(row.value, quotes, anchor)}</td></tr>'
         for row in rows
     )
     return (
-        f'<div class="ww-answer">{text_html(lead, numbers, anchor)}'
+        f'<div class="ww-answer">{text_html(lead, quotes, anchor)}'
         f'<div class="ww-scroll"><table class="ww-table"><tbody>{cells}</tbody></table></div></div>'
     )
 
 
-def _exam(exam: ExamAnswer, choices: Sequence[str], numbers: frozenset[int], anchor: str) -> str:
+def _exam(exam: ExamAnswer, choices: Sequence[str], quotes: Mapping[int, str], anchor: str) -> str:
     letters = "".join(f'<span class="ww-letter">{as_html(letter)}</span>' for letter in choices)
-    options = "".join(_option(verdict, numbers, anchor) for verdict in exam.verdicts)
+    options = "".join(_option(verdict, quotes, anchor) for verdict in exam.verdicts)
     return (
         f'<div class="ww-answer"><div class="ww-choice">{letters}'
-        f'<div dir="auto">{text_html(exam.reason, numbers, anchor)}</div></div><ol class="ww-options">{options}</ol></div>'
+        f'<div dir="auto">{text_html(exam.reason, quotes, anchor)}</div></div><ol class="ww-options">{options}</ol></div>'
     )
 
 
-def _option(verdict: OptionVerdict, numbers: frozenset[int], anchor: str) -> str:
-    said = with_links(verdict.said, numbers, anchor) if verdict.said else "Nothing in the sources decides it."
+def _option(verdict: OptionVerdict, quotes: Mapping[int, str], anchor: str) -> str:
+    said = with_links(verdict.said, quotes, anchor) if verdict.said else "Nothing in the sources decides it."
     kind, word = ("ww-chosen", "chosen") if verdict.chosen else ("", "not chosen")
     return (
         f'<li class="{kind}"><span class="ww-letter" aria-label="Option {as_html(verdict.option.letter)}, {word}">'
@@ -89,14 +104,30 @@ def _option(verdict: OptionVerdict, numbers: frozenset[int], anchor: str) -> str
 
 
 def cards_html(answer: Answer, anchor: str) -> str:
-    """A card a source number: closed until it is asked for, by its mark or by itself."""
+    """A card a source with all of its quotes, closed until it is asked for, by a mark or by itself."""
     first = {citation.number: citation for citation in reversed(answer.citations)}
-    return _cards(_cited_card(first[number], anchor) for number in sorted(first))
+    return _cards(
+        _card(
+            [citation.passage for citation in cited],
+            "".join(f'<span class="ww-number">{citation.number}</span>' for citation in cited),
+            "".join(_quoted(citation, f"{anchor}-{citation.number}") for citation in cited),
+        )
+        for cited in _by_source([first[number] for number in sorted(first)], lambda citation: citation.passage)
+    )
 
 
 def nearest_html(passages: Sequence[Passage], *, limit: int = 3) -> str:
-    """The nearest sources, as cards whose passage is shown whole."""
-    return _cards(_passage_card(passage) for passage in passages[:limit])
+    """The nearest sources, a card each with its passages."""
+    found = _by_source(passages[:limit], lambda passage: passage)
+    return _cards(_card(near, "", "".join(map(_whole, near))) for near in found)
+
+
+def _by_source(found: Iterable[_T], passage_of: Callable[[_T], Passage]) -> Iterable[list[_T]]:
+    """What was found in each document, in the order in which the documents come first."""
+    sources: dict[str, list[_T]] = {}
+    for each in found:
+        sources.setdefault(passage_of(each).chunk.document.id, []).append(each)
+    return sources.values()
 
 
 def _cards(cards: Iterable[str]) -> str:
@@ -106,63 +137,92 @@ def _cards(cards: Iterable[str]) -> str:
     rest = (
         f'<details class="ww-more"><summary>{len(more)} more sources</summary>{"".join(more)}</details>' if more else ""
     )
-    return f'<div class="ww-cards">{few}{rest}</div>'
+    return f'<div class="ww-cards">{few}{rest}</div>' if shown else ""
 
 
-def _cited_card(citation: Citation, anchor: str) -> str:
-    before, after = surroundings(citation)
-    identity = as_html(f"{anchor}-{citation.number}")
-    body = f'{as_html(before)}<mark id="{identity}">{as_html(citation.quote)}</mark>{as_html(after)}'
-    facts = [f"support {citation.support:.0%}", f"relevance {citation.passage.score:.0%}"]
-    return _card(citation.passage, citation.number, body, facts)
+def _quoted(citation: Citation, identity: str) -> str:
+    """One quote where it stands: a row of a table by its columns, prose in its surroundings."""
+    row = _row_html(citation, identity)
+    if not row:
+        text, start = surroundings(citation)
+        row = document_html(text, [(start, start + len(citation.quote), identity)])
+    place = [f"<strong>{as_html(place)}</strong>" for place in _places(citation.passage)]
+    link = f'<a href="{_address(citation.passage, citation.quote)}" target="_blank">In the document</a>'
+    facts = " · ".join([*place, as_html(_support_words(citation.support)), link])
+    return f'<p class="ww-facts">{facts}</p><blockquote dir="auto" tabindex="0">{row}</blockquote>'
 
 
-def _passage_card(passage: Passage) -> str:
-    body = as_html(passage.chunk.text[: 2 * _AROUND])
-    return _card(passage, passage.number, body, [f"relevance {passage.score:.0%}"])
+def _row_html(citation: Citation, identity: str) -> str:
+    """The row of a table that is quoted, titled by its first cell: each column by its name, those that the claim uses first."""
+    document = citation.passage.chunk.document.text
+    names, cells = _cells(header_above(document, citation.start).partition("\n")[0]), _cells(citation.quote.strip())
+    if not citation.quote.lstrip().startswith("|") or len(names) != len(cells) or "\n" in citation.quote.strip():
+        return ""
+    columns = [(n, c, _is_told(c, citation.claim)) for n, c in zip(names[1:], cells[1:], strict=True) if c]
+    columns.sort(key=lambda column: not column[2])
+    rows = "".join(
+        f'<tr><th scope="row">{as_html(name)}</th><td>{f"<mark>{as_html(cell)}</mark>" if told else as_html(cell)}</td></tr>'
+        for name, cell, told in columns
+    )
+    title = f'<p class="ww-row"><mark id="{as_html(identity)}">{as_html(cells[0])}</mark></p>'
+    return f'{title}<table class="ww-table ww-columns"><tbody>{rows}</tbody></table>'
 
 
-def surroundings(citation: Citation) -> tuple[str, str]:
-    """The words before and after a quote in its passage, as they stand in the document."""
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split("|")] if row else []
+
+
+def _is_told(cell: str, claim: str) -> bool:
+    """Whether a claim says what a cell has, as a figure or as words."""
+    return re.search(rf"(?<![\w.,]){re.escape(cell)}(?![\w]|[.,]\d)", claim, re.IGNORECASE) is not None
+
+
+def _whole(passage: Passage) -> str:
+    text = document_html(passage.chunk.text[: 2 * _AROUND])
+    link = f'<a href="{_address(passage, passage.chunk.text)}" target="_blank">In the document</a>'
+    place = " · ".join([*(f"<strong>{as_html(place)}</strong>" for place in _places(passage)), link])
+    return f'<p class="ww-facts">{place}</p><blockquote dir="auto" tabindex="0">{text}</blockquote>'
+
+
+def surroundings(citation: Citation) -> tuple[str, int]:
+    """The passage of a quote as it stands in the document, from a whole line to a whole line, and where in it the quote begins."""
     chunk = citation.passage.chunk
     text = chunk.document.text
     start, end = max(min(chunk.start, citation.start), citation.start - _AROUND), max(chunk.end, citation.end)
-    before, after = text[start : citation.start], text[citation.end : min(end, citation.end + _AROUND)]
-    cut_before = "…" if start > chunk.start else ""
-    cut_after = "…" if end > citation.end + _AROUND else ""
-    return cut_before + before.lstrip("\n"), after.rstrip("\n") + cut_after
+    start, end = text.rfind("\n", 0, start + 1) + 1, min(end, citation.end + _AROUND)
+    end = line if (line := text.find("\n", end)) >= 0 else len(text)
+    header = header_above(text, start)
+    return header + text[start:end], citation.start - start + len(header)
 
 
-def _card(passage: Passage, number: int, body: str, facts: Sequence[str]) -> str:
-    source = passage.chunk.document.source
-    details = [d for d in (source.publisher, source.published, source.original) if d]
-    links = [
-        f'<a href="sources?doc={as_html(url_quote(passage.chunk.document.id, safe=""))}" target="_blank">Whole document</a>'
-    ]
+def _card(passages: Sequence[Passage], numbers: str, body: str) -> str:
+    source = passages[0].chunk.document.source
+    details = [as_html(d) for d in (source.publisher, source.published, source.original) if d]
     if source.url and source.url.startswith(("https://", "http://")):
-        links.append(f'<a href="{as_html(source.url)}" target="_blank" rel="noopener noreferrer">Original</a>')
+        details.append(f'<a href="{as_html(source.url)}" target="_blank" rel="noopener noreferrer">Original</a>')
     return (
-        f'<details class="ww-card"><summary><span class="ww-number">{number}</span>'
-        f'<span class="ww-place" dir="auto">{_place(passage)}</span></summary>'
-        f'<div class="ww-body"><blockquote dir="auto">{body}</blockquote>'
-        f'<p class="ww-facts">{" · ".join([*map(as_html, details), *map(as_html, facts), *links])}</p></div></details>'
+        f'<details class="ww-card"><summary>{numbers}<span class="ww-place" dir="auto">{as_html(source.title)}</span></summary>'
+        f'<div class="ww-body">{body}<p class="ww-facts ww-source">{" · ".join(details)}</p></div></details>'
     )
 
 
-def _place(passage: Passage) -> str:
-    """The section first, which tells the cards of one document apart; then the page and the title."""
+def _places(passage: Passage) -> list[str]:
+    """The section, unless it is called as the document, and the page."""
     chunk = passage.chunk
-    title = chunk.document.source.title
-    names = [chunk.headings[-1]] if chunk.headings and chunk.headings[-1] != title else []
-    names += [f"page {chunk.page}"] if chunk.page else []
-    first, *others = [*names, title]
-    return f"<strong>{as_html(first)}</strong>" + "".join(f" <span>{as_html(other)}</span>" for other in others)
+    names = [chunk.headings[-1]] if chunk.headings and chunk.headings[-1] != chunk.document.source.title else []
+    return [*names, *([f"page {chunk.page}"] if chunk.page else [])]
+
+
+def _address(passage: Passage, quote: str) -> str:
+    """The page of a document, at a quote: by its words, which outlive the next sync."""
+    document, words = passage.chunk.document.id, quote.strip()[:_QUOTED]
+    return as_html(f"sources?doc={url_quote(document, safe='')}&quote={url_quote(words, safe='')}")
 
 
 def facts_html(answer: Answer, updated: str) -> str:
     """How well the answer is supported and what it took, on one line."""
     parts = [
-        _support_words(answer),
+        _basis(answer),
         answer.model,
         _seconds(answer.seconds),
         f"index of {day(updated)}" if updated else "",
@@ -201,12 +261,16 @@ def day(moment: str) -> str:
     return f"{datetime.fromisoformat(moment):%-d %b %Y}"
 
 
-def _support_words(answer: Answer) -> str:
-    if answer.refused:
-        return ""
-    support = answer.support
-    words = "Well supported" if support >= 0.8 else "Supported" if support >= 0.6 else "Weakly supported"
-    return f"{words} ({support:.0%})"
+def _basis(answer: Answer) -> str:
+    """What an answer stands on, in words; by its weakest citation."""
+    if any(statement.role == "computed" for statement in answer.statements):
+        return "Computed from figures of the sources"
+    return _support_words(answer.support).capitalize() if answer.citations else ""
+
+
+def _support_words(support: float) -> str:
+    """How well a quote bears out its claim, in words."""
+    return next(words for least, words in _SUPPORT if support >= least)
 
 
 def _seconds(seconds: float) -> str:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import uuid4
 
 import streamlit as st
 
@@ -20,10 +21,15 @@ def told() -> Iterator[None]:
     try:
         yield
     except (CorpusError, ReaderError) as error:
-        show_problem(str(error))
+        _show_and_offer(str(error))
     except Exception:
         logger.exception("unexpected")
-        show_problem(UNEXPECTED)
+        _show_and_offer(UNEXPECTED)
+
+
+def _show_and_offer(sentence: str) -> None:
+    show_problem(sentence)
+    st.button("Try again", key=f"again-{uuid4().hex}", type="tertiary")  # any press runs the page anew
 
 
 def show_problem(sentence: str) -> None:

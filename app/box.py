@@ -1,21 +1,32 @@
-"""The question box, with files where visitors may add them."""
+"""The question box, with files where visitors may add them; what cannot be sent is said right above it."""
 
 import streamlit as st
 
-from app.conversation import submit
+from app.conversation import Exchange, exchanges, submit
+from app.escaping import as_html
 from app.library import FILE_TYPES
 from app.resources import Operator
 from chatbot.characters import LONGEST_QUESTION
 
-_KEY = "box"
+_KEY, _NOTE, _EDITING = "box", "box-note", "editing"
 
 
 def question_box(operator: Operator) -> None:
     """Show the box; what is sent waits for the next run."""
+    if note := st.session_state.pop(_NOTE, None):
+        said, st.session_state[_KEY] = note
+        st.html(f'<p class="ww-failed ww-note" role="alert">{as_html(said)}</p>')
+    if any(exchange.id == st.session_state.get(_EDITING) for exchange in exchanges()):
+        with st.container(horizontal=True, vertical_alignment="center", key="editing"):
+            st.html('<p class="ww-facts">Sending replaces the question and what came after it.</p>', width="content")
+            st.button("Cancel", type="tertiary", on_click=_cancel)
+    if operator.may_change:
+        # The box itself shows a file that it rejects in red alone.
+        types, most = ", ".join(FILE_TYPES), operator.app.upload_megabytes
+        st.html(f"<style>.stChatInput {{ --ww-rejected: 'Not added: {types}, up to {most} MB, can be read.' }}</style>")
     st.chat_input(
         "Ask about hardware for training or serving, or paste an exam question",
         key=_KEY,
-        max_chars=LONGEST_QUESTION,
         accept_file="multiple" if operator.may_change else False,
         file_type=list(FILE_TYPES) if operator.may_change else None,
         max_upload_size=operator.app.upload_megabytes,
@@ -24,9 +35,20 @@ def question_box(operator: Operator) -> None:
     )
 
 
+def edit(exchange: Exchange) -> None:
+    """Put a question into the box again."""
+    st.session_state.update({_KEY: exchange.question, _EDITING: exchange.id})
+
+
+def _cancel() -> None:
+    st.session_state.update({_KEY: "", _EDITING: ""})
+
+
 def _submitted() -> None:
     sent = st.session_state[_KEY]
-    if isinstance(sent, str):
-        submit(sent)
-    elif sent is not None:
-        submit(sent.text or "", [(file.name, file.getvalue()) for file in sent.files])
+    text, files = (sent, ()) if isinstance(sent, str) else (sent.text or "", sent.files) if sent else ("", ())
+    if len(text) > LONGEST_QUESTION:
+        too_long = f"That is {len(text):,} characters; a question has at most {LONGEST_QUESTION:,}. Shorten it and send it again."
+        st.session_state[_NOTE] = (too_long, text)
+        return
+    submit(text, [(file.name, file.getvalue()) for file in files], st.session_state.pop(_EDITING, ""))

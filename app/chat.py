@@ -1,6 +1,7 @@
 """The chat: ask, read the answer, look at its sources, ask on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -8,63 +9,63 @@ from streamlit.delta_generator import DeltaGenerator
 from app.answer_html import question_html
 from app.boundary import UNEXPECTED, logger
 from app.box import question_box
-from app.conversation import (
-    Exchange,
-    Submission,
-    answers,
-    begin,
-    exchanges,
-    history,
-    restart,
-    settle,
-    take_submission,
+from app.conversation import Exchange, Submission, begin, exchanges, history, keep, settle, take_submission
+from app.exchange_view import (
+    added_html,
+    live_html,
+    place_of,
+    scroll_to,
+    show_again,
+    show_exchange,
+    show_next,
+    show_questions,
 )
-from app.exchange_view import added_html, live_html, place_of, scroll_to, show_exchange, show_next, show_questions
 from app.library import Added, add_files
 from app.progress import progress_words
 from app.resources import Operator, feedback_store, is_answered, starters_of
+from app.sidebar import show_conversations
 from app.streaming import events
-from chatbot import Answer, Chatbot, Event, ReaderError
+from chatbot import Chatbot, Event, ReaderError
 from chatbot.suggestions import follow_ups
-from chatbot.transcript import conversation_as_json, conversation_as_markdown
 from ingest import CorpusError, address_of
 
 # Older exchanges wait behind a button, so that the two hundredth answer is as quick as the first.
 _SHOWN = 12
-# A longer question would not fit into an address.
-_LONGEST_LINK = 1_000
 
 
 def show_chat(operator: Operator, bot: Chatbot) -> None:
     """The page: the landing, or the conversation so far and what was just submitted."""
     submission = take_submission()
+    landing = st.empty()  # what is empty now goes at once, while the answer is still being found
     if submission is None and not exchanges():
-        _show_landing(operator, bot)
+        show_conversations()
+        with landing:
+            _show_landing(operator, bot)
         return
+    earlier = _recent(exchanges())
+    exchange = begin(submission.question) if submission else None
+    show_conversations()
     with st.bottom:  # put there by hand, the page does not run after the end of an answer
         question_box(operator)
-    tools = st.container(horizontal=True, horizontal_alignment="right", gap="small", key="tools")
     store = feedback_store(address_of(bot.index.path))
-    earlier = _recent(exchanges())
-    for exchange in earlier:
+    for each in earlier:
         # Where the answer was streamed into; emptied first, the page might draw the gap and close what stood open.
         with st.container():
-            show_exchange(exchange, store, bot.index)
-            if submission is None and exchange is earlier[-1]:
-                show_next(exchange)
-    if submission is not None:
+            show_exchange(each, store, bot.index, is_last=exchange is None and each is earlier[-1])
+            if exchange is None and each is earlier[-1]:
+                show_next(each)
+    if submission and exchange:
         slot, place = st.empty(), st.empty()
-        exchange = _seen_to(submission, operator, bot, slot, place)
+        exchange = _seen_to(submission, exchange, operator, bot, slot, place)
+        keep()
         with slot.container():
-            show_exchange(exchange, store, bot.index)
+            show_exchange(exchange, store, bot.index, is_last=True)
             with place:
                 scroll_to(exchange, "answered")
             show_next(_with_next(exchange, bot))
             # What the run before showed above is gone only when this one has ended.
             with place:
                 scroll_to(exchange, "settled")
-    with tools:
-        _show_tools(answers())
 
 
 def _show_landing(operator: Operator, bot: Chatbot) -> None:
@@ -78,19 +79,6 @@ def _show_landing(operator: Operator, bot: Chatbot) -> None:
         show_questions(starters_of(address_of(bot.index.path), bot.index.generation), "starters", "For example")
 
 
-def _show_tools(found: Sequence[Answer]) -> None:
-    if found:
-        with st.popover("Export", icon=":material/download:", type="tertiary"):
-            _show_download("Markdown", lambda: conversation_as_markdown(found), "wattwise.md", "text/markdown")
-            _show_download("JSON", lambda: conversation_as_json(found), "wattwise.json", "application/json")
-    st.button("New chat", icon=":material/edit_square:", on_click=restart, type="tertiary")
-
-
-def _show_download(label: str, written: Callable[[], str], name: str, kind: str) -> None:
-    """A file that is written when it is asked for."""
-    st.download_button(label, written, name, kind, on_click="ignore", width="stretch")
-
-
 def _recent(found: Sequence[Exchange]) -> Sequence[Exchange]:
     """The latest exchanges, and the earlier ones a step at a time."""
     shown = st.session_state.get("shown", _SHOWN)
@@ -102,9 +90,13 @@ def _recent(found: Sequence[Exchange]) -> Sequence[Exchange]:
 
 
 def _seen_to(
-    submission: Submission, operator: Operator, bot: Chatbot, slot: DeltaGenerator, place: DeltaGenerator
+    submission: Submission,
+    exchange: Exchange,
+    operator: Operator,
+    bot: Chatbot,
+    slot: DeltaGenerator,
+    place: DeltaGenerator,
 ) -> Exchange:
-    exchange = begin(submission.question)
     if submission.files:
         exchange = settle(exchange, added=_added(submission, operator, bot, slot))
     if not exchange.question:
@@ -112,7 +104,13 @@ def _seen_to(
     slot.html(_said(exchange) + live_html("searching", ""))
     with place:
         scroll_to(exchange, "asked")
-    return _answered(exchange, bot, slot)
+    # After Stop nothing more can be drawn: what is offered then stands there before, hidden by the style sheet.
+    halted = st.empty()
+    with halted.container(key="halted"):
+        show_again(exchange, "Ask again", "halted")
+    answered = _answered(exchange, bot, slot)
+    halted.empty()
+    return answered
 
 
 def _added(submission: Submission, operator: Operator, bot: Chatbot, slot: DeltaGenerator) -> tuple[Added, ...]:
@@ -130,16 +128,16 @@ def _added(submission: Submission, operator: Operator, bot: Chatbot, slot: Delta
 
 def _answered(exchange: Exchange, bot: Chatbot, slot: DeltaGenerator) -> Exchange:
     """Stream the answer into the slot. What Stop leaves is what came so far."""
-    if len(exchange.question) <= _LONGEST_LINK:
-        st.query_params["q"] = exchange.question
     stage, text = "searching", ""
     try:
-        for event in events(bot, exchange.question, history(exchanges())):
-            stage, text = _advanced(event, stage, text)
-            if event is not None and event.answer is not None:
-                return settle(exchange, answer=event.answer, updated=bot.index.updated)
-            exchange = settle(exchange, partial=text)
-            slot.html(_said(exchange) + live_html(stage, text))
+        # Closed at once when Stop ends the run here: that is what ends the model's call.
+        with closing(events(bot, exchange.question, history(exchanges()))) as found:
+            for event in found:
+                stage, text = _advanced(event, stage, text)
+                if event is not None and event.answer is not None:
+                    return settle(exchange, answer=event.answer, updated=bot.index.updated)
+                exchange = settle(exchange, partial=text)
+                slot.html(_said(exchange) + live_html(stage, text))
     except (CorpusError, ReaderError) as error:
         return settle(exchange, problem=str(error))
     except Exception:
@@ -160,9 +158,11 @@ def _advanced(event: Event | None, stage: str, text: str) -> tuple[str, str]:
 
 def _with_next(exchange: Exchange, bot: Chatbot) -> Exchange:
     """What to ask next, worked out when the answer stands there already."""
-    if exchange.answer is None:
+    if exchange.answer is None or exchange.answer.small_talk:
         return exchange
     index, generation = address_of(bot.index.path), bot.index.generation
     asked = [e.question for e in exchanges()]
     found = follow_ups(exchange.answer, asked, lambda question: is_answered(index, generation, question))
-    return settle(exchange, next_questions=found)
+    exchange = settle(exchange, next_questions=found)
+    keep()
+    return exchange

@@ -1,17 +1,27 @@
-"""What a session remembers: its exchanges and what was just submitted."""
+"""The conversation that a visitor reads: its exchanges, what was just submitted, and where it is kept."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import cast
 from uuid import uuid4
 
 import streamlit as st
+from pydantic import TypeAdapter, ValidationError
 
+from app.access import visitor_of
 from app.library import Added
-from chatbot import Answer, Turn
+from app.resources import conversation_store, operator
+from chatbot import Answer, ReaderError, Turn
+from chatbot.conversations import Conversation, ConversationStore, self_contained
+from chatbot.sizing import Workload
+from chatbot.transcript import conversation_as_markdown
 
 # A follow-up leans on the latest turns; older ones only cost time and tokens.
 _REMEMBERED = 12
+# A longer question would not fit into an address.
+_LONGEST_LINK = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,7 @@ class Exchange:
 
 
 def exchanges() -> list[Exchange]:
-    """The exchanges of this session, oldest first."""
+    """The exchanges of this conversation, oldest first."""
     return cast(list[Exchange], st.session_state.setdefault("exchanges", []))
 
 
@@ -47,13 +57,19 @@ def begin(question: str) -> Exchange:
     """Add an exchange; until it is settled it counts as stopped."""
     exchange = Exchange(uuid4().hex[:12], question)
     exchanges().append(exchange)
+    st.session_state.setdefault("conversation", uuid4().hex)
+    if len(question) <= _LONGEST_LINK:
+        st.query_params["q"] = question
+    st.query_params["chat"] = st.session_state["conversation"]
+    keep()
     return exchange
 
 
 def settle(exchange: Exchange, **changes: object) -> Exchange:
-    """Put the exchange with these changes in the place of the one of the same id."""
-    changed = replace(exchange, **changes)  # type: ignore[arg-type]
+    """The exchange of this id as it is by now, with these changes, which take its place."""
     found = exchanges()
+    now = next((each for each in found if each.id == exchange.id), exchange)
+    changed = replace(now, **changes)  # type: ignore[arg-type]
     found[:] = [changed if each.id == changed.id else each for each in found]
     return changed
 
@@ -63,37 +79,107 @@ def history(found: Sequence[Exchange]) -> list[Turn]:
     return [Turn(e.question, e.answer.text) for e in found if e.answer is not None][-_REMEMBERED:]
 
 
-def answers() -> list[Answer]:
-    return [e.answer for e in exchanges() if e.answer is not None]
-
-
-def submit(question: str, files: Sequence[tuple[str, bytes]] = ()) -> None:
-    """Have the next run of the script see to this."""
+def submit(question: str, files: Sequence[tuple[str, bytes]] = (), instead_of: str = "") -> None:
+    """Have the next run of the script see to this, in the place of an exchange and what came after it."""
     if question.strip() or files:
+        found = exchanges()
+        del found[next((place for place, e in enumerate(found) if e.id == instead_of), len(found)) :]
         st.session_state["submission"] = Submission(question.strip(), tuple(files))
 
 
 def take_submission() -> Submission | None:
-    """What was submitted, once; a question in the page's address counts once, too."""
+    """What was submitted, once. What the page's address names counts once, too: a conversation of this visitor, else a question."""
     found = st.session_state.pop("submission", None)
-    linked = st.query_params.get("q", "")
-    if found is None and linked.strip() and "linked" not in st.session_state:
+    linked, kept = st.query_params.get("q", ""), st.query_params.get("chat", "")
+    if found is None and "linked" not in st.session_state and not (kept and open_conversation(kept)) and linked.strip():
         found = Submission(linked.strip())
     st.session_state["linked"] = True
     return cast(Submission | None, found)
 
 
 def restart() -> None:
-    """Forget the conversation, and the question in the address with it."""
+    """Begin a new conversation; the one before is kept."""
     st.session_state["exchanges"] = []
-    st.session_state.pop("submission", None)
     st.session_state["linked"] = True
-    if "q" in st.query_params:
-        del st.query_params["q"]
+    for name in ("submission", "conversation", "editing", "shown"):
+        st.session_state.pop(name, None)
+    for name in ("q", "chat"):
+        st.query_params.pop(name, None)
 
 
 def visitor() -> str:
-    """Who votes: the signed-in address, or a name drawn for this session."""
+    """Who asks and votes: the signed-in address, else the name of the browser, else one drawn for this session."""
     if st.user.get("is_logged_in") and (address := st.user.get("email")):
         return str(address)
-    return cast(str, st.session_state.setdefault("visitor", uuid4().hex))
+    return visitor_of(st.context.cookies) or cast(str, st.session_state.setdefault("visitor", uuid4().hex))
+
+
+def conversations() -> tuple[Conversation, ...]:
+    store = _store()
+    with suppress(ReaderError):
+        return store.all(visitor()) if store else ()
+    return ()
+
+
+def keep() -> None:
+    """Save the conversation as it stands. One that cannot be saved goes on all the same."""
+    store, found = _store(), exchanges()
+    if store is None or not found:
+        return
+    whole = [replace(e, answer=e.answer and self_contained(e.answer)) for e in found]
+    title = found[0].question or ", ".join(added.given for added in found[0].added) or "Files"
+    with suppress(ReaderError):
+        store.save(visitor(), st.session_state["conversation"], title, _written().dump_json(whole).decode())
+
+
+def open_conversation(id: str) -> bool:
+    """Take up a conversation of this visitor; whether there is one of this id that can be read."""
+    found = _read(id)
+    if not found:
+        return False
+    restart()
+    st.session_state.update(exchanges=found, conversation=id)
+    st.query_params["chat"] = id
+    return True
+
+
+def rename(id: str, title: str) -> None:
+    if (store := _store()) and title.strip():
+        store.rename(visitor(), id, title)
+
+
+def delete(id: str) -> None:
+    if store := _store():
+        store.delete(visitor(), id)
+    if st.session_state.get("conversation") == id:
+        restart()
+
+
+def exported(id: str) -> list[Answer]:
+    """The answers of a kept conversation."""
+    return [e.answer for e in _read(id) if e.answer is not None]
+
+
+def copied(answer: Answer) -> str:
+    """What the button Copy gives: the answer with the words of its sources, as Markdown."""
+    return conversation_as_markdown([answer])
+
+
+def _read(id: str) -> list[Exchange]:
+    store = _store()
+    # What another version has kept may look otherwise: it is as if it were not there.
+    with suppress(ReaderError, ValidationError):
+        if store and (text := store.load(visitor(), id)):
+            return _written().validate_json(text)
+    return []
+
+
+def _store() -> ConversationStore | None:
+    return conversation_store(str(operator().common.index))
+
+
+@cache
+def _written() -> TypeAdapter[list[Exchange]]:
+    adapter = TypeAdapter(list[Exchange])
+    adapter.rebuild(_types_namespace={"Workload": Workload})
+    return adapter

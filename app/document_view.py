@@ -1,4 +1,4 @@
-"""One document: what is known about it, its sections, its text as it is."""
+"""One document: what is known about it, its sections, its text as it is read, with what is looked for marked."""
 
 import re
 
@@ -6,39 +6,53 @@ import streamlit as st
 
 from app.documents import Listed
 from app.escaping import as_html, as_label
+from app.markdown_html import document_html, section_id
+from chatbot.conversations import header_above
 from ingest import Chunk, Index
 
 _SHOWN = 60_000
-_HEADING = re.compile(r"(?m)^(#{1,6} .*)$")
+_MOST_HITS = 500
 
 
 def show_document(index: Index, document: Listed) -> None:
-    """The document in full; a very long one a piece at a time."""
+    """The document in full; a very long one a piece at a time, from where the address or the search leads."""
     st.button("All sources", icon=":material/arrow_back:", on_click=_close, type="tertiary")
-    st.html(f'<h1 class="ww-title" dir="auto">{as_html(document.title)}</h1>{_facts(index, document)}')
+    st.html(f'<h1 class="ww-title" dir="auto">{as_html(document.title)}</h1>{_facts(document)}')
     chunks = index.document_chunks(document.id)
     if not chunks:
         st.info("The document is no longer in the index.")
         return
-    with st.expander(f"{len(chunks)} passages in {len(_sections(chunks))} sections"):
-        st.html(_outline(chunks))
+    words = st.text_input("Search in the document", placeholder="Search in this document", label_visibility="collapsed")
+    text = chunks[0].document.text
+    found = _found(text, words or st.query_params.get("quote", ""))
+    if words.strip():
+        st.html(f'<p class="ww-facts" role="status">{_count(len(found), words)}</p>')
+    else:
+        _show_outline(chunks)
     shown = st.session_state.get("document-shown", _SHOWN)
-    st.html(text_html(chunks, shown))
-    if document.length > shown and st.button("Show more", type="tertiary"):
+    begin = _begin(text, found, shown)
+    if begin:
+        st.html(f'<p class="ww-facts">From character {begin:,} on</p>')
+    st.html(text_html(text, begin, begin + shown, found))
+    if found:
+        _scroll(found[0])
+    if document.length > begin + shown and st.button("Show more", type="tertiary"):
         st.session_state["document-shown"] = shown + _SHOWN
         st.rerun()
 
 
 def open_document(document_id: str) -> None:
     st.query_params["doc"] = document_id
+    st.query_params.pop("quote", None)
     st.session_state.pop("document-shown", None)
 
 
 def _close() -> None:
     st.query_params.pop("doc", None)
+    st.query_params.pop("quote", None)
 
 
-def _facts(index: Index, document: Listed) -> str:
+def _facts(document: Listed) -> str:
     parts = [as_html(document.details)] if document.details else []
     parts += [f"{document.length:,} characters", as_html(document.id)]
     if document.url.startswith(("https://", "http://")):
@@ -46,36 +60,53 @@ def _facts(index: Index, document: Listed) -> str:
     return f'<p class="ww-facts">{" · ".join(parts)}</p>'
 
 
-def _sections(chunks: list[Chunk]) -> dict[tuple[str, ...], int]:
-    """Each heading path once, with where it begins."""
-    found: dict[tuple[str, ...], int] = {}
-    for chunk in chunks:
-        found.setdefault(chunk.headings, chunk.start)
-    return found
-
-
-def _outline(chunks: list[Chunk]) -> str:
+def _show_outline(chunks: list[Chunk]) -> None:
+    names = dict.fromkeys(chunk.headings for chunk in chunks)
     lines = "".join(
-        f'<li style="margin-left:{max(len(path) - 1, 0)}rem" dir="auto"><a href="#ww-at-{start}">{as_html(path[-1] if path else "Beginning")}</a></li>'
-        for path, start in _sections(chunks).items()
+        f'<li style="margin-left:{max(len(path) - 1, 0)}rem" dir="auto"><a href="#{as_html(section_id(path[-1]))}">{as_html(path[-1])}</a></li>'
+        for path in names
+        if path
     )
-    return f'<ul class="ww-outline">{lines}</ul>'
+    with st.expander(f"{len(chunks)} passages in {len(names)} sections"):
+        st.html(f'<ul class="ww-outline">{lines}</ul>')
 
 
-def text_html(chunks: list[Chunk], limit: int) -> str:
-    """The document's text up to a limit, with a place to jump to where a section begins."""
-    text = chunks[0].document.text[:limit]
-    starts = sorted({0, *(start for start in _sections(chunks).values() if start < len(text))})
-    ends = [*starts[1:], len(text)]
-    pieces = (
-        f'<span id="ww-at-{start}"></span>{_with_headings(text[start:end])}'
-        for start, end in zip(starts, ends, strict=True)
+def _found(text: str, words: str) -> list[tuple[int, int]]:
+    """Where the words stand, in any case and with any white space between them."""
+    if not (parts := words.split()):
+        return []
+    pattern = re.compile(r"\s+".join(map(re.escape, parts)), re.IGNORECASE)
+    return [match.span() for _, match in zip(range(_MOST_HITS), pattern.finditer(text), strict=False)]
+
+
+def _count(hits: int, words: str) -> str:
+    told = "Nowhere" if not hits else "Once" if hits == 1 else f"{hits} times" if hits < _MOST_HITS else "Very often"
+    return f"{told} in this document: {as_html(' '.join(words.split()))}"
+
+
+def _begin(text: str, found: list[tuple[int, int]], shown: int) -> int:
+    """Where the shown piece begins: at the document's, or some lines before a hit that is farther down."""
+    if not found or found[0][1] < shown:
+        return 0
+    return text.rfind("\n", 0, max(0, found[0][0] - 2_000)) + 1
+
+
+def text_html(text: str, begin: int, end: int, found: list[tuple[int, int]]) -> str:
+    """A piece of a document's text; in a table the header is told again where the piece begins within it."""
+    header = header_above(text, begin)
+    by = begin - len(header)
+    end = line if (line := text.find("\n", end)) >= 0 else len(text)
+    spans = [(a - by, b - by, f"ww-hit-{a}") for a, b in found if begin <= a and b <= end]
+    return f'<div class="ww-text" dir="auto">{document_html(header + text[begin:end], spans, sections=True)}</div>'
+
+
+def _scroll(hit: tuple[int, int]) -> None:
+    # The script is a constant but for a number.
+    scroll = f"document.getElementById('ww-hit-{hit[0]}')?.scrollIntoView({{block: 'center'}})"
+    st.html(
+        f"<script>setTimeout(() => {scroll}, 50); setTimeout(() => {scroll}, 400);</script>",
+        unsafe_allow_javascript=True,
     )
-    return f'<div class="ww-text" dir="auto">{"".join(pieces)}</div>'
-
-
-def _with_headings(text: str) -> str:
-    return _HEADING.sub(r"<strong>\1</strong>", as_html(text))
 
 
 def label_of(document: Listed) -> str:

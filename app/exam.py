@@ -13,6 +13,13 @@ from chatbot.exam import ACCEPTED_SUFFIXES, ExamQuestion, QuestionSet, Skipped, 
 
 _PRACTISE, _EVALUATE = "Practise", "Evaluate"
 _SKIPPED_SHOWN = 50
+_TITLES = {
+    "around": "Services around EC2",
+    "cost": "Cost and purchasing",
+    "five": "From five documents",
+    "hardware": "Choosing hardware",
+    "sizing": "Sizing models",
+}
 
 
 def show_exam(operator: Operator, bot: Chatbot) -> None:
@@ -39,7 +46,7 @@ def _questions(folder: Path) -> QuestionSet | None:
     chosen = None
     if files:
         chosen = st.selectbox(
-            "Questions", files, format_func=lambda file: file.stem, label_visibility="collapsed", width=260
+            "Questions", files, format_func=lambda file: _title(file.stem), label_visibility="collapsed", width=260
         )
     with st.popover("Own file", icon=":material/upload_file:", type="tertiary"):
         own = st.file_uploader(
@@ -50,6 +57,10 @@ def _questions(folder: Path) -> QuestionSet | None:
     if own is not None:
         return _read(own.name, own.getvalue())
     return None if chosen is None else _read(chosen.name, chosen.read_bytes())
+
+
+def _title(stem: str) -> str:
+    return _TITLES.get(stem) or stem.replace("-", " ").replace("_", " ").capitalize()
 
 
 def _files(folder: Path) -> list[Path]:

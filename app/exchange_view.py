@@ -5,10 +5,11 @@ from contextlib import suppress
 
 import streamlit as st
 
-from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html
+from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html, quotes_of
 from app.bars_html import bars_html
 from app.boundary import show_problem
-from app.conversation import Exchange, submit
+from app.box import edit
+from app.conversation import Exchange, copied, submit
 from app.escaping import as_html, as_label
 from app.library import Added
 from app.markdown_html import markdown_html
@@ -29,21 +30,42 @@ STAGES = {
 }
 
 
-def show_exchange(exchange: Exchange, store: FeedbackStore | None, index: Index) -> None:
-    """The whole exchange but for what to ask next, which only the latest one offers."""
+def show_exchange(exchange: Exchange, store: FeedbackStore | None, index: Index, *, is_last: bool = False) -> None:
+    """The whole exchange but for what to ask next; the last one can be asked again."""
     if exchange.question:
         st.html(question_html(exchange.question, place_of(exchange)))
     if exchange.added:
         st.html(added_html(exchange.added))
     if exchange.answer is not None:
-        _show_answer(exchange, exchange.answer, index)
-        if store is not None:
-            with st.container(horizontal=True, vertical_alignment="center", key=f"votes-{exchange.id}"):
-                show_votes(exchange, store, index.generation)
+        st.html(_answered_html(exchange, exchange.answer, index))
+        if st.query_params.get("debug") == "true":
+            _show_retrieval(exchange.answer)
     elif exchange.problem:
         show_problem(exchange.problem)
     elif exchange.question:
-        _show_stopped(exchange)
+        text = markdown_html(exchange.partial, {}, "")
+        st.html(_beside(f'<div class="ww-answer">{text}<p class="ww-facts">Stopped.</p></div>', ""))
+    if exchange.question:
+        _show_actions(exchange, store, index.generation, is_last=is_last)
+
+
+def _show_actions(exchange: Exchange, store: FeedbackStore | None, generation: int, *, is_last: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"actions-{exchange.id}"):
+        if exchange.answer is not None:
+            st.html(
+                f'<button class="ww-copy" data-text="{as_html(copied(exchange.answer))}">Copy</button>', width="content"
+            )
+        if is_last:
+            show_again(exchange, "Ask again" if exchange.answer or not exchange.problem else "Try again")
+        st.button("Edit", key=f"edit-{exchange.id}", type="tertiary", on_click=edit, args=(exchange,))
+        if store is not None and exchange.answer is not None and not exchange.answer.small_talk:
+            show_votes(exchange, store, generation)
+
+
+def show_again(exchange: Exchange, label: str, key: str = "again") -> None:
+    st.button(
+        label, key=f"{key}-{exchange.id}", on_click=submit, args=(exchange.question, (), exchange.id), type="tertiary"
+    )
 
 
 def show_next(exchange: Exchange) -> None:
@@ -68,44 +90,43 @@ def scroll_to(exchange: Exchange, moment: str) -> None:
     )
 
 
-def _show_answer(exchange: Exchange, answer: Answer, index: Index) -> None:
+def _answered_html(exchange: Exchange, answer: Answer, index: Index) -> str:
+    """The answer with its figures, and beside it the sources."""
     anchor = f"ww-{exchange.id}"
-    if answer.notice:
-        st.html(f'<p class="ww-notice" dir="auto">{as_html(answer.notice)}</p>')
-    st.html(answer_html(answer, anchor))
+    parts = [f'<p class="ww-notice" dir="auto">{as_html(answer.notice)}</p>' if answer.notice else ""]
+    parts.append(answer_html(answer, anchor))
     if found := bars(comparison_rows(answer)):
-        st.html(bars_html(found, anchor))
-    for workload in answer.workloads:
-        _show_memory(workload, index)
-    if answer.refused:
-        if answer.passages:
-            st.html(f'<p class="ww-facts">Nearest in the sources</p>{nearest_html(answer.passages)}')
-    else:
-        st.html(cards_html(answer, anchor))
-    st.html(facts_html(answer, exchange.updated))
-    if st.query_params.get("debug") == "true":
-        _show_retrieval(answer)
+        parts.append(bars_html(found, quotes_of(answer), anchor))
+    parts += [_memory_html(workload, index) for workload in answer.workloads]
+    parts.append("" if answer.small_talk else facts_html(answer, exchange.updated))
+    sources, title = (
+        (nearest_html(answer.passages), "Nearest in the sources")
+        if answer.refused
+        else (cards_html(answer, anchor), "Sources")
+    )
+    return _beside("".join(parts), f'<p class="ww-facts">{title}</p>{sources}' if sources else "")
 
 
-def _show_memory(workload: Workload, index: Index) -> None:
+def _beside(main: str, sources: str) -> str:
+    aside = f'<aside class="ww-sources" aria-label="Sources" tabindex="-1">{sources}</aside>' if sources else ""
+    return f'<div class="ww-exchange"><div class="ww-main">{main}</div>{aside}</div>'
+
+
+def _memory_html(workload: Workload, index: Index) -> str:
     """The bar of a sizing, with the way to its page; nothing where the index has lost what it was computed with."""
     with suppress(ReaderError):
         link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
-        st.html(memory_bar_html(sized(address_of(index.path), index.generation, workload)) + link)
-
-
-def _show_stopped(exchange: Exchange) -> None:
-    text = markdown_html(exchange.partial, frozenset(), "")
-    st.html(f'<div class="ww-answer">{text}<p class="ww-facts">Stopped.</p></div>')
-    st.button("Ask again", key=f"again-{exchange.id}", on_click=submit, args=(exchange.question,), type="tertiary")
+        return memory_bar_html(sized(address_of(index.path), index.generation, workload)) + link
+    return ""
 
 
 def live_html(stage: str, text: str) -> str:
     """The answer as it comes. The style sheet shows "Stopped." instead of the stage once the page is idle."""
-    body = markdown_html(text, frozenset(), "") if text else ""
-    return (
+    body = markdown_html(text, {}, "") if text else ""
+    return _beside(
         f'<div class="ww-answer ww-live" aria-live="polite">{body}'
-        f'<p class="ww-stage">{as_html(STAGES.get(stage, stage))}</p><p class="ww-facts ww-halted">Stopped.</p></div>'
+        f'<p class="ww-stage">{as_html(STAGES.get(stage, stage))}</p><p class="ww-facts ww-halted">Stopped.</p></div>',
+        "",
     )
 
 

@@ -10,7 +10,7 @@ from app.streaming import hear_stop
 from chatbot import Chatbot
 from chatbot.exam import ExamQuestion
 
-_PLACE = "practise-place"
+_PLACE, _SCORE = "practise-place", "practise-score"
 
 
 def show_practise(bot: Chatbot, questions: Sequence[ExamQuestion]) -> None:
@@ -21,7 +21,7 @@ def show_practise(bot: Chatbot, questions: Sequence[ExamQuestion]) -> None:
     place = st.session_state.get(_PLACE, 0) % len(questions)
     question = questions[place]
     st.html(
-        f'<p class="ww-facts">Question {place + 1} of {len(questions)}{_topic(question)}</p>'
+        f'<p class="ww-facts">Question {place + 1} of {len(questions)}{_topic(question)}{_score(questions)}</p>'
         f'<p class="ww-answer ww-stem" dir="auto">{as_html(question.text)}</p>'
     )
     key = f"{question.fingerprint}-{place}"
@@ -31,12 +31,23 @@ def show_practise(bot: Chatbot, questions: Sequence[ExamQuestion]) -> None:
         st.button("Next question", on_click=_move, args=(place + 1,), type="tertiary")
     if checked:
         st.session_state["practise-checked"] = (key, picked)
+        right = set(picked) == set(question.answer)
+        if question.fingerprint not in st.session_state.setdefault(_SCORE, {}):  # the first choice counts
+            st.session_state[_SCORE][question.fingerprint] = right
+            st.rerun()
     if st.session_state.get("practise-checked") == (key, picked):
         _show_verdict(bot, question, picked)
 
 
 def _topic(question: ExamQuestion) -> str:
     return f" · {as_html(question.topic)}" if question.topic else ""
+
+
+def _score(questions: Sequence[ExamQuestion]) -> str:
+    """How many of these questions were answered, and how many of them right."""
+    found = st.session_state.get(_SCORE, {})
+    checked = [found[question.fingerprint] for question in questions if question.fingerprint in found]
+    return f" · {sum(checked)} of {len(checked)} right" if checked else ""
 
 
 def _picked(question: ExamQuestion, key: str) -> tuple[int, ...]:
@@ -60,9 +71,15 @@ def _show_verdict(bot: Chatbot, question: ExamQuestion, picked: tuple[int, ...])
     if set(picked) == set(question.answer):
         st.success(f"Right: {key}.", icon=":material/check:")
     else:
-        st.error(f"Not right. The key is {key}.", icon=":material/close:")
+        st.error(f"Not right. The exam's key is {key}.", icon=":material/close:")
     if question.explanation:
         st.html(f'<p class="ww-answer" dir="auto">{as_html(question.explanation)}</p>')
     answer = bot.ask(question.prompt, cancelled=hear_stop)
+    if answer.choices and set(answer.choices) != set(question.letters):
+        said = ", ".join(answer.choices)
+        st.html(
+            f'<p class="ww-notice">The sources speak for {as_html(said)}, the exam file gives {as_html(key)} as its key: '
+            "one of the two is wrong or dated. Read the quotes.</p>"
+        )
     anchor = f"ww-practise-{question.fingerprint}"
     st.html('<p class="ww-facts">What the sources say</p>' + answer_html(answer, anchor) + cards_html(answer, anchor))

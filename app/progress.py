@@ -1,18 +1,33 @@
 """A progress bar that `sync` can call."""
 
+import time
 from collections.abc import Callable
 
 import streamlit as st
 
+_TOLD_AFTER = 3.0  # seconds; before that what is left is a guess
 
-def bar() -> Callable[[str, int, int], None]:
-    """Shown from the first call on."""
-    slot = st.empty()
+
+def bar(on_cancel: Callable[[], None] | None = None) -> Callable[[str, int, int], None]:
+    """Shown from the first call on, with the time left and a way to stop: any press runs the page anew, which ends this run."""
+    slot, cancel = st.empty(), st.empty()
+    begun: dict[str, float] = {}
 
     def progress(stage: str, done: int, total: int) -> None:
-        slot.progress(min(done / total, 1.0) if total else 0.0, progress_words(stage, done, total))
+        if not begun:
+            cancel.button("Cancel", type="tertiary", on_click=on_cancel)
+        passed = time.monotonic() - begun.setdefault(stage, time.monotonic())
+        words = progress_words(stage, done, total) + _left(passed, done, total)
+        slot.progress(min(done / total, 1.0) if total else 0.0, words)
 
     return progress
+
+
+def _left(passed: float, done: int, total: int) -> str:
+    if passed < _TOLD_AFTER or not 0 < done < total:
+        return ""
+    left = passed * (total - done) / done
+    return f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"
 
 
 def progress_words(stage: str, done: int, total: int) -> str:

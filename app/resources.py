@@ -1,9 +1,11 @@
 """What the pages share: the operator's settings, the bots that are open, the store of votes."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 import streamlit as st
 
@@ -12,12 +14,15 @@ from app.library import Limits
 from app.streaming import hear_stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.app import AppSettings, is_loopback
+from chatbot.conversations import ConversationStore
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.settings import Settings, settings_from
 from chatbot.sizing import Facts, Sizing, Workload, size
 from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
-from ingest import Index, Place, address_of, place_at
+from ingest import CorpusError, Index, Place, address_of, place_at
+
+_opening = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,13 @@ def bot_of(index: Place, model: str, passages: int = 0) -> Chatbot:
     return _opened(address_of(index), model, 0 if model == OFFLINE else passages)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
 def _opened(index: str, model: str, passages: int) -> Chatbot:
+    with _opening:  # so that two visitors at once do not open the same one twice
+        return _opened_once(index, model, passages)
+
+
+@lru_cache(maxsize=16)
+def _opened_once(index: str, model: str, passages: int) -> Chatbot:
     settings = settings_from(os.environ, ModelSettings)
     return Chatbot.open(index, model, replace(settings, passages=passages) if passages else settings)
 
@@ -96,13 +106,29 @@ def feedback_store(index: str) -> FeedbackStore | None:
         return None
 
 
-@st.cache_data(show_spinner=False, max_entries=4)
+@st.cache_resource(show_spinner=False, max_entries=4)
+def conversation_store(index: str) -> ConversationStore | None:
+    """The conversations beside the index; None where there is no index, or its folder cannot be written."""
+    try:
+        return ConversationStore(Path(index)) if Path(index).is_dir() else None
+    except ReaderError:
+        return None
+
+
+def warm_up(index: Path) -> None:
+    """Have what the first visitor waits for ready: the bot, its encoders and the first questions. Nothing where there is no index."""
+    with suppress(CorpusError, ReaderError):
+        starters_of(str(index), bot_of(index, OFFLINE).index.generation)
+
+
+@lru_cache(maxsize=4)
 def starters_of(index: str, generation: int) -> tuple[str, ...]:
     """The first questions for an index as it is in this generation."""
-    return starters(_opened(index, OFFLINE, 0).index, lambda question: is_answered(index, generation, question))
+    bot = _opened(index, OFFLINE, 0)
+    return starters(bot.index, lambda question: not bot.ask(question).refused)
 
 
-@st.cache_data(show_spinner=False, max_entries=2_000)
+@lru_cache(maxsize=2_000)
 def is_answered(index: str, generation: int, question: str) -> bool:
     """Whether the offline reader finds an answer in this generation of an index."""
     return not _opened(index, OFFLINE, 0).ask(question, cancelled=hear_stop).refused

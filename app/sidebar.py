@@ -1,17 +1,87 @@
-"""The settings of a session, on every page: the model, and who is signed in."""
+"""What stands beside every page: the visitor's conversations, the model, and who is signed in."""
 
 import streamlit as st
 
-from app.boundary import show_problem
+from app.boundary import show_problem, told
+from app.conversation import conversations, delete, exported, open_conversation, rename, restart
 from app.escaping import as_label
+from app.progress import bar
 from app.resources import Operator, bot_of, feedback_store
 from chatbot import Chatbot, FeedbackStore, ReaderError
+from chatbot.conversations import Conversation
 from chatbot.llm.models import OFFLINE
-from ingest import address_of
+from chatbot.sizing.sizing import CORPUS
+from chatbot.transcript import conversation_as_json, conversation_as_markdown
+from ingest import address_of, sync
 
+_LISTED, _ACTIONS = 20, ("Rename", "Export", "Delete")
 _MODEL, _DEPTH = "reader", "depth"
 # How many passages a language model reads before its first attempt.
 _DEPTHS = {"Quick": 12, "Normal": 0, "Thorough": 48}
+
+
+def show_conversations(*, elsewhere: bool = False) -> None:
+    """The visitor's conversations in the sidebar, the latest first, and the button for a new one; from `elsewhere` they lead to the chat."""
+    with st.sidebar, st.container(key="conversations", gap=None), told():
+        if st.button("New chat", icon=":material/edit_square:", type="tertiary", on_click=restart, width="stretch"):
+            _go(elsewhere)
+        found = conversations()
+        shown = found[: st.session_state.get("listed", _LISTED)]
+        for each in shown:
+            _show_conversation(each, elsewhere)
+        if len(found) > len(shown) and st.button(f"{len(found) - len(shown)} more", type="tertiary"):
+            st.session_state["listed"] = len(found)
+            st.rerun()
+
+
+def _show_conversation(conversation: Conversation, elsewhere: bool) -> None:
+    id, title = conversation.id, as_label(conversation.title)
+    is_open = st.session_state.get("conversation") == id
+    with st.container(horizontal=True, gap=None, key=f"conversation-{'open-' if is_open else ''}{id}"):
+        if st.button(title, key=f"open-{id}", type="tertiary", width="stretch", on_click=open_conversation, args=(id,)):
+            _go(elsewhere)
+        chosen = st.menu_button(
+            "Rename, export or delete", _ACTIONS, key=f"menu-{id}", icon=":material/more_horiz:", type="tertiary"
+        )
+        if chosen == "Delete":
+            _confirm_deletion(conversation)
+        elif chosen == "Rename":
+            _ask_for_title(conversation)
+        elif chosen == "Export":
+            _offer_export(conversation)
+
+
+def _go(elsewhere: bool) -> None:
+    if elsewhere:
+        st.switch_page("chat.py", query_params=dict(st.query_params))
+
+
+@st.dialog("Delete this conversation?")
+def _confirm_deletion(conversation: Conversation) -> None:
+    st.markdown(as_label(conversation.title))
+    if st.button("Delete", type="primary"):
+        delete(conversation.id)
+        st.rerun()
+
+
+@st.dialog("Rename")
+def _ask_for_title(conversation: Conversation) -> None:
+    title = st.text_input("Title", conversation.title, max_chars=80)
+    if st.button("Rename", type="primary"):
+        rename(conversation.id, title)
+        st.rerun()
+
+
+@st.dialog("Export")
+def _offer_export(conversation: Conversation) -> None:
+    st.markdown(as_label(conversation.title))
+    found = exported(conversation.id)
+    with st.container(horizontal=True):
+        for label, written, name, kind in (
+            ("Markdown", conversation_as_markdown, "wattwise.md", "text/markdown"),
+            ("JSON", conversation_as_json, "wattwise.json", "application/json"),
+        ):
+            st.download_button(label, written(found), name, kind, on_click="ignore")
 
 
 def show_sidebar(operator: Operator) -> None:
@@ -22,8 +92,10 @@ def show_sidebar(operator: Operator) -> None:
             operator.models,
             key=_MODEL,
             accept_new_options=operator.may_name_models,
-            help="offline needs no model server; provider:model names a language model, for example ollama:qwen3",
+            help="provider:model names a language model, for example ollama:qwen3",
         )
+        if st.session_state[_MODEL] == OFFLINE:
+            st.caption("Offline: found and quoted on this machine, no language model writes.")
         if st.session_state[_MODEL] != OFFLINE:
             # The offline reader always reads all that it finds.
             st.segmented_control("Depth", _DEPTHS, default="Normal", key=_DEPTH, help="How much the model reads")
@@ -41,6 +113,26 @@ def _show_damage(store: FeedbackStore | None) -> None:
             f"Votes were damaged and are kept as {as_label(', '.join(store.damaged))}; new ones go to a new file. "
             "Remove or mend the kept file to end this note."
         )
+
+
+def require_index(operator: Operator) -> None:
+    """Where there is no index yet, offer to build it and end the run there. Whoever may not is told by what opens it."""
+    folder = operator.common.index
+    if not operator.may_change or (folder / "store.sqlite").exists() or not CORPUS.is_dir():
+        return
+    with st.container(key="landing"):
+        st.html(
+            '<h1 class="ww-title">Welcome to wattwise</h1><p class="ww-subtitle">There is no index yet. Build it from the '
+            "documents that wattwise brings; that takes a minute or two, once, and needs no network.</p>"
+        )
+        if st.button("Build the index", type="primary", icon=":material/build:"):
+            with told():
+                sync([CORPUS], folder, progress=bar())
+                st.rerun()
+        st.caption(
+            as_label(f"It goes to {folder}. For documents of your own run: wattwise ingest FOLDER --index {folder}")
+        )
+    st.stop()
 
 
 def opened_bot(operator: Operator) -> Chatbot:

@@ -8,13 +8,14 @@ from app.answer_html import day, nearest_html
 from app.boundary import told
 from app.document_view import label_of, open_document, show_document
 from app.documents import Listed, listed, megabytes, passages_of, removable
-from app.escaping import as_html
+from app.escaping import as_html, as_label
 from app.exchange_view import added_html
 from app.library import FILE_TYPES, add_files, remove_files, unfinished
 from app.progress import bar
 from app.resources import Operator
 from app.syncing_view import show_syncing
 from chatbot import Chatbot, retrieve
+from chatbot.scope import has_nothing_near
 from ingest import Index, address_of
 
 _PAGE = 20
@@ -30,6 +31,8 @@ def show_sources(operator: Operator, bot: Chatbot) -> None:
         show_document(index, chosen)
         return
     st.html('<h1 class="ww-title">Sources</h1>' + _health(index, documents))
+    if operator.may_change:
+        _show_adding(operator, index)
     query = st.text_input("Search the sources", placeholder="Search the passages", label_visibility="collapsed")
     if query.strip():
         _show_found(index, query)
@@ -37,7 +40,6 @@ def show_sources(operator: Operator, bot: Chatbot) -> None:
         _show_list(operator, index, documents)
     if operator.may_change:
         _show_unfinished(index, documents)
-        _show_adding(operator, index)
         show_syncing(operator, index)
 
 
@@ -55,7 +57,7 @@ def _health(index: Index, documents: Sequence[Listed]) -> str:
 
 
 def _show_found(index: Index, query: str) -> None:
-    found = retrieve(index, query, limit=_FOUND)
+    found = () if has_nothing_near(query, index) else retrieve(index, query, limit=_FOUND)
     if found:
         st.html(nearest_html(found, limit=_FOUND))
     else:
@@ -82,14 +84,16 @@ def _show_row(index: Index, document: Listed, is_removable: bool) -> None:
             st.html(f'<p class="ww-facts">{as_html(details)}</p>', width="content")
             if is_removable:
                 name = document.id.partition("/")[2]
-                st.button("Remove", key=f"remove-{document.id}", type="tertiary", on_click=_remove, args=(index, name))
+                if st.button("Remove", key=f"remove-{document.id}", type="tertiary"):
+                    _confirm_removal(index, name)
 
 
 def _show_unfinished(index: Index, documents: Sequence[Listed]) -> None:
     for name, why in unfinished(index.path, {document.id for document in documents}).items():
         with st.container(horizontal=True, vertical_alignment="center", key=f"row-unfinished-{name}"):
             st.html(f'<p class="ww-facts"><strong dir="auto">{as_html(name)}</strong> {as_html(why)}</p>')
-            st.button("Remove", key=f"discard-{name}", type="tertiary", on_click=_remove, args=(index, name))
+            if st.button("Remove", key=f"discard-{name}", type="tertiary"):
+                _confirm_removal(index, name)
 
 
 def _show_adding(operator: Operator, index: Index) -> None:
@@ -102,15 +106,31 @@ def _show_adding(operator: Operator, index: Index) -> None:
         max_upload_size=operator.app.upload_megabytes,
         key=f"files-{turn}",
     )
+    st.caption(
+        "Whoever opens this app can ask about them, and sees their names. They lie beside the index on this machine."
+        if operator.is_own_user
+        else "Everybody who uses this app can ask about them, and sees their names."
+    )
     if files:
         with told():
-            progress = bar()
+            progress = bar(_next_turn)
             given = [(file.name, file.getvalue()) for file in files]
             st.session_state["added"] = add_files(index, given, operator.limits, progress)
-            st.session_state["adding"] = turn + 1
+            _next_turn()
             st.rerun()
     if added := st.session_state.get("added"):
         st.html(added_html(added))
+
+
+def _next_turn() -> None:
+    st.session_state["adding"] += 1
+
+
+@st.dialog("Remove this file?")
+def _confirm_removal(index: Index, name: str) -> None:
+    st.markdown(f"{as_label(name)} goes from the index and from this machine. Nobody can ask about it any more.")
+    if st.button("Remove it", type="primary", on_click=_remove, args=(index, name)):
+        st.rerun()
 
 
 def _remove(index: Index, name: str) -> None:

@@ -1,7 +1,7 @@
 """A bot's events while the page stays able to hear Stop."""
 
 import queue
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from threading import Event as Flag
 from threading import Thread
 
@@ -12,7 +12,7 @@ from chatbot import Chatbot, Event, Turn
 _PATIENCE = 0.1  # seconds
 
 
-def events(bot: Chatbot, question: str, history: Sequence[Turn]) -> Iterator[Event | None]:
+def events(bot: Chatbot, question: str, history: Sequence[Turn]) -> Generator[Event | None, None, None]:
     """The events of an answer, and None each tenth of a second without one.
 
     They come from a thread of their own: a model may be silent for long, and Stop is heard only where the page's own

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.boundary import told
-from app.conversation import Exchange, settle, visitor
+from app.conversation import Exchange, keep, settle, visitor
 from chatbot import Feedback, FeedbackStore
 
 _LONGEST_COMMENT = 2_000
@@ -15,10 +15,16 @@ def show_votes(exchange: Exchange, store: FeedbackStore, generation: int) -> Non
     st.feedback(
         "thumbs",
         key=key,
+        default=None if exchange.voted is None else int(exchange.voted),
         disabled=exchange.voted is not None,
         on_change=_voted,
         args=(exchange, store, generation, key),
     )
+    if exchange.voted is not None:
+        # The thumbs of Streamlit tell the chosen one by a shade alone.
+        st.html(
+            f'<p class="ww-facts">{"Marked helpful" if exchange.voted else "Marked not helpful"}</p>', width="content"
+        )
     if exchange.voted is not None and not exchange.commented:
         words = f"comment-{exchange.id}"
         st.text_input(
@@ -50,6 +56,7 @@ def _keep(exchange: Exchange, store: FeedbackStore, generation: int, comment: st
     answer = exchange.answer
     if answer is None:
         return
+    keep()
     helpful, question, text, model = bool(exchange.voted), answer.question, answer.text, answer.model
     with told():
         store.add(Feedback("app", exchange.id, visitor(), helpful, comment, question, text, model, generation))

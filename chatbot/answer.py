@@ -88,6 +88,7 @@ class Answer:
     `usage` and `cost` (US dollars) are None where no language model wrote, or its price is not known. `dropped` counts the
     sentences that verification took away. `notice` says why another reader than the one asked for answered, if so.
     `footprint` is what the answer took, `statements` its sentences one by one. `workloads` are what a sizing answer was computed for, for surfaces that show more.
+    `small_talk` marks the reply to a greeting, to thanks or to "what can you do?": it is no refusal and has no citations.
     """
 
     question: str
@@ -105,6 +106,7 @@ class Answer:
     footprint: Footprint | None = None
     workloads: tuple[Workload, ...] = ()
     statements: tuple[Statement, ...] = ()
+    small_talk: bool = False
 
     @property
     def support(self) -> float:

@@ -26,6 +26,7 @@ from chatbot.options import parse_options
 from chatbot.proved_answers import answer_of
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
+from chatbot.scope import SCOPE, is_outside, small_talk
 from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
 from chatbot.sizing.workload import Workload
@@ -109,6 +110,11 @@ class Chatbot:
         began = time.perf_counter()
         asked, remembered = as_asked(question), as_remembered(history)
         yield Event("stage", "searching")
+        if reply := small_talk(asked):
+            yield Event("text", reply)
+            seconds = time.perf_counter() - began
+            yield Event("answer", answer=Answer(asked, reply, (), (), False, (), OFFLINE, seconds, small_talk=True))
+            return
         index = self.index.snapshot()
         events = self._offline if self._reader is None else self._with_model
         for event, cpu_seconds in metered(deadline.apart(events(asked, remembered, index, cancelled))):
@@ -188,14 +194,14 @@ class Chatbot:
                     yield Event("stage", "checking")
                 begun = True
                 if isinstance(step, Reading):
-                    yield from _of_reading(step, reader, tally)
+                    yield from _of_reading(step, reader, tally, query, index)
                 elif step:
                     yield Event("text", step)
         except Unavailable as reason:
             self._begin(index, cancelled)
             *_, last = _read_offline(query, index)
             assert last.answer is not None
-            answer = last.answer if _is_safe(last.answer) else _refused(last.answer)
+            answer = last.answer if _is_safe(last.answer) else _refused(last.answer, query, index)
             yield Event("text", answer.text)
             cost = reader.cost(tally.usage)
             yield Event("answer", answer=replace(answer, notice=str(reason), usage=tally.usage, cost=cost))
@@ -217,8 +223,9 @@ def _is_safe(answer: Answer) -> bool:
     )
 
 
-def _refused(answer: Answer) -> Answer:
-    return replace(answer, text=_refusal(answer.passages), citations=(), refused=True, choices=(), statements=())
+def _refused(answer: Answer, query: Query, index: Index) -> Answer:
+    text, passages = _refusal(query, answer.passages, index)
+    return replace(answer, text=text, passages=passages, citations=(), refused=True, choices=(), statements=())
 
 
 def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None, clock: Clock | None) -> LanguageReader:
@@ -245,15 +252,19 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         yield from _computed(query, known)
         return
     yield Event("stage", "reading")
-    for passages, scored in passages_to_read(query, index):
+    passages: tuple[Passage, ...] = ()
+    verified = Verified("", (), ())
+    outside = proved is None and is_outside(query, index, answered=True)
+    for passages, scored in () if outside else passages_to_read(query, index):
         draft = read(query, passages, index, scored, proved)
         verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
         if verified.citations:
             break
     yield Event("stage", "checking")
-    refused = not verified.citations
-    text = _refusal(passages) if refused else _LABEL.sub("", verified.text)
-    yield from _offline_answer(query, text, verified, passages, choices=() if refused else draft.choices)
+    if not verified.citations:
+        yield from _offline_answer(query, *_refusal(query, passages, index), verified)
+        return
+    yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, choices=draft.choices)
 
 
 def _computed(query: Query, draft: Draft) -> Iterator[Event]:
@@ -261,14 +272,14 @@ def _computed(query: Query, draft: Draft) -> Iterator[Event]:
     yield Event("stage", "checking")
     verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))
-    yield from _offline_answer(query, verified.text or REFUSAL, verified, passages, workloads=draft.workloads)
+    yield from _offline_answer(query, verified.text or REFUSAL, passages, verified, workloads=draft.workloads)
 
 
 def _offline_answer(
     query: Query,
     text: str,
-    verified: Verified,
     passages: Sequence[Passage],
+    verified: Verified,
     choices: tuple[str, ...] = (),
     workloads: tuple[Workload, ...] = (),
 ) -> Iterator[Event]:
@@ -292,9 +303,12 @@ def _offline_answer(
     )
 
 
-def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally) -> Iterator[Event]:
-    refused = not reading.verified.citations
-    text = shown(_refusal(reading.passages) if refused else reading.verified.text)
+def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally, query: Query, index: Index) -> Iterator[Event]:
+    refused, passages = not reading.verified.citations, reading.passages
+    text = reading.verified.text
+    if refused:
+        text, passages = _refusal(query, passages, index)
+    text = shown(text)
     if refused:
         yield Event("text", text)
     yield Event(
@@ -303,7 +317,7 @@ def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally) -> Itera
             question="",
             text=text,
             citations=reading.verified.citations,
-            passages=reading.passages,
+            passages=passages,
             refused=refused,
             choices=() if refused else reading.choices,
             model=reader.name,
@@ -317,11 +331,13 @@ def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally) -> Itera
     )
 
 
-def _refusal(passages: Sequence[Passage]) -> str:
-    """The fixed sentence, then the nearest sources by title."""
+def _refusal(query: Query, passages: tuple[Passage, ...], index: Index) -> tuple[str, tuple[Passage, ...]]:
+    """The fixed sentence, then the nearest sources by title, with their passages; or what is in scope, and no sources."""
+    if is_outside(query, index):
+        return f"{REFUSAL} {SCOPE}", ()
     # A title can be an order or a link like any other text of a document.
     nearest = list(dict.fromkeys(p for p in map(_place, passages[:3]) if is_fit(p) and not is_instruction(p)))
-    return f"{REFUSAL} Nearest in the sources: {'; '.join(nearest)}." if nearest else REFUSAL
+    return f"{REFUSAL} Nearest in the sources: {'; '.join(nearest)}." if nearest else REFUSAL, passages
 
 
 def _place(passage: Passage) -> str:

@@ -15,6 +15,7 @@ _LINE = re.compile(
     r"- (?:(?P<name>[^:\n]{1,80}): (?P<value>\S.*)|(?P<type>\w[\w-]*\.[\w-]+)(?: \([^)\n]*\))? (?P<says>(?:has|is) \S.*))"
 )
 _MARK = re.compile(r"\s*\[(\d+)\]")
+_ASIDE = re.compile(r"\([^()]*\)")
 _LEADING_NUMBER = re.compile(r"[\d,.]*\d")
 # Sentences about the same measure share at least this part of their words.
 _SAME_MEASURE = 0.5
@@ -52,8 +53,10 @@ def comparison_rows(answer: Answer) -> tuple[Row, ...]:
     """A row for each side that an answer compares; none where it compares nothing."""
     if answer.refused or answer.choices:
         return ()
-    found = [match for line in answer.text.splitlines() if (match := _LINE.fullmatch(line))]
-    return tuple(_row(match) for match in found) if len(found) > 1 else ()
+    # A name may have a colon itself ("Trn1: memory"): the statements say where it ends.
+    named = sorted({statement.about for statement in answer.statements if statement.about}, key=len, reverse=True)
+    found = [row for line in answer.text.splitlines() if (row := _row(line, named))]
+    return tuple(found) if len(found) > 1 else ()
 
 
 def bars(rows: Sequence[Row]) -> Bars | None:
@@ -67,7 +70,8 @@ def bars(rows: Sequence[Row]) -> Bars | None:
     texts = [_MARK.sub("", row.value) for row in rows]
     if not all(_alike(one, other) for one, other in pairwise(texts)):
         return None
-    found = [_by_unit(text) for text in texts]
+    # What stands in brackets is beside the point: "320 GiB (40 GiB each)".
+    found = [_by_unit(_ASIDE.sub(" ", text)) for text in texts]
     for unit in found[0]:
         values = [_only(units.get(unit, [])) for units in found]
         if all(value is not None for value in values):
@@ -76,8 +80,12 @@ def bars(rows: Sequence[Row]) -> Bars | None:
     return None
 
 
-def _row(match: re.Match[str]) -> Row:
-    return _of(match["name"] or match["type"], match["value"] or match["says"])
+def _row(line: str, named: Sequence[str]) -> Row | None:
+    for name in named:
+        if line.startswith(start := f"- {name}: ") and (value := line[len(start) :].strip()):
+            return _of(name, value)
+    match = _LINE.fullmatch(line)
+    return _of(match["name"] or match["type"], match["value"] or match["says"]) if match else None
 
 
 def _of(name: str, value: str) -> Row:

@@ -1,5 +1,6 @@
 """Who is served and what a visitor may do: pages of other names, other pages, proxies, frames."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -162,3 +163,13 @@ def test_under_a_name_of_its_own_an_app_allows_what_was_switched_on(index: Path)
         assert rights(port) == (False, False)
     with serving(index, {"WATTWISE_APP_HOSTS": "chat.example", "WATTWISE_APP_UPLOADS": "on"}) as port:
         assert rights(port, "chat.example", {"X-Forwarded-For": "203.0.113.9"}) == (True, False)
+
+
+def test_a_browser_is_given_a_random_name_once(port: int) -> None:
+    first, second = (answer(port, "GET", "/").headers["Set-Cookie"] for _ in range(2))
+    found = re.fullmatch(r"wattwise-visitor=([0-9a-f]{32}); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax", first)
+    assert found is not None
+    assert first != second
+    assert "Set-Cookie" not in answer(port, "GET", "/", Cookie=f"wattwise-visitor={found[1]}").headers
+    assert "Set-Cookie" in answer(port, "GET", "/", Cookie="wattwise-visitor=../../mine").headers
+    assert "wattwise-visitor" not in answer(port, "GET", "/_stcore/health").headers.get("Set-Cookie", "")

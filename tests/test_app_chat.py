@@ -12,10 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from app.conversation import Exchange
 from chatbot import Answer, Chatbot, FeedbackStore, Turn
+from chatbot.conversations import ConversationStore
 from tests.app_pages import ROOT, html, listening, press, started
 
 QUESTION = "Is Trainium for inference?"
 EXAM = "Which chip is built for serving predictions?\nA. Trainium\nB. Inferentia"
+SCRIPT = (ROOT / "app" / "page.js").read_text()
 NOTE = b"# Quokka chips\n\nThe Quokka-9 chip has 77 GB of memory.\n"
 
 
@@ -72,9 +74,9 @@ def test_an_answer_shows_its_text_its_cards_and_what_it_took(page: AppTest, bot:
     shown = html(page)
     assert 'dir="auto">Is Trainium for inference?</div>' in shown
     assert '<p class="ww-lead">' in shown
-    cited = {citation.number for citation in bot.ask(QUESTION).citations}
+    cited = {citation.passage.chunk.document.id for citation in bot.ask(QUESTION).citations}
     assert shown.count('<details class="ww-card">') == len(cited)
-    assert re.search(r"upported \(\d+%\) · offline · ", shown)
+    assert re.search(r"source&#x27;s own words · offline · ", shown)
     assert answer_of(page).text == bot.ask(QUESTION).text
 
 
@@ -111,8 +113,9 @@ def test_a_refusal_shows_the_nearest_sources(page: AppTest) -> None:
     ask(page, "How much does a Gaudi3 card cost?")
     shown = html(page)
     assert "The sources do not say." in shown
-    assert "Nearest in the sources" in shown
-    assert shown.count('<details class="ww-card">') == 3
+    assert '<p class="ww-facts">Nearest in the sources</p>' in shown
+    nearest = {passage.chunk.document.id for passage in answer_of(page).passages[:3]}
+    assert shown.count('<details class="ww-card">') == len(nearest)
 
 
 def test_a_vote_and_a_comment_are_stored_once(own_index: Path, loopback: None) -> None:
@@ -150,10 +153,65 @@ def test_debug_shows_what_was_retrieved(index: Path, loopback: None) -> None:
     assert list(page.dataframe[0].value["section"]) == [" > ".join(p.chunk.headings) for p in answer.passages]
 
 
-def test_an_export_waits_where_there_is_an_answer(page: AppTest) -> None:
-    assert [b.label for b in page.get("download_button")] == []
+def test_a_conversation_is_listed_and_survives_a_restart(own_index: Path, loopback: None) -> None:
+    page = ask(started(), QUESTION)
+    before = exchanges(page)
+    (kept,) = ConversationStore(own_index).all(page.session_state["visitor"])
+    assert kept.title == QUESTION
+    again = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
+    again.session_state["visitor"] = page.session_state["visitor"]
+    again.query_params["chat"] = page.query_params["chat"]
+    again.query_params["q"] = QUESTION
+    again.run()
+    assert [e.answer and e.answer.text for e in exchanges(again)] == [e.answer and e.answer.text for e in before]
+    assert html(again).count('<details class="ww-card">') == html(page).count('<details class="ww-card">')
+
+
+def test_another_visitor_cannot_open_a_conversation(own_index: Path, loopback: None) -> None:
+    page = ask(started(), QUESTION)
+    other = started(chat=page.session_state["conversation"])
+    assert exchanges(other) == []
+
+
+def test_a_conversation_is_opened_renamed_and_deleted_from_the_list(own_index: Path, loopback: None) -> None:
+    page = ask(started(), QUESTION)
+    first = page.session_state["conversation"]
+    press(page, "New chat")
+    ask(page, "Trainium or Inferentia?")
+    page.button(key=f"open-{first}").click().run()
+    assert [e.question for e in exchanges(page)] == [QUESTION]
+    store, visitor = ConversationStore(own_index), page.session_state["visitor"]
+    store.rename(visitor, first, "Mine")
+    page.run()
+    assert page.button(key=f"open-{first}").label == "Mine"
+    store.delete(visitor, first)
+    page.run()
+    assert [b.key for b in page.sidebar.button if str(b.key).startswith("open-")] == [
+        f"open-{c.id}" for c in store.all(visitor)
+    ]
+
+
+def test_small_talk_has_a_short_answer_and_no_cards(page: AppTest) -> None:
+    ask(page, "hello")
+    assert "Hello! I answer from documents" in html(page)
+    assert "ww-card" not in html(page).replace(SCRIPT, "")
+    assert "ww-meta" not in html(page)
+
+
+def test_a_question_is_edited_in_the_box_and_replaces_what_came_after_it(page: AppTest) -> None:
     ask(page, QUESTION)
-    assert [b.label for b in page.get("download_button")] == ["Markdown", "JSON"]
+    ask(page, "Trainium or Inferentia?")
+    page.button(key=f"edit-{exchanges(page)[0].id}").click().run()
+    assert page.chat_input[0].proto.value == QUESTION
+    assert "Sending replaces the question" in html(page)
+    ask(page, "What is EFA?")
+    assert [e.question for e in exchanges(page)] == ["What is EFA?"]
+
+
+def test_a_question_that_is_too_long_is_said_and_stays_in_the_box(page: AppTest) -> None:
+    ask(page, "a" * 9_000)
+    assert "That is 9,000 characters; a question has at most 8,000." in html(page)
+    assert exchanges(page) == []
 
 
 def test_a_file_in_the_box_can_be_asked_about_at_once(own_index: Path, loopback: None) -> None:
@@ -189,11 +247,32 @@ def test_a_model_that_cannot_be_opened_is_said_and_the_offline_reader_goes_on(
 
 def test_a_missing_index_is_said_with_its_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "none"))
-    page = started()
+    with listening("0.0.0.0"):
+        page = started()
     assert not page.exception
     assert len(page.error) == 1
     assert "There is no index" in page.error[0].value
     assert "wattwise ingest" in page.error[0].value.replace("\\", "")
+
+
+def test_without_an_index_this_machine_s_user_is_offered_to_build_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loopback: None
+) -> None:
+    monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "none"))
+    page = started()
+    assert "Welcome to wattwise" in html(page)
+    assert [button.label for button in page.button] == ["Build the index"]
+    assert not page.error
+
+
+@pytest.mark.evaluation
+def test_the_index_is_built_from_the_first_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loopback: None
+) -> None:
+    monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "new"))
+    page = started()
+    page.button[0].click().run(timeout=240)
+    assert "Which instance should train or serve your model?" in html(page)
 
 
 def test_a_setting_that_cannot_be_read_is_said(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +288,7 @@ def test_what_was_stopped_keeps_its_text_and_can_be_asked_again(page: AppTest) -
     assert "No. AWS Trainium is" in html(page)
     assert "Stopped." in html(page)
     press(page, "Ask again")
-    assert exchanges(page)[1].answer is not None
+    assert [e.question for e in exchanges(page) if e.answer] == [QUESTION]
 
 
 def test_a_long_session_shows_its_latest_turns_first(page: AppTest, bot: Chatbot) -> None:
@@ -261,7 +340,7 @@ def test_whoever_has_signed_in_votes_by_name(own_index: Path, loopback: None) ->
 def test_a_damaged_file_of_votes_is_set_aside_and_said(own_index: Path, loopback: None) -> None:
     (own_index / "feedback.sqlite").write_bytes(b"no database" * 99)
     page = ask(started(), QUESTION)
-    assert [c.value.replace("\\", "") for c in page.sidebar.caption] == [
+    assert [c.value.replace("\\", "") for c in page.sidebar.caption][1:] == [
         "Votes were damaged and are kept as feedback.sqlite.damaged-1; new ones go to a new file. "
         "Remove or mend the kept file to end this note."
     ]

@@ -1,8 +1,11 @@
 """An answer's text as tables, bars and verdicts."""
 
+from dataclasses import replace
+
 import pytest
 
 from chatbot import Answer, Chatbot
+from chatbot.answer import Statement
 from chatbot.comparison_table import Bar, Bars, Row, bars, comparison_rows
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 from chatbot.options import Option
@@ -42,6 +45,24 @@ def test_numbers_of_one_unit_become_bars() -> None:
 def test_counts_of_one_thing_become_bars() -> None:
     rows = comparison_rows(answer("- a: It has 8 vCPUs [1].\n- b: It has 1,280 vCPUs [2]."))
     assert bars(rows) == Bars("vcpus", (Bar("a", 8.0, (1,)), Bar("b", 1280.0, (2,))))
+
+
+def test_what_stands_in_brackets_beside_a_number_hinders_no_bars() -> None:
+    rows = comparison_rows(
+        answer(
+            "- a: It has 320 GiB of GPU memory (40 GiB each) [1].\n- b: It has 640 GiB of GPU memory (80 GiB each) [2]."
+        )
+    )
+    assert bars(rows) == Bars("GiB", (Bar("a", 320.0, (1,)), Bar("b", 640.0, (2,))))
+
+
+def test_a_side_whose_name_has_a_colon_keeps_all_of_it() -> None:
+    statements = (
+        Statement("It is fast [1].", (1,), "side", "Trn1: training"),
+        Statement("It is slow [2].", (2,), "side", "Inf2"),
+    )
+    found = replace(answer("- Trn1: training: It is fast [1].\n- Inf2: It is slow [2]."), statements=statements)
+    assert [row.name for row in comparison_rows(found)] == ["Trn1: training", "Inf2"]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_choice_gets_its_verdict_with_evidence(page: AppTest, choice: int, rig
     page.radio[0].set_value(choice).run()
     press(page, "Check")
     assert [e.value for e in page.success] == (["Right: B."] if right else [])
-    assert [e.value for e in page.error] == ([] if right else ["Not right. The key is B."])
+    assert [e.value for e in page.error] == ([] if right else ["Not right. The exam's key is B."])
     shown = html(page)
     assert "Inferentia serves; $x$ stays text." in shown
     assert "What the sources say" in shown
@@ -63,6 +63,24 @@ def test_several_right_options_are_chosen_together(page: AppTest) -> None:
     page.checkbox[2].check().run()
     press(page, "Check")
     assert [e.value for e in page.success] == ["Right: A, C."]
+
+
+def test_the_score_counts_the_first_choice_of_each_question(page: AppTest) -> None:
+    page.radio[0].set_value(0).run()
+    press(page, "Check")
+    assert " · 0 of 1 right" in html(page)
+    page.radio[0].set_value(1).run()
+    press(page, "Check")
+    assert " · 0 of 1 right" in html(page)
+
+
+def test_a_key_that_the_sources_contradict_is_told_as_the_exam_s(page: AppTest) -> None:
+    page.file_uploader[0].upload(
+        "own.txt", b"1. Which AWS chip is built for inference?\n   A. Trainium\n   B. Inferentia\n   Answer: A\n"
+    ).run()
+    page.radio[0].set_value(0).run()
+    press(page, "Check")
+    assert "The sources speak for B, the exam file gives A as its key" in html(page)
 
 
 def test_another_choice_hides_the_verdict_of_the_one_before(page: AppTest) -> None:

@@ -1,5 +1,6 @@
 """The Sources page in each of its states, without a browser."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +74,29 @@ def test_a_document_opens_with_its_text_and_closes_again(page: AppTest) -> None:
     assert len(titles(page)) == 1
 
 
+def test_a_link_to_a_quote_marks_it_in_its_document(index: Path) -> None:
+    page = started(
+        "sources", doc="documents/trn1-instances.md", quote="A trn1.32xlarge has 512 GB of accelerator memory."
+    )
+    (marked,) = re.findall(r'<mark id="ww-hit-\d+">(.*?)</mark>', html(page))
+    assert marked == "A trn1.32xlarge has 512 GB of accelerator memory."
+    assert "scrollIntoView({block: 'center'})" in html(page)
+
+
+def test_a_document_is_searched_and_tells_how_often_it_has_the_words(index: Path) -> None:
+    page = started("sources", doc="documents/trn1-instances.md")
+    page.text_input[0].set_value("TRN1.32xlarge   HAS 512").run()
+    assert "Once in this document" in html(page)
+    page.text_input[0].set_value("<b>wombat").run()
+    assert "Nowhere in this document: &lt;b&gt;wombat" in html(page)
+
+
+def test_a_search_for_nonsense_finds_nothing(page: AppTest) -> None:
+    page.text_input[0].set_value("asdfghjkl").run()
+    assert "No passage has these words or anything near them." in [caption.value for caption in page.caption]
+    assert '<details class="ww-card">' not in html(page)
+
+
 def test_a_link_opens_its_document(index: Path) -> None:
     page = started("sources", doc="documents/trn1-instances.md")
     assert '<div class="ww-text" dir="auto">' in html(page)
@@ -87,6 +111,8 @@ def test_a_file_is_added_shown_as_text_and_removed(page: AppTest, index: Path) -
     assert "was read and can be asked about." in html(page)
     assert titles(page)[0] == "Quokka \\$x\\$ chips"
     page.button(key="remove-uploads/quokka.md").click().run()
+    assert len(titles(page)) == 2
+    press(page, "Remove it")
     assert len(titles(page)) == 1
     assert list((index / "uploads").iterdir()) == []
 
@@ -99,6 +125,7 @@ def test_an_interrupted_upload_is_listed_and_removed(index: Path) -> None:
         assert '<strong dir="auto">quokka.md</strong>' in html(page)
         assert INTERRUPTED in html(page)
         page.button(key="discard-quokka.md").click().run()
+        press(page, "Remove it")
     assert INTERRUPTED not in html(page)
     assert list((index / "staged").iterdir()) == []
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html, surroundings
 from app.bars_html import bars_html
-from app.escaping import as_html, as_label, with_links
+from app.escaping import as_html, as_label, mark_html, with_links
+from app.markdown_html import document_html
 from chatbot import Answer, Citation, Footprint, Passage, Usage, shown
 from chatbot.comparison_table import Bar, Bars
 from ingest import Chunk, Document, Source
@@ -72,9 +73,16 @@ def test_a_label_is_one_line() -> None:
 
 
 def test_only_marks_that_have_a_source_become_links() -> None:
-    assert with_links("<b> [1] [9]", frozenset({1}), "x") == (
-        '&lt;b&gt; <a class="ww-mark" href="#x-1" aria-label="Source 1">1</a> [9]'
+    assert with_links("<b> [1] [9]", {1: 'a "quote"'}, "x") == (
+        '&lt;b&gt; <a class="ww-mark" href="#x-1" aria-label="Source 1" data-quote="a &quot;quote&quot;">1</a> [9]'
     )
+
+
+def test_a_mark_shows_the_row_of_a_table_by_its_cells_and_a_long_quote_in_part() -> None:
+    assert 'data-quote="p5.48xlarge · $55.04 · us-east-1"' in mark_html(
+        1, {1: "| p5.48xlarge | $55.04 |  | us-east-1 |"}, "x"
+    )
+    assert f'data-quote="{"a" * 300}…"' in mark_html(1, {1: "a" * 301}, "x")
 
 
 def test_a_hostile_document_adds_no_tag_and_loses_no_character() -> None:
@@ -83,7 +91,7 @@ def test_a_hostile_document_adds_no_tag_and_loses_no_character() -> None:
     assert set(body.tags) == {"div", "p", "a"}
     assert set(cards.tags) == {"div", "details", "summary", "span", "strong", "blockquote", "mark", "p", "a"}
     assert HOSTILE in body.text
-    assert TEXT in cards.text
+    assert TEXT.replace("**", "") in cards.text
     assert "javascript:" not in cards_html(answer, "x")
     assert seen(question_html(HOSTILE, "q")).text == HOSTILE
     assert set(seen(nearest_html(answer.passages)).tags).isdisjoint({"script", "img"})
@@ -91,16 +99,70 @@ def test_a_hostile_document_adds_no_tag_and_loses_no_character() -> None:
 
 def test_the_card_marks_the_quote_inside_its_surroundings() -> None:
     answer = hostile_answer()
-    assert surroundings(answer.citations[0]) == ("Before it. ", " After it.")
-    assert f'<mark id="x-1">{as_html(HOSTILE)}</mark>' in cards_html(answer, "x")
+    assert surroundings(answer.citations[0]) == (TEXT, len("Before it. "))
+    assert '<mark id="x-1">&lt;script&gt;alert(1)&lt;/script&gt; $x^2$ </mark>' in cards_html(answer, "x")
+
+
+def of_document(text: str, quote: str, *, id: str = "d", claim: str = "") -> Citation:
+    source = Source(id, id)
+    passage = Passage(1, Chunk("c", Document(id, source, id, text), (), 0, len(text), text), 0.5)
+    start = text.index(quote)
+    return Citation(1, claim, quote, start, start + len(quote), 0.9, passage)
+
+
+def test_a_source_has_one_card_with_all_of_its_quotes() -> None:
+    one, other = of_document("One. Two.", "One.", id="a"), of_document("Three.", "Three.", id="b")
+    two = replace(one, number=3, quote="Two.", start=5, end=9)
+    page = cards_html(hostile_answer(citations=(one, replace(other, number=2), two)), "x")
+    first, second = page.split('<details class="ww-card">')[1:]
+    assert seen(first).text.startswith("13a")
+    assert ('id="x-1">One.' in first, 'id="x-3">Two.' in first, 'id="x-2">Three.' in second) == (True, True, True)
 
 
 def test_many_cards_leave_the_page_to_the_answer() -> None:
-    one = hostile_answer().citations[0]
-    page = cards_html(hostile_answer(citations=tuple(replace(one, number=n) for n in range(1, 8))), "x")
+    cited = tuple(replace(of_document("One.", "One.", id=f"d{n}"), number=n) for n in range(1, 8))
+    page = cards_html(hostile_answer(citations=cited), "x")
     assert page.count('<details class="ww-card">') == 7
     assert page.index("4 more sources") > page.index('id="x-3"')
     assert page.index("4 more sources") < page.index('id="x-4"')
+
+
+def test_a_row_is_titled_by_its_type_and_read_by_its_columns() -> None:
+    table = "| Type | vCPUs | GPUs | Memory |\n|---|---|---|---|\n| a.large | 2 |  | 8 GiB |\n| b.large | 4 | 1 | 16 GiB |\n"
+    cited = of_document(table, "| a.large | 2 |  | 8 GiB |", claim="The a.large has 8 GiB of memory.")
+    page = cards_html(hostile_answer(citations=(cited,)), "x")
+    assert '<p class="ww-row"><mark id="x-1">a.large</mark></p>' in page
+    assert re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', page) == [
+        ("Memory", "<mark>8 GiB</mark>"),
+        ("vCPUs", "2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "html"),
+    [
+        ("# One\n\nTwo three.\n", "Two", '<h3>One</h3><p><mark id="q">Two</mark> three.</p>\n'),
+        ("- **One:** two\n- three\n", "**One:** two", '<li><strong><mark id="q">One:</mark></strong><mark> two</mark></li>'),
+        ("- One\n- two\n", "- One\n- two", '<li><mark id="q">One</mark></li>\n<li><mark>two</mark></li>'),
+        ("|A|B|\n|-|-|\n|c|d|\n", "|c|d|", '<td><mark id="q">c</mark></td>\n<td><mark>d</mark></td>'),
+        ("See [the page](https://a.example/b).", "the page", 'See <mark id="q">the page</mark>.'),
+        ("---\ntitle: x\n---\n# One\n\nTwo.", "Two.", '<h3>One</h3><p><mark id="q">Two.</mark></p>'),
+        ("<b>One</b> [1]", "One", '&lt;b&gt;<mark id="q">One</mark>&lt;/b&gt; [1]'),
+    ],
+)  # fmt: skip
+def test_a_document_is_read_as_markdown_with_its_quote_marked(text: str, quote: str, html: str) -> None:
+    start = text.index(quote)
+    assert html in document_html(text, [(start, start + len(quote), "q")])
+
+
+@given(st.text(st.sampled_from("ab1 \n#|*_`>-[]()<&\"'") | st.characters()), st.integers(0, 50), st.integers(0, 50))
+def test_no_document_adds_a_tag_or_leaves_one_open(text: str, one: int, other: int) -> None:
+    start, end = sorted((min(one, len(text)), min(other, len(text))))
+    page = document_html(text, [(start, end, "q")])
+    blocks = {"p", "br", "hr", "pre", "blockquote", "ul", "ol", "li", "h3", "h4", "h5", "h6"}
+    tables = {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(seen(page).tags) <= blocks | tables | {"strong", "em", "code", "mark"}
+    assert page.count("<mark") == page.count("</mark>")
 
 
 def test_an_exam_answer_shows_the_letter_first_and_a_verdict_an_option() -> None:
@@ -121,10 +183,10 @@ def test_a_comparison_shows_a_row_a_side() -> None:
 
 
 def test_bars_are_as_long_as_their_numbers() -> None:
-    page = bars_html(Bars("GB", (Bar("<a>", 32.0, (1,)), Bar("b", 512.0, (2, 3)))), "x")
+    page = bars_html(Bars("GB", (Bar("<a>", 32.0, (1,)), Bar("b", 512.0, (2, 3)))), {1: "", 2: "", 3: ""}, "x")
     assert "width:6.2%" in page
     assert "width:100.0%" in page
-    assert '512 GB <a class="ww-mark" href="#x-2">2</a><a class="ww-mark" href="#x-3">3</a>' in page
+    assert re.findall(r'href="([^"]*)"', page) == ["#x-1", "#x-2", "#x-3"]
     assert "&lt;a&gt;" in page
 
 
@@ -153,7 +215,7 @@ def test_the_line_below_an_answer_says_what_is_known() -> None:
         hostile_answer(model="m", usage=Usage(1200, 34), cost=0.0021, dropped=1), "2026-11-21T10:00:00+00:00"
     )
     assert seen(line).text == (
-        "Well supported (90%) · m · 1.2 s · index of 21 Nov 2026 · 1,200 + 34 tokens · $0.0021 · 1 unsupported sentence left out"
+        "In the source's own words · m · 1.2 s · index of 21 Nov 2026 · 1,200 + 34 tokens · $0.0021 · 1 unsupported sentence left out"
     )
 
 

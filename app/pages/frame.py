@@ -6,13 +6,14 @@ import streamlit as st
 
 from app.boundary import told
 from app.resources import operator
-from app.sidebar import show_sidebar
+from app.sidebar import require_index, show_conversations, show_sidebar
 from app.sign_in import require_sign_in
 
 APP = Path(__file__).resolve().parents[1]
 
 st.set_page_config(page_title="wattwise", page_icon=str(APP / "icon.svg"), layout="centered")
 st.html(APP / "style.css")
+st.html(f"<script>{(APP / 'page.js').read_text(encoding='utf-8')}</script>", unsafe_allow_javascript=True)
 require_sign_in()
 page = st.navigation(
     [
@@ -23,5 +24,8 @@ page = st.navigation(
     ]
 )
 with told():
+    require_index(operator())
     show_sidebar(operator())
+    if page.title != "Chat":  # which shows what was just asked among them
+        show_conversations(elsewhere=True)
     page.run()

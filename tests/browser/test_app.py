@@ -5,6 +5,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from selenium import webdriver
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -38,8 +40,8 @@ def test_a_mark_opens_its_card_with_the_quote_marked(page: Page, own_bot: Chatbo
 
 
 def test_a_mark_opens_a_card_that_waits_behind_the_others(page: Page, own_bot: Chatbot) -> None:
-    candidates = ("Compare energy savings of Trainium and Inferentia", "Trainium or Inferentia?", "P4d, Trn1 or G5?")
-    page.ask(next(q for q in candidates if len({c.number for c in own_bot.ask(q).citations}) > 4))
+    candidates = ("Serve Llama 3.1 70B with 32k context", "Trainium or Inferentia?", "P4d, Trn1 or G5?")
+    page.ask(next(q for q in candidates if len({c.passage.chunk.document.id for c in own_bot.ask(q).citations}) > 4))
     page.click(page.all("a.ww-mark")[-1])
     assert page.wait_for(".ww-more[open] .ww-card[open] mark").is_displayed()
 
@@ -84,6 +86,7 @@ def test_an_answer_can_be_stopped_and_asked_again(page: Page) -> None:
     ).click()
     assert page.wait_for(".ww-halted", 5).text == "Stopped."
     page.wait_until_idle()
+    assert page.button("Ask again") is not None
     choose_model(page, "offline")
     assert "Stopped." in page.texts(".ww-answer")[-1]
     page.press("Ask again")
@@ -101,6 +104,48 @@ def choose_model(page: Page, model: str) -> None:
     page.wait_until_idle()
 
 
+def test_a_double_click_on_send_sends_once_and_stops_nothing(page: Page) -> None:
+    page.box().send_keys(QUESTION)
+    ActionChains(page.driver).double_click(page.wait_for('[data-testid="stChatInputSubmitButton"]')).perform()
+    assert page.wait_for(".ww-meta").is_displayed()
+    page.wait_until_idle()
+    assert page.texts(".ww-question") == [QUESTION]
+
+
+def test_a_conversation_survives_a_reload_and_is_another_browser_s_secret(page: Page, driver: webdriver.Chrome) -> None:
+    page.ask("How many vCPUs has trn1.2xlarge?")
+    answer, address = page.texts(".ww-answer"), driver.current_url
+    driver.refresh()
+    page.wait_for(".ww-meta")
+    page.wait_until_idle()
+    assert page.texts(".ww-answer") == answer
+    assert "How many vCPUs has trn1.2xlarge?" in page.texts(".st-key-conversations button")
+    cookie = driver.get_cookie("wattwise-visitor")
+    assert cookie is not None
+    assert (cookie["httpOnly"], cookie["sameSite"], len(cookie["value"])) == (True, "Lax", 32)
+    driver.delete_all_cookies()
+    driver.get(address.split("?")[0] + "?" + next(p for p in address.split("?")[1].split("&") if p.startswith("chat=")))
+    assert page.wait_for(".ww-title").is_displayed()
+    assert page.all(".ww-question") == []
+
+
+def test_a_question_that_is_too_long_stays_in_the_box(page: Page) -> None:
+    page.driver.execute_script("arguments[0].focus()", page.box())
+    page.driver.execute_cdp_cmd("Input.insertText", {"text": "word " * 1_800})
+    page.send()
+    assert "a question has at most 8,000" in page.wait_for(".ww-note").text
+    assert len(page.box().get_attribute("value") or "") >= 8_999
+
+
+def test_a_file_of_another_kind_is_rejected_beside_the_box(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "wombat.exe").write_bytes(b"x")
+    box = '[data-testid="stChatInput"]'
+    page.driver.find_element(By.CSS_SELECTOR, f'{box} input[type="file"]').send_keys(str(tmp_path / "wombat.exe"))
+    page.wait_for(f'{box} .stFileChip[aria-invalid="true"]')
+    told = "return getComputedStyle(document.querySelector('.stChatInput'), '::after').content"
+    assert "can be read." in page.driver.execute_script(told)
+
+
 def test_a_file_dropped_into_the_box_is_asked_about_and_removed_again(page: Page, tmp_path: Path) -> None:
     (tmp_path / "bilby.md").write_text(NOTE)
     page.driver.find_element(By.CSS_SELECTOR, '[data-testid="stChatInput"] input[type="file"]').send_keys(
@@ -112,6 +157,7 @@ def test_a_file_dropped_into_the_box_is_asked_about_and_removed_again(page: Page
     assert (page.app.index / "uploads" / "bilby.md").is_file()
     page.open("sources")
     page.press("Remove")
+    page.press("Remove it")
     page.waiting().until(lambda _: list((page.app.index / "uploads").iterdir()) == [])
 
 
@@ -126,6 +172,7 @@ def test_a_file_with_a_hostile_name_is_added_and_removed_on_the_sources_page(pag
     assert "<" not in stored.name
     assert "Numbat notes" in page.texts("button")
     page.press("Remove")
+    page.press("Remove it")
     page.waiting().until(lambda _: list((page.app.index / "uploads").iterdir()) == [])
 
 
@@ -133,7 +180,7 @@ def test_hostile_documents_are_shown_as_text(page: Page) -> None:
     page.ask("What does the Wombat-7 chip cost?")
     assert "$5" in page.texts(".ww-answer")[-1]
     page.open_card()
-    assert '<img src=x onerror="window.harmed = true"> and **stars** :red[red]' in page.wait_for(".ww-card[open]").text
+    assert '<img src=x onerror="window.harmed = true"> and stars :red[red]' in page.wait_for(".ww-card[open]").text
     page.open(f"sources?doc={quote('hostile/wombat.md', safe='')}")
     assert "<script>window.harmed = true</script>" in page.wait_for(".ww-text").text
     assert page.driver.execute_script("return window.harmed") is None

@@ -1,0 +1,139 @@
+"""Conversations that outlive the process and the page, each its visitor's own, kept in SQLite beside the index."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chatbot.answer import Answer, Citation, Passage, ReaderError
+from chatbot.private_files import open_private_database
+
+FILE_NAME = "conversations.sqlite"
+# The oldest of a visitor's conversations make room for the newest.
+KEPT = 200
+_LONGEST_TITLE = 80
+# How much of the document around a passage is kept, and how many passages of a refusal.
+_AROUND, _NEAREST = 700, 3
+_SCHEMA = """CREATE TABLE IF NOT EXISTS conversations (
+    visitor TEXT, id TEXT, title TEXT, updated TEXT, exchanges TEXT, PRIMARY KEY (visitor, id))"""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation as it is listed; `updated` is UTC in ISO 8601."""
+
+    id: str
+    title: str
+    updated: str
+
+
+class ConversationStore:
+    """The conversations of all visitors in one SQLite file, which only its owner may read; safe for several processes at once.
+
+    What was said is text that the surface writes and reads. A visitor never sees another's, whatever id it names.
+    ReaderError when the file cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / FILE_NAME
+        with self._connection():
+            pass  # A file that cannot be written is found at once.
+
+    def all(self, visitor: str) -> tuple[Conversation, ...]:
+        """A visitor's conversations, the latest first."""
+        with self._connection() as connection:
+            found = connection.execute(
+                "SELECT id, title, updated FROM conversations WHERE visitor = ? ORDER BY updated DESC, rowid DESC",
+                (visitor,),
+            ).fetchall()
+        return tuple(Conversation(*row) for row in found)
+
+    def load(self, visitor: str, id: str) -> str | None:
+        """What was said; None where the visitor has no such conversation."""
+        with self._connection() as connection:
+            row = connection.execute(
+                "SELECT exchanges FROM conversations WHERE visitor = ? AND id = ?", (visitor, id)
+            ).fetchone()
+        return row and str(row[0])
+
+    def save(self, visitor: str, id: str, title: str, exchanges: str) -> None:
+        """Keep what was said; a conversation that is there already keeps its title."""
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        with self._connection() as connection:
+            connection.execute(
+                "INSERT INTO conversations VALUES (?, ?, ?, ?, ?) ON CONFLICT (visitor, id)"
+                " DO UPDATE SET exchanges = excluded.exchanges, updated = excluded.updated",
+                (visitor, id, _as_title(title), now, exchanges),
+            )
+            connection.execute(
+                "DELETE FROM conversations WHERE visitor = ?1 AND id NOT IN"
+                f" (SELECT id FROM conversations WHERE visitor = ?1 ORDER BY updated DESC LIMIT {KEPT})",
+                (visitor,),
+            )
+
+    def rename(self, visitor: str, id: str, title: str) -> None:
+        with self._connection() as connection:
+            connection.execute(
+                "UPDATE conversations SET title = ? WHERE visitor = ? AND id = ?", (_as_title(title), visitor, id)
+            )
+
+    def delete(self, visitor: str, id: str) -> None:
+        with self._connection() as connection:
+            connection.execute("DELETE FROM conversations WHERE visitor = ? AND id = ?", (visitor, id))
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(open_private_database(self.file, _SCHEMA)) as connection, connection:
+                yield connection
+        except (OSError, sqlite3.Error) as error:
+            raise ReaderError(f"{self.file} cannot be written ({error}): mend its permissions.") from error
+
+
+def _as_title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
+
+
+def self_contained(answer: Answer) -> Answer:
+    """The answer with as much of its documents as it is shown with, so that it can be kept and stays what it was.
+
+    The quotes stand in the shorter documents as `Citation` promises.
+    """
+    cited = {passage: _short(passage, answer.citations) for passage in dict.fromkeys(c.passage for c in answer.citations)}
+    nearest = answer.passages[:_NEAREST] if answer.refused else ()
+    return replace(
+        answer,
+        citations=tuple(_moved(citation, *cited[citation.passage]) for citation in answer.citations),
+        passages=tuple(cited[p][0] if p in cited else _short(p, ())[0] for p in (*cited, *nearest)),
+    )
+
+
+def _short(passage: Passage, citations: tuple[Citation, ...]) -> tuple[Passage, int]:
+    """The passage in a document that is cut to its surroundings, and how many characters its places move to the front."""
+    chunk, text = passage.chunk, passage.chunk.document.text
+    quoted = [citation for citation in citations if citation.passage == passage]
+    start = max(0, min(chunk.start, *(c.start for c in quoted), chunk.start) - _AROUND)
+    start = text.rfind("\n", 0, start) + 1
+    end = max(chunk.end, *(c.end for c in quoted), chunk.end) + _AROUND
+    header = header_above(text, start)
+    by = start - len(header)
+    document = replace(chunk.document, text=header + text[start:end])
+    return replace(passage, chunk=replace(chunk, document=document, start=chunk.start - by, end=chunk.end - by)), by
+
+
+def header_above(text: str, at: int) -> str:
+    """The first two lines of the table that a place of a text lies in, with the line breaks; "" outside of tables."""
+    begin = text.rfind("\n", 0, at) + 1
+    if not text.startswith("|", begin):
+        return ""
+    while begin and text.startswith("|", before := text.rfind("\n", 0, begin - 1) + 1):
+        begin = before
+    lines = text[begin:at].splitlines(keepends=True)[:2]
+    return "".join(lines) if len(lines) == 2 and lines[1].endswith("\n") else ""
+
+
+def _moved(citation: Citation, passage: Passage, by: int) -> Citation:
+    return replace(citation, passage=passage, start=citation.start - by, end=citation.end - by)

@@ -1,0 +1,94 @@
+"""What is answered without a source: hello, thanks and "what can you do?"; and what the sources have nothing to do with."""
+
+import re
+from collections.abc import Sequence
+
+from chatbot.query import Query
+from chatbot.words import STOP_WORDS
+from ingest import Index
+
+SCOPE = (
+    "I answer from documents about hardware for AI: which EC2 instance, GPU or AWS chip to train or serve a model on, "
+    "how much memory a model needs, what that costs and what it emits. Every sentence has the exact words of its source."
+)
+_MORE = (
+    "Ask in plain words, give a model to size (“Serve Llama 3.1 70B with 32k context”), or paste an exam question with "
+    "its options."
+)
+# Of 24 questions of daily life 22 are farther from every passage than this; of the 1,502 of the tests that stand by
+# themselves 20 are, 15 of which the sources do not answer. Only refusals are told by it.
+_OUTSIDE = 0.25
+# Of the same 1,502 none is so far away: what seems to answer such a question is a chance hit.
+_FAR_OUTSIDE = 0.15
+
+_HELLO = (
+    r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|welcome|hallo|hola|bonjour|salut|ciao|ola|olá|moin|servus|guten tag"
+    r"|good (?:morning|afternoon|evening|day))"
+)
+_HOW_ARE_YOU = r"(?:how are you(?: doing)?|how s it going|what s up|wassup|nice to meet you|are you there)"
+_WHOM = r"(?:there|again|all|everyone|everybody|team|folks|bot|wattwise|today|friend)"
+_THANKS = (
+    r"(?:thanks|thank you|thank u|thx|ty|tysm|cheers|danke|merci|gracias|grazie|obrigad[oa]|much appreciated"
+    r"|(?:that s|that is|that was|this is|this was|you re|you are|very)? ?(?:so |very |really )?(?:helpful|great|perfect|awesome|nice|cool|excellent|brilliant|good))"
+)
+_HOW_MUCH = (
+    r"(?:a lot|a bunch|so much|very much|again|all|mate|man|bot|wattwise|you|that s all|bye|for (?:the|your|that|this|all)(?: \w+){1,3}"
+    r"|that (?:helps|helped)(?: a lot| me)?|beaucoup|sch[öo]n|mille)"
+)
+_NOTED = r"(?:ok|okay|k|alright|got it|i see|understood|lol|lmao|haha+|hehe+|wow|yay|great|cool|nice|super)"
+_BYE = r"(?:bye(?: bye)?|goodbye|good night|see you(?: later| soon)?|see ya|cu|tschüss|adios|au revoir)"
+_IT = r"(?:this(?: (?:bot|app|tool|thing|site|page|chatbot))?|the (?:bot|app)|wattwise)"
+_ABILITY = (
+    rf"(?:help(?: me)?(?: please)?|menu|start|(?:so |and |{_HELLO} )?(?:"
+    r"(?:what|who|how)(?: all| else| exactly)? (?:can|could|do|are) you(?: (?:do|help|answer|know|work|good|able|capable|at|for|to|of|about|with|me|us|here|actually)){0,4}"
+    r"|what (?:all |else )?(?:can|could|should) i ask(?: you)?(?: about| here)?|what can i do (?:here|with you|with this)"
+    rf"|how (?:do|can|should) i (?:use|talk to) (?:you|{_IT})|(?:what|who) is {_IT}(?: for)?|what (?:can|does) {_IT} do|how does {_IT} work)"
+    r"|what are your (?:capabilities|features|skills)|(?:please )?(?:introduce|tell me about|describe) yourself"
+    r"|what (?:kind of |sort of )?questions (?:can|could|should) (?:i|we|you) (?:ask|answer)(?: you)?)"
+)
+_KINDS = (
+    (re.compile(rf"{_ABILITY}(?: (?:please|{_WHOM}))?"), f"{SCOPE} {_MORE}"),
+    (re.compile(rf"(?:{_HELLO}(?: {_WHOM})*)?(?: ?{_HOW_ARE_YOU}(?: {_WHOM})*)?"), f"Hello! {SCOPE} {_MORE}"),
+    (re.compile(rf"(?:{_NOTED} )*(?:{_THANKS})(?: {_HOW_MUCH})*(?: {_THANKS})?(?: {_HOW_MUCH})*"), "You are welcome. Ask on whenever you like."),
+    (re.compile(rf"(?:{_NOTED} |{_THANKS} )*{_BYE}(?: {_WHOM})*"), "Goodbye! Come back with the next question."),
+    (re.compile(rf"{_NOTED}(?: {_NOTED})*"), "All right. Ask on whenever you like."),
+)  # fmt: skip
+_LONGEST = 80
+_WORD = re.compile(r"[^\W_]+")
+_WAVE, _HANDS = "\N{WAVING HAND SIGN}", ("\N{THUMBS UP SIGN}", "\N{PERSON WITH FOLDED HANDS}", "\N{HEAVY BLACK HEART}")
+
+
+def small_talk(question: str) -> str:
+    """The reply to a greeting, thanks, a goodbye or "what can you do?"; "" for all else, a question with a greeting before it included."""
+    if len(question) > _LONGEST:
+        return ""
+    said = " ".join(_WORD.findall(question.casefold()))
+    if not said:
+        said = "hello" if _WAVE in question else "thanks" if any(hand in question for hand in _HANDS) else ""
+    return next((reply for kind, reply in _KINDS if said and kind.fullmatch(said)), "")
+
+
+def is_outside(query: Query, index: Index, *, answered: bool = False) -> bool:
+    """Whether a question has nothing to do with the sources: it names no hardware, and no passage means anything near it.
+
+    Where the sources seem to answer it (`answered`) it must be farther away. What leans on a conversation is never
+    outside; without vectors nothing tells.
+    """
+    of_the_field = query.history or query.options or query.entities or query.unknown or query.sizes or query.makers
+    if of_the_field or index.encoder_name == "none":
+        return False
+    # Corrected to the words of the sources, a question of another field comes nearer to them.
+    texts = [query.question] if answered else list(dict.fromkeys((query.question, query.standalone)))
+    return _nearness(texts, index) < (_FAR_OUTSIDE if answered else _OUTSIDE)
+
+
+def has_nothing_near(text: str, index: Index) -> bool:
+    """Whether no passage has a word of a text or means anything near it: then what a search ranks first is chance."""
+    if any(index.document_frequency(word) for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS):
+        return False
+    return index.encoder_name == "none" or _nearness([text], index) < _OUTSIDE
+
+
+def _nearness(texts: Sequence[str], index: Index) -> float:
+    nearest = (index.dense(vector, 1) for vector in index.encode(texts))
+    return max((hits[0][1] for hits in nearest if hits), default=0.0)

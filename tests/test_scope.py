@@ -1,0 +1,81 @@
+"""What is answered without a source, and what lies outside all of them."""
+
+import pytest
+
+from chatbot import Chatbot, Turn
+from chatbot.answer import REFUSAL
+from chatbot.scope import SCOPE, has_nothing_near, small_talk
+
+
+@pytest.mark.parametrize("said", ["hello", "Hi there!", "hey 👋", "👋", "Good morning, team", "what's up?", "hola"])
+def test_a_greeting_is_returned_with_what_can_be_asked(said: str) -> None:
+    assert small_talk(said).startswith(f"Hello! {SCOPE}")
+
+
+@pytest.mark.parametrize(
+    "said", ["thanks!", "ok, thank you so much", "Thanks for your help", "cool, thx", "👍", "that was helpful", "merci"]
+)
+def test_thanks_are_taken(said: str) -> None:
+    assert small_talk(said) == "You are welcome. Ask on whenever you like."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "what can you do?",
+        "Who are you?",
+        "help",
+        "How does this work?",
+        "what is wattwise",
+        "What can I ask you about?",
+    ],
+)
+def test_whoever_asks_what_it_can_do_is_told(said: str) -> None:
+    assert small_talk(said).startswith(SCOPE)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Hello, how much memory does a p5.48xlarge have?",
+        "thanks, and inf2?",
+        "What is it for?",
+        "what does it do",
+        "how does it work?",
+        "yes",
+        "which one?",
+        "Helpful instances?",
+        "??",
+        "start training",
+    ],
+)
+def test_a_question_is_no_small_talk(said: str) -> None:
+    assert small_talk(said) == ""
+
+
+def test_small_talk_has_no_sources_and_is_no_refusal(bot: Chatbot) -> None:
+    events = list(bot.stream("Hello!", [Turn("Trainium or Inferentia?", "…")]))
+    answer = events[-1].answer
+    assert answer is not None
+    assert (answer.small_talk, answer.refused, answer.citations, answer.passages) == (True, False, (), ())
+    assert "".join(event.text for event in events if event.kind == "text") == answer.text
+
+
+@pytest.mark.parametrize("question", ["What is the capital of France?", "How do I bake bread?", "Tell me a joke"])
+def test_what_has_nothing_to_do_with_the_sources_is_told_what_they_are_about(bot: Chatbot, question: str) -> None:
+    answer = bot.ask(question)
+    assert (answer.text, answer.refused, answer.citations, answer.passages) == (f"{REFUSAL} {SCOPE}", True, (), ())
+
+
+def test_a_question_of_the_field_without_an_answer_keeps_its_nearest_sources(bot: Chatbot) -> None:
+    answer = bot.ask("How much does a Gaudi3 chip cost?")
+    assert answer.refused
+    assert "Nearest in the sources" in answer.text
+    assert answer.passages
+
+
+@pytest.mark.parametrize(
+    ("text", "nothing"), [("asdfghjkl", True), ("qwertz uiop", True), ("trn1 memory", False), ("GPU", False)]
+)
+def test_a_search_for_nonsense_finds_nothing(bot: Chatbot, text: str, nothing: bool) -> None:
+    assert has_nothing_near(text, bot.index) is nothing
