@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index
     from ingest.minilm import Sentence, known_words, load_exam_encoder, load_judge, load_sentence_encoder
+    from ingest.reading import read_document
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
@@ -31,6 +32,7 @@ __all__ = [
     "load_judge",
     "load_sentence_encoder",
     "load_tables",
+    "read_document",
     "read_rows",
     "sync",
 ]
@@ -53,6 +55,7 @@ _HOMES = {
     "load_judge": "ingest.minilm",
     "load_sentence_encoder": "ingest.minilm",
     "load_tables": "ingest.rows",
+    "read_document": "ingest.reading",
     "read_rows": "ingest.rows",
     "sync": "ingest.syncing",
 }

@@ -111,6 +111,12 @@ class Reader:
         return f"it stops the program that reads it, being damaged or in need of more than {memory}: save it again or split it"
 
 
+def read_document(name: str, data: bytes, budget: Budget | None = None) -> Document:
+    """Read one file that belongs to no index, in a process of its own; `name` tells its format. Raises CorpusError."""
+    with Reader(budget) as reader:
+        return reader.read(Item(name, name, None, partial(bytes, data)), data).document
+
+
 def _request(item: Item, data: bytes) -> bytes:
     source = astuple(item.source) if item.source else None
     fields = (item.id, item.name, source, item.content_type, item.address)

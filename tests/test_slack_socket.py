@@ -32,7 +32,7 @@ def test_an_envelope_is_dispatched_without_a_signature(bot: Chatbot, tmp_path: P
         for attempt in (None, 1):
             request = SocketModeRequest("events_api", "e1", payload, True, attempt, "timeout")
             assert run_bolt_app(app, request).status == 200
-        api.wait_for("chat.stopStream")
+        api.wait_for_answers()
         app.listener_runner.listener_executor.shutdown()
         assert close_desk(desk)
         assert [m["thread_ts"] for m in api.said()] == [payload["event"]["ts"]]
@@ -72,7 +72,7 @@ def test_a_session_answers_events_and_commands_reconnects_and_stops_cleanly(corp
         payload = requests.mention(QUESTION, ts)
         first = socket.send("events_api", payload)
         socket.wait_for(first)
-        api.wait_for("chat.stopStream")
+        api.wait_for_answers()
         command = socket.send("slash_commands", requests.command(QUESTION, api.url + "hook", user="U2"))
         socket.wait_for(command)
         api.wait_for("hook")

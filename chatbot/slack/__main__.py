@@ -55,7 +55,7 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
         raise ReaderError(_INSTALL) from error
     from chatbot.bot import Chatbot
     from chatbot.slack.desk import open_desk
-    from chatbot.slack.journal import slack_code
+    from chatbot.slack.journal import missing_scope, slack_code
     from chatbot.slack.listeners import slack_app
     from chatbot.slack.serving import serve_http, serve_socket
 
@@ -63,6 +63,10 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
     try:
         desk = open_desk(settings, tokens, bot)
     except SlackApiError as error:
+        if scope := missing_scope(error):
+            raise ReaderError(
+                f"The app lacks the scope {scope}. Add it under OAuth & Permissions and install the app again."
+            ) from error
         raise ReaderError(
             f"Slack does not take SLACK_BOT_TOKEN ({slack_code(error)}). Install the app in your workspace and copy its token again."
         ) from error

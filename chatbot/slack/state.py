@@ -1,4 +1,4 @@
-"""What several workers and restarts must agree on, in one SQLite file beside the index: claims, threads, limits, answers."""
+"""What several processes and restarts must agree on, in one SQLite file beside the index: claims, work, threads, answers."""
 
 import json
 import sqlite3
@@ -8,25 +8,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from uuid import uuid4
 
 from chatbot.answer import ReaderError
 from chatbot.private_files import is_damage, open_private_database
+from chatbot.slack.events import Asked, asked_from_json
 
 FILE_NAME = "slack.sqlite"
 # Slack repeats an event for an hour at the most.
 _CLAIMS_KEPT = 2 * 86_400
+# Whoever has waited for so long does not wait any more.
+_WORK_KEPT = 86_400
 _WINDOW = 60.0
+# A process renews its leases every few seconds; what it has not renewed for so long is taken over by another.
+LEASE = 20.0
+# An event must be acknowledged within three seconds, also while somebody else writes.
+_PATIENCE = 0.5
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, at REAL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS asked (user TEXT, at REAL);
 CREATE INDEX IF NOT EXISTS asked_by ON asked (user, at);
 CREATE TABLE IF NOT EXISTS threads (channel TEXT, thread TEXT, state TEXT, PRIMARY KEY (channel, thread)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at REAL, question TEXT, text TEXT, model TEXT, generation INTEGER, excerpts TEXT);
-CREATE TABLE IF NOT EXISTS open (key TEXT PRIMARY KEY, channel TEXT, thread TEXT, user TEXT, at REAL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replies (id TEXT PRIMARY KEY, at REAL, kind TEXT, messages TEXT);
+CREATE TABLE IF NOT EXISTS work (key TEXT PRIMARY KEY, at REAL, channel TEXT, thread TEXT, asked TEXT, owner TEXT, until REAL, attempts INTEGER, stopped INTEGER, stream TEXT, reply TEXT);
 CREATE TABLE IF NOT EXISTS messages (channel TEXT, ts TEXT, thread TEXT, at REAL, PRIMARY KEY (channel, ts)) WITHOUT ROWID;
 """
 ThreadState = Literal["", "followed", "silenced"]
+ReplyKind = Literal["wattwise_answer", "wattwise_notice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +64,34 @@ class KeptAnswer:
     excerpts: tuple[Excerpt, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is said to a question, as messages of blocks; kept until Slack has taken it all. An answer's id is that of its `KeptAnswer`."""
+
+    id: str
+    kind: ReplyKind
+    messages: tuple[tuple[dict[str, Any], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A question that was taken on and is not done: how often it was begun, its open stream, and its finished reply."""
+
+    asked: Asked
+    attempts: int = 0
+    stream: str = ""
+    reply: Reply | None = None
+
+
 class SlackState:
-    """Safe for many threads and processes at once. ReaderError when the file cannot be written.
+    """Safe for many threads and processes at once. ReaderError when the file cannot be written, or not soon enough.
 
     Only the owner of the file may read it; a damaged one is set aside (see `open_private_database`).
     """
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE_NAME
+        self._owner = uuid4().hex
         self._lock = threading.Lock()
         self._database = self._opened()
 
@@ -90,23 +120,80 @@ class SlackState:
             connection.execute("INSERT INTO asked VALUES (?, ?)", (user, now))
         return 0.0
 
-    def begin(self, key: str, channel: str, thread: str, user: str) -> None:
-        """Note a question that was taken on, so that it is not forgotten when its worker dies."""
+    def begin(self, asked: Asked) -> None:
+        """Note a question that was taken on; until it is finished this process holds a lease on it."""
+        now = time.time()
+        row = (asked.key, now, asked.channel, asked.thread, json.dumps(asdict(asked)), self._owner, now + LEASE)
         with self._connection() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO open VALUES (?, ?, ?, ?, ?)", (key, channel, thread, user, time.time())
-            )
+            connection.execute("INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, '', '')", row)
 
     def finish(self, key: str) -> None:
         with self._connection() as connection:
-            connection.execute("DELETE FROM open WHERE key = ?", (key,))
+            connection.execute("DELETE FROM work WHERE key = ? AND owner = ?", (key, self._owner))
 
-    def lost(self, seconds: float) -> list[tuple[str, str, str, str]]:
-        """Key, channel, thread and user of the questions taken on longer ago than that; each is given out once."""
+    def streaming(self, key: str, channel: str, thread: str, ts: str) -> None:
+        """Note the message that an answer is streamed into."""
         with self._connection() as connection:
-            return connection.execute(
-                "DELETE FROM open WHERE at < ? RETURNING key, channel, thread, user", (time.time() - seconds,)
+            connection.execute("UPDATE work SET stream = ? WHERE key = ?", (ts, key))
+            connection.execute(
+                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)", (channel, ts, thread, time.time())
+            )
+
+    def is_streamed(self, channel: str, ts: str) -> bool:
+        """Whether a message is what somebody's answer is streamed into."""
+        with self._connection() as connection:
+            row = connection.execute("SELECT 1 FROM work WHERE channel = ? AND stream = ?", (channel, ts)).fetchone()
+        return row is not None
+
+    def keep_reply(self, key: str, reply: Reply) -> None:
+        """Keep what is to be said to a question: it is sent from now on, whatever becomes of this process."""
+        with self._connection() as connection:
+            row = (reply.id, time.time(), reply.kind, json.dumps(reply.messages, ensure_ascii=False))
+            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row)
+            connection.execute("UPDATE work SET reply = ? WHERE key = ?", (reply.id, key))
+
+    def reply(self, reply_id: str) -> Reply | None:
+        with self._connection() as connection:
+            return _reply(connection, reply_id)
+
+    def is_wanted(self, key: str) -> bool:
+        """Whether a question is still this process's to answer: not stopped, and not taken over by another one."""
+        with self._connection() as connection:
+            row = connection.execute("SELECT owner, stopped FROM work WHERE key = ?", (key,)).fetchone()
+        return bool(row == (self._owner, 0))
+
+    def is_stopped(self, key: str) -> bool:
+        """Whether a person has stopped the answer to a question."""
+        with self._connection() as connection:
+            row = connection.execute("SELECT stopped FROM work WHERE key = ?", (key,)).fetchone()
+        return bool(row == (1,))
+
+    def renew(self, seconds: float = 0.0) -> None:
+        """Hold what this process works on for so much longer, or for the length of a lease."""
+        with self._connection() as connection:
+            connection.execute(
+                "UPDATE work SET until = ? WHERE owner = ?", (time.time() + (seconds or LEASE), self._owner)
+            )
+
+    def release(self) -> None:
+        """Leave what is not done to whoever comes next."""
+        with self._connection() as connection:
+            connection.execute("UPDATE work SET until = 0, owner = '' WHERE owner = ?", (self._owner,))
+
+    def take_over(self) -> list[Work]:
+        """The questions that another process took on and does not hold any more; this one holds them now."""
+        now = time.time()
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            rows = connection.execute(
+                "UPDATE work SET owner = ?, until = ?, attempts = attempts + 1 WHERE until < ? AND owner != ?"
+                " RETURNING asked, attempts, stream, reply",
+                (self._owner, now + LEASE, now, self._owner),
             ).fetchall()
+            return [
+                Work(asked_from_json(asked), attempts, stream, _reply(connection, reply))
+                for asked, attempts, stream, reply in rows
+            ]
 
     def thread_state(self, channel: str, thread: str) -> ThreadState:
         with self._connection() as connection:
@@ -116,16 +203,20 @@ class SlackState:
         return row[0] if row else ""
 
     def follow(self, channel: str, thread: str) -> None:
-        """From now on the thread's messages are questions."""
-        self._set_thread(channel, thread, "followed")
+        """From now on the thread's messages may be questions."""
+        with self._connection() as connection:
+            connection.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, 'followed')", (channel, thread))
 
     def silence(self, channel: str, thread: str) -> None:
         """From now on the thread is left alone, until the next mention."""
-        self._set_thread(channel, thread, "silenced")
-
-    def _set_thread(self, channel: str, thread: str, state: ThreadState) -> None:
         with self._connection() as connection:
-            connection.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", (channel, thread, state))
+            connection.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, 'silenced')", (channel, thread))
+        self.stop(channel, thread)
+
+    def stop(self, channel: str, thread: str) -> None:
+        """Have nobody go on with what is being answered in a thread."""
+        with self._connection() as connection:
+            connection.execute("UPDATE work SET stopped = 1 WHERE channel = ? AND thread = ?", (channel, thread))
 
     def keep(self, answer: KeptAnswer) -> None:
         excerpts = json.dumps([asdict(e) for e in answer.excerpts], ensure_ascii=False)
@@ -164,11 +255,11 @@ class SlackState:
     def forget(self, keep_days: int) -> None:
         """Delete what is older than it is kept."""
         now = time.time()
-        with self._connection() as connection:
-            connection.execute("DELETE FROM claims WHERE at < ?", (now - _CLAIMS_KEPT,))
-            connection.execute("DELETE FROM asked WHERE at < ?", (now - _WINDOW,))
-            for table in ("answers", "messages"):
-                connection.execute(f"DELETE FROM {table} WHERE at < ?", (now - keep_days * 86_400,))
+        kept = [("claims", _CLAIMS_KEPT), ("asked", _WINDOW), ("work", _WORK_KEPT)]
+        kept += [(table, keep_days * 86_400.0) for table in ("answers", "messages", "replies")]
+        for table, seconds in kept:
+            with self._connection() as connection:
+                connection.execute(f"DELETE FROM {table} WHERE at < ?", (now - seconds,))
 
     def close(self) -> None:
         with self._lock:
@@ -180,6 +271,7 @@ class SlackState:
             # Readers and the writer do not wait for one another, and a commit needs no flush to the disk.
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
+            database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
         except (OSError, sqlite3.Error) as error:
             raise _unwritable(self.file, error) from error
         return database
@@ -187,16 +279,24 @@ class SlackState:
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         # One connection, kept open: closing the last one writes the whole log to the disk, 30 ms each time.
+        if not self._lock.acquire(timeout=2 * _PATIENCE):
+            raise ReaderError(f"{self.file} is locked: end the program that holds it.")
         try:
-            with self._lock, self._database:
+            with self._database:
                 yield self._database
         except sqlite3.Error as error:
             if is_damage(error):
-                with self._lock:
-                    self._database.close()
-                    self._database = self._opened()
+                self._database.close()
+                self._database = self._opened()
             raise _unwritable(self.file, error) from error
+        finally:
+            self._lock.release()
+
+
+def _reply(connection: sqlite3.Connection, reply_id: str) -> Reply | None:
+    row = connection.execute("SELECT id, kind, messages FROM replies WHERE id = ?", (reply_id,)).fetchone()
+    return Reply(row[0], row[1], tuple(map(tuple, json.loads(row[2])))) if row else None
 
 
 def _unwritable(file: Path, error: Exception) -> ReaderError:
-    return ReaderError(f"{file} cannot be written ({error}): mend its permissions.")
+    return ReaderError(f"{file} cannot be written ({error}): mend its permissions, or make room on its disk.")
