@@ -31,7 +31,7 @@ def test_index_and_model_fall_back_to_the_common_settings() -> None:
         ("GROUPS", "everyone", "WATTWISE_SLACK_GROUPS names 'everyone': it takes ids of user groups such as S0123ABCD, found in a group's menu."),
         ("TEAMS", "acme", "WATTWISE_SLACK_TEAMS names 'acme': it takes ids of workspaces or organisations such as T0123ABCD."),
         ("CHANNEL_MODELS", "ollama:x", "WATTWISE_SLACK_CHANNEL_MODELS has 'ollama:x': it takes C0123ABCD=… for each channel."),
-        ("PAGE", "chat.example", "WATTWISE_SLACK_PAGE is 'chat.example': it takes the app's address, https://…."),
+        ("APP_URL", "chat.example", "WATTWISE_SLACK_APP_URL is 'chat.example': it takes the app's address, https://…."),
         ("WORKERS", "0", "WATTWISE_SLACK_WORKERS is 0: it takes a number above 0."),
         ("QUEUE", "many", "WATTWISE_SLACK_QUEUE is 'many': it takes a whole number."),
     ],

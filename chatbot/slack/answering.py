@@ -108,7 +108,7 @@ def _answered(desk: Desk, asked: Asked, answer: Answer) -> Reply | None:
         return None
     generation = desk.bot_of(asked.channel).index.generation
     kept = KeptAnswer(uuid4().hex, asked.text, answer.text, answer.model, generation, excerpts_of(answer))
-    reply = Reply(kept.id, ANSWER, answer_messages(answer, kept.id, generation, desk.settings.page))
+    reply = Reply(kept.id, ANSWER, answer_messages(answer, kept.id, generation, desk.settings.app_url))
     try:
         # Kept first: a vote may come before the last call returns, and what is finished is not lost with this process.
         desk.state.keep(kept)

@@ -22,7 +22,7 @@ class SlackSettings:
 
     No `channels` means every channel the app is invited to; direct messages are always answered. No `groups` means everybody;
     who belongs to another workspace is answered only where `teams` names it. `channel_indexes` and `channel_models` are
-    "C0123ABCD=…" each. `page` is the address of the app, linked under answers. `keep_days` is how long answers are kept for
+    "C0123ABCD=…" each. `app_url` is the address of the app, linked under answers. `keep_days` is how long answers are kept for
     votes, evidence and memory. `stop_seconds` is how long a stop waits for what was taken on. Telling those who are left takes
     up to 10 s more, and most platforms kill a container after 30 s. `health_port` is where Socket Mode answers /health; 0: nowhere.
     """
@@ -34,7 +34,7 @@ class SlackSettings:
     teams: tuple[str, ...] = ()
     channel_indexes: tuple[str, ...] = ()
     channel_models: tuple[str, ...] = ()
-    page: str = ""
+    app_url: str = ""
     per_minute: int = 10
     workers: int = 4
     queue: int = 500
@@ -87,8 +87,8 @@ def slack_settings(environ: Mapping[str, str]) -> SlackSettings:
         for given in getattr(settings, name):
             if not re.fullmatch("[CGD][A-Z0-9]{2,}=.+", given):
                 raise ReaderError(f"{_PREFIX}{name.upper()} has {given!r}: it takes C0123ABCD=… for each channel.")
-    if settings.page and not re.match("https?://", settings.page):
-        raise ReaderError(f"{_PREFIX}PAGE is {settings.page!r}: it takes the app's address, https://….")
+    if settings.app_url and not re.match("https?://", settings.app_url):
+        raise ReaderError(f"{_PREFIX}APP_URL is {settings.app_url!r}: it takes the app's address, https://….")
     for name in ("per_minute", "workers", "queue", "longest_question", "keep_days", "stop_seconds"):
         if getattr(settings, name) <= 0:
             raise ReaderError(f"{_PREFIX}{name.upper()} is {getattr(settings, name)}: it takes a number above 0.")
