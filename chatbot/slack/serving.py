@@ -40,9 +40,9 @@ _BEAT = 5.0
 _TIDYING = 600.0
 # Without a beat for so long the process is not healthy any more.
 _LATEST_BEAT = 30.0
-# A ping every so many seconds, and the longest wait for its answer before a connection counts as dead.
-_PING = 4.0
-_PONG = 4.0
+# A ping every so many seconds, and for how long none may be answered before a connection counts as dead.
+_PING = 3.0
+_SILENCE = 8.0
 # So long a connection may be gone before Slack is asked whether it still takes the token.
 _GONE = 60.0
 # Slack itself waits three seconds for an answer.
@@ -234,21 +234,24 @@ def _watch(desk: Desk, handler: "SocketModeHandler", stopped: threading.Event) -
 
     SlackApiError where it does not.
     """
-    said, gone = False, time.monotonic()
+    session, heard, said = None, time.time(), False
     while not stopped.wait(timeout=0.5):
-        session = handler.client.current_session
-        if handler.client.is_connected():
-            if not said:
-                log.info("connected to Slack")
-            said, gone = True, time.monotonic()
-            # The library sends pings, and takes no notice of what does not answer them.
-            if session and session.last_ping_tm > session.last_pong_tm and time.time() - session.last_ping_tm > _PONG:
-                log.warning("the connection answers no more: connecting again")
-                session.last_ping_tm = 0.0
-                handler.client.connect_to_new_endpoint(force=True)
-        elif time.monotonic() - gone > _GONE:
-            gone = time.monotonic()
-            _ask_for_a_connection(desk, handler)
+        if handler.client.current_session is not session:
+            session, heard = handler.client.current_session, time.time()
+        if not handler.client.is_connected() or session is None:
+            if time.time() - heard > _GONE:
+                heard = time.time()
+                _ask_for_a_connection(desk, handler)
+            continue
+        if not said:
+            log.info("connected to Slack")
+            said = True
+        # The library sends pings, and takes no notice of what does not answer them.
+        heard = max(heard, session.last_pong_tm)
+        if time.time() - heard > _SILENCE:
+            log.warning("the connection answers no more: connecting again")
+            heard = time.time()
+            handler.client.connect_to_new_endpoint(force=True)
 
 
 def _ask_for_a_connection(desk: Desk, handler: "SocketModeHandler") -> None:

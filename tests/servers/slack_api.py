@@ -92,7 +92,7 @@ class SlackApi:
         with self._lock:
             return [m for (c, _), m in sorted(self.messages.items()) if c == channel and m.get("bot_id") == BOT_ID]
 
-    def wait_for(self, method: str, count: int = 1, seconds: float = 15.0) -> list[dict[str, Any]]:
+    def wait_for(self, method: str, count: int = 1, seconds: float = 60.0) -> list[dict[str, Any]]:
         """The arguments of a method's calls, once there are so many."""
         end = time.monotonic() + seconds
         with self._changed:
@@ -103,7 +103,7 @@ class SlackApi:
                     )
             return found
 
-    def wait_for_answers(self, count: int = 1, seconds: float = 15.0, *, kind: str = "wattwise_answer") -> None:
+    def wait_for_answers(self, count: int = 1, seconds: float = 60.0, *, kind: str = "wattwise_answer") -> None:
         """Wait until so many answers have been posted, or put in the place of a stream."""
         end = time.monotonic() + seconds
 
