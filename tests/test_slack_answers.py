@@ -10,9 +10,9 @@ import pytest
 
 from chatbot import Answer, Chatbot, Feedback, FeedbackStore, Turn
 from chatbot.slack import intake, listeners
-from chatbot.slack.blocks import EVIDENCE, FEEDBACK, SOURCES, addresses_of
+from chatbot.slack.blocks import EVIDENCE, FEEDBACK, SOURCES
+from chatbot.slack.escaping import defanged
 from chatbot.slack.memory import ANSWER
-from chatbot.slack.parts import linked
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import BOT_USER
 from tests.servers.slack_workspace import Workspace, scripted, workspace
@@ -30,8 +30,8 @@ def answer(bot: Chatbot) -> Answer:
 
 @pytest.fixture
 def answered(answer: Answer) -> str:
-    """The answer's text as Slack is to show it."""
-    return linked(answer.text, addresses_of(answer))
+    """The answer's text as a notification shows it."""
+    return defanged(answer.text)
 
 
 @pytest.fixture

@@ -37,13 +37,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--http", action="store_true", help="take signed requests on a port instead of Socket Mode")
     parser.add_argument("--port", type=int, metavar="N", help="the port for --http (WATTWISE_SLACK_PORT, 3000)")
+    parser.add_argument(
+        "--health-port",
+        type=int,
+        metavar="N",
+        help="answer /health here in Socket Mode (WATTWISE_SLACK_HEALTH_PORT; with --http it is on the port)",
+    )
     parser.add_argument("--index", type=Path, metavar="DIR", help="the index (WATTWISE_INDEX, index)")
     parser.add_argument("--model", metavar="M", help="the reader's model (WATTWISE_MODEL, offline)")
     return parser
 
 
 def _settings(options: argparse.Namespace, environ: Mapping[str, str]) -> SlackSettings:
-    given = {name: getattr(options, name) for name in ("port", "index", "model") if getattr(options, name) is not None}
+    given = {
+        name: getattr(options, name)
+        for name in ("port", "health_port", "index", "model")
+        if getattr(options, name) is not None
+    }
     return replace(slack_settings(environ), **given)
 
 

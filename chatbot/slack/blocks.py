@@ -5,6 +5,7 @@ answers `msg_blocks_too_long` from some 13,200 characters on (github.com/slackap
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -33,6 +34,8 @@ ADDRESS_CHARACTERS = 3000
 # Well under a markdown block's 12,000, so that messages are filled evenly.
 _TEXT_CHARACTERS = 4000
 _SHORTEST = 100
+# A citation number that is a link, as `linked` writes it.
+_LINKED_MARK = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
 
 
 def answer_messages(answer: Answer, answer_id: str, generation: int, page: str = "") -> tuple[Message, ...]:
@@ -186,12 +189,12 @@ def _button(action: str, text: str, **more: str) -> Element:
 
 
 def _note(answer: Answer, generation: int) -> Block:
-    checked = (
-        "nothing in the sources supports an answer"
-        if answer.refused
-        else f"every sentence checked against the words it cites, weakest support {answer.support:.0%}"
-    )
-    said = [f"AI-made answer: {checked}. Reader: {answer.model}. Index version: {generation}."]
+    checked = ""
+    if answer.refused:
+        checked = ": nothing in the sources supports an answer"
+    elif answer.citations:
+        checked = f": every sentence checked against the words it cites, weakest support {answer.support:.0%}"
+    said = [f"AI-made answer{checked}. Reader: {answer.model}. Index version: {generation}."]
     said += split_text(answer.notice, SECTION_CHARACTERS)[:9]
     return {"type": "context", "elements": [_plain_text(text) for text in said]}
 
@@ -226,7 +229,7 @@ def _text_of(block: Block) -> str:
     if block["type"] == "rich_text":
         return _rich(block)
     text = block["text"]
-    return text if isinstance(text, str) else str(text["text"])
+    return _LINKED_MARK.sub(r"\1", text) if isinstance(text, str) else str(text["text"])
 
 
 def _rich(block: Element) -> str:
