@@ -1,6 +1,6 @@
 """A burst of mentions at `wattwise slack`: how fast each is acknowledged, and whether each is answered exactly once.
 
-`python benchmarks/slack.py [--mentions 200] [--channels 10] [--starts 10] [--json]`, for HTTP and for Socket Mode, each beside a burst in
+`python benchmarks/slack.py [--mentions 200] [--channels 10] [--starts 10] [--index DIR] [--json]`, for HTTP and for Socket Mode, each beside a burst in
 which every event is sent twice; then so many starts of the program, each met cold by 40 mentions. The app runs in a process of its own;
 Slack's ends are servers on loopback, which limit calls as Slack does. Exit code 1 where an answer is lost or doubled, where anybody gets an
 apology, where the slowest hundredth of the acknowledgements takes 500 ms or more, or where 200 mentions are not answered within a minute.
@@ -41,6 +41,7 @@ SENDERS = 50
 LONGEST_P99 = 0.5
 LONGEST_BURST = 60.0
 COLD_MENTIONS = 40
+COLD = "cold start"
 PATIENCE = 300.0
 
 
@@ -63,8 +64,9 @@ class Burst:
 
     @property
     def good(self) -> bool:
-        complete = not (self.lost or self.doubled or self.apologies)
-        return complete and self.p99 < LONGEST_P99 and self.all_answered_after < LONGEST_BURST
+        # How fast a program acknowledges and answers that has just started is told, and no goal.
+        fast = self.mode == COLD or (self.p99 < LONGEST_P99 and self.all_answered_after < LONGEST_BURST)
+        return fast and not (self.lost or self.doubled or self.apologies)
 
 
 def main() -> int:
@@ -72,21 +74,19 @@ def main() -> int:
     parser.add_argument("--mentions", type=int, default=200)
     parser.add_argument("--channels", type=int, default=10)
     parser.add_argument("--starts", type=int, default=10)
+    parser.add_argument("--index", type=Path, help="an index of the corpus; without one it is made first")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        index = Path(folder) / "index"
-        sync([ROOT / "corpus"], index)
-        bursts = [
-            run(index, options.mentions, options.channels, mode=mode, times=times)
-            for mode in ("http", "socket")
-            for times in (1, 2)
-        ]
-        cold = [run(index, COLD_MENTIONS, options.channels, mode="cold", times=1) for _ in range(options.starts)]
-    for burst in [*bursts, *cold]:
-        print(json.dumps(asdict(burst)) if options.json else as_line(burst))
-    # How fast a program is acknowledged that has just started is told, and no goal.
-    return 0 if all(b.good for b in bursts) and not any(b.lost or b.doubled or b.apologies for b in cold) else 1
+        index = options.index or Path(folder) / "index"
+        if options.index is None:
+            sync([ROOT / "corpus"], index)
+        runs = [(options.mentions, mode, times) for mode in ("http", "socket") for times in (1, 2)]
+        bursts = []
+        for mentions, mode, times in [*runs, *[(COLD_MENTIONS, COLD, 1)] * options.starts]:
+            bursts.append(run(index, mentions, options.channels, mode=mode, times=times))
+            print(json.dumps(asdict(bursts[-1])) if options.json else as_line(bursts[-1]), flush=True)
+    return 0 if all(burst.good for burst in bursts) else 1
 
 
 def as_line(burst: Burst) -> str:
@@ -103,10 +103,10 @@ def run(index: Path, mentions: int, channels: int, *, mode: str, times: int) -> 
         slack_socket() as websocket,
         app(api, websocket, index, http=mode == "http") as port,
     ):
-        # The app remembers the messages of the run before.
-        api._clock = int(time.time())
-        payloads = [mention(api, f"C{number % channels}A", number) for number in range(mentions)]
-        if mode != "cold":
+        # The app remembers the messages of the run before: each run has channels of its own.
+        run_id = time.time_ns()
+        payloads = [mention(api, f"C{run_id}X{number % channels}", number) for number in range(mentions)]
+        if mode != COLD:
             # The first answer loads the encoder; a service that has just started is another question.
             warm_up(api, websocket, port, mode)
         began = time.perf_counter()

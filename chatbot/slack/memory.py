@@ -35,13 +35,8 @@ def history_of(asked: Asked, client: "WebClient", me: Identity, state: SlackStat
 def _newest(asked: Asked, client: "WebClient") -> list[Payload]:
     """The messages before the question, oldest first: all of a thread that fits a page, else enough of its end."""
     found, is_whole = _messages(asked, client, pages=1, latest=asked.ts)
-    if not is_whole:
-        found = []
     for window in () if is_whole else _WINDOWS:
-        more, is_whole = _messages(asked, client, latest=asked.ts, oldest=f"{float(asked.ts) - window:.6f}")
-        if found and not is_whole:
-            break
-        found = more
+        found, _ = _messages(asked, client, latest=asked.ts, oldest=f"{float(asked.ts) - window:.6f}")
         if len(found) > 2 * _MOST_TURNS:
             break
     # Timestamps are seconds and microseconds with a fixed number of digits, so they compare as texts.
