@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,22 @@ def test_a_limited_channel_holds_up_no_other_and_is_sent_to_in_the_end(
         order = [call.arguments["channel"] for call in api.calls if call.method == "chat.postMessage" and call.ok]
         assert order.index("C2") == 3
         assert (Counter(order), api.of("chat.startStream")) == ({"C1": 5, "C2": 1}, [])
+
+
+@pytest.mark.evaluation
+def test_two_hundred_mentions_are_answered_within_a_minute_under_slack_s_limits(
+    bot: Chatbot, answer: Answer, tmp_path: Path
+) -> None:
+    """What Slack's limits cost: the answers themselves cost nothing here. benchmarks/slack.py measures both together."""
+    with slack_api(tiers=True) as api, running(api, scripted(bot, answer), tmp_path) as slack:
+        began = time.monotonic()
+        with ThreadPoolExecutor(20) as pool:
+            list(pool.map(lambda n: slack.ask(QUESTION, channel=f"C{n % 10}", user=f"U{n}"), range(200)))
+        api.wait_for_answers(200, seconds=300)
+        took = time.monotonic() - began
+        limited = sum(not call.ok for call in api.calls)
+    print(f"200 mentions in ten channels: all answered after {took:.1f} s, {limited} calls limited")
+    assert (len([m for m in api.messages.values() if m.get("bot_id")]), took < 60) == (200, True)
 
 
 def test_whoever_waits_behind_many_is_told_how_many(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:

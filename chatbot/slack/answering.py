@@ -30,12 +30,23 @@ _NO_MEMBER = ("not_in_channel", "channel_not_found")
 _STARTED = "is reading the thread…"
 # A question that has ended so many processes is not begun once more.
 _MOST_ATTEMPTS = 2
+# Seconds until it is begun again where something failed that nobody foresaw.
+_AGAIN = 5.0
 # Seconds between two looks whether an answer is still wanted.
 _LOOK = 0.2
 
 
 def answer_question(desk: Desk, work: Work) -> None:
     """Answer, and where that fails say so in one fixed sentence: a question never goes without a last message."""
+    try:
+        _answer(desk, work)
+    except Exception as error:
+        failed("a question is begun again", error)
+        if work.attempts <= _MOST_ATTEMPTS:
+            desk.answers.later(partial(answer_question, desk, replace(work, attempts=work.attempts + 1)), _AGAIN)
+
+
+def _answer(desk: Desk, work: Work) -> None:
     asked = work.asked
     way = _way_back(desk, asked, work.stream)
     if work.attempts and isinstance(way, ThreadReply) and _is_answered(desk, work, way):
@@ -193,10 +204,13 @@ def _is_wanted(desk: Desk, asked: Asked) -> bool:
 
 def _leave(desk: Desk, asked: Asked, way: WayBack) -> None:
     """End without a word: the person has stopped the answer, another process has it, or nobody has asked."""
-    if asked.overheard or desk.state.is_stopped(asked.key):
-        if not asked.overheard:
-            way.abandon()
-        desk.state.finish(asked.key)
+    try:
+        if asked.overheard or desk.state.is_stopped(asked.key):
+            if not asked.overheard:
+                way.abandon()
+            desk.state.finish(asked.key)
+    except ReaderError as error:
+        failed("what is not wanted any more was not ended", error)
 
 
 def _deliver(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tries: int = 0, *, in_turn: bool = False) -> None:
@@ -206,7 +220,7 @@ def _deliver(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tries: int = 
         if not _is_wanted(desk, asked):
             _leave(desk, asked, way)
             return
-        if asked.thread and not in_turn and (seconds := desk.turns.wait_for(asked.channel)):
+        if way.lane and not in_turn and (seconds := desk.turns.wait_for(way.lane)):
             desk.answers.later(partial(again, tries, in_turn=True), seconds)
             return
     try:
@@ -237,9 +251,11 @@ def _deliver_otherwise(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tri
             desk.state.finish(asked.key)
         else:
             _deliver(desk, asked, _way_back(desk, asked), notice(FAILED.format(reference)))
-    elif is_limited(error) and asked.thread:
-        desk.turns.limited(asked.channel, seconds)
-        desk.answers.later(partial(again, tries, in_turn=True), desk.turns.wait_for(asked.channel))
+    elif is_limited(error) and way.lane:
+        desk.turns.limited(way.lane, seconds)
+        desk.answers.later(partial(again, tries, in_turn=True), desk.turns.wait_for(way.lane))
+    elif is_limited(error):
+        desk.answers.later(partial(again, tries, in_turn=True), seconds)
     else:
         log.info("a reply is sent again in %.0f s: %s", seconds, described(error))
         desk.answers.later(partial(again, tries + 1), seconds)

@@ -58,6 +58,11 @@ class WayBack(Protocol):
 
     def abandon(self) -> None: ...
 
+    @property
+    def lane(self) -> str:
+        """The channel whose limit binds what is sent next; empty where another limit does."""
+        ...
+
 
 def seconds_to_wait(error: Exception, tries: int) -> float | None:
     """How long to wait before something that failed is tried again; None where that would not help."""
@@ -113,6 +118,11 @@ class ThreadReply:
         self._told = -_STATUS_PACE
         self._left: list[Message] | None = None
         self._sent: list[str] = []
+
+    @property
+    def lane(self) -> str:
+        # Ends of streams and updates are limited for a whole workspace.
+        return "" if self._stream else self._asked.channel
 
     def status(self, text: str) -> None:
         """Show what is being done; not worth a wait, and nothing is lost without it."""
@@ -253,6 +263,8 @@ class CommandReply:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._left: list[Message] | None = None
+
+    lane = ""
 
     def status(self, text: str) -> None:
         """A command's acknowledgement has said it already."""
