@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import SHUT_RDWR, create_connection, create_server
 from socket import socket as Socket
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -100,15 +101,21 @@ def test_a_session_answers_events_and_commands_reconnects_and_stops_cleanly(corp
         assert "stopping: finishing what was taken on" in errors
 
 
+def mention(api: SlackApi) -> dict[str, Any]:
+    """A mention in a channel that no other test on the same index has."""
+    ts = api.person_says(QUESTION, channel="CWIRE")
+    return requests.mention(QUESTION, ts, channel="CWIRE")
+
+
 def test_a_session_survives_a_connection_that_ends_without_a_word_and_says_how_it_is(corpus_index: Path) -> None:
     with slack_api() as api, slack_socket() as socket:
         port = free_port()
         with session(api, socket, corpus_index, WATTWISE_SLACK_HEALTH_PORT=str(port)) as process:
-            socket.wait_for(socket.send("events_api", requests.mention(QUESTION, api.person_says(QUESTION))))
+            socket.wait_for(socket.send("events_api", mention(api)))
             with urlopen(f"http://127.0.0.1:{port}/health", timeout=10) as response:
                 assert (response.status, response.read()) == (200, b"ok")
             socket.cut()
-            socket.wait_for(socket.send("events_api", requests.mention(QUESTION, api.person_says(QUESTION))))
+            socket.wait_for(socket.send("events_api", mention(api)))
             api.wait_for_answers(2)
             assert socket.connections == 2
             uninstalled = socket.send("events_api", requests.event("app_uninstalled"))
@@ -122,7 +129,7 @@ def test_a_connection_that_falls_silent_is_replaced(corpus_index: Path) -> None:
     with slack_api() as api, slack_socket() as socket, Wire(socket.port) as wire:
         socket.port = wire.port
         with session(api, socket, corpus_index):
-            socket.wait_for(socket.send("events_api", requests.mention(QUESTION, api.person_says(QUESTION))))
+            socket.wait_for(socket.send("events_api", mention(api)))
             time.sleep(4)
             before, wire.silenced, began = socket.connections, wire.accepted, time.monotonic()
             while socket.connections == before and time.monotonic() - began < 30:
