@@ -1,8 +1,9 @@
 """A burst of mentions at `wattwise slack`: how fast each is acknowledged, and whether each is answered exactly once.
 
-`python benchmarks/slack.py [--mentions 200] [--json]`, for HTTP and for Socket Mode, each beside a burst in which every
-event is sent twice. The app runs in a process of its own; Slack's ends are servers on loopback. Exit code 1 where an answer is
-lost or doubled, or where the slowest hundredth of the acknowledgements takes 500 ms or more.
+`python benchmarks/slack.py [--mentions 200] [--channels 10] [--starts 10] [--index DIR] [--json]`, for HTTP and for Socket Mode, each beside a burst in
+which every event is sent twice; then so many starts of the program, each met cold by 40 mentions. The app runs in a process of its own;
+Slack's ends are servers on loopback, which limit calls as Slack does. Exit code 1 where an answer is lost or doubled, where anybody gets an
+apology, where the slowest hundredth of the acknowledgements takes 500 ms or more, or where 200 mentions are not answered within a minute.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from chatbot.slack.memory import ANSWER, NOTICE  # noqa: E402
 from ingest import sync  # noqa: E402
 from tests.servers import slack_requests as requests  # noqa: E402
 from tests.servers.slack_api import SlackApi, slack_api  # noqa: E402
@@ -37,6 +39,9 @@ QUESTIONS = (
 )
 SENDERS = 50
 LONGEST_P99 = 0.5
+LONGEST_BURST = 60.0
+COLD_MENTIONS = 40
+COLD = "cold start"
 PATIENCE = 300.0
 
 
@@ -53,26 +58,34 @@ class Burst:
     answered: int
     lost: int
     doubled: int
+    apologies: int
+    limited: int
     all_answered_after: float
 
     @property
     def good(self) -> bool:
-        return not self.lost and not self.doubled and self.p99 < LONGEST_P99
+        # How fast a program acknowledges and answers that has just started is told, and no goal.
+        fast = self.mode == COLD or (self.p99 < LONGEST_P99 and self.all_answered_after < LONGEST_BURST)
+        return fast and not (self.lost or self.doubled or self.apologies)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mentions", type=int, default=200)
+    parser.add_argument("--channels", type=int, default=10)
+    parser.add_argument("--starts", type=int, default=10)
+    parser.add_argument("--index", type=Path, help="an index of the corpus; without one it is made first")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        index = Path(folder) / "index"
-        sync([ROOT / "corpus"], index)
-        bursts = [
-            run(index, options.mentions, mode=mode, times=times) for mode in ("http", "socket") for times in (1, 2)
-        ]
-    for burst in bursts:
-        print(json.dumps(asdict(burst)) if options.json else as_line(burst))
+        index = options.index or Path(folder) / "index"
+        if options.index is None:
+            sync([ROOT / "corpus"], index)
+        runs = [(options.mentions, mode, times) for mode in ("http", "socket") for times in (1, 2)]
+        bursts = []
+        for mentions, mode, times in [*runs, *[(COLD_MENTIONS, COLD, 1)] * options.starts]:
+            bursts.append(run(index, mentions, options.channels, mode=mode, times=times))
+            print(json.dumps(asdict(bursts[-1])) if options.json else as_line(bursts[-1]), flush=True)
     return 0 if all(burst.good for burst in bursts) else 1
 
 
@@ -80,25 +93,30 @@ def as_line(burst: Burst) -> str:
     return (
         f"{burst.mode}: {burst.mentions} mentions, {burst.sent} events; acknowledged in median {burst.median * 1000:.0f} ms,"
         f" 99 %: {burst.p99 * 1000:.0f} ms, slowest {burst.slowest * 1000:.0f} ms; {burst.answered} answered,"
-        f" {burst.lost} lost, {burst.doubled} doubled; all after {burst.all_answered_after:.1f} s"
+        f" {burst.lost} lost, {burst.doubled} doubled, {burst.apologies} apologies, {burst.limited} calls limited; all after {burst.all_answered_after:.1f} s"
     )
 
 
-def run(index: Path, mentions: int, *, mode: str, times: int) -> Burst:
-    # The app remembers the messages of the run before: each run has a channel of its own.
-    channel = f"C{mode}{times}".upper()
-    with slack_api() as api, slack_socket() as websocket, app(api, websocket, index, http=mode == "http") as port:
-        payloads = [mention(api, channel, number) for number in range(mentions)]
-        # The first answer loads the encoder; a service that has just started is another question.
-        warm_up(api, websocket, port, mode)
+def run(index: Path, mentions: int, channels: int, *, mode: str, times: int) -> Burst:
+    with (
+        slack_api(tiers=True) as api,
+        slack_socket() as websocket,
+        app(api, websocket, index, http=mode == "http") as port,
+    ):
+        # The app remembers the messages of the run before: each run has channels of its own.
+        run_id = time.time_ns()
+        payloads = [mention(api, f"C{run_id}X{number % channels}", number) for number in range(mentions)]
+        if mode != COLD:
+            # The first answer loads the encoder; a service that has just started is another question.
+            warm_up(api, websocket, port, mode)
         began = time.perf_counter()
         events = [payload for payload in payloads for _ in range(times)]
         seconds = send_http(port, events) if mode == "http" else send_socket(websocket, events)
-        wait_for_answers(api, channel, mentions)
+        wait_for_answers(api, payloads)
         took = time.perf_counter() - began
         # What would be doubled comes behind what was answered first.
         time.sleep(1)
-        return measured(mode, api.said(channel), payloads, seconds, took)
+        return measured(mode, api, payloads, seconds, took)
 
 
 def mention(api: SlackApi, channel: str, number: int) -> dict[str, Any]:
@@ -107,10 +125,9 @@ def mention(api: SlackApi, channel: str, number: int) -> dict[str, Any]:
 
 
 def warm_up(api: SlackApi, websocket: SlackSocket, port: int, mode: str) -> None:
-    channel = f"CFIRST{port}"
-    payload = mention(api, channel, 0)
+    payload = mention(api, f"CFIRST{port}", 0)
     send_http(port, [payload]) if mode == "http" else send_socket(websocket, [payload])
-    wait_for_answers(api, channel, 1)
+    wait_for_answers(api, [payload])
 
 
 def send_http(port: int, payloads: list[dict[str, Any]]) -> list[float]:
@@ -126,17 +143,28 @@ def send_socket(websocket: SlackSocket, payloads: list[dict[str, Any]]) -> list[
     return [websocket.seconds[envelope] for envelope in envelopes]
 
 
-def wait_for_answers(api: SlackApi, channel: str, number: int) -> None:
+def answers(api: SlackApi) -> Counter[tuple[str, str]]:
+    """How many answers stand in each thread of a channel."""
+    return Counter(
+        (channel, message["thread_ts"])
+        for (channel, _), message in list(api.messages.items())
+        if (message.get("metadata") or {}).get("event_type") == ANSWER
+    )
+
+
+def place(payload: dict[str, Any]) -> tuple[str, str]:
+    return payload["event"]["channel"], payload["event"]["ts"]
+
+
+def wait_for_answers(api: SlackApi, payloads: list[dict[str, Any]]) -> None:
     end = time.monotonic() + PATIENCE
-    while len(api.said(channel)) < number and time.monotonic() < end:
+    while not {place(p) for p in payloads} <= answers(api).keys() and time.monotonic() < end:
         time.sleep(0.05)
 
 
-def measured(
-    mode: str, said: list[dict[str, Any]], payloads: list[dict[str, Any]], seconds: list[float], took: float
-) -> Burst:
-    answers = Counter(message["thread_ts"] for message in said)
-    counts = [answers[payload["event"]["ts"]] for payload in payloads]
+def measured(mode: str, api: SlackApi, payloads: list[dict[str, Any]], seconds: list[float], took: float) -> Burst:
+    found = answers(api)
+    counts = [found[place(payload)] for payload in payloads]
     ordered = sorted(seconds)
     return Burst(
         mode=mode,
@@ -148,6 +176,8 @@ def measured(
         answered=sum(count > 0 for count in counts),
         lost=sum(count == 0 for count in counts),
         doubled=sum(count > 1 for count in counts),
+        apologies=sum((m.get("metadata") or {}).get("event_type") == NOTICE for m in api.messages.values()),
+        limited=sum(not call.ok for call in api.calls),
         all_answered_after=took,
     )
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ingest.minilm import Sentence, known_words, load_exam_encoder, load_judge, load_sentence_encoder
     from ingest.place import Database, Place, address_of, place_at
     from ingest.postgres import Records
+    from ingest.reading import read_document
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
@@ -41,6 +42,7 @@ __all__ = [
     "load_tables",
     "place_at",
     "read_answers",
+    "read_document",
     "read_rows",
     "sync",
 ]
@@ -68,8 +70,9 @@ _HOMES = {
     "load_judge": "ingest.minilm",
     "load_sentence_encoder": "ingest.minilm",
     "load_tables": "ingest.rows",
-    "read_answers": "ingest.answers",
     "place_at": "ingest.place",
+    "read_answers": "ingest.answers",
+    "read_document": "ingest.reading",
     "read_rows": "ingest.rows",
     "sync": "ingest.syncing",
 }

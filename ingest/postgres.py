@@ -113,7 +113,10 @@ MIGRATIONS = (
     CREATE TABLE wattwise.threads (channel text, thread text, state text, PRIMARY KEY (channel, thread));
     CREATE TABLE wattwise.answers (
         id text PRIMARY KEY, at double precision, question text, text text, model text, generation bigint, excerpts text);
-    CREATE TABLE wattwise.open (key text PRIMARY KEY, channel text, thread text, "user" text, at double precision);
+    CREATE TABLE wattwise.replies (id text PRIMARY KEY, at double precision, kind text, messages text);
+    CREATE TABLE wattwise.work (
+        key text PRIMARY KEY, at double precision, channel text, thread text, asked text, owner text,
+        until double precision, attempts integer, stopped integer, stream text, reply text);
     CREATE TABLE wattwise.messages (
         channel text, ts text, thread text, at double precision, PRIMARY KEY (channel, ts));
     """,

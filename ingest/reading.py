@@ -161,6 +161,12 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def read_document(name: str, data: bytes, budget: Budget | None = None) -> Document:
+    """Read one file that belongs to no index, in a process of its own; `name` tells its format. Raises CorpusError."""
+    with Reader(budget) as reader:
+        return reader.read(Item(name, name, None, partial(bytes, data)), data).document
+
+
 def _request(item: Item, data: bytes) -> bytes:
     source = astuple(item.source) if item.source else None
     fields = (item.id, item.name, source, item.content_type, item.address)

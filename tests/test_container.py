@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 import tomllib
+import venv
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +24,9 @@ from streamlit.config import get_config_options
 from chatbot.app import CONFIG, streamlit_variables
 from tests.app_server import free_port
 from tests.dockerfile import Stage, copied, is_sent, read_patterns, read_stages
+from tests.servers import slack_requests
+from tests.servers.slack_api import slack_api
+from tests.servers.slack_socket import slack_socket
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -134,6 +139,51 @@ def test_the_wheel_sizes_with_its_own_facts(installed: Path, tmp_path: Path) -> 
     )
 
 
+@pytest.mark.evaluation
+@pytest.mark.timeout(1800)
+def test_from_nothing_the_wheel_ingests_its_corpus_and_answers_in_a_page_and_in_slack(
+    installed: Path, tmp_path: Path
+) -> None:
+    wattwise = _fresh_environment(installed.parent / "wheels", tmp_path / "venv")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    options: dict[str, Any] = {"cwd": empty, "env": {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, "text": True}
+    done = subprocess.run([wattwise, "ingest"], capture_output=True, **options)
+    assert (done.returncode, (empty / "index").is_dir()) == (0, True), done.stderr
+    port = free_port()
+    with subprocess.Popen([wattwise, "app", "--port", str(port)], stderr=subprocess.PIPE, **options) as app:
+        try:
+            assert _eventually_healthy(f"http://127.0.0.1:{port}/_stcore/health")
+        finally:
+            app.terminate()
+        assert app.communicate(timeout=20)[1] == f"The chat opens on http://localhost:{port}. Ctrl-C ends it.\n"
+    with slack_api() as api, slack_socket() as socket:
+        api.socket_url = socket.url
+        options["env"] |= {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "WATTWISE_SLACK_API_URL": api.url}
+        with subprocess.Popen([wattwise, "slack"], stderr=subprocess.PIPE, **options) as slack:
+            question = "How many vCPUs has trn1.32xlarge?"
+            socket.send("events_api", slack_requests.mention(question, api.person_says(question)))
+            api.wait_for_answers(seconds=120)
+            slack.terminate()
+            errors = slack.communicate(timeout=60)[1]
+    assert ("128" in api.said()[0]["text"], slack.returncode, "Traceback" in errors) == (True, 0, False)
+
+
+def _fresh_environment(wheels: Path, folder: Path) -> Path:
+    """A virtual environment with the wheel in it and nothing of the repository; the other packages are those of this one."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    (wheel,) = wheels.glob("wattwise-*.whl")
+    python = folder / "bin" / "python"
+    options: dict[str, Any] = {"cwd": folder, "check": True, "env": {"PATH": os.environ["PATH"], "HOME": str(folder)}}
+    command = ["-m", "pip", "install", "--no-deps", "--no-index", "--quiet", "--ignore-installed", str(wheel)]
+    subprocess.run([python, *command], **options)
+    where = [python, "-c", "import chatbot; print(chatbot.__file__)"]
+    assert subprocess.run(where, capture_output=True, text=True, **options).stdout.startswith(str(packages))
+    return folder / "bin" / "wattwise"
+
+
 def test_the_app_of_the_wheel_is_healthy_and_says_no_more_than_where(
     installed: Path, tmp_path: Path, corpus_index: Path
 ) -> None:
@@ -182,14 +232,14 @@ def test_our_services_can_write_to_their_data_and_nothing_else(name: str) -> Non
 
 def test_each_service_runs_its_command_and_is_asked_for_its_health() -> None:
     assert {name: SERVICES[name]["command"] for name in OURS} == {
-        "index": ["status"], "app": ["app"], "serve": ["serve"], "slack": ["slack"],
+        "index": ["status"], "app": ["app"], "serve": ["serve"], "slack": ["slack", "--health-port", "3000"],
     }  # fmt: skip
     check = ["CMD", "python", "/opt/wattwise/healthy.py"]
     assert {name: service["healthcheck"].get("test") for name, service in SERVICES.items()} == {
         "index": None,
         "app": [*check, "http://127.0.0.1:8501/_stcore/health"],
         "serve": [*check, "http://127.0.0.1:8000/health"],
-        "slack": None,
+        "slack": [*check, "http://127.0.0.1:3000/health"],
         "ollama": ["CMD", "ollama", "list"],
     }
     assert {name: service.get("profiles") for name, service in SERVICES.items() if "profiles" in service} == {

@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from benchmarks.campaign.documents import GOOD, Hostile, hostile, written_pdf
-from ingest import CorpusError, Source, SyncReport, sync
+from ingest import CorpusError, Source, SyncReport, read_document, sync
 from ingest.chunking import chunk, context
 from ingest.items import Item
 from ingest.loaders import load
@@ -216,3 +216,9 @@ def test_a_page_is_read_however_deep_it_is_nested(reader: Reader, begin: str, en
     closed = "".join(f"</{name}>" for name in reversed(names)) * 12_500
     page = text(reader, "deep.html", PAGE.format(f"{opened}The deepest words.{closed}"))
     assert page.index("The deepest words.") < page.index("The last words.")
+
+
+def test_one_file_is_read_without_an_index() -> None:
+    assert read_document("note.txt", b"It draws 72 W.\n").text == "It draws 72 W.\n"
+    with pytest.raises(CorpusError, match="it is a broken PDF"):
+        read_document("note.pdf", b"%PDF-1.7 nothing")

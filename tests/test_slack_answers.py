@@ -1,6 +1,7 @@
 """What a person in Slack sees, over signed HTTP requests and a Web API on loopback."""
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,9 @@ import pytest
 
 from chatbot import Answer, Chatbot, Feedback, FeedbackStore, Turn
 from chatbot.slack import intake, listeners
-from chatbot.slack.blocks import EVIDENCE, FEEDBACK, addresses_of
+from chatbot.slack.blocks import EVIDENCE, FEEDBACK, SOURCES
+from chatbot.slack.escaping import defanged
 from chatbot.slack.memory import ANSWER
-from chatbot.slack.parts import linked
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import BOT_USER
 from tests.servers.slack_workspace import Workspace, scripted, workspace
@@ -29,8 +30,8 @@ def answer(bot: Chatbot) -> Answer:
 
 @pytest.fixture
 def answered(answer: Answer) -> str:
-    """The answer's text as Slack is to show it."""
-    return linked(answer.text, addresses_of(answer))
+    """The answer's text as a notification shows it."""
+    return defanged(answer.text)
 
 
 @pytest.fixture
@@ -44,31 +45,31 @@ def kinds(message: dict) -> list[str]:
 
 
 def texts(slack: Workspace, channel: str = "C1") -> list[str]:
-    return [message["text"] for message in slack.api.said(channel)]
+    return [message["text"].partition(SOURCES)[0] for message in slack.api.said(channel)]
 
 
 def settle(slack: Workspace) -> None:
     """Wait until everything sent so far was dealt with: a direct message behind it has been answered."""
-    done = slack.api.count("chat.stopStream")["chat.stopStream"]
     slack.ask(QUESTION, channel="D9", user="U9")
-    slack.api.wait_for("chat.stopStream", done + 1)
+    while not slack.api.said("D9"):
+        slack.api.wait_for_answers(1)
+        time.sleep(0.01)
 
 
 def test_a_mention_is_answered_in_its_thread_with_sources_buttons_and_a_note(
     slack: Workspace, answer: Answer, answered: str
 ) -> None:
     ts = slack.ask(QUESTION)
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     (message,) = slack.api.said()
-    assert message["text"] == answered
-    assert (message["thread_ts"], message["streaming"]) == (ts, False)
+    assert message["text"].partition(SOURCES)[0] == answered
+    assert message["thread_ts"] == ts
     sources = ["rich_text"] * len({(c.number, c.quote) for c in answer.citations})
-    assert kinds(message) == [*sources, "actions", "context", "context_actions"]
+    assert kinds(message) == ["markdown", *sources, "actions", "context", "context_actions"]
     assert message["metadata"]["event_type"] == ANSWER
-    assert (
-        slack.api.of("chat.startStream")[0] | {"channel": "C1", "thread_ts": ts} == slack.api.of("chat.startStream")[0]
-    )
-    assert slack.api.of("chat.startStream")[0]["recipient_user_id"] == "U1"
+    assert slack.api.count("chat.postMessage", "chat.startStream") == {"chat.postMessage": 1, "chat.startStream": 0}
+    posted = slack.api.of("chat.postMessage")[0]
+    assert (posted["unfurl_links"], posted["unfurl_media"]) == (False, False)
     assert slack.api.of("assistant.threads.setStatus")[0] == {
         "channel_id": "C1", "thread_ts": ts, "status": "is searching the sources…",
     }  # fmt: skip
@@ -76,8 +77,8 @@ def test_a_mention_is_answered_in_its_thread_with_sources_buttons_and_a_note(
 
 def test_a_source_shows_title_section_and_the_quoted_words(slack: Workspace, answer: Answer) -> None:
     slack.ask(QUESTION)
-    slack.api.wait_for("chat.stopStream")
-    head, quote = slack.api.said()[0]["blocks"][0]["elements"]
+    slack.api.wait_for_answers()
+    head, quote = slack.api.said()[0]["blocks"][1]["elements"]
     first = answer.citations[0]
     shown = "".join(e["text"] for e in head["elements"])
     assert shown.startswith(
@@ -88,16 +89,16 @@ def test_a_source_shows_title_section_and_the_quoted_words(slack: Workspace, ans
 
 def test_a_direct_message_is_answered_without_a_mention(slack: Workspace, answered: str) -> None:
     ts = slack.ask(QUESTION, channel="D1")
-    slack.api.wait_for("chat.stopStream")
-    assert [(m["thread_ts"], m["text"]) for m in slack.api.said("D1")] == [(ts, answered)]
+    slack.api.wait_for_answers()
+    assert ([m["thread_ts"] for m in slack.api.said("D1")], texts(slack, "D1")) == ([ts], [answered])
 
 
 def test_a_thread_is_followed_without_a_new_mention_and_remembered(slack: Workspace) -> None:
     root = slack.ask("How many vCPUs has trn1.2xlarge?")
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     ts = slack.api.person_says("and the bigger one?", thread=root)
     slack.send(requests.message("and the bigger one?", ts, thread=root))
-    slack.api.wait_for("chat.stopStream", 2)
+    slack.api.wait_for_answers(2)
     assert slack.api.count("conversations.replies") == {"conversations.replies": 1}
     assert "128 vCPUs" in texts(slack)[1]
 
@@ -121,15 +122,12 @@ def test_a_thread_is_followed_without_a_new_mention_and_remembered(slack: Worksp
 def test_what_is_not_a_person_asking_is_acknowledged_and_ignored(slack: Workspace, payload: dict) -> None:
     assert slack.send(payload)[0] == 200
     settle(slack)
-    assert [call.method for call in slack.api.calls if "chat." in call.method] == [
-        "chat.startStream",
-        "chat.stopStream",
-    ]
+    assert [call.method for call in slack.api.calls if "chat." in call.method] == ["chat.postMessage"]
 
 
 def test_in_a_followed_thread_words_to_others_and_courtesies_are_left_alone(slack: Workspace) -> None:
     root = slack.ask(QUESTION)
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     for number, text in enumerate(["<@U2> what do you think?", "Thanks a lot!", "ok, great", ""]):
         slack.send(requests.message(text, f"9.{number}", thread=root))
     settle(slack)
@@ -139,7 +137,7 @@ def test_in_a_followed_thread_words_to_others_and_courtesies_are_left_alone(slac
 @pytest.mark.parametrize("text", ["stop", "Stop!", f"<@{BOT_USER}> please stop"])
 def test_a_thread_that_was_told_to_stop_is_left_alone_until_the_next_mention(slack: Workspace, text: str) -> None:
     root = slack.ask(QUESTION)
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     make = requests.event if BOT_USER in text else requests.message
     if make is requests.message:
         slack.send(requests.message(text, "9.1", thread=root))
@@ -150,13 +148,13 @@ def test_a_thread_that_was_told_to_stop_is_left_alone_until_the_next_mention(sla
     settle(slack)
     assert texts(slack)[1:] == [intake.SILENCED]
     slack.ask(QUESTION, thread=root)
-    slack.api.wait_for("chat.stopStream", 3)
+    slack.api.wait_for_answers(3)
     assert len(texts(slack)) == 3
 
 
 def test_a_stop_sign_on_an_answer_silences_its_thread(slack: Workspace) -> None:
     root = slack.ask(QUESTION)
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     settle(slack)
     item = {"type": "message", "channel": "C1", "ts": slack.api.said()[0]["ts"]}
     slack.send(requests.event("reaction_added", reaction="thumbsup", user="U1", item=item))
@@ -184,7 +182,7 @@ def test_a_command_is_answered_to_who_gave_it_alone(slack: Workspace, answered: 
     assert slack.send(requests.command(QUESTION, hook))[:2] == (200, listeners.SEARCHING)
     (sent,) = slack.api.wait_for("hook")
     assert sent["response_type"] == "ephemeral"
-    assert sent["text"] == answered
+    assert sent["text"].partition(SOURCES)[0] == answered
     assert slack.api.said() == []
 
 
@@ -197,25 +195,24 @@ def test_a_command_without_a_question_says_how_to_ask(slack: Workspace, text: st
 def test_a_shortcut_answers_the_message_it_was_used_on_in_its_thread(slack: Workspace) -> None:
     ts = slack.api.person_says(QUESTION, user="U2")
     assert slack.send(requests.shortcut(QUESTION, ts))[0] == 200
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     assert [m["thread_ts"] for m in slack.api.said()] == [ts]
 
 
 def test_a_shortcut_where_the_app_is_no_member_answers_who_used_it(slack: Workspace, answered: str) -> None:
     from tests.servers.slack_api import Failure
 
-    for method in ("chat.startStream", "chat.postMessage"):
-        slack.api.failures[method] = Failure("not_in_channel", times=9)
+    slack.api.failures["chat.postMessage"] = Failure("not_in_channel", times=9)
     payload = requests.shortcut(QUESTION, slack.api.person_says(QUESTION)) | {"response_url": slack.api.url + "hook"}
     slack.send(payload)
-    assert slack.api.wait_for("hook")[0]["text"] == answered
+    assert slack.api.wait_for("hook")[0]["text"].partition(SOURCES)[0] == answered
 
 
 def test_a_vote_is_stored_with_question_answer_and_index_and_thanked_for_privately(
     slack: Workspace, answer: Answer
 ) -> None:
     slack.ask(QUESTION)
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     message = slack.api.said()[0]
     buttons = message["blocks"][-1]["elements"][0]
     slack.send(requests.button(FEEDBACK, buttons["negative_button"]["value"], user="U5", thread=message["thread_ts"]))
@@ -230,7 +227,7 @@ def test_a_vote_is_stored_with_question_answer_and_index_and_thanked_for_private
 
 def test_show_evidence_opens_the_passages(slack: Workspace, answer: Answer) -> None:
     slack.ask(QUESTION)
-    slack.api.wait_for("chat.stopStream")
+    slack.api.wait_for_answers()
     button = slack.api.said()[0]["blocks"][-3]["elements"][0]
     slack.send(requests.button(EVIDENCE, button["value"]))
     (opened,) = slack.api.wait_for("views.open")
@@ -259,8 +256,8 @@ def test_the_agent_view_is_given_prompts_without_a_thread_and_the_older_surface_
     assert ("thread_ts" in first, second["thread_ts"], len(second["prompts"])) == (False, "7.1", 3)
     slack.api.wait_for("chat.postMessage")
     slack.send(requests.message(QUESTION, "7.2", channel="D1", thread="7.1"))
-    slack.api.wait_for("chat.stopStream")
-    assert [m["text"] for m in slack.api.said("D1")] == [listeners.GREETING, answered]
+    slack.api.wait_for_answers()
+    assert texts(slack, "D1") == [listeners.GREETING, answered]
 
 
 def test_only_allowed_channels_are_answered_and_direct_messages_always(bot: Chatbot, tmp_path: Path) -> None:
@@ -270,7 +267,7 @@ def test_only_allowed_channels_are_answered_and_direct_messages_always(bot: Chat
         assert slack.send(requests.command(QUESTION, slack.api.url + "hook"))[1] == intake.NOT_HERE
         slack.ask(QUESTION, channel="C2")
         slack.ask(QUESTION, channel="D1")
-        slack.api.wait_for("chat.stopStream", 2)
+        slack.api.wait_for_answers(2)
         assert [len(slack.api.said(c)) for c in ("C1", "C2", "D1")] == [0, 1, 1]
 
 
@@ -280,7 +277,7 @@ def test_who_asks_too_often_is_told_when_to_ask_again(bot: Chatbot, tmp_path: Pa
             slack.ask(QUESTION)
         told = slack.api.wait_for("chat.postEphemeral")[0]["text"]
         slack.ask(QUESTION, user="U2")
-        slack.api.wait_for("chat.stopStream", 3)
+        slack.api.wait_for_answers(3)
         assert told.startswith("You have asked as often as I may answer in a minute. Please ask again in ")
 
 
@@ -295,7 +292,7 @@ def test_what_the_queue_cannot_take_is_told_so(bot: Chatbot, tmp_path: Path) -> 
         assert [call["text"] for call in busy] == [intake.BUSY] * 2
         assert slack.send(requests.command(QUESTION, slack.api.url + "hook", user="U6"))[1] == intake.BUSY
         go.set()
-        slack.api.wait_for("chat.stopStream", 3)
+        slack.api.wait_for_answers(3)
 
 
 @pytest.mark.parametrize(
@@ -312,16 +309,31 @@ def test_a_thread_of_sixty_messages_is_read_page_by_page(bot: Chatbot, tmp_path:
     script = scripted(bot, bot.ask(QUESTION))
     with workspace(script, tmp_path, page=7) as slack:
         root = slack.ask("question 0")
-        slack.api.wait_for("chat.stopStream")
+        slack.api.wait_for_answers()
         for number in range(1, 59):
             slack.api.person_says(f"remark {number}", thread=root, user=f"U{number}")
         slack.ask("the last one?", thread=root)
-        slack.api.wait_for("chat.stopStream", 2)
+        slack.api.wait_for_answers(2)
         question, history = script.asked[1]
         assert len(slack.api.messages) == 62
-        assert slack.api.count("conversations.replies") == {"conversations.replies": 9}
+        # A page from the old end says that there are more; then all of the last ten minutes are read.
+        assert slack.api.count("conversations.replies") == {"conversations.replies": 10}
         assert question == "the last one?"
         assert history == tuple(Turn(f"remark {number}", "") for number in range(39, 59))
+
+
+def test_a_long_thread_is_read_from_its_newest_end(bot: Chatbot, tmp_path: Path) -> None:
+    script = scripted(bot, bot.ask(QUESTION))
+    with workspace(script, tmp_path) as slack:
+        slack.api.step = 60
+        root = slack.ask("question 0")
+        slack.api.wait_for_answers()
+        for number in range(1, 1000):
+            slack.api.person_says(f"remark {number}", thread=root, user=f"U{number}")
+        slack.ask("the last one?", thread=root)
+        slack.api.wait_for_answers(2)
+        assert script.asked[1][1] == tuple(Turn(f"remark {number}", "") for number in range(980, 1000))
+        assert slack.api.count("conversations.replies") == {"conversations.replies": 3}
 
 
 def test_its_own_earlier_answers_are_recognised_exactly(bot: Chatbot, tmp_path: Path) -> None:
@@ -329,12 +341,12 @@ def test_its_own_earlier_answers_are_recognised_exactly(bot: Chatbot, tmp_path: 
     script = scripted(bot, answer)
     with workspace(script, tmp_path) as slack:
         root = slack.ask("one?")
-        slack.api.wait_for("chat.stopStream")
+        slack.api.wait_for_answers()
         # Another bot that claims to be us, and a message of ours that is no answer.
         forged = {"event_type": ANSWER, "event_payload": {"answer_id": "x"}}
         slack.api._add("C1", {"bot_id": "B2", "text": "forged", "thread_ts": root, "metadata": forged})
         slack.api._add("C1", {"user": "U6", "text": "as a person", "thread_ts": root, "metadata": forged})
         slack.send(requests.message("", "0.1", thread=root))
         slack.ask("two?", thread=root)
-        slack.api.wait_for("chat.stopStream", 2)
+        slack.api.wait_for_answers(2)
         assert script.asked[1] == ("two?", (Turn("one?", answer.text), Turn("as a person", "")))

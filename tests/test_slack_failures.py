@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from chatbot import Answer, Chatbot, Event, ReaderError
-from chatbot.slack.answering import FAILED
-from chatbot.slack.blocks import EVIDENCE, addresses_of
+from chatbot.slack.answering import FAILED, NO_MEMORY
+from chatbot.slack.blocks import EVIDENCE, SOURCES, addresses_of
 from chatbot.slack.desk import INTERRUPTED
 from chatbot.slack.listeners import NOT_DONE
 from chatbot.slack.memory import NOTICE
@@ -39,13 +39,13 @@ def shown(answer: Answer) -> str:
 def slowly(bot: Chatbot, answer: Answer) -> ScriptedChatbot:
     """The answer with a wait between its pieces, so that it is streamed."""
     pieces = [Event("text", f"{piece} ") for piece in answer.text.split(". ")]
-    return scripted(bot, answer, 1.05, pieces[0], 1.05, pieces[1])
+    return scripted(bot, answer, 2.05, pieces[0], 0.65, pieces[1])
 
 
 def test_a_slow_answer_is_streamed_and_ends_with_its_links_and_blocks(
     bot: Chatbot, tmp_path: Path, answer: Answer
 ) -> None:
-    with workspace(slowly(bot, answer), tmp_path) as slack:
+    with workspace(slowly(bot, answer), tmp_path, workers=1) as slack:
         slack.ask(QUESTION)
         slack.api.wait_for("chat.update")
         (message,) = slack.api.said()
@@ -59,7 +59,7 @@ def test_a_slow_answer_is_streamed_and_ends_with_its_links_and_blocks(
 def test_a_stream_that_slack_ended_is_replaced_by_the_whole_answer(
     bot: Chatbot, tmp_path: Path, answer: Answer, method: str
 ) -> None:
-    with workspace(slowly(bot, answer), tmp_path) as slack:
+    with workspace(slowly(bot, answer), tmp_path, workers=1) as slack:
         for expired in ("chat.appendStream", "chat.stopStream") if method == "chat.appendStream" else (method,):
             slack.api.failures[expired] = Failure(EXPIRED, times=9)
         slack.ask(QUESTION)
@@ -70,7 +70,7 @@ def test_a_stream_that_slack_ended_is_replaced_by_the_whole_answer(
 def test_where_neither_stream_nor_update_goes_the_answer_is_posted(
     bot: Chatbot, tmp_path: Path, answer: Answer
 ) -> None:
-    with workspace(slowly(bot, answer), tmp_path) as slack:
+    with workspace(slowly(bot, answer), tmp_path, workers=1) as slack:
         slack.api.failures["chat.stopStream"] = Failure(EXPIRED, times=9)
         slack.api.failures["chat.update"] = Failure("message_not_found", times=9)
         slack.ask(QUESTION)
@@ -82,22 +82,18 @@ def test_where_streams_do_not_go_the_answer_is_posted(bot: Chatbot, tmp_path: Pa
     with workspace(scripted(bot, answer), tmp_path) as slack:
         slack.api.failures["chat.startStream"] = Failure("channel_type_not_supported", times=9)
         slack.ask(QUESTION)
-        assert slack.api.wait_for("chat.postMessage")[0]["text"] == shown(answer)
+        assert slack.api.wait_for("chat.postMessage")[0]["blocks"][0]["text"] == shown(answer)
 
 
-@pytest.mark.parametrize("method", ["chat.stopStream", "chat.postMessage"])
+@pytest.mark.parametrize("method", ["chat.update", "chat.postMessage"])
 def test_blocks_that_slack_does_not_take_are_sent_as_plain_text(
     bot: Chatbot, tmp_path: Path, answer: Answer, method: str
 ) -> None:
-    with workspace(scripted(bot, answer), tmp_path) as slack:
-        if method == "chat.postMessage":
-            slack.api.failures["chat.startStream"] = Failure("not_allowed", times=9)
+    script = slowly(bot, answer) if method == "chat.update" else scripted(bot, answer)
+    with workspace(script, tmp_path, workers=1) as slack:
         slack.api.failures[method] = Failure("invalid_blocks")
         slack.ask(QUESTION)
-        slack.api.wait_for("chat.update" if method == "chat.stopStream" else "chat.postMessage")
-        said = slack.api.wait_for("chat.update" if method == "chat.stopStream" else "chat.postMessage", 1)
-        if method == "chat.postMessage":
-            said = slack.api.wait_for(method, 2)
+        said = slack.api.wait_for(method, 2)
         words = "".join(block["text"]["text"] for block in said[-1]["blocks"])
         assert {block["type"] for block in said[-1]["blocks"]} == {"section"}
         assert answer.text in words
@@ -107,11 +103,12 @@ def test_blocks_that_slack_does_not_take_are_sent_as_plain_text(
 def test_429_is_obeyed(bot: Chatbot, tmp_path: Path) -> None:
     limited = Failure("ratelimited", status=429, headers={"Retry-After": "1"}, times=2)
     with workspace(bot, tmp_path) as slack:
-        slack.api.failures["chat.stopStream"] = limited
+        slack.api.failures["chat.postMessage"] = limited
         slack.ask(QUESTION)
-        slack.api.wait_for("chat.stopStream", 3)
-        times = [call.at for call in slack.api.calls if call.method == "chat.stopStream"]
-        assert all(1.0 <= later - earlier < 3.0 for earlier, later in pairwise(times))
+        slack.api.wait_for_answers()
+        times = [call.at for call in slack.api.calls if call.method == "chat.postMessage"]
+        assert len(times) == 3
+        assert all(later - earlier >= 0.99 for earlier, later in pairwise(times))
         assert len(slack.api.said()) == 1
 
 
@@ -120,7 +117,7 @@ def test_429_is_obeyed(bot: Chatbot, tmp_path: Path) -> None:
     [
         [RuntimeError("the question was: SECRET")],
         [Event("stage", "searching"), Event("text", "Half an "), ConnectionError("SECRET")],
-        [1.05, Event("text", "Half an answer "), ConnectionError("SECRET")],
+        [2.05, Event("text", "Half an answer "), ConnectionError("SECRET")],
         [Event("stage", "searching")],
     ],
     ids=["at once", "in the middle", "while it streams", "no answer"],
@@ -131,7 +128,7 @@ def test_a_model_that_fails_is_told_in_one_sentence_and_logged(
     caplog.set_level(logging.DEBUG)
     with workspace(ScriptedChatbot(bot, script), tmp_path) as slack:
         slack.ask("What is SECRET?")
-        slack.api.wait_for("chat.update" if 1.05 in script else "chat.postMessage")
+        slack.api.wait_for("chat.update" if 2.05 in script else "chat.postMessage")
         (message,) = slack.api.said()
     told = re.fullmatch(APOLOGY, message["blocks"][0]["text"]["text"])
     assert told
@@ -142,12 +139,17 @@ def test_a_model_that_fails_is_told_in_one_sentence_and_logged(
     assert "SECRET" not in caplog.text
 
 
-def test_a_thread_that_cannot_be_read_is_told_as_a_failure(bot: Chatbot, tmp_path: Path) -> None:
+def test_a_thread_that_cannot_be_read_is_answered_without_memory_and_the_missing_scope_is_logged(
+    bot: Chatbot, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with workspace(bot, tmp_path) as slack:
-        slack.api.failures["conversations.replies"] = Failure("missing_scope", times=9)
-        slack.ask("and the bigger one?", thread="4.1")
-        slack.api.wait_for("chat.postMessage")
-        assert re.fullmatch(APOLOGY, slack.api.said()[0]["text"])
+        slack.api.failures["conversations.replies"] = Failure(
+            "missing_scope", times=9, more={"needed": "channels:history"}
+        )
+        slack.ask(QUESTION, thread="4.1")
+        slack.api.wait_for_answers()
+        assert NO_MEMORY in slack.api.said()[0]["text"]
+    assert "add the scope channels:history under OAuth & Permissions and install the app again" in caplog.text
 
 
 def test_a_mention_that_could_not_even_be_taken_is_told_as_a_failure(bot: Chatbot, tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_a_failure_is_not_told_where_the_app_is_not_allowed_to_answer(bot: Chatb
 def test_a_button_that_fails_says_so_to_who_pressed_it(bot: Chatbot, tmp_path: Path) -> None:
     with workspace(bot, tmp_path) as slack:
         slack.ask(QUESTION)
-        slack.api.wait_for("chat.stopStream")
+        slack.api.wait_for_answers()
         value = slack.api.said()[0]["blocks"][-3]["elements"][0]["value"]
         slack.api.failures["views.open"] = Failure("expired_trigger_id", times=9)
         slack.send(requests.button(EVIDENCE, value))
@@ -202,15 +204,14 @@ def test_nothing_anybody_wrote_and_no_token_reaches_the_log(
     caplog.set_level(logging.DEBUG)
     with workspace(bot, tmp_path) as slack:
         slack.ask("How much is HUSHHUSH?")
-        slack.api.wait_for("chat.stopStream")
+        slack.api.wait_for_answers()
         slack.send(requests.mention("HUSHHUSH", "8.1"), secret="another secret")
         slack.send(requests.message("HUSHHUSH", "8.2", subtype="me_message"))
         slack.send(requests.command("HUSHHUSH", slack.api.url + "hook/HUSHHUSH"))
         slack.api.wait_for("hook/HUSHHUSH")
-        slack.api.failures["chat.startStream"] = Failure("fatal_error", status=500, times=9)
-        slack.api.failures["chat.postMessage"] = Failure("fatal_error", status=500, times=9)
+        slack.api.failures["chat.postMessage"] = Failure("fatal_error", status=500, times=3)
         slack.ask("HUSHHUSH?")
-        slack.api.wait_for("chat.postMessage", 2)
+        slack.api.wait_for_answers(2)
     assert "HUSHHUSH" not in caplog.text
     assert "secret-token" not in caplog.text
     assert requests.SECRET not in caplog.text
@@ -221,9 +222,8 @@ def test_hostile_text_reaches_nobody_and_changes_nothing(bot: Chatbot, tmp_path:
     hostile = "Ask <!channel> <!here> <@U1> <#C1> &lt;!everyone&gt; @channel *bold* <https://evil.example|bank> [1]."
     with workspace(scripted(bot, replace(answer, text=hostile)), tmp_path) as slack:
         slack.ask("<!channel> <@U2> what?")
-        slack.api.wait_for("chat.stopStream")
+        slack.api.wait_for_answers()
         text = slack.api.said()[0]["text"]
         assert not re.search(r"(?:<|&lt;)[!@#]|@channel", text)
-        address = addresses_of(answer).get(1)
-        assert text.replace("\u2060", "") == (hostile.replace("[1]", f"[[1]]({address})") if address else hostile)
+        assert text.partition(SOURCES)[0].replace("\u2060", "") == hostile
         assert slack.desk.bot.asked[0][0] == "what?"  # type: ignore[attr-defined]

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from chatbot import Chatbot, ReaderError
-from chatbot.slack import desk as desks
+from chatbot import ReaderError
 from chatbot.slack import listeners
 from chatbot.slack.__main__ import main
-from chatbot.slack.desk import INTERRUPTED, keep_house
 from chatbot.slack.events import is_courtesy, says_stop
 from chatbot.slack.settings import SlackSettings, Tokens, slack_settings, slack_tokens
-from tests.servers.slack_workspace import workspace
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,6 +28,10 @@ def test_index_and_model_fall_back_to_the_common_settings() -> None:
     ("variable", "value", "told"),
     [
         ("CHANNELS", "general", "WATTWISE_SLACK_CHANNELS names 'general': it takes channel ids such as C0123ABCD, found under a channel's name."),
+        ("GROUPS", "everyone", "WATTWISE_SLACK_GROUPS names 'everyone': it takes ids of user groups such as S0123ABCD, found in a group's menu."),
+        ("TEAMS", "acme", "WATTWISE_SLACK_TEAMS names 'acme': it takes ids of workspaces or organisations such as T0123ABCD."),
+        ("CHANNEL_MODELS", "ollama:x", "WATTWISE_SLACK_CHANNEL_MODELS has 'ollama:x': it takes C0123ABCD=… for each channel."),
+        ("APP_URL", "chat.example", "WATTWISE_SLACK_APP_URL is 'chat.example': it takes the app's address, https://…."),
         ("WORKERS", "0", "WATTWISE_SLACK_WORKERS is 0: it takes a number above 0."),
         ("QUEUE", "many", "WATTWISE_SLACK_QUEUE is 'many': it takes a whole number."),
     ],
@@ -96,12 +97,13 @@ def test_the_manifest_asks_for_what_the_app_uses_and_no_more() -> None:
     prompts = features["agent_view"]["suggested_prompts"]
     assert tuple((p["title"], p["message"]) for p in prompts) == listeners.PROMPTS
     assert settings["event_subscriptions"]["bot_events"] == [
-        "app_home_opened", "app_mention", "message.channels", "message.groups", "message.im", "message.mpim", "reaction_added",
+        "agent_session_stopped", "app_home_opened", "app_mention", "app_uninstalled", "message.channels", "message.groups",
+        "message.im", "message.mpim", "reaction_added", "tokens_revoked",
     ]  # fmt: skip
     assert manifest["oauth_config"]["scopes"] == {
         "bot": [
-            "app_mentions:read", "assistant:write", "channels:history", "chat:write", "commands", "groups:history",
-            "im:history", "mpim:history", "reactions:read",
+            "app_mentions:read", "assistant:write", "channels:history", "chat:write", "commands", "files:read",
+            "groups:history", "im:history", "mpim:history", "reactions:read",
         ]
     }  # fmt: skip
     # Slack's own limits.
@@ -125,14 +127,3 @@ def test_a_question_about_stopping_is_no_wish_for_silence(text: str) -> None:
 @pytest.mark.parametrize(("text", "is_one"), [("thanks!", True), ("ok great, thank you", True), ("👍", True), ("ok and A100?", False)])  # fmt: skip
 def test_courtesies_are_told_from_questions(text: str, is_one: bool) -> None:
     assert is_courtesy(text) is is_one
-
-
-def test_who_asked_a_worker_that_died_is_told(bot: Chatbot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with workspace(bot, tmp_path) as slack:
-        slack.desk.state.begin("message:C1:1.1", "C1", "1.1", "U1")
-        keep_house(slack.desk)
-        assert slack.api.of("chat.postMessage") == []
-        monkeypatch.setattr(desks, "_LOST_AFTER", 0)
-        keep_house(slack.desk)
-        (told,) = slack.api.wait_for("chat.postMessage")
-        assert (told["text"], told["thread_ts"]) == (INTERRUPTED, "1.1")

@@ -1,3 +1,4 @@
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from chatbot import ReaderError
-from chatbot.slack.queueing import Rush, WorkQueue
-from chatbot.slack.state import Excerpt, KeptAnswer, SlackState
+from chatbot.slack.events import Asked, SharedFile
+from chatbot.slack.queueing import Rush, Turns, WorkQueue
+from chatbot.slack.state import Excerpt, KeptAnswer, Reply, SlackState, Work
 from ingest import Place
 
 Opener = Callable[[], SlackState]
@@ -68,20 +70,59 @@ def test_what_is_older_than_it_is_kept_is_deleted(opened: Opener) -> None:
     assert state.kept("a1") is None
 
 
-def test_a_question_whose_worker_died_is_given_out_once(opened: Opener) -> None:
-    state = opened()
-    state.begin("k1", "C1", "1.1", "U1")
-    state.begin("k2", "C1", "2.1", "U1")
-    state.finish("k2")
-    assert state.lost(60) == []
-    time.sleep(0.01)
-    assert state.lost(0.001) == [("k1", "C1", "1.1", "U1")]
-    assert state.lost(0.001) == []
+def asked(key: str, thread: str = "1.1") -> Asked:
+    return Asked(key, "q", "C1", thread, thread, "U1", "T1", "", (SharedFile("a.txt", "https://x", 3),))
+
+
+def test_work_that_nobody_holds_any_more_is_taken_over_once(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    dead, one, other = opened(), opened(), opened()
+    monkeypatch.setattr("chatbot.slack.state.LEASE", 0.2)
+    for key in ("k1", "k2", "k3"):
+        dead.begin(asked(key))
+    dead.finish("k2")
+    dead.streaming("k1", "C1", "1.1", "1.5")
+    reply = Reply("r1", "wattwise_answer", (({"type": "markdown", "text": "Yes."},),))
+    dead.keep_reply("k3", reply)
+    assert (one.take_over(), dead.is_wanted("k1"), one.is_streamed("C1", "1.5")) == ([], True, True)
+    time.sleep(0.25)
+    taken = [work for state in (one, other) for work in state.take_over()]
+    assert taken == [Work(asked("k1"), 1, "1.5", None), Work(asked("k3"), 1, "", reply)]
+    assert (dead.is_wanted("k1"), one.is_wanted("k1")) == (False, True)
+    dead.finish("k1")
+    one.stop("C1", "1.1")
+    assert (one.is_wanted("k1"), one.is_stopped("k1"), one.is_stopped("k2")) == (False, True, False)
+
+
+def test_work_is_held_as_long_as_it_is_renewed_and_given_away_at_a_stop(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = opened(), opened()
+    monkeypatch.setattr("chatbot.slack.state.LEASE", 0.2)
+    one.begin(asked("k1"))
+    for _ in range(4):
+        time.sleep(0.1)
+        one.renew()
+        assert other.take_over() == []
+    one.release()
+    assert [work.asked.key for work in other.take_over()] == ["k1"]
+
+
+@pytest.mark.parametrize("statement", ["BEGIN EXCLUSIVE", "PRAGMA max_page_count = 1"])
+def test_a_file_that_is_locked_or_full_says_so_within_a_second(tmp_path: Path, statement: str) -> None:
+    with closing(SlackState(tmp_path)) as state, closing(sqlite3.connect(state.place, isolation_level=None)) as holder:
+        if "max_page" in statement:
+            state._store.execute(statement)
+        holder.execute(statement)
+        with pytest.raises(ReaderError, match="cannot be written"):
+            state.claim(*(f"{number}" * 5000 for number in range(50)))
 
 
 def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ReaderError, match=r"^.*slack.sqlite cannot be written \(.*\): mend its permissions\.$"):
+    with pytest.raises(
+        ReaderError,
+        match=r"^.*slack.sqlite cannot be written \(.*\): mend its permissions, or make room on its disk\.$",
+    ):
         SlackState(tmp_path / "file")
 
 
@@ -127,3 +168,28 @@ def test_a_stop_that_is_too_short_says_so() -> None:
     assert not queue.stop(0.3)
     go.set()
     assert queue.stop(10)
+
+
+def test_what_is_put_off_comes_when_it_is_due_and_holds_up_no_worker() -> None:
+    queue, done = WorkQueue("test", workers=1, size=9), []
+    queue.later(lambda: done.append("later"), 0.2)
+    assert queue.offer(lambda: (done.append("first"), queue.later(lambda: done.append("last"), 0.4)))
+    assert queue.stop(10)
+    assert done == ["first", "later", "last"]
+
+
+def test_in_a_hurry_nothing_is_put_off() -> None:
+    queue, done = WorkQueue("test", workers=1, size=9), []
+    queue.later(lambda: done.append(1), 1000)
+    assert not queue.stop(0.1)
+    assert queue.stop(10, hurry=True)
+    assert done == [1]
+
+
+def test_a_limited_channel_has_turns_a_second_apart_and_others_none() -> None:
+    turns = Turns()
+    assert turns.wait_for("C1") == 0
+    turns.limited("C1", 5)
+    waits = [turns.wait_for("C1") for _ in range(3)]
+    assert [round(wait) for wait in waits] == [5, 6, 7]
+    assert turns.wait_for("C2") == 0

@@ -36,13 +36,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--http", action="store_true", help="take signed requests on a port instead of Socket Mode")
     parser.add_argument("--port", type=int, metavar="N", help="the port for --http (WATTWISE_SLACK_PORT, 3000)")
+    parser.add_argument(
+        "--health-port",
+        type=int,
+        metavar="N",
+        help="answer /health here in Socket Mode (WATTWISE_SLACK_HEALTH_PORT; with --http it is on the port)",
+    )
     parser.add_argument("--index", type=place_at, metavar="PLACE", help="the index (WATTWISE_INDEX, index)")
     parser.add_argument("--model", metavar="M", help="the reader's model (WATTWISE_MODEL, offline)")
     return parser
 
 
 def _settings(options: argparse.Namespace, environ: Mapping[str, str]) -> SlackSettings:
-    given = {name: getattr(options, name) for name in ("port", "index", "model") if getattr(options, name) is not None}
+    given = {
+        name: getattr(options, name)
+        for name in ("port", "health_port", "index", "model")
+        if getattr(options, name) is not None
+    }
     return replace(slack_settings(environ), **given)
 
 
@@ -54,7 +64,7 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
         raise ReaderError(_INSTALL) from error
     from chatbot.bot import Chatbot
     from chatbot.slack.desk import open_desk
-    from chatbot.slack.journal import slack_code
+    from chatbot.slack.journal import missing_scope, slack_code
     from chatbot.slack.listeners import slack_app
     from chatbot.slack.serving import serve_http, serve_socket
 
@@ -62,6 +72,10 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
     try:
         desk = open_desk(settings, tokens, bot)
     except SlackApiError as error:
+        if scope := missing_scope(error):
+            raise ReaderError(
+                f"The app lacks the scope {scope}. Add it under OAuth & Permissions and install the app again."
+            ) from error
         raise ReaderError(
             f"Slack does not take SLACK_BOT_TOKEN ({slack_code(error)}). Install the app in your workspace and copy its token again."
         ) from error

@@ -5,11 +5,12 @@ answers `msg_blocks_too_long` from some 13,200 characters on (github.com/slackap
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from chatbot.answer import Answer, Citation
-from chatbot.render import as_text
 from chatbot.slack.escaping import defanged, web_address
 from chatbot.slack.parts import Element, Part, Table, cell_elements, linked, parts_of, split_text
 
@@ -18,6 +19,10 @@ Message = tuple[Block, ...]
 
 FEEDBACK = "wattwise_feedback"
 EVIDENCE = "wattwise_evidence"
+SHARE = "wattwise_share"
+PAGE = "wattwise_page"
+# Where a message's text goes on with what its sources say.
+SOURCES = "\n\nSources:\n"
 MOST_BLOCKS = 50
 MOST_CHARACTERS = 12_000
 TABLE_ROWS = 100
@@ -25,24 +30,48 @@ TABLE_COLUMNS = 20
 TABLE_CHARACTERS = 10_000
 SECTION_CHARACTERS = 3000
 MARKDOWN_CHARACTERS = 11_000
+ADDRESS_CHARACTERS = 3000
 # Well under a markdown block's 12,000, so that messages are filled evenly.
 _TEXT_CHARACTERS = 4000
 _SHORTEST = 100
+# A citation number that is a link, as `linked` writes it.
+_LINKED_MARK = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
 
 
-def answer_messages(answer: Answer, answer_id: str, generation: int) -> tuple[Message, ...]:
-    """The answer with its sources, buttons and note, as one message or, where it is long, as several."""
+def answer_messages(answer: Answer, answer_id: str, generation: int, page: str = "") -> tuple[Message, ...]:
+    """The answer with its sources, buttons and note, as one message or, where it is long, as several.
+
+    `page` is the address of the app, where the question can be asked again.
+    """
     addresses = addresses_of(answer)
     blocks = [block for part in parts_of(answer) for block in _part_blocks(part, addresses)]
     blocks += [block for citation in _once(answer.citations) for block in _source_blocks(citation)]
-    blocks += [_evidence_button(answer_id)] if answer.passages else []
+    buttons = [_button(EVIDENCE, "Show evidence", value=answer_id)] if answer.passages else []
+    if page and len(address := f"{page}?{urlencode({'q': answer.question})}") <= ADDRESS_CHARACTERS:
+        buttons.append(_button(PAGE, "Open in the browser", url=address))
+    blocks += [{"type": "actions", "elements": buttons}] if buttons else []
     return packed([*blocks, _note(answer, generation), _feedback_buttons(answer_id)])
 
 
-def plain_messages(answer: Answer) -> tuple[Message, ...]:
-    """The same in plain text only, for when Slack does not take the blocks."""
-    pieces = split_text(as_text(answer), SECTION_CHARACTERS)
-    return packed([{"type": "section", "text": _plain_text(piece)} for piece in pieces])
+def text_messages(message: Message) -> tuple[Message, ...]:
+    """What a message says in plain text only, for when Slack does not take its blocks."""
+    return packed(literal(shown_text(message))[0])
+
+
+def literal(text: str) -> tuple[Message, ...]:
+    """A text as one message that shows it literally."""
+    return (tuple({"type": "section", "text": _plain_text(piece)} for piece in split_text(text, SECTION_CHARACTERS)),)
+
+
+def sharing(message: Message, answer_id: str) -> Message:
+    """A message that one person alone sees, with a button that shows it to all."""
+    return (*message, {"type": "actions", "elements": [_button(SHARE, "Share with everyone", value=answer_id)]})
+
+
+def shared_by(user: str, question: str) -> Message:
+    """What stands before an answer that somebody shares."""
+    who = {"type": "context", "elements": [{"type": "mrkdwn", "text": f"<@{user}> asked and shares the answer:"}]}
+    return (who, *literal(question)[0])
 
 
 def packed(blocks: Sequence[Block]) -> tuple[Message, ...]:
@@ -155,18 +184,17 @@ def _rich_text(*elements: Element) -> Block:
     return {"type": "rich_text", "elements": list(elements)}
 
 
-def _evidence_button(answer_id: str) -> Block:
-    button = {"type": "button", "action_id": EVIDENCE, "text": _plain_text("Show evidence"), "value": answer_id}
-    return {"type": "actions", "elements": [button]}
+def _button(action: str, text: str, **more: str) -> Element:
+    return {"type": "button", "action_id": action, "text": _plain_text(text), **more}
 
 
 def _note(answer: Answer, generation: int) -> Block:
-    checked = (
-        "nothing in the sources supports an answer"
-        if answer.refused
-        else f"every sentence checked against the words it cites, weakest support {answer.support:.0%}"
-    )
-    said = [f"AI-made answer: {checked}. Reader: {answer.model}. Index version: {generation}."]
+    checked = ""
+    if answer.refused:
+        checked = ": nothing in the sources supports an answer"
+    elif answer.citations:
+        checked = f": every sentence checked against the words it cites, weakest support {answer.support:.0%}"
+    said = [f"AI-made answer{checked}. Reader: {answer.model}. Index version: {generation}."]
     said += split_text(answer.notice, SECTION_CHARACTERS)[:9]
     return {"type": "context", "elements": [_plain_text(text) for text in said]}
 
@@ -186,17 +214,24 @@ def _plain_text(text: str) -> Element:
 
 
 def shown_text(message: Message) -> str:
-    """What a message says, for notifications and screen readers."""
-    pieces = [_text_of(block) for block in message if block["type"] in ("markdown", "section", "table")]
-    return defanged("\n".join(piece for piece in pieces if piece)) or "Sources"
+    """What the blocks of a message say, for notifications and screen readers."""
+    said = [_text_of(block) for block in message if block["type"] in ("markdown", "section", "table")]
+    sources = [_text_of(block) for block in message if block["type"] == "rich_text"]
+    notes = [element["text"] for block in message if block["type"] == "context" for element in block["elements"]]
+    body = "\n".join(text for text in said if text)
+    after = "\n".join((*sources, *notes))
+    return defanged(f"{body}{SOURCES}{after}" if sources else "\n\n".join(text for text in (body, after) if text))
 
 
 def _text_of(block: Block) -> str:
     if block["type"] == "table":
-        return "\n".join(" | ".join(_cell_text(cell) for cell in row).strip(" |") for row in block["rows"])
+        return "\n".join(" | ".join(_rich(cell) for cell in row).strip(" |") for row in block["rows"])
+    if block["type"] == "rich_text":
+        return _rich(block)
     text = block["text"]
-    return text if isinstance(text, str) else str(text["text"])
+    return _LINKED_MARK.sub(r"\1", text) if isinstance(text, str) else str(text["text"])
 
 
-def _cell_text(cell: Element) -> str:
-    return "".join(element["text"] for element in cell["elements"][0]["elements"])
+def _rich(block: Element) -> str:
+    parts = ("".join(element["text"] for element in part["elements"]) for part in block["elements"])
+    return "\n".join(f"    {text}" if number else text for number, text in enumerate(parts))

@@ -1,64 +1,135 @@
 """What the listeners and the workers share, put together once at the start."""
 
 import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
 from chatbot.feedback import FeedbackStore
-from chatbot.slack.delivery import CommandReply, notice_blocks
+from chatbot.slack.blocks import literal
+from chatbot.slack.delivery import respond, retries, seconds_to_wait
 from chatbot.slack.events import Asked, Identity
-from chatbot.slack.journal import described, log, quiet_logger
+from chatbot.slack.journal import described, failed, log, quiet_logger, slack_code
 from chatbot.slack.memory import NOTICE
-from chatbot.slack.queueing import Rush, WorkQueue
+from chatbot.slack.queueing import Rush, Turns, WorkQueue
 from chatbot.slack.settings import SlackSettings, Tokens
-from chatbot.slack.state import SlackState
+from chatbot.slack.state import LEASE, SlackState
+from ingest import Place
 
 if TYPE_CHECKING:
     from slack_sdk import WebClient
-    from slack_sdk.http_retry import RetryHandler
 
-# Slack says how long to wait each time; so often is a call tried again.
-_RATE_LIMIT_RETRIES = 5
 _NOTICE_WORKERS = 2
-# No question takes so long; what is open for longer was given up by a worker that died.
-_LOST_AFTER = 1800
 # So many seconds may go by at a stop until everybody whose question was interrupted has been told.
 _LAST_WORDS = 5.0
+_NOTICE_TRIES = 4
+# A follow-up may come before the mention that it follows, by so many seconds; so many of them are kept in mind.
+_EARLY_SECONDS = 30.0
+_MOST_EARLY = 200
+# With these Slack says that it will take nothing from the app any more.
+ENDINGS = frozenset(("invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"))
+OVER = "Slack does not take SLACK_BOT_TOKEN any more ({}). Install the app in your workspace, copy its token, and start again."
 INTERRUPTED = "I was interrupted before I could answer. Please ask again."
+
+
+class Ending:
+    """Why the process is to end by itself, once there is a reason."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.reason = ""
+
+    def because(self, code: str) -> None:
+        """End, because Slack says so; the first reason stays."""
+        self.reason = self.reason or OVER.format(code)
+        self.asked.set()
+
+
+class Members:
+    """The users that belong to the groups which may ask; everybody where there are none."""
+
+    def __init__(self, groups: tuple[str, ...], client: "WebClient") -> None:
+        self._groups = groups
+        self._client = client
+        self._users: frozenset[str] = frozenset()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask Slack who belongs to the groups."""
+        found = [self._client.usergroups_users_list(usergroup=group).get("users") or [] for group in self._groups]
+        self._users = frozenset(user for users in found for user in users)
+
+    def include(self, user: str) -> bool:
+        return not self._groups or user in self._users
+
+
+class Early:
+    """Messages of threads that are not followed yet: kept in mind for a moment, and never written down."""
+
+    def __init__(self) -> None:
+        self._found: deque[tuple[float, Asked, Mapping[str, Any]]] = deque(maxlen=_MOST_EARLY)
+
+    def note(self, asked: Asked, body: Mapping[str, Any]) -> None:
+        self._found.append((time.monotonic(), asked, body))
+
+    def behind(self, mention: Asked) -> list[tuple[Asked, Mapping[str, Any]]]:
+        """What came before its mention and was written behind it."""
+        since, place = time.monotonic() - _EARLY_SECONDS, (mention.channel, mention.thread)
+        return [
+            (asked, body)
+            for at, asked, body in list(self._found)
+            if at > since and (asked.channel, asked.thread) == place and asked.ts > mention.ts
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`client` waits when Slack says so, `hasty` does not; `answers` and `notices` are the queues of what is to be sent.
+    """`client` tries again what got lost, `hasty` does not; `answers` and `notices` are the queues of what is to be sent.
 
-    `stopping` is set once a stop has waited long enough: what is still under way ends then.
+    `bots` are those of channels that have an index or a model of their own. `stopping` is set once a stop has waited long enough:
+    what is still under way ends then.
     """
 
     settings: SlackSettings
     bot: Chatbot
+    bots: Mapping[str, Chatbot]
     client: "WebClient"
     hasty: "WebClient"
     me: Identity
+    members: Members
     state: SlackState
     feedback: FeedbackStore
     answers: WorkQueue
     notices: WorkQueue
     rush: Rush
+    turns: Turns = field(default_factory=Turns)
+    early: Early = field(default_factory=Early)
     stopping: threading.Event = field(default_factory=threading.Event)
+    ending: Ending = field(default_factory=Ending)
+
+    def bot_of(self, channel: str) -> Chatbot:
+        return self.bots.get(channel, self.bot)
 
 
 def open_desk(settings: SlackSettings, tokens: Tokens, bot: Chatbot) -> Desk:
-    """Sign in, open the stores and start the workers. SlackApiError when Slack does not take the token."""
+    """Sign in, open the stores and start the workers. SlackApiError when Slack does not take the token, or it lacks a scope."""
     client = slack_client(settings, tokens.bot_token, patient=True)
     me = client.auth_test()
     rush = Rush()
     return Desk(
         settings=settings,
         bot=bot,
+        bots=_bots(settings, bot),
         client=client,
         hasty=slack_client(settings, tokens.bot_token, patient=False),
-        me=Identity(str(me["user_id"]), str(me.get("bot_id") or "")),
+        me=Identity(str(me["user_id"]), str(me.get("bot_id") or ""), str(me.get("team_id") or "")),
+        members=Members(settings.groups, client),
         state=SlackState(settings.index),
         feedback=FeedbackStore(settings.index),
         answers=WorkQueue("answer", workers=settings.workers, size=settings.queue, rush=rush),
@@ -67,23 +138,41 @@ def open_desk(settings: SlackSettings, tokens: Tokens, bot: Chatbot) -> Desk:
     )
 
 
-def keep_house(desk: Desk) -> None:
-    """Delete what is too old, and tell those whose question died with its worker."""
-    desk.state.forget(desk.settings.keep_days)
-    for key, channel, thread, user in desk.state.lost(_LOST_AFTER):
-        log.warning("a question taken on %d s ago was never answered", _LOST_AFTER)
-        if thread:
-            tell(desk, Asked(key, "", channel, thread, "", user, ""), INTERRUPTED)
+def _bots(settings: SlackSettings, bot: Chatbot) -> dict[str, Chatbot]:
+    opened: dict[tuple[Place, str], Chatbot] = {(settings.index, settings.model): bot}
+    found = {}
+    for channel, place in settings.of_channels().items():
+        if place not in opened:
+            opened[place] = Chatbot.open(place[0], model=place[1])
+        found[channel] = opened[place]
+    return found
 
 
 def close_desk(desk: Desk) -> bool:
-    """Finish what was taken on; False when the time was too short for it, and who asked was told to ask again."""
+    """Finish what was taken on; False when the time was too short for it.
+
+    Whoever still waits is told to ask again. What Slack does not take in that time is left to the next process.
+    """
+    with _noted("leases were not renewed"):
+        desk.state.renew(desk.settings.stop_seconds + 2 * _LAST_WORDS + LEASE)
     finished = desk.answers.stop(desk.settings.stop_seconds)
     desk.stopping.set()
-    ended = desk.answers.stop(_LAST_WORDS)
-    if desk.notices.stop(_LAST_WORDS) and ended:
+    ended = desk.answers.stop(_LAST_WORDS, hurry=True)
+    ended = desk.notices.stop(_LAST_WORDS, hurry=True) and ended
+    with _noted("what is left was not given away"):
+        desk.state.release()
+    if ended:
         desk.state.close()
     return finished
+
+
+@contextmanager
+def _noted(what: str) -> Iterator[None]:
+    """A stop goes on where the store cannot be written."""
+    try:
+        yield
+    except ReaderError as error:
+        failed(what, error)
 
 
 def slack_client(settings: SlackSettings, token: str, *, patient: bool) -> "WebClient":
@@ -98,26 +187,22 @@ def slack_client(settings: SlackSettings, token: str, *, patient: bool) -> "WebC
     )
 
 
-def retries() -> "list[RetryHandler]":
-    """Waits as long as Slack asks for (429), and tries a lost connection once more."""
-    from slack_sdk.http_retry import ConnectionErrorRetryHandler, RateLimitErrorRetryHandler
-
-    return [RateLimitErrorRetryHandler(max_retry_count=_RATE_LIMIT_RETRIES), ConnectionErrorRetryHandler()]
-
-
 def tell(desk: Desk, asked: Asked, text: str, *, only_who_asked: bool = False) -> None:
     """Have a sentence of our own sent to the thread that asked, without the caller waiting for it.
 
-    Nothing is said for all to see where the app is not allowed to answer.
+    Nothing is said for all to see where the app is not allowed to answer, and nothing at all where nobody has asked it.
     """
-    if not only_who_asked and not desk.settings.allows(asked.channel):
+    if asked.overheard or (not only_who_asked and not desk.settings.allows(asked.channel)):
         return
-    if not desk.notices.offer(lambda: _send_notice(desk, asked, text, only_who_asked=only_who_asked)):
+    if not desk.notices.offer(partial(_send_notice, desk, asked, text, only_who_asked, 0)):
         log.warning("a notice was dropped: the queue of notices is full")
 
 
-def _send_notice(desk: Desk, asked: Asked, text: str, *, only_who_asked: bool) -> None:
-    where: dict[str, Any] = {"channel": asked.channel, "text": text, "blocks": notice_blocks(text)}
+def _send_notice(desk: Desk, asked: Asked, text: str, only_who_asked: bool, tries: int) -> None:
+    if not asked.thread and asked.reply_url:
+        respond(asked.reply_url, literal(text)[0])
+        return
+    where: dict[str, Any] = {"channel": asked.channel, "text": text, "blocks": literal(text)[0]}
     if asked.thread:
         where["thread_ts"] = asked.thread
     try:
@@ -127,6 +212,30 @@ def _send_notice(desk: Desk, asked: Asked, text: str, *, only_who_asked: bool) -
             metadata = {"event_type": NOTICE, "event_payload": {}}
             desk.client.chat_postMessage(metadata=metadata, unfurl_links=False, unfurl_media=False, **where)
     except Exception as error:
+        seconds = seconds_to_wait(error, tries)
+        if seconds is not None and tries < _NOTICE_TRIES and not desk.stopping.is_set():
+            desk.notices.later(partial(_send_notice, desk, asked, text, only_who_asked, tries + 1), seconds)
+            return
         log.warning("a notice was not sent: %s", described(error))
+        check_ending(desk, error)
         if asked.reply_url:
-            CommandReply(asked, retries()).say(text)
+            respond(asked.reply_url, literal(text)[0])
+
+
+def show_status(desk: Desk, asked: Asked, text: str) -> None:
+    """Show beside a thread what is being done, if Slack takes it at once."""
+
+    def show() -> None:
+        try:
+            desk.hasty.assistant_threads_setStatus(channel_id=asked.channel, thread_ts=asked.thread, status=text)
+        except Exception as error:
+            log.info("no status shown: %s", described(error))
+
+    desk.notices.offer(show)
+
+
+def check_ending(desk: Desk, error: BaseException) -> bool:
+    """Whether an error says that the token is not valid any more; the process then ends."""
+    if (code := slack_code(error)) in ENDINGS:
+        desk.ending.because(code)
+    return code in ENDINGS

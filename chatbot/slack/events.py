@@ -1,8 +1,9 @@
 """Slack's payloads read: who asks what, and where the answer belongs. Pure functions."""
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chatbot.slack.escaping import plain
@@ -18,22 +19,40 @@ _COURTESY = re.compile(
     r"(?:(?:ok(?:ay)?|great|cool|nice|perfect|got it|thanks?|thank you|thx|cheers|very much|a lot|so much)[\s,.!]*)*",
     re.IGNORECASE,
 )
+# How a question begins that has no question mark.
+_ASKS = re.compile(
+    r"(?:(?:and|so|ok(?:ay)?|but|hi|hey|please)\b[\s,]*)*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|can|could"
+    r"|will|would|should|has|have|compare|explain|list|name|tell|show|give|recommend|size|estimate)\b",
+    re.IGNORECASE,
+)
 _STOP = re.compile(r"(?:please\s+)?(?:stop|be quiet|shut up|stop (?:it|answering))(?:[\s,]*please)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the app is in its workspace."""
+    """Who the app is in its workspace, and which workspace that is."""
 
     user: str
     bot: str
+    team: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A file that was shared with a message; `size` in bytes."""
+
+    name: str
+    url: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question and where its answer belongs: a thread, or for a command the address it came with.
 
-    `key` names the message or command it stands in, the same for every event about it.
+    `key` names the message or command it stands in, the same for every event about it. `team` is the asker's workspace, which is
+    empty or another than the app's own where `foreign`. Nobody has asked the app where it is `overheard`: it stands in a thread
+    that the app follows.
     """
 
     key: str
@@ -44,11 +63,19 @@ class Asked:
     user: str
     team: str
     reply_url: str = ""
+    files: tuple[SharedFile, ...] = ()
+    foreign: bool = False
+    overheard: bool = False
 
     @property
     def direct(self) -> bool:
         """Whether it was asked in a direct message."""
         return self.channel.startswith("D")
+
+
+def asked_from_json(text: str) -> Asked:
+    asked = Asked(**json.loads(text))
+    return replace(asked, files=tuple(SharedFile(**file) for file in asked.files))  # type: ignore[arg-type]
 
 
 # What each kind of payload must have as text to be read.
@@ -58,8 +85,10 @@ _NEEDED = {
     "reaction_added": ("event.reaction", "event.item.type"),
     "assistant_thread_started": ("event.assistant_thread.channel_id", "event.assistant_thread.thread_ts"),
     "slash_command": ("trigger_id", "channel_id", "user_id"),
+    "agent_session_stopped": ("event.channel", "event.thread_ts"),
     "message_action": ("trigger_id", "channel.id", "user.id", "message.ts"),
     "block_actions": ("trigger_id", "user.id"),
+    "view_submission": ("trigger_id", "user.id"),
 }
 
 
@@ -87,6 +116,11 @@ def event_key(body: Payload) -> str:
     return f"event:{event_id}" if event_id else f"press:{trigger_id}" if trigger_id else ""
 
 
+def is_for_us(tokens: Any, me: Identity) -> bool:
+    """Whether the tokens of a `tokens_revoked` event are the app's own."""
+    return isinstance(tokens, Mapping) and me.user in (tokens.get("bot") or ())
+
+
 def written_by_person(event: Payload, me: Identity) -> bool:
     """Whether a message is a person's and new: no bot's, no edit, no join, none of our own."""
     user = event.get("user")
@@ -102,6 +136,8 @@ def asked_in_message(event: Payload, body: Payload, me: Identity) -> Asked:
     """The question in a message or mention; a message outside of threads begins its own."""
     ts = str(event["ts"])
     channel = str(event["channel"])
+    # In a channel that workspaces share, an event names the asker's; `team_id` is where the app is installed.
+    team = str(event.get("user_team") or event.get("team") or body.get("team_id") or "")
     return Asked(
         key=f"message:{channel}:{ts}",
         text=question_in(str(event.get("text") or ""), me),
@@ -109,7 +145,9 @@ def asked_in_message(event: Payload, body: Payload, me: Identity) -> Asked:
         thread=str(event.get("thread_ts") or ts),
         ts=ts,
         user=str(event["user"]),
-        team=str(body.get("team_id") or event.get("team") or ""),
+        team=team,
+        files=_files(event),
+        foreign=bool(body.get("is_ext_shared_channel", True)) and team not in ("", me.team),
     )
 
 
@@ -121,7 +159,8 @@ def asked_by_command(command: Payload, me: Identity) -> Asked:
         thread="",
         ts="",
         user=str(command["user_id"]),
-        team=str(command.get("team_id") or ""),
+        team=(team := str(command.get("team_id") or "")),
+        foreign=team not in ("", me.team),
         reply_url=str(command.get("response_url") or ""),
     )
 
@@ -137,8 +176,23 @@ def asked_by_shortcut(body: Payload, me: Identity) -> Asked:
         thread=str(message.get("thread_ts") or ts),
         ts=ts,
         user=str(body["user"]["id"]),
-        team=str((body.get("team") or {}).get("id") or ""),
+        team=(team := team_of_user(body)),
+        foreign=team not in ("", me.team),
+        files=_files(message),
         reply_url=str(body.get("response_url") or ""),
+    )
+
+
+def team_of_user(body: Payload) -> str:
+    """The workspace of who used a shortcut or pressed a button."""
+    return str(body["user"].get("team_id") or (body.get("team") or {}).get("id") or "")
+
+
+def _files(message: Payload) -> tuple[SharedFile, ...]:
+    found = [file for file in message.get("files") or () if isinstance(file, Mapping)]
+    return tuple(
+        SharedFile(str(f.get("name") or "a file"), str(f.get("url_private_download") or ""), int(f.get("size") or 0))
+        for f in found
     )
 
 
@@ -154,6 +208,11 @@ def mentions(text: str, user: str) -> bool:
 def speaks_to_others(text: str, me: Identity) -> bool:
     """Whether a message mentions people, and the bot is not among them."""
     return "<@" in text and not mentions(text, me.user)
+
+
+def is_question(text: str) -> bool:
+    """Whether a message that nobody was asked in reads as a question."""
+    return "?" in text or _ASKS.match(text.strip()) is not None
 
 
 def is_courtesy(question: str) -> bool:

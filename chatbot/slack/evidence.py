@@ -1,6 +1,6 @@
-"""The passages behind an answer, as a modal."""
+"""Modals: the passages behind an answer, and what was wrong with one that did not help."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chatbot.answer import Answer, Citation, Passage
@@ -9,6 +9,8 @@ from chatbot.slack.escaping import web_address
 from chatbot.slack.parts import split_text
 from chatbot.slack.state import Excerpt, KeptAnswer
 
+REASON = "wattwise_reason"
+REASONS = ("It is wrong", "It is not what I asked", "Something is missing", "It is hard to read")
 _MOST_BLOCKS = 100
 _SECTION = 3000
 # A view of more characters than this is refused by Slack.
@@ -63,6 +65,39 @@ def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
         "close": _plain("Close"),
         "blocks": blocks or [_section("No passage was found for this question.")],
     }
+
+
+def reason_view(answer_id: str) -> dict[str, Any]:
+    """The modal that asks why an answer did not help; both of its questions may be left open."""
+    options = [{"text": _plain(reason), "value": reason} for reason in REASONS]
+    choice = {"type": "radio_buttons", "action_id": "choice", "options": options}
+    words = {"type": "plain_text_input", "action_id": "words", "multiline": True, "max_length": 1000}
+    return {
+        "type": "modal",
+        "callback_id": REASON,
+        "private_metadata": answer_id,
+        "title": _plain("What was wrong?"),
+        "submit": _plain("Send"),
+        "close": _plain("Skip"),
+        "blocks": [
+            {"type": "input", "block_id": "choice", "optional": True, "label": _plain("The answer"), "element": choice},
+            {
+                "type": "input",
+                "block_id": "words",
+                "optional": True,
+                "label": _plain("In your words"),
+                "element": words,
+            },
+        ],
+    }
+
+
+def reason_given(view: Mapping[str, Any]) -> str:
+    """What was chosen and written in the modal; empty where nothing was."""
+    values = (view.get("state") or {}).get("values") or {}
+    chosen = ((values.get("choice") or {}).get("choice") or {}).get("selected_option") or {}
+    written = ((values.get("words") or {}).get("words") or {}).get("value") or ""
+    return ": ".join(text for text in (str(chosen.get("value") or ""), str(written).strip()) if text)
 
 
 def _excerpt_blocks(excerpt: Excerpt) -> Iterator[Block]:

@@ -29,13 +29,23 @@ def failed(what: str, error: BaseException) -> str:
 def described(error: BaseException) -> str:
     """An error's type, with Slack's error code where it has one, and those of what caused it."""
     cause = error.__cause__ or error.__context__
-    code = slack_code(error)
-    name = f"{type(error).__name__} {code}".rstrip()
+    name = f"{type(error).__name__} {slack_code(error)}".rstrip()
+    if scope := missing_scope(error):
+        name += f": add the scope {scope} under OAuth & Permissions and install the app again"
     return f"{name} from {described(cause)}" if cause else name
 
 
 def slack_code(error: BaseException) -> str:
     """Slack's code of an API error, "invalid_blocks" for example; empty for other errors."""
+    return _of_response(error, "error")
+
+
+def missing_scope(error: BaseException) -> str:
+    """The scope that the token would need for what it was refused; empty for other errors."""
+    return _of_response(error, "needed") if slack_code(error) == "missing_scope" else ""
+
+
+def _of_response(error: BaseException, field: str) -> str:
     response: Any = getattr(error, "response", None)
-    code = response.get("error") if hasattr(response, "get") else None
-    return code if isinstance(code, str) and len(code) < 64 else ""
+    value = response.get(field) if hasattr(response, "get") else None
+    return value if isinstance(value, str) and len(value) < 64 else ""

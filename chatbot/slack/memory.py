@@ -1,9 +1,9 @@
-"""The thread is the memory: its messages, read page by page, as the turns of a conversation."""
+"""The thread is the memory: its messages, from the newest end, as the turns of a conversation."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from chatbot.answer import Turn
+from chatbot.slack.blocks import SOURCES
 from chatbot.slack.escaping import plain
 from chatbot.slack.events import Asked, Identity, Payload, question_in, says_stop, written_by_person
 from chatbot.slack.state import SlackState
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from slack_sdk import WebClient
 
 # Marks our own messages: the answers themselves, what continues one, and everything else we say.
-ANSWER = "wattwise_answer"
+ANSWER: Final = "wattwise_answer"
 CONTINUED = "wattwise_continued"
-NOTICE = "wattwise_notice"
+NOTICE: Final = "wattwise_notice"
 _PAGE = 200
 _MOST_PAGES = 50
 _MOST_TURNS = 20
+# Slack gives a thread from its oldest end only. Of a long one ever more is read, from so many seconds before the question on.
+_WINDOWS = (600.0, 3600.0, 86_400.0, 30 * 86_400.0)
 
 
 def history_of(asked: Asked, client: "WebClient", me: Identity, state: SlackState) -> tuple[Turn, ...]:
@@ -25,58 +27,74 @@ def history_of(asked: Asked, client: "WebClient", me: Identity, state: SlackStat
     if asked.thread in ("", asked.ts):
         return ()
     turns: list[Turn] = []
-    for message in thread_messages(asked, client):
-        if _before(message, asked):
-            _add(message, turns, me, state)
+    for message in _newest(asked, client):
+        _add(message, turns, me, state)
     return tuple(turns[-_MOST_TURNS:])
 
 
-def thread_messages(asked: Asked, client: "WebClient") -> Iterator[Payload]:
-    """Every message of a thread up to the question, oldest first."""
+def _newest(asked: Asked, client: "WebClient") -> list[Payload]:
+    """The messages before the question, oldest first: all of a thread that fits a page, else enough of its end."""
+    found, is_whole = _messages(asked, client, pages=1, latest=asked.ts)
+    for window in () if is_whole else _WINDOWS:
+        found, _ = _messages(asked, client, latest=asked.ts, oldest=f"{float(asked.ts) - window:.6f}")
+        if len(found) > 2 * _MOST_TURNS:
+            break
+    # Timestamps are seconds and microseconds with a fixed number of digits, so they compare as texts.
+    return [message for message in found if str(message.get("ts", "")) < asked.ts]
+
+
+def messages_after(asked: Asked, client: "WebClient") -> list[Payload]:
+    """The messages of a thread behind the question."""
+    found, _ = _messages(asked, client, oldest=asked.ts)
+    return [message for message in found if str(message.get("ts", "")) > asked.ts]
+
+
+def _messages(
+    asked: Asked, client: "WebClient", *, pages: int = _MOST_PAGES, **bounds: str
+) -> tuple[list[Payload], bool]:
+    """The messages of a thread within bounds, and whether these are all."""
+    found: list[Payload] = []
     cursor = ""
-    for _ in range(_MOST_PAGES):
+    for _ in range(pages):
         page = client.conversations_replies(
             channel=asked.channel,
             ts=asked.thread,
-            latest=asked.ts,
             inclusive=True,
             limit=_PAGE,
             cursor=cursor or None,
             include_all_metadata=True,
+            **bounds,
         )
-        yield from page.get("messages") or []
+        found += page.get("messages") or []
         following = str((page.get("response_metadata") or {}).get("next_cursor") or "")
         if following in ("", cursor):
-            return
+            return found, True
         cursor = following
-
-
-def _before(message: Payload, asked: Asked) -> bool:
-    """Timestamps are seconds and microseconds with a fixed number of digits, so they compare as texts."""
-    return str(message.get("ts", "")) < asked.ts
+    return found, False
 
 
 def _add(message: Payload, turns: list[Turn], me: Identity, state: SlackState) -> None:
-    kind, answer_id = _mark(message, me)
+    kind, answer_id, _ = mark_of(message, me)
     text = str(message.get("text") or "")
     if kind == ANSWER:
         kept = state.kept(answer_id)
         question = kept.question if kept else ""
         if turns and not turns[-1].answer and question in ("", turns[-1].question):
             question = turns.pop().question
-        turns.append(Turn(question, kept.text if kept else plain(text)))
+        turns.append(Turn(question, kept.text if kept else plain(text.partition(SOURCES)[0])))
     elif kind == CONTINUED and turns and not state.kept(answer_id):
-        turns[-1] = Turn(turns[-1].question, f"{turns[-1].answer}\n{plain(text)}")
+        turns[-1] = Turn(turns[-1].question, f"{turns[-1].answer}\n{plain(text.partition(SOURCES)[0])}")
     elif not kind and written_by_person({**message, "edited": None}, me):
         question = question_in(text, me)
         if question and not says_stop(question):
             turns.append(Turn(question, ""))
 
 
-def _mark(message: Payload, me: Identity) -> tuple[str, str]:
-    """Which of our messages this is and the id of its answer; ("", "") for anybody else's, whatever they put in it."""
+def mark_of(message: Payload, me: Identity) -> tuple[str, str, str]:
+    """Which of our messages this is, the id of its reply, and the key of its question; empty for anybody else's, whatever is in it."""
     if not me.bot or message.get("bot_id") != me.bot:
-        return "", ""
+        return "", "", ""
     metadata = message.get("metadata") or {}
     payload = metadata.get("event_payload") or {}
-    return str(metadata.get("event_type") or NOTICE), str(payload.get("answer_id") or "")
+    kind = str(metadata.get("event_type") or NOTICE)
+    return kind, str(payload.get("answer_id") or ""), str(payload.get("key") or "")

@@ -1,18 +1,21 @@
-"""A bounded queue with its own worker threads: what it takes is done, what it cannot take is refused at once."""
+"""Work that waits: a bounded queue with its own threads, and turns for channels that Slack has limited."""
 
 import threading
 import time
 from collections.abc import Callable
-from queue import Empty, Full, Queue
+from heapq import heappop, heappush
+from itertools import count
 
 from chatbot.slack.journal import failed
 
 Job = Callable[[], object]
 
 
-# So long nothing must have come before an answer is begun, and so long one waits for that at the most; in seconds.
+# The quiet period before an answer is begun, and the longest wait for it; in seconds.
 _LULL = 0.03
 _LONGEST_RUSH = 2.0
+# Slack takes one message a second for a channel.
+_PACE = 1.0
 
 
 class Rush:
@@ -32,13 +35,41 @@ class Rush:
             time.sleep(rest)
 
 
+class Turns:
+    """Who may send into a channel when, once Slack has said that it takes no more for now: one a second, in order."""
+
+    def __init__(self) -> None:
+        self._free: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def limited(self, channel: str, seconds: float) -> None:
+        """Slack takes nothing for the channel for so long."""
+        with self._lock:
+            self._free[channel] = max(self._free.get(channel, 0.0), time.monotonic() + seconds)
+
+    def wait_for(self, channel: str) -> float:
+        """Seconds until the next turn in the channel, which is then taken; 0 where it is not limited."""
+        with self._lock:
+            now = time.monotonic()
+            turn = self._free.get(channel, 0.0)
+            if turn <= now:
+                self._free.pop(channel, None)
+                return 0.0
+            self._free[channel] = turn + _PACE
+            return turn - now
+
+
 class WorkQueue:
     """Jobs in the order they came, up to `size` of them waiting, `workers` at a time, none begun in a rush."""
 
     def __init__(self, name: str, *, workers: int, size: int, rush: Rush | None = None) -> None:
         self._rush = rush or Rush()
-        self._jobs: Queue[Job] = Queue(size)
-        self._stopping = threading.Event()
+        self._size = size
+        self._jobs: list[tuple[float, int, Job]] = []
+        self._numbers = count()
+        self._changed = threading.Condition()
+        self._busy = 0
+        self._stopping = self._hurried = False
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True) for number in range(workers)
         ]
@@ -47,33 +78,59 @@ class WorkQueue:
 
     def offer(self, job: Job) -> bool:
         """Take a job on; False when the queue is full or stopping."""
-        if self._stopping.is_set():
-            return False
-        try:
-            self._jobs.put_nowait(job)
-        except Full:
-            return False
+        with self._changed:
+            if self._stopping or len(self._jobs) >= self._size:
+                return False
+            self._push(job, time.monotonic())
         return True
 
-    def stop(self, seconds: float) -> bool:
-        """Take nothing more and finish what was taken; False when the time was too short for it."""
-        self._stopping.set()
+    def later(self, job: Job, seconds: float) -> None:
+        """Have a job that was taken on before done so much later, without a worker waiting for it."""
+        with self._changed:
+            self._push(job, time.monotonic() + seconds)
+
+    def ahead(self) -> int:
+        """How many jobs come before one that is offered now."""
+        with self._changed:
+            return len(self._jobs) + self._busy
+
+    def stop(self, seconds: float, *, hurry: bool = False) -> bool:
+        """Take nothing more and finish what was taken; False when the time was too short. In a hurry nothing is put off."""
+        with self._changed:
+            self._stopping, self._hurried = True, self._hurried or hurry
+            self._changed.notify_all()
         end = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
 
+    def _push(self, job: Job, due: float) -> None:
+        heappush(self._jobs, (due, next(self._numbers), job))
+        self._changed.notify()
+
+    def _next(self) -> Job | None:
+        """The next job once it is due; None at the end of all work."""
+        with self._changed:
+            while True:
+                rest = self._jobs[0][0] - time.monotonic() if self._jobs else None
+                if rest is not None and (rest <= 0 or self._hurried):
+                    self._busy += 1
+                    return heappop(self._jobs)[2]
+                # What is being done may still be put off.
+                if self._stopping and rest is None and not self._busy:
+                    self._changed.notify_all()
+                    return None
+                self._changed.wait(rest)
+
     def _work(self) -> None:
-        while True:
-            try:
-                job = self._jobs.get(timeout=0.1)
-            except Empty:
-                if self._stopping.is_set():
-                    return
-                continue
+        while (job := self._next()) is not None:
             self._rush.wait()
             try:
                 job()
             except Exception as error:
                 # A job that fails must not take its worker with it.
                 failed("a job failed", error)
+            finally:
+                with self._changed:
+                    self._busy -= 1
+                    self._changed.notify()

@@ -7,24 +7,35 @@ from pathlib import Path
 
 from chatbot.answer import ReaderError
 from chatbot.settings import settings_from
-from ingest import Place
+from ingest import Place, place_at
 
 _PREFIX = "WATTWISE_SLACK_"
-_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
+_IDS = {
+    "channels": ("CGD", "channel ids such as C0123ABCD, found under a channel's name"),
+    "groups": ("S", "ids of user groups such as S0123ABCD, found in a group's menu"),
+    "teams": ("TE", "ids of workspaces or organisations such as T0123ABCD"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class SlackSettings:
     """`WATTWISE_SLACK_*` variables; `index` and `model` fall back to `WATTWISE_INDEX` and `WATTWISE_MODEL`.
 
-    No `channels` means every channel the app is invited to; direct messages are always answered. `keep_days` is how long
-    answers are kept for votes, evidence and memory. `stop_seconds` is how long a stop waits for what was taken on.
-    Telling those who are left takes up to 10 s more, and most platforms kill a container after 30 s.
+    No `channels` means every channel the app is invited to; direct messages are always answered. No `groups` means everybody;
+    who belongs to another workspace is answered only where `teams` names it. `channel_indexes` and `channel_models` are
+    "C0123ABCD=…" each. `app_url` is the address of the app, linked under answers. `keep_days` is how long answers are kept for
+    votes, evidence and memory. `stop_seconds` is how long a stop waits for what was taken on. Telling those who are left takes
+    up to 10 s more, and most platforms kill a container after 30 s. `health_port` is where Socket Mode answers /health; 0: nowhere.
     """
 
     index: Place = Path("index")
     model: str = "offline"
     channels: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
+    channel_indexes: tuple[str, ...] = ()
+    channel_models: tuple[str, ...] = ()
+    app_url: str = ""
     per_minute: int = 10
     workers: int = 4
     queue: int = 500
@@ -33,11 +44,24 @@ class SlackSettings:
     stop_seconds: float = 20.0
     host: str = "127.0.0.1"
     port: int = 3000
+    health_port: int = 0
     api_url: str = "https://slack.com/api/"
 
     def allows(self, channel: str) -> bool:
         """Whether the app may say something in a channel for all to see."""
         return channel.startswith("D") or not self.channels or channel in self.channels
+
+    def of_channels(self) -> dict[str, tuple[Place, str]]:
+        """The index and the model of each channel that has one of its own."""
+        indexes, models = _pairs(self.channel_indexes), _pairs(self.channel_models)
+        return {
+            channel: (place_at(indexes[channel]) if channel in indexes else self.index, models.get(channel, self.model))
+            for channel in {**indexes, **models}
+        }
+
+
+def _pairs(given: tuple[str, ...]) -> dict[str, str]:
+    return {channel: value for channel, _, value in (pair.partition("=") for pair in given)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +80,16 @@ def slack_settings(environ: Mapping[str, str]) -> SlackSettings:
         for name in ("INDEX", "MODEL")
     }
     settings = settings_from({**environ, **common}, SlackSettings, prefix=_PREFIX)
-    for channel in settings.channels:
-        if not _CHANNEL_ID.fullmatch(channel):
-            raise ReaderError(
-                f"{_PREFIX}CHANNELS names {channel!r}: it takes channel ids such as C0123ABCD, found under a channel's name."
-            )
+    for name, (letters, takes) in _IDS.items():
+        for given in getattr(settings, name):
+            if not re.fullmatch(f"[{letters}][A-Z0-9]{{2,}}", given):
+                raise ReaderError(f"{_PREFIX}{name.upper()} names {given!r}: it takes {takes}.")
+    for name in ("channel_indexes", "channel_models"):
+        for given in getattr(settings, name):
+            if not re.fullmatch("[CGD][A-Z0-9]{2,}=.+", given):
+                raise ReaderError(f"{_PREFIX}{name.upper()} has {given!r}: it takes C0123ABCD=… for each channel.")
+    if settings.app_url and not re.match("https?://", settings.app_url):
+        raise ReaderError(f"{_PREFIX}APP_URL is {settings.app_url!r}: it takes the app's address, https://….")
     for name in ("per_minute", "workers", "queue", "longest_question", "keep_days", "stop_seconds"):
         if getattr(settings, name) <= 0:
             raise ReaderError(f"{_PREFIX}{name.upper()} is {getattr(settings, name)}: it takes a number above 0.")

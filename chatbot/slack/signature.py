@@ -17,6 +17,10 @@ def fault_of(body: bytes, timestamp: str, signature: str, *, secret: str, now: f
     if not _TIMESTAMP.fullmatch(timestamp) or not _SIGNATURE.fullmatch(signature):
         return "it is not signed"
     if abs(now - int(timestamp)) > _FIVE_MINUTES:
-        return "it was signed more than five minutes from now"
+        return "it was signed more than five minutes from now: set this machine's clock"
     right = hmac.new(secret.encode(), f"v0:{timestamp}:".encode() + body, hashlib.sha256).hexdigest()
-    return "" if hmac.compare_digest(f"v0={right}", signature) else "its signature does not match"
+    return (
+        ""
+        if hmac.compare_digest(f"v0={right}", signature)
+        else "its signature does not match: it is not Slack's, or SLACK_SIGNING_SECRET is not the app's"
+    )

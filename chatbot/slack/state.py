@@ -1,4 +1,4 @@
-"""What several workers and restarts must agree on, in one SQLite file of the index folder, or in its database: claims, threads, limits, answers."""
+"""What several processes and restarts must agree on, in one SQLite file beside the index or in its database: claims, work, threads, answers."""
 
 import json
 import sqlite3
@@ -9,25 +9,37 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 from chatbot.answer import ReaderError
 from chatbot.private_files import is_damage, open_private_database, told, upsert
+from chatbot.slack.events import Asked, asked_from_json
 from ingest import Database, Place, Records
 
 FILE_NAME = "slack.sqlite"
 # Slack repeats an event for an hour at the most.
 _CLAIMS_KEPT = 2 * 86_400
+# Whoever has waited for so long does not wait any more.
+_WORK_KEPT = 86_400
 _WINDOW = 60.0
+# A process renews its leases every few seconds; what it has not renewed for so long is taken over by another.
+LEASE = 20.0
+# An event must be acknowledged within three seconds, also while somebody else writes.
+_PATIENCE = 0.5
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, at REAL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS asked ("user" TEXT, at REAL);
 CREATE INDEX IF NOT EXISTS asked_by ON asked ("user", at);
 CREATE TABLE IF NOT EXISTS threads (channel TEXT, thread TEXT, state TEXT, PRIMARY KEY (channel, thread)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at REAL, question TEXT, text TEXT, model TEXT, generation INTEGER, excerpts TEXT);
-CREATE TABLE IF NOT EXISTS open (key TEXT PRIMARY KEY, channel TEXT, thread TEXT, "user" TEXT, at REAL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replies (id TEXT PRIMARY KEY, at REAL, kind TEXT, messages TEXT);
+CREATE TABLE IF NOT EXISTS work (key TEXT PRIMARY KEY, at REAL, channel TEXT, thread TEXT, asked TEXT, owner TEXT, until REAL, attempts INTEGER, stopped INTEGER, stream TEXT, reply TEXT);
 CREATE TABLE IF NOT EXISTS messages (channel TEXT, ts TEXT, thread TEXT, at REAL, PRIMARY KEY (channel, ts)) WITHOUT ROWID;
 """
+_WORK = "key, at, channel, thread, asked, owner, until, attempts, stopped, stream, reply"
+_POSTED = upsert("messages", "channel, ts, thread, at", "channel, ts")
 ThreadState = Literal["", "followed", "silenced"]
+ReplyKind = Literal["wattwise_answer", "wattwise_notice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +67,33 @@ class KeptAnswer:
     excerpts: tuple[Excerpt, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is said to a question, as messages of blocks; kept until Slack has taken it all. An answer's id is that of its `KeptAnswer`."""
+
+    id: str
+    kind: ReplyKind
+    messages: tuple[tuple[dict[str, Any], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A question that was taken on and is not done: how often it was begun, its open stream, and its finished reply."""
+
+    asked: Asked
+    attempts: int = 0
+    stream: str = ""
+    reply: Reply | None = None
+
+
 class SlackState:
-    """Safe for many threads and processes at once. ReaderError when it cannot be written.
+    """Safe for many threads and processes at once. ReaderError when it cannot be written, or not soon enough.
 
     Only the owner of the file may read it; a damaged one is set aside (see `open_private_database`).
     """
 
     def __init__(self, index: Place) -> None:
+        self._owner = uuid4().hex
         self._lock = threading.Lock()
         self.place = index if isinstance(index, Database) else index / FILE_NAME
         with told():
@@ -90,24 +122,77 @@ class SlackState:
             connection.execute("INSERT INTO asked VALUES (?, ?)", (user, now))
         return 0.0
 
-    def begin(self, key: str, channel: str, thread: str, user: str) -> None:
-        """Note a question that was taken on, so that it is not forgotten when its worker dies."""
+    def begin(self, asked: Asked) -> None:
+        """Note a question that was taken on; until it is finished this process holds a lease on it."""
+        now = time.time()
+        about = (asked.key, now, asked.channel, asked.thread, json.dumps(asdict(asked)))
         with self._connection() as connection:
-            connection.execute(
-                upsert("open", 'key, channel, thread, "user", at', "key"), (key, channel, thread, user, time.time())
-            )
+            connection.execute(upsert("work", _WORK, "key"), (*about, self._owner, now + LEASE, 0, 0, "", ""))
 
     def finish(self, key: str) -> None:
         with self._connection() as connection:
-            connection.execute("DELETE FROM open WHERE key = ?", (key,))
+            connection.execute("DELETE FROM work WHERE key = ? AND owner = ?", (key, self._owner))
 
-    def lost(self, seconds: float) -> list[tuple[str, str, str, str]]:
-        """Key, channel, thread and user of the questions taken on longer ago than that; each is given out once."""
+    def streaming(self, key: str, channel: str, thread: str, ts: str) -> None:
+        """Note the message that an answer is streamed into."""
         with self._connection() as connection:
-            lost: list[tuple[str, str, str, str]] = connection.execute(
-                'DELETE FROM open WHERE at < ? RETURNING key, channel, thread, "user"', (time.time() - seconds,)
+            connection.execute("UPDATE work SET stream = ? WHERE key = ?", (ts, key))
+            connection.execute(_POSTED, (channel, ts, thread, time.time()))
+
+    def is_streamed(self, channel: str, ts: str) -> bool:
+        """Whether a message is what somebody's answer is streamed into."""
+        with self._connection() as connection:
+            row = connection.execute("SELECT 1 FROM work WHERE channel = ? AND stream = ?", (channel, ts)).fetchone()
+        return row is not None
+
+    def keep_reply(self, key: str, reply: Reply) -> None:
+        """Keep what is to be said to a question: it is sent from now on, whatever becomes of this process."""
+        with self._connection() as connection:
+            row = (reply.id, time.time(), reply.kind, json.dumps(reply.messages, ensure_ascii=False))
+            connection.execute(upsert("replies", "id, at, kind, messages", "id"), row)
+            connection.execute("UPDATE work SET reply = ? WHERE key = ?", (reply.id, key))
+
+    def reply(self, reply_id: str) -> Reply | None:
+        with self._connection() as connection:
+            return _reply(connection, reply_id)
+
+    def is_wanted(self, key: str) -> bool:
+        """Whether a question is still this process's to answer: not stopped, and not taken over by another one."""
+        with self._connection() as connection:
+            row = connection.execute("SELECT owner, stopped FROM work WHERE key = ?", (key,)).fetchone()
+        return bool(row == (self._owner, 0))
+
+    def is_stopped(self, key: str) -> bool:
+        """Whether a person has stopped the answer to a question."""
+        with self._connection() as connection:
+            row = connection.execute("SELECT stopped FROM work WHERE key = ?", (key,)).fetchone()
+        return bool(row == (1,))
+
+    def renew(self, seconds: float = 0.0) -> None:
+        """Hold what this process works on for so much longer, or for the length of a lease."""
+        with self._connection() as connection:
+            connection.execute(
+                "UPDATE work SET until = ? WHERE owner = ?", (time.time() + (seconds or LEASE), self._owner)
+            )
+
+    def release(self) -> None:
+        """Leave what is not done to whoever comes next."""
+        with self._connection() as connection:
+            connection.execute("UPDATE work SET until = 0, owner = '' WHERE owner = ?", (self._owner,))
+
+    def take_over(self) -> list[Work]:
+        """The questions that another process took on and does not hold any more; this one holds them now."""
+        now = time.time()
+        with self._connection(alone=True) as connection:
+            rows = connection.execute(
+                "UPDATE work SET owner = ?, until = ?, attempts = attempts + 1 WHERE until < ? AND owner != ?"
+                " RETURNING asked, attempts, stream, reply",
+                (self._owner, now + LEASE, now, self._owner),
             ).fetchall()
-        return lost
+            return [
+                Work(asked_from_json(asked), attempts, stream, _reply(connection, reply))
+                for asked, attempts, stream, reply in rows
+            ]
 
     def thread_state(self, channel: str, thread: str) -> ThreadState:
         with self._connection() as connection:
@@ -117,16 +202,22 @@ class SlackState:
         return row[0] if row else ""
 
     def follow(self, channel: str, thread: str) -> None:
-        """From now on the thread's messages are questions."""
+        """From now on the thread's messages may be questions."""
         self._set_thread(channel, thread, "followed")
 
     def silence(self, channel: str, thread: str) -> None:
         """From now on the thread is left alone, until the next mention."""
         self._set_thread(channel, thread, "silenced")
+        self.stop(channel, thread)
 
     def _set_thread(self, channel: str, thread: str, state: ThreadState) -> None:
         with self._connection() as connection:
             connection.execute(upsert("threads", "channel, thread, state", "channel, thread"), (channel, thread, state))
+
+    def stop(self, channel: str, thread: str) -> None:
+        """Have nobody go on with what is being answered in a thread."""
+        with self._connection() as connection:
+            connection.execute("UPDATE work SET stopped = 1 WHERE channel = ? AND thread = ?", (channel, thread))
 
     def keep(self, answer: KeptAnswer) -> None:
         excerpts = json.dumps([asdict(e) for e in answer.excerpts], ensure_ascii=False)
@@ -148,9 +239,7 @@ class SlackState:
     def posted(self, channel: str, ts: str, thread: str) -> None:
         """Remember which thread a message of ours stands in: a reaction names the message only."""
         with self._connection() as connection:
-            connection.execute(
-                upsert("messages", "channel, ts, thread, at", "channel, ts"), (channel, ts, thread, time.time())
-            )
+            connection.execute(_POSTED, (channel, ts, thread, time.time()))
 
     def thread_of(self, channel: str, ts: str) -> str:
         """The thread of a message of ours, or that of a thread's first message; empty for others."""
@@ -165,11 +254,11 @@ class SlackState:
     def forget(self, keep_days: int) -> None:
         """Delete what is older than it is kept."""
         now = time.time()
-        with self._connection() as connection:
-            connection.execute("DELETE FROM claims WHERE at < ?", (now - _CLAIMS_KEPT,))
-            connection.execute("DELETE FROM asked WHERE at < ?", (now - _WINDOW,))
-            for table in ("answers", "messages"):
-                connection.execute(f"DELETE FROM {table} WHERE at < ?", (now - keep_days * 86_400,))
+        kept = [("claims", _CLAIMS_KEPT), ("asked", _WINDOW), ("work", _WORK_KEPT)]
+        kept += [(table, keep_days * 86_400.0) for table in ("answers", "messages", "replies")]
+        for table, seconds in kept:
+            with self._connection() as connection:
+                connection.execute(f"DELETE FROM {table} WHERE at < ?", (now - seconds,))
 
     def close(self) -> None:
         if isinstance(self._store, sqlite3.Connection):
@@ -182,6 +271,7 @@ class SlackState:
             # Readers and the writer do not wait for one another, and a commit needs no flush to the disk.
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
+            database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
         except (OSError, sqlite3.Error) as error:
             raise _unwritable(file, error) from error
         return database
@@ -200,19 +290,28 @@ class SlackState:
     @contextmanager
     def _file(self, file: Path, alone: bool) -> Iterator[sqlite3.Connection]:
         # One connection, kept open: closing the last one writes the whole log to the disk, 30 ms each time.
-        assert isinstance(self._store, sqlite3.Connection)
+        if not self._lock.acquire(timeout=2 * _PATIENCE):
+            raise ReaderError(f"{file} is locked: end the program that holds it.")
+        store = self._store
+        assert isinstance(store, sqlite3.Connection)
         try:
-            with self._lock, self._store:
+            with store:
                 if alone:
-                    self._store.execute("BEGIN IMMEDIATE")
-                yield self._store
+                    store.execute("BEGIN IMMEDIATE")
+                yield store
         except sqlite3.Error as error:
             if is_damage(error):
-                with self._lock:
-                    self._store.close()
-                    self._store = self._opened(file)
+                store.close()
+                self._store = self._opened(file)
             raise _unwritable(file, error) from error
+        finally:
+            self._lock.release()
+
+
+def _reply(connection: Any, reply_id: str) -> Reply | None:
+    row = connection.execute("SELECT id, kind, messages FROM replies WHERE id = ?", (reply_id,)).fetchone()
+    return Reply(row[0], row[1], tuple(map(tuple, json.loads(row[2])))) if row else None
 
 
 def _unwritable(file: Path, error: Exception) -> ReaderError:
-    return ReaderError(f"{file} cannot be written ({error}): mend its permissions.")
+    return ReaderError(f"{file} cannot be written ({error}): mend its permissions, or make room on its disk.")

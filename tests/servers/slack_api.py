@@ -1,4 +1,7 @@
-"""Slack's Web API on loopback: it records every call, keeps the messages, and can be told to fail."""
+"""Slack's Web API on loopback: it records every call, keeps the messages, and can be told to fail, or to limit as Slack does.
+
+The limits are those of https://docs.slack.dev/apis/web-api/rate-limits, each without the bursts that Slack may allow beyond them.
+"""
 
 import json
 import threading
@@ -8,10 +11,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import ceil
 from typing import Any
 from urllib.parse import parse_qsl
 
+from tests.servers.slack_blocks import fault_of
+
 BOT_USER, BOT_ID, TEAM = "UBOT", "BBOT", "T1"
+# Calls a minute, for all of a workspace.
+TIERS = {
+    "chat.startStream": 20,
+    "chat.stopStream": 20,
+    "chat.appendStream": 100,
+    "chat.update": 50,
+    "chat.postEphemeral": 100,
+    "chat.postMessage": 300,
+    "conversations.replies": 50,
+    "assistant.threads.setStatus": 600,
+    "views.open": 100,
+    "usergroups.users.list": 20,
+}
+# A message a second for a channel, and as many at once.
+_AT_ONCE = 3
+_RESPONSES = 5
 
 
 @dataclass
@@ -22,6 +44,7 @@ class Failure:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     times: int = 1
+    more: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -29,17 +52,27 @@ class Call:
     method: str
     arguments: dict[str, Any]
     at: float
+    ok: bool = True
 
 
 class SlackApi:
-    """`calls` are in the order they came; `messages` are what a channel shows now, by (channel, ts)."""
+    """`calls` are in the order they came; `messages` are what a channel shows now, by (channel, ts); `groups` the members of user groups.
 
-    def __init__(self, page: int = 200) -> None:
+    From one message to the next `step` seconds go by.
+    """
+
+    def __init__(self, page: int = 200, *, tiers: bool = False) -> None:
+        self.tiers = tiers
+        self.groups: dict[str, list[str]] = {}
+        self.files: dict[str, bytes] = {}
+        self.rejected: list[str] = []
+        self._recent: dict[str, list[float]] = {}
         self.calls: list[Call] = []
         self.messages: dict[tuple[str, str], dict[str, Any]] = {}
         self.failures: dict[str, Failure] = {}
         self.page = page
         self.socket_url = ""
+        self.step = 1
         self.url = ""
         self._clock = 1_700_000_000
         self._lock = threading.Lock()
@@ -59,7 +92,7 @@ class SlackApi:
         with self._lock:
             return [m for (c, _), m in sorted(self.messages.items()) if c == channel and m.get("bot_id") == BOT_ID]
 
-    def wait_for(self, method: str, count: int = 1, seconds: float = 15.0) -> list[dict[str, Any]]:
+    def wait_for(self, method: str, count: int = 1, seconds: float = 60.0) -> list[dict[str, Any]]:
         """The arguments of a method's calls, once there are so many."""
         end = time.monotonic() + seconds
         with self._changed:
@@ -70,6 +103,19 @@ class SlackApi:
                     )
             return found
 
+    def wait_for_answers(self, count: int = 1, seconds: float = 60.0, *, kind: str = "wattwise_answer") -> None:
+        """Wait until so many answers have been posted, or put in the place of a stream."""
+        end = time.monotonic() + seconds
+
+        def told() -> int:
+            marks = ((c.arguments.get("metadata") or {}).get("event_type") for c in self.calls if c.ok)
+            return sum(mark == kind for mark in marks)
+
+        with self._changed:
+            while (found := told()) < count:
+                if not self._changed.wait(end - time.monotonic()):
+                    raise AssertionError(f"{found} of {count} answers; {Counter(c.method for c in self.calls)}")
+
     def person_says(self, text: str, *, channel: str = "C1", thread: str = "", user: str = "U1") -> str:
         """Put a person's message into a channel and give its timestamp."""
         return self._add(channel, {"user": user, "text": text, **({"thread_ts": thread} if thread else {})})
@@ -78,16 +124,47 @@ class SlackApi:
 
     def answer(self, method: str, given: dict[str, Any]) -> tuple[int, dict[str, str], dict[str, Any]]:
         """Do what the method does, then record the call: who waited for it sees what it did."""
-        call = Call(method, given, time.monotonic())
-        failure = self._failure(method)
+        at = time.monotonic()
+        failure = self._failure(method) or self._limit(method, given, at) or self._refusal(method, given)
         answering = None if failure else getattr(self, "_" + method.replace(".", "_"), None)
         answer = {"ok": True, **(answering(given) if answering else {})}
+        if failure and failure.error == "message_not_in_streaming_state":
+            self.messages[given["channel"], given["ts"]]["streaming"] = False
+        if "error" in answer:
+            failure = Failure(answer["error"])
         with self._changed:
-            self.calls.append(call)
+            self.calls.append(Call(method, given, at, failure is None))
             self._changed.notify_all()
         return (
-            (failure.status, failure.headers, {"ok": False, "error": failure.error}) if failure else (200, {}, answer)
+            (failure.status, failure.headers, {"ok": False, "error": failure.error, **failure.more})
+            if failure
+            else (200, {}, answer)
         )
+
+    def _limit(self, method: str, given: dict[str, Any], at: float) -> Failure | None:
+        """The failure of a call above its limit."""
+        limits = {method: (TIERS.get(method, 0), 60.0)}
+        if method == "chat.postMessage":
+            limits[f"{method} {given['channel']}"] = (_AT_ONCE, float(_AT_ONCE))
+        waits = [0.0]
+        with self._lock:
+            for name, (most, seconds) in limits.items() if self.tiers else ():
+                recent = self._recent[name] = [t for t in self._recent.get(name, []) if t > at - seconds]
+                if most and len(recent) >= most:
+                    waits.append(recent[-most] + seconds - at)
+            if max(waits) <= 0:
+                for name in limits:
+                    self._recent.setdefault(name, []).append(at)
+                return None
+        return Failure("ratelimited", 429, {"Retry-After": str(ceil(max(waits)))})
+
+    def _refusal(self, method: str, given: dict[str, Any]) -> Failure | None:
+        if "blocks" in given and (fault := fault_of(given["blocks"])):
+            self.rejected.append(f"{method}: {fault}")
+            return Failure("invalid_blocks")
+        if method.startswith("hook") and len(self.of(method)) >= _RESPONSES:
+            return Failure("used_url", 404)
+        return None
 
     def _failure(self, method: str) -> Failure | None:
         with self._lock:
@@ -99,7 +176,7 @@ class SlackApi:
 
     def _add(self, channel: str, message: dict[str, Any]) -> str:
         with self._lock:
-            self._clock += 1
+            self._clock += self.step
             ts = f"{self._clock}.000100"
             self.messages[channel, ts] = {"type": "message", "ts": ts, **message}
         return ts
@@ -127,30 +204,44 @@ class SlackApi:
         return {"ts": self._add(given["channel"], {**message, "bot_id": BOT_ID, "user": BOT_USER})}
 
     def _chat_appendStream(self, given: dict[str, Any]) -> dict[str, Any]:
-        self.messages[given["channel"], given["ts"]]["text"] += _streamed(given)
+        message = self.messages[given["channel"], given["ts"]]
+        if not message.get("streaming"):
+            return {"error": "message_not_in_streaming_state"}
+        message["text"] += _streamed(given)
         return {}
 
     def _chat_stopStream(self, given: dict[str, Any]) -> dict[str, Any]:
         message = self.messages[given["channel"], given["ts"]]
+        if not message.get("streaming"):
+            return {"error": "message_not_in_streaming_state"}
         message["text"] += _streamed(given)
         message.update({key: given[key] for key in ("blocks", "metadata") if key in given}, streaming=False)
         return {}
 
     def _chat_update(self, given: dict[str, Any]) -> dict[str, Any]:
         message = self.messages[given["channel"], given["ts"]]
-        message.update({key: given[key] for key in ("text", "blocks", "metadata") if key in given}, streaming=False)
+        if message.get("streaming"):
+            return {"error": "streaming_state_conflict"}
+        message.update({key: given[key] for key in ("text", "blocks", "metadata") if key in given})
         return {"ts": given["ts"]}
+
+    def _usergroups_users_list(self, given: dict[str, Any]) -> dict[str, Any]:
+        return {"users": self.groups.get(given["usergroup"], [])}
 
     def _conversations_replies(self, given: dict[str, Any]) -> dict[str, Any]:
         thread, first = given["ts"], int(given.get("cursor") or 0)
+        oldest, latest = given.get("oldest", "0"), given.get("latest", "9999999999")
+        page = min(self.page, int(given.get("limit") or 1000))
         with self._lock:
             found = [
                 message
                 for (channel, ts), message in sorted(self.messages.items())
-                if channel == given["channel"] and thread in (ts, message.get("thread_ts"))
+                if channel == given["channel"]
+                and thread in (ts, message.get("thread_ts"))
+                and (ts == thread or float(oldest) <= float(ts) <= float(latest))
             ]
-        following = str(first + self.page) if first + self.page < len(found) else ""
-        return {"messages": found[first : first + self.page], "response_metadata": {"next_cursor": following}}
+        following = str(first + page) if first + page < len(found) else ""
+        return {"messages": found[first : first + page], "response_metadata": {"next_cursor": following}}
 
 
 def _streamed(given: dict[str, Any]) -> str:
@@ -158,9 +249,9 @@ def _streamed(given: dict[str, Any]) -> str:
 
 
 @contextmanager
-def slack_api(page: int = 200) -> Iterator[SlackApi]:
+def slack_api(page: int = 200, *, tiers: bool = False) -> Iterator[SlackApi]:
     """The API on a free port of loopback; response addresses of commands are served under /hook."""
-    api = SlackApi(page)
+    api = SlackApi(page, tiers=tiers)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _request_class(api))
     server.daemon_threads = True
     api.url = f"http://127.0.0.1:{server.server_port}/api/"
@@ -194,6 +285,16 @@ def _request_class(api: SlackApi) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(payload)
+
+        def do_GET(self) -> None:
+            """A file, for who has the token; for others the page on which one signs in."""
+            known = self.headers.get("Authorization") == "Bearer xoxb-secret-token"
+            data = api.files[self.path.removeprefix("/api/files/")] if known else b"<html>Sign in</html>"
+            self.send_response(200)
+            self.send_header("Content-Type", "application/octet-stream" if known else "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from socket import SHUT_RDWR
 from typing import Any
 
 from websockets.exceptions import ConnectionClosed
@@ -45,7 +46,14 @@ class SlackSocket:
         before.send(json.dumps({"type": "disconnect", "reason": "refresh_requested"}))
         before.close()
 
-    def wait_for(self, *envelopes: str, seconds: float = 15) -> None:
+    def cut(self) -> None:
+        """Have the connection end without a word, as when a network goes down that tells so."""
+        before = self._connected()
+        with self._changed:
+            self._connection = None
+        before.socket.shutdown(SHUT_RDWR)
+
+    def wait_for(self, *envelopes: str, seconds: float = 60) -> None:
         with self._changed:
             assert self._changed.wait_for(lambda: all(e in self.acknowledged for e in envelopes), seconds)
 
@@ -59,7 +67,7 @@ class SlackSocket:
 
     def _connected(self) -> ServerConnection:
         with self._changed:
-            assert self._changed.wait_for(lambda: self._connection is not None, 15)
+            assert self._changed.wait_for(lambda: self._connection is not None, 60)
             assert self._connection is not None
             return self._connection
 
