@@ -23,7 +23,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
-from chatbot.proved_answers import answer_of
+from chatbot.proved_answers import certain_answer, likely_answer, nearest
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
@@ -209,8 +209,8 @@ class Chatbot:
 
 def _for_model(query: Query, index: Index, times: int) -> tuple[Passage, ...]:
     """What is found, and what proves the answer to a question of the corpus that means the same."""
-    proved = answer_of(query, index)
-    proofs = tuple(dict.fromkeys(evidence.passage for evidence in proved.draft.evidence)) if proved else ()
+    proved = likely_answer(nearest(query, index), None, index)
+    proofs = tuple(dict.fromkeys(evidence.passage for evidence in proved.evidence)) if proved else ()
     found = search(query, index, times)
     return merged([proofs, found], limit=len(proofs) + len(found)) if proofs else found
 
@@ -247,16 +247,16 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
-    proved = answer_of(query, index)
-    if known := (proved.draft if proved and proved.settles else None) or answer_by_sizing(query, index):
+    near = nearest(query, index)
+    if known := certain_answer(near, index) or answer_by_sizing(query, index):
         yield from _computed(query, known)
         return
     yield Event("stage", "reading")
     passages: tuple[Passage, ...] = ()
     verified = Verified("", (), ())
-    outside = proved is None and is_outside(query, index, answered=True)
+    outside = not near and is_outside(query, index, answered=True)
     for passages, scored in () if outside else passages_to_read(query, index):
-        draft = read(query, passages, index, scored, proved)
+        draft = read(query, passages, index, scored, near)
         verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
         if verified.citations:
             break

@@ -15,7 +15,7 @@ from chatbot.examination import examine
 from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import NEAREST, state_facts
 from chatbot.premise import judge
-from chatbot.proved_answers import Proved
+from chatbot.proved_answers import Match, likely_answer
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
@@ -27,7 +27,9 @@ from ingest import Index
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (lay_side_by_side, judge, compare, define, decide, state_facts)
+_COMPOSERS: tuple[Composer, ...] = (compare, define, decide, state_facts)
+# These go before an answer that was proved beforehand, too: what documents say each, and what is wrong in the question itself.
+_FIRST: tuple[Composer, ...] = (lay_side_by_side, judge)
 
 
 # Of more things than these at once the rows alone tell: a document speaks of one or two.
@@ -52,12 +54,12 @@ def read(
     passages: Sequence[Passage],
     index: Index,
     scored: Sequence[Scored] | None = None,
-    proved: Proved | None = None,
+    near: Sequence[Match] = (),
 ) -> Draft:
     """Draft an answer from passages; a draft without text is a refusal.
 
-    `scored` is their evidence, where that is known. Where no row of a table answers, `proved` is given if it is at least as likely to be
-    right as the best evidence.
+    `scored` is their evidence, where that is known, and `near` are the questions of the corpus that may mean what is asked: where no
+    row of a table answers, the answer to one of them is given if it is likely to be right.
     """
     if query.options:
         return examine(query, passages, index)
@@ -74,10 +76,19 @@ def read(
         return looked_up or Draft("", ())
     if looked_up and not told_by_rows and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
         return looked_up
-    if proved and proved.probability >= max((s.score for s in eligible(query, scored)), default=0.0):
-        return proved.draft
-    drafts = (compose(query, scored, passages, index) for compose in _COMPOSERS)
-    told = next((draft for draft in drafts if draft is not None), Notes().draft())
+    told = _first(_FIRST, query, scored, passages, index)
+    if told is None and near:
+        best = max(eligible(query, scored), key=lambda s: s.score, default=None)
+        if proved := likely_answer(near, best, index):
+            return proved
+    told = told or _first(_COMPOSERS, query, scored, passages, index) or Notes().draft()
     if looked_up:
         return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it
     return told
+
+
+def _first(
+    composers: Sequence[Composer], query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index
+) -> Draft | None:
+    drafts = (compose(query, scored, passages, index) for compose in composers)
+    return next((draft for draft in drafts if draft is not None), None)

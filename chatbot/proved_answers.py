@@ -27,13 +27,14 @@ from chatbot.meaning import nearness, vector_of
 from chatbot.names import mentioned
 from chatbot.quantities import quantities
 from chatbot.query import Query
+from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
-# So likely an answer is given before one that is computed, and so likely where no row of a table answers. What was learned is too
-# careful: its questions are of sections that the map had not seen. Of the natural questions that may be looked at, four in five that reach
-# the lower bound were matched rightly.
-SURE, LIKELY = 0.5, 0.2
+# An answer is given before one that is computed if it is so certain, where no evidence will do if it is so sure, and else only if it is
+# so likely. What was learned is too careful: its questions are of sections that the map had not seen. Of the natural questions that may
+# be looked at, some four in five that reach the last bound were matched rightly.
+CERTAIN, SURE, LIKELY = 0.8, 0.5, 0.25
 # So many of the nearest questions are looked at closely.
 _COMPARED = 12
 _KEPT = 4
@@ -41,6 +42,8 @@ _KEPT = 4
 _LONGEST = 600
 # A proof is among so many of the passages that have most of its words.
 _LOOKED_THROUGH = 20
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
     "nearest wording", "nearest three", "ahead of others", "answer as a whole", "answer word by word",
     "said of question", "said of wording", "said of section", "names missing", "names added", "figures missing",
@@ -92,28 +95,53 @@ class Matching:
         return np.asarray(found / np.linalg.norm(found, axis=-1, keepdims=True), dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """An answer that was proved beforehand, how likely its question means what is asked, and whether nothing is left to compute."""
-
-    draft: Draft
-    probability: float
-    settles: bool
-
-
-def answer_of(query: Query, index: Index) -> Proved | None:
-    """The answer to the question of the corpus that most likely means what is asked, None where none is LIKELY to.
+def nearest(query: Query, index: Index) -> tuple[Match, ...]:
+    """The questions of the corpus that may mean what is asked, the likeliest first.
 
     A question of several sentences is compared as a whole and by those that ask.
     """
     texts = dict.fromkeys((query.standalone, query.asking)) if not query.options else ()
-    found = [match for text in texts for match in matches(text, index)[:1]]
-    best = max(found, key=lambda match: match.probability, default=None)
-    if best is None or best.probability < LIKELY:
+    found = [m for text in texts for m in matches(text, index) if m.probability >= LIKELY and _fits(m, query)]
+    return tuple(sorted(found, key=lambda match: -match.probability))
+
+
+def _fits(match: Match, query: Query) -> bool:
+    """Whether an answer is of the kind that is asked for: a quantity of that dimension, a year that is named, a yes or a no."""
+    answer, wordings = match.question.answer.answer, match.question.wordings
+    if query.asks_number and query.dimensions.isdisjoint(q.dimension for q in quantities(answer)):
+        return not query.dimensions
+    if not set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall("\n".join((*wordings, answer)))):
+        return False
+    return not query.yes_no or match.probability >= SURE or bool(_VERDICT.match(answer))
+
+
+def certain_answer(found: Sequence[Match], index: Index) -> Draft | None:
+    """The likeliest answer, where that is certain and has all the figures of the question: then nothing is left to compute."""
+    if not found or found[0].probability < CERTAIN or found[0].features[FEATURES.index("figures missing")]:
         return None
-    sure = best.probability >= SURE
-    draft = _draft(best.question.answer, index, named=not sure)
-    return Proved(draft, best.probability, sure and not best.features[FEATURES.index("figures missing")]) if draft else None
+    return _draft(found[0].question.answer, index, named=False)
+
+
+def likely_answer(found: Sequence[Match], best: Scored | None, index: Index) -> Draft | None:
+    """The answer to give in place of the best evidence: one that this evidence proves, too, or else one that is at least as likely.
+
+    Where no evidence will do, the question may be one that nothing answers, and a likely answer is not enough.
+    """
+    agreeing = next((match for match in found if best and _is_proved_by(match.question.answer, best)), None)
+    chosen = agreeing or next(iter(found), None)
+    if chosen is None or (not agreeing and chosen.probability < (best.score if best else SURE)):
+        return None
+    return _draft(chosen.question.answer, index, named=chosen.probability < SURE)
+
+
+def _is_proved_by(answer: ProvedAnswer, evidence: Scored) -> bool:
+    words, name = evidence.unit.text.strip("* .-"), _name(evidence.unit.chunk.document.id)
+    return any(proof.document == name and (proof.quote in words or words in proof.quote) for proof in answer.proofs.values())
+
+
+def _name(document: str) -> str:
+    """The file name of a document without folder and ending."""
+    return document.rpartition("/")[2].rpartition(".")[0]
 
 
 def matches(text: str, index: Index, without: frozenset[int] = frozenset()) -> list[Match]:
@@ -193,7 +221,7 @@ def _evidence(name: str, quote: str, index: Index) -> Evidence | None:
     """Where a proof stands, by the words of it."""
     for chunk in index.chunks([id for id, _ in index.lexical(quote, _LOOKED_THROUGH)]):
         start = chunk.text.find(quote)
-        if start >= 0 and chunk.document.id.rpartition("/")[2].rpartition(".")[0] == name:
+        if start >= 0 and _name(chunk.document.id) == name:
             return Evidence(Passage(1, chunk, 1.0), chunk.start + start, chunk.start + start + len(quote))
     return None
 

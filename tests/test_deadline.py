@@ -14,7 +14,7 @@ from chatbot import Cancelled, Chatbot, ReaderError
 from chatbot.deadline import Limits, OutOfTime, apart, begin, check
 from chatbot.llm.scripted import ScriptedChatModel
 
-QUESTION = "What is the difference between Trainium and Inferentia?"
+QUESTION = "How do the L4, the H100 and Trainium differ in memory and in software?"
 
 
 class Visitor:

