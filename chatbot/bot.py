@@ -23,7 +23,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
-from chatbot.proved_answers import certain_answer, likely_answer, nearest
+from chatbot.proved_answers import is_sure, likely_answer, nearest
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
@@ -248,8 +248,8 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
-    if known := certain_answer(near, index) or answer_by_sizing(query, index):
-        yield from _computed(query, known)
+    if not is_sure(near) and (sized := answer_by_sizing(query, index)):
+        yield from _computed(query, sized)
         return
     yield Event("stage", "reading")
     passages: tuple[Passage, ...] = ()
@@ -268,7 +268,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
 
 
 def _computed(query: Query, draft: Draft) -> Iterator[Event]:
-    """An answer that is computed or was proved beforehand: its evidence is known, so no passages are searched."""
+    """A computed answer: its rows are looked up, so no passages are searched."""
     yield Event("stage", "checking")
     verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))

@@ -15,7 +15,7 @@ from chatbot.examination import examine
 from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import NEAREST, state_facts
 from chatbot.premise import judge
-from chatbot.proved_answers import Match, likely_answer
+from chatbot.proved_answers import Match, likely_answer, sure_answer
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
@@ -58,14 +58,17 @@ def read(
 ) -> Draft:
     """Draft an answer from passages; a draft without text is a refusal.
 
-    `scored` is their evidence, where that is known, and `near` are the questions of the corpus that may mean what is asked: where no
-    row of a table answers, the answer to one of them is given if it is likely to be right.
+    `scored` is their evidence, where that is known, and `near` are the questions of the corpus that may mean what is asked: the answer
+    to one of them is given if it is sure, or where no row of a table answers, if it is likely to be right.
     """
     if query.options:
         return examine(query, passages, index)
     if is_command(query.standalone) or asks_own_records(query.standalone):
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
+    best = max(eligible(query, scored), key=lambda s: s.score, default=None) if near else None
+    if sure := sure_answer(near, best, index):
+        return _first(_FIRST, query, scored, passages, index) or sure
     told_by_rows = _tell_rows(query, index)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return told_by_rows.draft
@@ -77,10 +80,8 @@ def read(
     if looked_up and not told_by_rows and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
         return looked_up
     told = _first(_FIRST, query, scored, passages, index)
-    if told is None and near:
-        best = max(eligible(query, scored), key=lambda s: s.score, default=None)
-        if proved := likely_answer(near, best, index):
-            return proved
+    if told is None and (proved := likely_answer(near, best, index)):
+        return proved
     told = told or _first(_COMPOSERS, query, scored, passages, index) or Notes().draft()
     if looked_up:
         return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it

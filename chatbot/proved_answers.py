@@ -31,10 +31,10 @@ from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
-# An answer is given before one that is computed if it is so certain, where no evidence will do if it is so sure, and else only if it is
-# so likely. What was learned is too careful: its questions are of sections that the map had not seen. Of the natural questions that may
-# be looked at, some four in five that reach the last bound were matched rightly.
-CERTAIN, SURE, LIKELY = 0.8, 0.5, 0.25
+# From here on an answer is given unless the evidence is all but certain, and need not say which question it is for; and from here on it is given where it
+# is likelier to be right than the evidence. What was learned is too careful: its questions are of sections that the map had not seen. Of
+# the natural questions that may be looked at, some four in five that reach the lower bound were matched rightly.
+SURE, LIKELY, _EXACT = 0.5, 0.2, 0.9
 # So many of the nearest questions are looked at closely.
 _COMPARED = 12
 _KEPT = 4
@@ -115,9 +115,14 @@ def _fits(match: Match, query: Query) -> bool:
     return not query.yes_no or match.probability >= SURE or bool(_VERDICT.match(answer))
 
 
-def certain_answer(found: Sequence[Match], index: Index) -> Draft | None:
-    """The likeliest answer, where that is certain and has all the figures of the question: then nothing is left to compute."""
-    if not found or found[0].probability < CERTAIN or found[0].features[FEATURES.index("figures missing")]:
+def is_sure(found: Sequence[Match]) -> bool:
+    """Whether the likeliest question is surely what is asked, and its answer has all the figures that are given: nothing is left to compute."""
+    return bool(found) and found[0].probability >= SURE and not found[0].features[FEATURES.index("figures missing")]
+
+
+def sure_answer(found: Sequence[Match], best: Scored | None, index: Index) -> Draft | None:
+    """The answer of the likeliest question where that is sure, and no evidence is more than that."""
+    if not is_sure(found) or (best and best.score > max(_EXACT, found[0].probability)):
         return None
     return _draft(found[0].question.answer, index, named=False)
 

@@ -101,9 +101,9 @@ def test_a_kind_of_thing_that_no_document_names_is_no_reason_to_refuse(bot: Chat
     assert not bot.ask("We train an LLM and want the smallest ecological damage. Which EC2 line?").refused
 
 
-def test_evidence_for_another_priority_is_no_reason(bot: Chatbot) -> None:
-    assert "Maximum speed" not in bot.ask("What is the cheapest way to train a 7B model from scratch?").text
-    assert "Maximum speed" in bot.ask("What is the fastest way to pre-train a model from scratch?").text
+def test_evidence_for_another_priority_is_no_reason(five: Chatbot) -> None:
+    assert "Maximum speed" not in five.ask("What is the cheapest way to train a 7B model from scratch?").text
+    assert "Maximum speed" in five.ask("What is the fastest way to pre-train a model from scratch?").text
 
 
 def test_where_something_is_offered_is_not_answered_by_what_it_is(bot: Chatbot) -> None:
@@ -165,8 +165,8 @@ def test_the_label_of_a_row_says_what_its_numbers_count(five: Chatbot) -> None:
     assert "33" in text
 
 
-def test_words_that_the_corpus_writes_as_one_are_found_apart(bot: Chatbot) -> None:
-    assert "two second-generation NeuronCores" in bot.ask("How many neuron cores are on a Trainium chip?").text
+def test_words_that_the_corpus_writes_as_one_are_found_apart(five: Chatbot) -> None:
+    assert "two second-generation NeuronCores" in five.ask("How many neuron cores are on a Trainium chip?").text
 
 
 def test_a_property_of_the_bigger_one_is_asked_of_it_alone(bot: Chatbot) -> None:
