@@ -248,7 +248,7 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
-    if not is_sure(near) and (sized := answer_by_sizing(query, index)):
+    if not is_sure(near, query) and (sized := answer_by_sizing(query, index)):
         yield from _computed(query, sized)
         return
     yield Event("stage", "reading")

@@ -67,7 +67,7 @@ def read(
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
     best = max(eligible(query, scored), key=lambda s: s.score, default=None) if near else None
-    if sure := sure_answer(near, best, index):
+    if sure := sure_answer(near, query, best, index):
         return _first(_FIRST, query, scored, passages, index) or sure
     told_by_rows = _tell_rows(query, index)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):

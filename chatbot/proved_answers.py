@@ -31,8 +31,8 @@ from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
-# From here on an answer is given unless the evidence is all but certain, and need not say which question it is for; and from here on it is given where it
-# is likelier to be right than the evidence. What was learned is too careful: its questions are of sections that the map had not seen. Of
+# From here on an answer is given unless the evidence is all but certain, and need not say which question it is for; and from here on it
+# is given where it is likelier to be right than the evidence. What was learned is too careful: its questions are of sections that the map had not seen. Of
 # the natural questions that may be looked at, some four in five that reach the lower bound were matched rightly.
 SURE, LIKELY, _EXACT = 0.5, 0.2, 0.9
 # So many of the nearest questions are looked at closely.
@@ -108,21 +108,28 @@ def nearest(query: Query, index: Index) -> tuple[Match, ...]:
 def _fits(match: Match, query: Query) -> bool:
     """Whether an answer is of the kind that is asked for: a quantity of that dimension, a year that is named, a yes or a no."""
     answer, wordings = match.question.answer.answer, match.question.wordings
-    if query.asks_number and query.dimensions.isdisjoint(q.dimension for q in quantities(answer)):
-        return not query.dimensions
+    if query.asks_number and _lacks_quantity(answer, query):
+        return False
     if not set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall("\n".join((*wordings, answer)))):
         return False
     return not query.yes_no or match.probability >= SURE or bool(_VERDICT.match(answer))
 
 
-def is_sure(found: Sequence[Match]) -> bool:
-    """Whether the likeliest question is surely what is asked, and its answer has all the figures that are given: nothing is left to compute."""
-    return bool(found) and found[0].probability >= SURE and not found[0].features[FEATURES.index("figures missing")]
+def _lacks_quantity(answer: str, query: Query) -> bool:
+    return bool(query.dimensions) and query.dimensions.isdisjoint(q.dimension for q in quantities(answer))
 
 
-def sure_answer(found: Sequence[Match], best: Scored | None, index: Index) -> Draft | None:
+def is_sure(found: Sequence[Match], query: Query) -> bool:
+    """Whether the likeliest question is surely what is asked, and nothing is left to compute: its answer has the figures that are given
+    and one of the kind that is asked about."""
+    if not found or found[0].probability < SURE or found[0].features[FEATURES.index("figures missing")]:
+        return False
+    return not _lacks_quantity(found[0].question.answer.answer, query)
+
+
+def sure_answer(found: Sequence[Match], query: Query, best: Scored | None, index: Index) -> Draft | None:
     """The answer of the likeliest question where that is sure, and no evidence is more than that."""
-    if not is_sure(found) or (best and best.score > max(_EXACT, found[0].probability)):
+    if not is_sure(found, query) or (best and best.score > max(_EXACT, found[0].probability)):
         return None
     return _draft(found[0].question.answer, index, named=False)
 
