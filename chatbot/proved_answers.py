@@ -131,7 +131,7 @@ def sure_answer(found: Sequence[Match], query: Query, best: Scored | None, index
     """The answer of the likeliest question where that is sure, and no evidence is more than that."""
     if not is_sure(found, query) or (best and best.score > max(_EXACT, found[0].probability)):
         return None
-    return _draft(found[0].question.answer, index, named=False)
+    return _draft(found[0].question, index, named=False)
 
 
 def likely_answer(found: Sequence[Match], best: Scored | None, index: Index) -> Draft | None:
@@ -143,7 +143,7 @@ def likely_answer(found: Sequence[Match], best: Scored | None, index: Index) -> 
     chosen = agreeing or next(iter(found), None)
     if chosen is None or (not agreeing and chosen.probability < (best.score if best else SURE)):
         return None
-    return _draft(chosen.question.answer, index, named=chosen.probability < SURE)
+    return _draft(chosen.question, index, named=chosen.probability < SURE)
 
 
 def _is_proved_by(answer: ProvedAnswer, evidence: Scored) -> bool:
@@ -211,8 +211,9 @@ def plain_answer(answer: ProvedAnswer) -> str:
     return " ".join(without_marks(answer.answer).split())
 
 
-def _draft(answer: ProvedAnswer, index: Index, *, named: bool) -> Draft | None:
+def _draft(question: Known, index: Index, *, named: bool) -> Draft | None:
     """The answer with its proofs where they stand, below its question where that is to be `named`; None where no proof stands any more."""
+    answer = question.answer
     found = {n: _evidence(proof.document, proof.quote, index) for n, proof in answer.proofs.items()}
     evidence = tuple(dict.fromkeys(e for e in found.values() if e is not None))
     if not evidence:
@@ -225,8 +226,9 @@ def _draft(answer: ProvedAnswer, index: Index, *, named: bool) -> Draft | None:
     text = re.sub(r"\[(\d+)\]", number, answer.answer)
     if named:
         text = f"Taken as “{answer.question}”\n{text}"
-    # The numbers were checked against the proofs when the answer was written: tests hold that.
-    return Draft(text, evidence, said=text)
+    # A number must stand in a proof that still stands, or in the question. That those of the shipped answers do without it, tests hold.
+    proved = (answer.proofs[n].quote for n, place in found.items() if place)
+    return Draft(text, evidence, said="\n".join((*question.wordings, *proved)))
 
 
 def _evidence(name: str, quote: str, index: Index) -> Evidence | None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot, Turn
+from chatbot.citations import verify
 from chatbot.computed import numbers
+from chatbot.proved_answers import _draft, load_book
 from ingest import Document, Index, Source, read_answers, sync
 from ingest.answers import Proof, ProvedAnswer, holds_answers, wording_chunks
 
@@ -115,6 +117,23 @@ def test_an_index_without_vectors_gives_no_answers_of_the_kind(kilns: Path, tmp_
     sync([kilns], tmp_path / "index", encoder="none")
     assert Index.open(tmp_path / "index").questions()[0] == []
     assert "[1]" in Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?").text
+
+
+def test_a_number_that_no_proof_has_is_not_shown(kilns: Path, tmp_path: Path) -> None:
+    (kilns / "answers.md").write_text(ANSWERS.replace("A firing takes 9 hours [2]", "A firing takes 7 hours [2]"))
+    sync([kilns], tmp_path / "index")
+    answer = Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?")
+    assert answer.text == "40 pots: the Ember holds 40 at once [1]."
+
+
+def test_every_answer_shipped_is_shown_whole(corpus_index: Path) -> None:
+    index = Index.open(corpus_index)
+    dropped = []
+    for question in load_book(index).questions:
+        draft = _draft(question, index, named=False)
+        assert draft
+        dropped += verify(draft.text, draft.evidence, said=draft.said).dropped
+    assert dropped == []
 
 
 def shipped() -> list[ProvedAnswer]:
