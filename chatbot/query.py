@@ -11,6 +11,7 @@ from chatbot.attribute import asked_attribute, asked_operation, names_property
 from chatbot.deadline import check
 from chatbot.evidence import sentences
 from chatbot.followup import condense
+from chatbot.glossary import in_english
 from chatbot.names import makers, names, proper_names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, quantities
@@ -208,7 +209,7 @@ def asking(text: str) -> str:
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
     stem = parse_options(question)
-    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else unhurried(question)), index)
+    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else unhurried(in_english(question))), index)
 
     def sizes_of(family: str) -> list[str]:
         return _sizes(family, index)
@@ -263,7 +264,7 @@ _OPTIONAL = re.compile(r"(?<=\w)\((e?s)\)")
 def _plain_turn(turn: Turn, index: Index) -> Turn:
     stem = parse_options(turn.question)
     check()
-    return Turn(correct(stem.text if stem else turn.question, index), turn.answer)
+    return Turn(correct(stem.text if stem else in_english(turn.question), index), turn.answer)
 
 
 def _sizes(family: str, index: Index) -> list[str]:
