@@ -1,41 +1,50 @@
 """Learn which question of the corpus means what a user asks: python benchmarks/learn_answers.py INDEX [--write].
 
 First a linear map of the vectors of sentences that brings two wordings of one question nearer to each other than to other questions' (InfoNCE;
-van den Oord et al. 2018, arXiv:1807.03748), then weights for a choice among the nearest questions and none (a conditional logit). For these,
-wordings are taken out and asked: with the rest of their section there, which is then right, and with the section taken out, when none is. The
-map is learned from four fifths of the sections, the weights from half of the others, and what is printed is of the other half, which neither
-had seen. The map that is written has learned from all, its weights from that fifth.
+van den Oord et al. 2018, arXiv:1807.03748), from the wordings themselves. Then weights for a choice among the nearest questions and none (a conditional
+logit), from `labels/asked.jsonl`: what people asked before they had read anything, and the question of the corpus that answers it, if any does. A turn
+that stands among the wordings is compared with the others alone. What is printed is of writers whose turns taught nothing.
 """
 
 import argparse
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from safetensors.numpy import save
+from safetensors.numpy import load_file, save
 from scipy.optimize import minimize
 from torch.nn.functional import cross_entropy, normalize
 
-from chatbot import proved_answers
-from chatbot.proved_answers import FEATURES, Book, Matching, load_book, matches
-from ingest import Index
+from chatbot import Chatbot, Turn, proved_answers
+from chatbot.proved_answers import FEATURES, LATER, Learned, Matching, load_book, matches
+from chatbot.query import understand
 
+LABELS = Path(__file__).parent / "labels" / "asked.jsonl"
+OUT = Path("chatbot/matching.safetensors")
 DIMENSION = 256
 STEPS = 400
 SECTIONS = 192
 RATE = 2e-3
 TEMPERATURE = 0.05
-PENALTY = 0.3
-ASKED = 1_000
-FOLDS = 5
-SURE = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+PENALTY = 1.0
+SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
-# A wording that was taken out: its section's number, whether that is there, features (found, FEATURES), and which of them is right, if any.
-Example = tuple[int, bool, np.ndarray, int | None]
+
+class Example(NamedTuple):
+    """A labelled turn: features of what is near, (found, features), and which of it is right, if any."""
+
+    writer: str
+    later: bool
+    kind: str
+    features: np.ndarray
+    right: int | None
 
 
 def learned_map(vectors: np.ndarray, sections: list[np.ndarray]) -> np.ndarray:
-    """(384, DIMENSION), from the rows of each section that may be learned from."""
+    """(384, DIMENSION), from the rows of each section."""
     draw, given = np.random.default_rng(0), torch.tensor(vectors)
     torch.manual_seed(0)
     weights = torch.nn.init.orthogonal_(torch.empty(vectors.shape[1], DIMENSION)).requires_grad_(True)
@@ -51,26 +60,42 @@ def learned_map(vectors: np.ndarray, sections: list[np.ndarray]) -> np.ndarray:
     return weights.detach().numpy()
 
 
-def examples(index: Index, book: Book) -> list[Example]:
-    """Of ASKED wordings, drawn from every fifth section."""
-    draw, found = np.random.default_rng(0), []
-    rows = [(number, row) for number in range(0, len(book.questions), FOLDS) for row in book.questions[number].rows]
-    for i in draw.permutation(len(rows))[:ASKED]:
-        number, row = rows[i]
-        question = book.questions[number]
-        for there in (True, False):
-            near = matches(question.wordings[question.rows.index(row)], index, frozenset({row} if there else question.rows))
-            right = next((n for n, match in enumerate(near) if match.question is question), None)
-            found.append((number, there, np.array([match.features for match in near]), right))
-    return found
+def examples(bot: Chatbot) -> Iterator[Example]:
+    """Every labelled turn with what is near to it, after the answers that the bot gives to the turns before it."""
+    book = load_book(bot.index)
+    numbers = {q.answer.question: q for q in book.questions}
+    rows: dict[str, list[int]] = {}
+    for q in book.questions:
+        for row, wording in zip(q.rows, q.wordings, strict=True):
+            rows.setdefault(_plain(wording), []).append(row)
+    said: dict[tuple[str, ...], tuple[Turn, ...]] = {(): ()}
+    for line in LABELS.read_text(encoding="utf-8").splitlines():
+        label = json.loads(line)
+        *before, last = label["turns"]
+        history = _history(tuple(before), bot, said)
+        standalone = understand(last, history, bot.index).standalone
+        found = matches(standalone, last, history, bot.index, frozenset(rows.get(_plain(last), ())))
+        right = next((n for n, match in enumerate(found) if match.question is numbers.get(label.get("section"))), None)
+        if found and (right is not None or label["answer"] != "section"):
+            yield Example(label["writer"], bool(before), label["answer"], np.array([m.features for m in found]), right)
 
 
-def fitted(found: list[Example]) -> np.ndarray:
-    """Weights and, last, the bias of a conditional logit with an L2 penalty; a right section that was not found teaches nothing."""
-    taught = [(f, right) for _, there, f, right in found if len(f) and (right is not None or not there)]
-    everything = np.concatenate([f for f, _ in taught])
+def _history(turns: tuple[str, ...], bot: Chatbot, said: dict[tuple[str, ...], tuple[Turn, ...]]) -> tuple[Turn, ...]:
+    if turns not in said:
+        before = _history(turns[:-1], bot, said)
+        said[turns] = (*before, Turn(turns[-1], bot.ask(turns[-1], before).text))
+    return said[turns]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def fitted(taught: list[Example]) -> np.ndarray:
+    """Weights and, last, the bias of a conditional logit with an L2 penalty."""
+    everything = np.concatenate([e.features for e in taught])
     mean, spread = everything.mean(axis=0), everything.std(axis=0) + 1e-6
-    scaled = [(np.column_stack([(f - mean) / spread, np.ones(len(f))]), right) for f, right in taught]
+    scaled = [(np.column_stack([(e.features - mean) / spread, np.ones(len(e.features))]), e.right) for e in taught]
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         penalty = PENALTY * np.append(w[:-1], 0.0)
@@ -84,64 +109,50 @@ def fitted(found: list[Example]) -> np.ndarray:
             slope += (odds / all_odds) @ x - (x[right] if right is not None else 0.0)
         return float(total), slope
 
-    w = minimize(loss, np.zeros(len(FEATURES) + 1), jac=True, method="L-BFGS-B").x
+    w = minimize(loss, np.zeros(everything.shape[1] + 1), jac=True, method="L-BFGS-B").x
     weights = w[:-1] / spread
     return np.append(weights, w[-1] - weights @ mean)
 
 
-def use(index: Index, matrix: np.ndarray) -> Book:
-    """Have the reader match with this map from now on, and without weights."""
-    matching = Matching(matrix, np.zeros(len(FEATURES), dtype=np.float32), 0.0)
-    proved_answers.load_matching = lambda: matching
-    proved_answers._books.clear()
-    return load_book(index)
-
-
-def right_first(book: Book, kept: set[int]) -> float:
-    """How often the wording nearest to a wording of the sections kept aside is of the same section."""
-    owner = np.concatenate([np.full(len(q.rows), n) for n, q in enumerate(book.questions)])
-    order = np.concatenate([q.rows for q in book.questions])
-    vectors, rows = book.mapped[order], np.flatnonzero([n in kept for n in owner])
-    near = vectors[rows] @ vectors.T
-    near[np.arange(len(rows)), rows] = -1.0
-    return float(np.mean(owner[near.argmax(axis=1)] == owner[rows]))
-
-
-def report(found: list[Example], weights: np.ndarray) -> None:
-    there = [e for e in found if e[1]]
-    print(f"{len(there)} wordings of {len({e[0] for e in there})} sections kept aside; right one among the compared: {np.mean([e[3] is not None for e in there]):.2f}")
-    best = []
-    for _, is_there, features, right in found:
-        odds = np.exp(features @ weights[:-1] + weights[-1])
-        best.append((is_there, odds.max() / (1 + odds.sum()), right is not None and int(odds.argmax()) == right))
-    print(f"likeliest one right: {np.mean([right for is_there, _, right in best if is_there]):.2f}")
+def report(found: list[Example]) -> None:
+    """Each writer's turns, by weights learned from the others'."""
+    told = []
+    for writer in sorted({e.writer for e in found}):
+        weights = fitted([e for e in found if e.writer != writer])
+        for e in found:
+            if e.writer == writer:
+                odds = np.exp(e.features @ weights[:-1] + weights[-1])
+                told.append((e.right is not None, int(odds.argmax()) == e.right, odds.max() / (1 + odds.sum())))
+    print(f"  likeliest right: {np.mean([right for there, right, _ in told if there]):.2f} of {sum(t[0] for t in told)}")
     for sure in SURE:
-        right, another = (np.mean([p >= sure and r is wanted for is_there, p, r in best if is_there]) for wanted in (True, False))
-        invented = np.mean([p >= sure for is_there, p, _ in best if not is_there])
-        print(f"from {sure:.1f}: right {right:.2f}, another {another:.2f}; without their section answered {invented:.2f}")
+        right, another = (np.mean([p >= sure and r is wanted for there, r, p in told if there]) for wanted in (True, False))
+        invented = np.mean([p >= sure for there, _, p in told if not there])
+        print(f"  from {sure:.1f}: right {right:.2f}, another {another:.2f}; answered where no question is right {invented:.2f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("index", type=Path)
-    parser.add_argument("--write", action="store_true", help="write chatbot/matching.safetensors")
+    parser.add_argument("index")
+    parser.add_argument("--write", action="store_true", help=f"write {OUT}")
     given = parser.parse_args()
-    index = Index.open(given.index)
-    book = use(index, np.eye(384, dtype=np.float32))
-    sections = [np.array(question.rows) for question in book.questions]
-    kept = set(range(0, len(sections), FOLDS))
-    print(f"{len(book.encoded)} wordings of {len(sections)} questions; nearest wording right {right_first(book, kept):.3f}", flush=True)
-    # The weights are learned from sections that the map has not seen: of its own it is surer than it is of a user's question.
-    book = use(index, learned_map(book.encoded, [rows for n, rows in enumerate(sections) if n not in kept]))
-    print(f"through the map {right_first(book, kept):.3f}", flush=True)
-    found = examples(index, book)
-    halves = [[e for e in found if e[0] // FOLDS % 2 == half] for half in (0, 1)]
-    report(halves[1], fitted(halves[0]))
-    weights = fitted(found)
-    print({name: round(float(weight), 2) for name, weight in zip(FEATURES, weights[:-1], strict=True)}, round(float(weights[-1]), 2))
+    bot = Chatbot.open(given.index)
+    book = load_book(bot.index)
+    map = learned_map(book.encoded, [np.array(question.rows) for question in book.questions])
+    print(f"{len(book.encoded)} wordings of {len(book.questions)} questions", flush=True)
+    # The answers to earlier turns are those of the weights learned before.
+    before = load_file(OUT)
+    weights = {name: Learned(before[name][:-1], float(before[name][-1])) for name in ("first", "later")}
+    proved_answers.load_matching = lambda: Matching(map, weights["first"], weights["later"])
+    proved_answers._books.clear()
+    found, learned = list(examples(bot)), {}
+    for name, later, features in (("first", False, FEATURES), ("later", True, LATER)):
+        some = [e for e in found if e.later is later]
+        print(f"{name}: {len(some)} turns", flush=True)
+        report(some)
+        learned[name] = fitted(some).astype(np.float32)
+        print(dict(zip([*features, "bias"], learned[name].round(2).tolist(), strict=True)))
     if given.write:
-        content = save({"map": learned_map(book.encoded, sections).astype(np.float16), "weights": weights.astype(np.float32)})
-        Path("chatbot/matching.safetensors").write_bytes(content)
+        OUT.write_bytes(save({"map": map.astype(np.float16), **learned}))
 
 
 if __name__ == "__main__":

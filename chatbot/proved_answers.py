@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.answer import Passage
+from chatbot.answer import Passage, Turn
 from chatbot.citations import Evidence
 from chatbot.deadline import check
 from chatbot.draft import Draft
 from chatbot.marks import without_marks
-from chatbot.meaning import nearness, vector_of
-from chatbot.names import mentioned
+from chatbot.meaning import vector_of
 from chatbot.quantities import quantities
 from chatbot.query import Query
 from chatbot.scoring import Scored
@@ -45,9 +45,12 @@ _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
-    "nearest wording", "nearest three", "ahead of others", "answer as a whole", "answer word by word",
-    "said of question", "said of wording", "said of section", "names missing", "names added", "figures missing",
+    "nearest wording", "nearest three", "ahead of others", "said of question", "said of wording", "said of section", "figures missing",
 )  # fmt: skip
+# Of a later turn: those of each reading of it, and whether the answer was given before.
+LATER = (*FEATURES, *(f"{name}, behind the turn before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
+# So much of an answer tells it from all others.
+_BEGINNING = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +85,20 @@ class Match:
     probability: float
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
-    """What was learned: a map of vectors, (384, dimension), weights of FEATURES, and the bias against none of the questions."""
+class Learned(NamedTuple):
+    """Weights of features, and the bias against none of the questions."""
 
-    map: NDArray[np.float32]
     weights: NDArray[np.float32]
     bias: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A map of vectors, (384, dimension), and weights for a first turn (FEATURES) and for a later one (LATER)."""
+
+    map: NDArray[np.float32]
+    first: Learned
+    later: Learned
 
     def mapped(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         found = vectors @ self.map
@@ -96,13 +106,11 @@ class Matching:
 
 
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
-    """The questions of the corpus that may mean what is asked, the likeliest first.
-
-    A question of several sentences is compared as a whole and by those that ask.
-    """
-    texts = dict.fromkeys((query.standalone, query.asking)) if not query.options else ()
-    found = [m for text in texts for m in matches(text, index) if m.probability >= LIKELY and _fits(m, query)]
-    return tuple(sorted(found, key=lambda match: -match.probability))
+    """The questions of the corpus that may mean what is asked, the likeliest first."""
+    if query.options or len(query.question) > _LONGEST:
+        return ()
+    found = matches(query.standalone, query.question, query.history, index)
+    return tuple(match for match in found if match.probability >= LIKELY and _fits(match, query))
 
 
 def _fits(match: Match, query: Query) -> bool:
@@ -156,51 +164,66 @@ def _name(document: str) -> str:
     return document.rpartition("/")[2].rpartition(".")[0]
 
 
-def matches(text: str, index: Index, without: frozenset[int] = frozenset()) -> list[Match]:
-    """The questions of the corpus that are nearest to a text, the likeliest first.
+def matches(
+    standalone: str, typed: str, history: Sequence[Turn], index: Index, without: frozenset[int] = frozenset()
+) -> list[Match]:
+    """The questions of the corpus that are nearest to what is asked, the likeliest first.
 
-    The probabilities are of a choice among them and none. `without` are rows of wordings to leave out, for learning.
+    What a later turn means is read in three ways: completed from those before it, behind the one before it, and as it was typed. The probabilities are
+    of a choice among the questions and none. `without` are rows of wordings to leave out, for learning.
     """
     book = load_book(index)
-    if not book.questions or len(text) > _LONGEST or not stems(text):
+    texts = [standalone, f"{history[-1].question} {typed}", typed] if history else [standalone]
+    if not book.questions or not stems(standalone):
         return []
     check()
     matching = load_matching()
-    cosines = book.mapped @ matching.mapped(vector_of(text))
+    cosines = [book.mapped @ matching.mapped(vector_of(text)) for text in texts]
+    if not history and typed != standalone:  # wordings in other languages are nearest to what was typed
+        cosines[0] = np.maximum(cosines[0], book.mapped @ matching.mapped(vector_of(typed)))
     kept = [tuple(row for row in q.rows if row not in without) for q in book.questions]
-    best = np.array([max(cosines[list(rows)], default=-1.0) for rows in kept])
-    order = [int(i) for i in np.argsort(-best, kind="stable")[:_COMPARED] if kept[i]]
-    features = _features(text, [(book.questions[i], kept[i]) for i in order], cosines, book, index)
-    odds = np.exp(np.clip(features @ matching.weights + matching.bias, -30, 30))
-    likely = [Match(book.questions[i], f, float(o / (1 + odds.sum()))) for i, f, o in zip(order, features, odds, strict=True)]
+    compared = dict.fromkeys(number for near in cosines for number in _compared(near, kept))
+    found = [(book.questions[i], kept[i]) for i in compared]
+    parts = [_features(text, found, near, book) for text, near in zip(texts, cosines, strict=True)]
+    if history:
+        parts.append(_given_before([question.answer for question, _ in found], history))
+    features = np.concatenate(parts, axis=1)
+    learned = matching.later if history else matching.first
+    odds = np.exp(np.clip(features @ learned.weights + learned.bias, -30, 30))
+    likely = [Match(q, f, float(o / (1 + odds.sum()))) for (q, _), f, o in zip(found, features, odds, strict=True)]
     return sorted(likely, key=lambda match: -match.probability)
 
 
-def _features(
-    text: str, found: Sequence[tuple[Known, tuple[int, ...]]], cosines: NDArray[np.float32], book: Book, index: Index
-) -> NDArray[np.float32]:
+def _compared(cosines: NDArray[np.float32], kept: Sequence[tuple[int, ...]]) -> list[int]:
+    best = np.array([max(cosines[list(rows)], default=-1.0) for rows in kept])
+    return [int(i) for i in np.argsort(-best, kind="stable")[:_COMPARED] if kept[i]]
+
+
+def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> NDArray[np.float32]:
+    """(answers, 1): 1 where an answer was given in an earlier turn, for which nobody asks again."""
+    said = [" ".join(without_marks(turn.answer).split()) for turn in history]
+    given = [float(any(plain_answer(answer)[:_BEGINNING] in text for text in said)) for answer in answers]
+    return np.array(given, dtype=np.float32)[:, None]
+
+
+def _features(text: str, found: Sequence[tuple[Known, tuple[int, ...]]], cosines: NDArray[np.float32], book: Book) -> NDArray[np.float32]:
     """(found, FEATURES)."""
-    asked, named, figures = stems(text), mentioned(text), {q.text for q in quantities(text)}
-    near = nearness([text], [plain_answer(question.answer) for question, _ in found], index)
+    asked, figures = stems(text), {q.text for q in quantities(text)}
     nearest = [np.sort(cosines[list(rows)])[::-1] for _, rows in found]
+    weight = book.weight(asked) or 1.0
     rows_of_features = []
     for number, (question, rows) in enumerate(found):
         kept = [question.wordings[question.rows.index(row)] for row in rows]
         said = [_stems(wording) for wording in kept]
         shared = [book.weight(asked & words) for words in said]
-        names = [mentioned(wording) for wording in kept]
         others = max((cosine[0] for n, cosine in enumerate(nearest) if n != number), default=0.0)
         rows_of_features.append([
             nearest[number][0],
             nearest[number][:3].mean(),
             nearest[number][0] - others,
-            near.as_wholes[0, number],
-            near.by_words[0, number],
-            max(shared) / book.weight(asked),
+            max(shared) / weight,
             max(s / (book.weight(words) or 1.0) for s, words in zip(shared, said, strict=True)),
-            book.weight(asked & _stems(question.answer.answer).union(*said)) / book.weight(asked),
-            len(named - mentioned(question.answer.answer).union(*names)),
-            min(len(there - named) for there in names),
+            book.weight(asked & _stems(question.answer.answer).union(*said)) / weight,
             sum(figure not in question.answer.answer and not any(figure in wording for wording in kept) for figure in figures),
         ])  # fmt: skip
     return np.array(rows_of_features, dtype=np.float32).reshape(len(found), len(FEATURES))
@@ -246,8 +269,8 @@ def load_matching() -> Matching:
     from safetensors.numpy import load
 
     learned = load(resources.files("chatbot").joinpath("matching.safetensors").read_bytes())
-    *weights, bias = learned["weights"].astype(float)
-    return Matching(learned["map"].astype(np.float32), np.array(weights, dtype=np.float32), float(bias))
+    first, later = (Learned(learned[name][:-1].astype(np.float32), float(learned[name][-1])) for name in ("first", "later"))
+    return Matching(learned["map"].astype(np.float32), first, later)
 
 
 _books: OrderedDict[tuple[str, int, str], Book] = OrderedDict()
@@ -282,4 +305,4 @@ def _known(answer: ProvedAnswer, text: str, document: str, rows: dict[tuple[str,
     return Known(answer, tuple(text[start:end] for start, end in spans), tuple(rows[document, start] for start, _ in spans))
 
 
-_stems = lru_cache(maxsize=8_192)(stems)
+_stems = lru_cache(maxsize=32_768)(stems)
