@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from ingest.answers import holds_answers
 from ingest.derived import complete_derived, remove_others
 from ingest.document import Chunk, CorpusError, Document
-from ingest.encoder import DEFAULT_ENCODER, load_encoder
+from ingest.encoder import DEFAULT_ENCODER, NO_ENCODER, load_encoder
 from ingest.items import Failure, Item
 from ingest.minilm import load_sentence_encoder
 from ingest.opening import AnyStore, explained, open_store, writing
@@ -316,13 +316,13 @@ def _complete(store: AnyStore, folder: Place, encoder: str, changed: bool, progr
 
 def _encode(store: AnyStore, folder: Place, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
     """Vectors for the texts that have none. The encoders are loaded only if there are any."""
+    if name == NO_ENCODER:
+        return 0, 0
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
     encoder = load_encoder(name)
-    if not encoder.dimension:
-        return 0, 0
     # A database has no folder beside it to keep them in.
     unfinished = UnfinishedVectors(folder, name, encoder.dimension) if isinstance(folder, Path) else None
     if unfinished and _take(unfinished, store, missing):
