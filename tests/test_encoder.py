@@ -107,6 +107,7 @@ def test_the_exam_model_knows_which_sentence_decides_a_long_stem() -> None:
     assert margin(SENTENCES) < 0 < margin(EXAM)
 
 
+@pytest.mark.evaluation
 def test_each_model_has_a_cached_graph_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 

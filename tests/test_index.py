@@ -10,6 +10,7 @@ import pytest
 
 from ingest import CorpusError, Index, Place, sync
 from ingest.encoder import DEFAULT_ENCODER
+from tests.marks import folder_first
 
 PAGES = {
     "trn.md": "# Trn1\n\nTrn1 instances carry AWS Trainium chips and train models. trn1.32xlarge has 512 GB.\n",
@@ -250,6 +251,7 @@ def test_a_reader_takes_up_another_encoder_by_itself(words_only: Place, docs: Pa
     assert index.dense(index.encode(["a"])[0], 1)
 
 
+@folder_first  # replicas are tested in test_postgres
 def test_readers_in_many_threads_see_whole_generations(words_only: Place, docs: Path) -> None:
     index, done = Index.open(words_only), Event()
 

@@ -67,7 +67,7 @@ def test_lists_find_what_a_comparison_of_all_finds_with_the_same_cosines(
 def test_the_number_of_vectors_alone_decides_which_index_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vectors = clustered(7, 3_000, 300, 0.1)
+    vectors = clustered(7, 3_000, 60, 0.1)
     assert len(vectors) < LISTED_FROM
     monkeypatch.setattr("ingest.vectors.LISTED_FROM", 3_000)
     built(tmp_path / "fewer", vectors[1:])
@@ -77,8 +77,8 @@ def test_the_number_of_vectors_alone_decides_which_index_there_is(
 
     assert lists_of(tmp_path / "fewer") is None
     assert lists
-    assert lists[0] == 54
-    assert lists[1] <= 27  # or a search would read most of the vectors
+    assert lists[0] == 108
+    assert lists[1] <= 54  # or a search would read most of the vectors
 
 
 def test_vectors_that_are_all_the_same_are_all_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
