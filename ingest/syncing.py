@@ -31,7 +31,7 @@ Progress = Callable[[str, int, int], None]
 
 _BATCH = 256
 # Documents, and bytes of them, that are read ahead of what is written; a larger document is on its way alone.
-_AHEAD = 16
+_AHEAD = 64
 _BYTES_AHEAD = 16 << 20
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
