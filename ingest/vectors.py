@@ -47,10 +47,12 @@ class VectorIndex:
         import faiss
 
         # Lists stay in the file: the system keeps what is read often, once for all processes.
-        self._index = faiss.read_index(str(folder / FILE_NAME), faiss.IO_FLAG_MMAP)
-        if isinstance(self._index, faiss.IndexIVF):
-            # Else 32 threads are started for each question, which take five times as long as its search.
-            faiss.downcast_InvertedLists(self._index.invlists).prefetch_nthread = 0
+        self._index: Any = faiss.read_index(str(folder / FILE_NAME), faiss.IO_FLAG_MMAP)
+        if hasattr(self._index, "invlists"):
+            lists: Any = faiss.downcast_InvertedLists(self._index.invlists)
+            lists.prefetch_nthread = (
+                0  # else 32 threads start for each question, and take five times as long as its search
+            )
         self._use_threads = faiss.omp_set_num_threads
 
     def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
