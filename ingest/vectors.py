@@ -22,7 +22,7 @@ from ingest.document import Chunk
 FILE_NAME = "vectors.faiss"
 _UNFINISHED = "vectors.unfinished"
 _BATCH = 10_000
-# From here on lists; below it all vectors are compared in some 10 ms.
+# From here on lists; below it all vectors are compared in some 4 ms.
 LISTED_FROM = 100_000
 _TAUGHT = 50  # vectors a list that its centre is learned from
 _ROUNDS = 10  # of k-means
