@@ -24,7 +24,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _bars() as progress:
             report = sync(
-                options.sources, options.index, encoder=options.encoder, dry_run=options.dry_run, progress=progress
+                options.sources,
+                options.index,
+                encoder=options.encoder,
+                device=options.device,
+                dry_run=options.dry_run,
+                progress=progress,
             )
     except CorpusError as error:
         print(error, file=sys.stderr)
@@ -65,6 +70,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         default=DEFAULT_ENCODER,
         help=f"a sentence-transformers model, bedrock:MODEL, or none for words alone ({DEFAULT_ENCODER})",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="NAME",
+        help="where to encode, by torch's name, such as cuda or cpu (a GPU where there is one, else the processors)",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would change and change nothing")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")

@@ -127,7 +127,7 @@ def build_derived(folder: Path, store: AnyStore, state: State) -> None:
     def build(place: Path) -> None:
         build_lexical(searched_rows(store), place)
         if state.dimension and isinstance(store, Store):
-            build_vectors(store.vector_rows(), state.dimension, place)
+            build_vectors(store.vector_rows, store.count_searched(), state.dimension, place)
 
     _fill(folder, state, build)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -34,19 +35,29 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
-def load_encoder(name: str) -> Encoder:
+def load_encoder(name: str, device: str | None = None) -> Encoder:
     """The encoder of that name: "none", "bedrock:MODEL", or a sentence-transformers model by its name or folder.
 
-    Raises CorpusError where a package, a model or the right to use it is missing. Only a sentence-transformers model
-    other than MiniLM imports torch.
+    `device` is one of torch's, such as "cuda". Without one, MiniLM runs on processors, and any other model where
+    sentence-transformers puts it. Raises CorpusError where a package, a model, the device or the right to use it is
+    missing. MiniLM imports torch only on another device than "cpu".
     """
-    if name in minilm.NAMES:
+    if name in minilm.NAMES and device in (None, "cpu"):
         return minilm.load_minilm(name)
     if name == NO_ENCODER:
         return NoEncoder()
     if name.startswith(_BEDROCK):
         return _load_bedrock(name)
-    return _load_sentence_transformer(name)
+    return _load_sentence_transformer(name, device)
+
+
+def gpu() -> str | None:
+    """The device that encodes many texts soonest, if torch has it; torch is not imported where there is no driver."""
+    if not Path("/dev/nvidiactl").exists():
+        return None
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else None
 
 
 class Remembered(Generic[T, K]):
@@ -180,18 +191,45 @@ def _load_bedrock(name: str) -> Encoder:
     return ForeignEncoder(name, embed)
 
 
-def _load_sentence_transformer(name: str) -> Encoder:
+def _load_sentence_transformer(name: str, device: str | None) -> Encoder:
     try:
+        if device:
+            _check_device(device)
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise CorpusError(
             f"The encoder {name} needs sentence-transformers: pip install sentence-transformers"
         ) from error
+    known = name in minilm.NAMES
     try:
-        model = SentenceTransformer(name)
+        model = SentenceTransformer(str(minilm.model_folder()) if known else name, device=device)
     except (OSError, ValueError, RuntimeError) as error:
         raise CorpusError(
             f"The sentence-transformers model {name!r} is not here and could not be fetched ({error}). "
             f"Without --encoder, {DEFAULT_ENCODER} is used, which is installed."
         ) from error
-    return ForeignEncoder(name, lambda texts: model.encode(texts, show_progress_bar=False))
+    if known:
+        _adapt(model[0].auto_model, name)
+    if device and device.startswith("cuda"):
+        model.half()
+    # Texts of like length go through the model together: it sorts them.
+    return ForeignEncoder(name, lambda texts: model.encode(texts, batch_size=256, show_progress_bar=False))
+
+
+def _adapt(model: Any, name: str) -> None:
+    import torch
+
+    weights = {part: torch.from_numpy(np.array(matrix)) for part, matrix in minilm.adapted_weights(name).items()}
+    missing, _ = model.load_state_dict(weights, strict=False)  # what else there is has no part in vectors
+    assert not missing, missing
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise CorpusError(
+            f"torch has no device {device!r} here. Name another (cuda, cpu), or none: a GPU is used where there is one."
+        ) from error

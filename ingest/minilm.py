@@ -144,8 +144,7 @@ def load_minilm(name: str) -> MiniLM:
     cached = _cache_file(adapter)
     model = _load_cached(cached)
     if model is None:
-        weights = load_weights(folder / "model.safetensors")
-        model = build_model(adapt(weights, _content(adapter), adapter.strength) if adapter else weights)
+        model = build_model(adapted_weights(name))
         _save_cached(cached, model)
     return MiniLM(name, model, folder / "tokenizer.json")
 
@@ -227,6 +226,12 @@ def _save_cached(file: Path, model: bytes) -> None:
         os.replace(name, file)
     except OSError:
         Path(name).unlink(missing_ok=True)
+
+
+def adapted_weights(name: str) -> dict[str, NDArray[np.float32]]:
+    """The published weights with the adapter of a name, if it has one."""
+    weights, adapter = load_weights(model_folder() / "model.safetensors"), _ADAPTERS[name]
+    return adapt(weights, _content(adapter), adapter.strength) if adapter else weights
 
 
 def load_weights(file: Path) -> dict[str, NDArray[np.float32]]:

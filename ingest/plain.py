@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import yaml
-from markdown_it import MarkdownIt
+from markdown_it import MarkdownIt, rules_core
 
 from ingest import flattened
 from ingest.document import CorpusError
@@ -86,9 +86,15 @@ def first_heading(text: str) -> str | None:
     """The words of the first Markdown heading, without its markup; None when it is too long to be a title."""
     for length in (_FIRST_LOOK, _HEAD):
         head = text if len(text) <= length else text[:length].rpartition("\n")[0]
-        for opening, inline in pairwise(_MARKDOWN.parse(head)):
+        state = rules_core.StateCore(head, _MARKDOWN, {})
+        rules_core.normalize(state)
+        rules_core.block(state)
+        for opening, heading in pairwise(state.tokens):
             if opening.type == "heading_open":
-                words = "".join(child.content or " " for child in inline.children or () if child.type in _WORDS)
+                state.tokens = [heading]  # the marks within the others cost as much as all their lines
+                rules_core.inline(state)
+                rules_core.text_join(state)
+                words = "".join(child.content or " " for child in heading.children or () if child.type in _WORDS)
                 return _as_title(words) or _as_title(_title_of_flattened(words))
         if len(text) <= length:
             break

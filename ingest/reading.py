@@ -67,6 +67,8 @@ class Reader:
         """Raises CorpusError with the reason, which may be that the document does not keep to the budget."""
         fresh = self._process is None
         process = self._process = self._process or self._start()
+        if self._given_up:  # while the process was being started
+            process.kill()
         reply = _exchange(process, _request(item, data))
         if reply is None:
             code = self._stop()

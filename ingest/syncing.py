@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from ingest.answers import holds_answers
 from ingest.derived import complete_derived, remove_others
 from ingest.document import Chunk, CorpusError, Document
-from ingest.encoder import DEFAULT_ENCODER, load_encoder
+from ingest.encoder import DEFAULT_ENCODER, NO_ENCODER, gpu, load_encoder
 from ingest.items import Failure, Item
 from ingest.minilm import load_sentence_encoder
 from ingest.opening import AnyStore, explained, open_store, writing
@@ -30,8 +30,9 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is."""
 
 _BATCH = 256
+_GPU_BATCH = 4_096
 # Documents, and bytes of them, that are read ahead of what is written; a larger document is on its way alone.
-_AHEAD = 16
+_AHEAD = 64
 _BYTES_AHEAD = 16 << 20
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
@@ -93,13 +94,15 @@ def sync(
     index: Place | str,
     *,
     encoder: str = DEFAULT_ENCODER,
+    device: str | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> SyncReport:
     """Make the index hold what the sources hold, and nothing else; return what that changed.
 
     Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`), and only texts that the index
-    has not seen are encoded; what a sync that was killed had encoded is not encoded again. A source that cannot be reached keeps its documents. Until the end, and after a failure or
+    has not seen are encoded, on `device` or else on a GPU where torch has one; what a sync that was killed had encoded is not
+    encoded again. A source that cannot be reached keeps its documents. Until the end, and after a failure or
     a kill at any moment, readers have the old index. Raises CorpusError when no source is given, when nothing can be
     read and there is no index yet, when another sync is writing, or when the encoder cannot be had.
     """
@@ -120,7 +123,7 @@ def sync(
             raise CorpusError(_nothing(report))
         report = replace(report, damaged=damaged, set_aside=store.set_aside)
         changed = bool(damage or report.added or report.changed or report.removed)
-        encoded = _complete(store, folder, encoder, changed, watched)
+        encoded = _complete(store, folder, encoder, device, changed, watched)
     return replace(report, encoded=encoded)
 
 
@@ -293,7 +296,9 @@ def _nothing(report: SyncReport) -> str:
     return f"Nothing could be read, so there is no index. {reasons}"
 
 
-def _complete(store: AnyStore, folder: Place, encoder: str, changed: bool, progress: Progress) -> int:
+def _complete(
+    store: AnyStore, folder: Place, encoder: str, device: str | None, changed: bool, progress: Progress
+) -> int:
     """Encode what has no vector, build the engines and commit; return how many texts were encoded."""
     state = store.state()
     if state and state.encoder == encoder and not changed:
@@ -302,7 +307,7 @@ def _complete(store: AnyStore, folder: Place, encoder: str, changed: bool, progr
     else:
         if state and state.encoder != encoder:
             store.remove_vectors()
-        dimension, encoded = _encode(store, folder, encoder, state, progress)
+        dimension, encoded = _encode(store, folder, encoder, device, state, progress)
         state = State(store.next_generation(), secrets.token_hex(8), encoder, dimension, _now())
         store.remove_unused()
     store.set_state(state)
@@ -314,21 +319,24 @@ def _complete(store: AnyStore, folder: Place, encoder: str, changed: bool, progr
     return encoded
 
 
-def _encode(store: AnyStore, folder: Place, name: str, state: State | None, progress: Progress) -> tuple[int, int]:
+def _encode(
+    store: AnyStore, folder: Place, name: str, device: str | None, state: State | None, progress: Progress
+) -> tuple[int, int]:
     """Vectors for the texts that have none. The encoders are loaded only if there are any."""
+    if name == NO_ENCODER:
+        return 0, 0
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
-    encoder = load_encoder(name)
-    if not encoder.dimension:
-        return 0, 0
+    device = device or gpu()
+    encoder = load_encoder(name, device)
     # A database has no folder beside it to keep them in.
     unfinished = UnfinishedVectors(folder, name, encoder.dimension) if isinstance(folder, Path) else None
     if unfinished and _take(unfinished, store, missing):
         missing = store.unencoded()
     begun = done = total - sum(map(len, missing.values()))
-    for searched, batch in _batches(store, missing):
+    for searched, batch in _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH):
         by = encoder if searched else load_sentence_encoder()  # the reader's own, as it compares questions with them
         vectors = by.encode(list(batch.values()))
         store.add_vectors(list(batch), vectors)
@@ -351,7 +359,7 @@ def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, 
     return taken
 
 
-def _batches(store: AnyStore, missing: Mapping[int, set[bytes]]) -> Iterator[tuple[bool, dict[bytes, str]]]:
+def _batches(store: AnyStore, missing: Mapping[int, set[bytes]], size: int) -> Iterator[tuple[bool, dict[bytes, str]]]:
     """The texts to encode, by digest, some hundred at a time, and whether they are searched."""
     batches: dict[bool, dict[bytes, str]] = {True: {}, False: {}}
     for number, digests in missing.items():
@@ -360,7 +368,7 @@ def _batches(store: AnyStore, missing: Mapping[int, set[bytes]]) -> Iterator[tup
                 digests.discard(entry.digest)  # a document may hold a text twice
                 batch = batches[entry.searched]
                 batch[entry.digest] = _words_of(entry)
-                if len(batch) >= _BATCH:
+                if len(batch) >= size:
                     yield entry.searched, batch
                     batches[entry.searched] = {}
     yield from ((searched, batch) for searched, batch in batches.items() if batch)

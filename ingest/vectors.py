@@ -1,9 +1,17 @@
-"""Nearest vectors by cosine: FAISS over unit vectors of half precision, exact, never pickled."""
+"""Nearest vectors by cosine: FAISS over unit vectors of half precision, never pickled; exact while that is quick.
+
+Many vectors stand in lists, each around a centre (IVF), and a search reads the lists whose centres are nearest. How many those
+are is measured when the lists are made, on vectors of their own. A graph (HNSW) finds as much in the same time, but it must be
+in memory, takes a third more of it, and what it finds is known only afterwards.
+"""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from math import isqrt
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -14,6 +22,16 @@ from ingest.document import Chunk
 FILE_NAME = "vectors.faiss"
 _UNFINISHED = "vectors.unfinished"
 _BATCH = 10_000
+# From here on lists; below it all vectors are compared in some 4 ms.
+LISTED_FROM = 100_000
+_TAUGHT = 50  # vectors a list that its centre is learned from
+_ROUNDS = 10  # of k-means
+_ASKED = 400
+# Of the ten nearest to vectors of its own. Questions lie farther off than passages from each other: of 38,144 passages of AWS
+# pages this finds 0.985 of the ten nearest to 48 questions and 0.986 of those to 297 made ones; 0.99 found 0.956 and 0.947 of
+# those among 23,552.
+_RECALL = 0.997
+_Rows = Callable[[], Iterable[tuple[int, NDArray[np.float32]]]]
 
 
 def encoded_text(chunk: Chunk, context: str) -> str:
@@ -28,7 +46,13 @@ class VectorIndex:
     def __init__(self, folder: Path) -> None:
         import faiss
 
-        self._index = faiss.read_index(str(folder / FILE_NAME))
+        # Lists stay in the file: the system keeps what is read often, once for all processes.
+        self._index: Any = faiss.read_index(str(folder / FILE_NAME), faiss.IO_FLAG_MMAP)
+        if hasattr(self._index, "invlists"):
+            lists: Any = faiss.downcast_InvertedLists(self._index.invlists)
+            lists.prefetch_nthread = (
+                0  # else 32 threads start for each question, and take five times as long as its search
+            )
         self._use_threads = faiss.omp_set_num_threads
 
     def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
@@ -41,22 +65,54 @@ class VectorIndex:
         ]
 
 
-def build_vectors(rows: Iterable[tuple[int, NDArray[np.float32]]], dimension: int, folder: Path) -> None:
+def build_vectors(rows: _Rows, count: int, dimension: int, folder: Path) -> None:
+    """`count` is how many rows there are. In memory is the index, and of the rows some thousand at a time."""
     import faiss
 
-    flat = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
-    index = faiss.IndexIDMap(flat)
-    for numbers, vectors in _batches(rows):
-        index.add_with_ids(vectors, numbers)
+    if count < LISTED_FROM:
+        index = faiss.IndexIDMap(
+            faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+        )
+        _add(index, rows)
+    else:
+        lists = 2 * isqrt(count)
+        step = max(1, count // (_TAUGHT * lists))
+        some = np.stack([vector for _, vector in islice(rows(), 0, None, step)])
+        index = _lists(lists, some)
+        _add(index, rows)
+        index.nprobe = _probes(index, some[:: max(1, len(some) // _ASKED)])
     faiss.write_index(index, str(folder / FILE_NAME))
 
 
-def _batches(
-    rows: Iterable[tuple[int, NDArray[np.float32]]],
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    remaining = iter(rows)
+def _add(index: Any, rows: _Rows) -> None:
+    remaining = iter(rows())
     while batch := list(islice(remaining, _BATCH)):
-        yield np.array([number for number, _ in batch], dtype=np.int64), np.stack([vector for _, vector in batch])
+        numbers = np.array([number for number, _ in batch], dtype=np.int64)
+        index.add_with_ids(np.stack([vector for _, vector in batch]), numbers)
+
+
+def _lists(count: int, some: NDArray[np.float32]) -> Any:
+    """Empty lists around centres that are learned from these vectors; what they take is whole, and so cosines are exact."""
+    import faiss
+
+    dimension, kind = some.shape[1], faiss.ScalarQuantizer.QT_fp16
+    centres = faiss.IndexFlatIP(dimension)
+    index = faiss.IndexIVFScalarQuantizer(centres, dimension, count, kind, faiss.METRIC_INNER_PRODUCT, False)
+    index.cp.niter = _ROUNDS
+    index.train(some)
+    return index
+
+
+def _probes(index: Any, asked: NDArray[np.float32]) -> int:
+    """The fewest lists whose vectors are near enough; these vectors themselves are in the index and do not count."""
+
+    def cosines(lists: int) -> NDArray[np.float32]:
+        index.nprobe = lists
+        found: NDArray[np.float32] = index.search(asked, 11)[0]
+        return found[:, 1:]
+
+    tenth = cosines(index.nlist)[:, -1:]
+    return 1 + bisect_left(range(1, index.nlist), _RECALL, key=lambda lists: float(np.mean(cosines(lists) >= tenth)))
 
 
 class UnfinishedVectors:

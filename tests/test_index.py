@@ -10,6 +10,7 @@ import pytest
 
 from ingest import CorpusError, Index, Place, sync
 from ingest.encoder import DEFAULT_ENCODER
+from tests.marks import folder_first
 
 PAGES = {
     "trn.md": "# Trn1\n\nTrn1 instances carry AWS Trainium chips and train models. trn1.32xlarge has 512 GB.\n",
@@ -197,6 +198,22 @@ def test_derived_files_are_made_again_without_encoding(
     assert [file.name for file in place.parent.glob("derived-*")] == ["derived-1"]
 
 
+def test_lists_of_vectors_are_made_again_without_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.vectors.LISTED_FROM", 100)
+    parts = "\n\n".join(f"## Part {number}\n\nChip {number} trains models." for number in range(200))
+    sync([write(tmp_path / "docs", {"parts.md": f"# Parts\n\n{parts}\n"})], tmp_path / "index")
+    before = Index.open(tmp_path / "index")
+    vector = before.encode(["Which chip trains models?"])[0]
+    expected = before.dense(vector, 20)
+    damaged(tmp_path / "index" / "derived-1", "missing")
+    monkeypatch.setattr("ingest.encoder.load_encoder", None)
+
+    found = Index.open(tmp_path / "index").dense(vector, 20)
+
+    assert len(found) == 20
+    assert found == expected
+
+
 def damaged(place: Path, damage: str) -> None:
     if damage == "missing":
         shutil.rmtree(place)
@@ -234,6 +251,7 @@ def test_a_reader_takes_up_another_encoder_by_itself(words_only: Place, docs: Pa
     assert index.dense(index.encode(["a"])[0], 1)
 
 
+@folder_first  # replicas are tested in test_postgres
 def test_readers_in_many_threads_see_whole_generations(words_only: Place, docs: Path) -> None:
     index, done = Index.open(words_only), Event()
 

@@ -17,6 +17,7 @@ import pytest
 
 from ingest import CorpusError, Index, Place, SyncReport, check, sync
 from ingest.items import Failure
+from tests.marks import folder_first, left_to_evaluation
 
 ONE = "# One\n\nTrainium trains models.\n"
 TWO = "# Two\n\nInferentia serves models.\n"
@@ -88,6 +89,7 @@ def test_only_texts_without_a_vector_are_encoded(docs: Path, place: Place) -> No
     assert sync([docs], place).encoded == 3
 
 
+@folder_first
 def test_vectors_are_the_same_in_whatever_order_documents_come(docs: Path, new_place: Callable[[], Place]) -> None:
     place, other = new_place(), new_place()
     (docs / "three.md").write_text(THREE)
@@ -102,6 +104,7 @@ def test_vectors_are_the_same_in_whatever_order_documents_come(docs: Path, new_p
     assert first.lexical(question, 9) == second.lexical(question, 9)
 
 
+@folder_first
 def test_a_document_that_cannot_be_read_is_named_and_its_old_version_stays(docs: Path, place: Place) -> None:
     quick([docs], place)
     (docs / "one.md").write_bytes(b"\xff\xfe broken \xff")
@@ -132,6 +135,7 @@ def test_a_source_that_cannot_be_reached_keeps_its_documents(docs: Path, place: 
     assert quick([docs], place).removed == ("more/three.md",)
 
 
+@folder_first
 def test_two_documents_of_one_name_are_not_mixed_up(docs: Path, place: Place, tmp_path: Path) -> None:
     other = tmp_path / "other" / "docs"
     other.mkdir(parents=True)
@@ -158,6 +162,7 @@ def test_nothing_readable_and_no_index_is_an_error(tmp_path: Path, place: Place,
         Index.open(place)
 
 
+@folder_first
 def test_no_source_is_an_error(place: Place) -> None:
     with pytest.raises(CorpusError, match="name a file"):
         sync([], place)
@@ -175,12 +180,15 @@ def test_a_dry_run_writes_nothing(docs: Path, folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_an_encoder_that_cannot_be_had_leaves_the_index_as_it_was(docs: Path, folder: Path, tmp_path: Path) -> None:
+def test_an_encoder_that_cannot_be_had_leaves_the_index_as_it_was(
+    docs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quick([docs], folder)
     before = Index.open(folder).updated
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
 
-    with pytest.raises(CorpusError):
-        sync([docs], folder, encoder=str(tmp_path / "no" / "model"))
+    with pytest.raises(CorpusError, match="needs sentence-transformers"):
+        sync([docs], folder, encoder="some/model")
 
     assert (Index.open(folder).encoder_name, Index.open(folder).generation) == ("none", 1)
     assert Index.open(folder).updated == before
@@ -220,21 +228,23 @@ def test_a_document_that_is_not_as_written_is_taken_from_its_source_again(docs: 
     "damage",
     [
         "UPDATE chunks SET start = start + 1",
-        "UPDATE chunks SET headings = '[]' WHERE number = 1",
-        "UPDATE chunks SET id = 'other' WHERE number = 1",
-        "UPDATE chunks SET number = 99 WHERE number = 1",
-        "UPDATE chunks SET document = 77 WHERE number = 1",
-        "UPDATE chunks SET crc = 1 WHERE number = 1",
         "UPDATE documents SET title = 'Two' WHERE number = 1",
-        "UPDATE documents SET id = 'docs/two.nd' WHERE number = 2",
-        "UPDATE documents SET fingerprint = CAST(X'FF' AS TEXT)",
         "UPDATE sources SET published = '2033'",
         "UPDATE vectors SET vector = zeroblob(768)",
-        "DELETE FROM vectors",
-        "DELETE FROM chunks WHERE number = 1",
         "DELETE FROM documents WHERE number = 2",
         "UPDATE state SET generation = 7",
         "DROP INDEX chunks_document",
+        *left_to_evaluation(
+            "UPDATE chunks SET headings = '[]' WHERE number = 1",
+            "UPDATE chunks SET id = 'other' WHERE number = 1",
+            "UPDATE chunks SET number = 99 WHERE number = 1",
+            "UPDATE chunks SET document = 77 WHERE number = 1",
+            "UPDATE chunks SET crc = 1 WHERE number = 1",
+            "UPDATE documents SET id = 'docs/two.nd' WHERE number = 2",
+            "UPDATE documents SET fingerprint = CAST(X'FF' AS TEXT)",
+            "DELETE FROM vectors",
+            "DELETE FROM chunks WHERE number = 1",
+        ),
     ],
 )
 def test_whatever_was_changed_in_the_store_the_check_finds_it_and_a_sync_mends_it(
@@ -343,6 +353,7 @@ def test_derived_files_that_are_missing_come_back_though_nothing_changed(docs: P
     assert (folder / "derived-1" / "manifest.json").is_file()
 
 
+@folder_first
 def test_progress_is_told(docs: Path, place: Place) -> None:
     told: list[tuple[str, int, int]] = []
     sync([docs], place, progress=lambda *step: told.append(step))
@@ -388,6 +399,7 @@ def failing_server() -> Iterator[str]:
     server.server_close()
 
 
+@folder_first
 def test_a_page_that_may_not_be_fetched_costs_nothing_else(docs: Path, place: Place, failing_server: str) -> None:
     done = quick([failing_server, docs], place)
 
@@ -419,7 +431,7 @@ def stopped_after(texts: int) -> Callable[[str, int, int], None]:
     return progress
 
 
-@pytest.mark.parametrize("damage", [b"", b"the beginning of a record"])
+@pytest.mark.parametrize("damage", [b"the beginning of a record", *left_to_evaluation(b"")])
 def test_what_a_stopped_sync_has_encoded_is_not_encoded_again(
     docs: Path, tmp_path: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -440,6 +452,7 @@ def test_what_a_stopped_sync_has_encoded_is_not_encoded_again(
     assert one.dense(vector, 9) == other.dense(vector, 9)
 
 
+@folder_first
 def test_what_another_encoder_has_made_is_not_taken(docs: Path, place: Path) -> None:
     with pytest.raises(Stopped):
         sync([docs], place, progress=stopped_after(2))
