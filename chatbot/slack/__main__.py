@@ -5,11 +5,13 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from threading import Thread
 
 from chatbot.answer import ReaderError
 from chatbot.slack.settings import SlackSettings, slack_settings, slack_tokens
-from ingest import CorpusError, place_at
+from ingest import CorpusError, Index, place_at
 
 _SWITCH_INTERVAL = 0.0005
 _INSTALL = "The Slack adapter needs slack-bolt. Install it with: pip install 'wattwise[slack]'"
@@ -69,6 +71,8 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
     from chatbot.slack.serving import serve_http, serve_socket
 
     bot = Chatbot.open(settings.index, model=settings.model)
+    # While it signs in, and while the leases of a process that died run out.
+    Thread(target=_warm_up, args=(bot.index,), daemon=True).start()
     try:
         desk = open_desk(settings, tokens, bot)
     except SlackApiError as error:
@@ -90,6 +94,15 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
         serve_http(desk, app, tokens)
     else:
         serve_socket(desk, app, tokens)
+
+
+def _warm_up(index: Index) -> None:
+    """Load what answering needs, so that the first question does not wait for it."""
+    from chatbot.bot import Chatbot
+    from chatbot.slack.listeners import PROMPTS
+
+    with suppress(ReaderError, CorpusError):
+        Chatbot(index).ask(PROMPTS[0][1])
 
 
 if __name__ == "__main__":
