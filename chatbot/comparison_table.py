@@ -1,18 +1,22 @@
 """A comparison as a value: what rows of tables say of each option, property by property, and what is said of each side in words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 
 from chatbot.answer import REFUSAL, Answer, Citation, Statement
 from chatbot.conversations import header_above
 from chatbot.quantities import Quantity, quantities
-from chatbot.words import content_words, stem, synonyms, words
+from chatbot.words import STOP_WORDS, content_words, stem, synonyms, words
 
-_FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(][^(]*)?)")
+_FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
 # A number or a "no" stands in a claim for many a column: one of its words must be there, too.
 _BARE = re.compile(r"[\d,.]+|\w{1,4}")
+# What parts the figures of a sentence.
+_PART = re.compile(r"[,;:()]\s|\band\b|\s\(")
+_LISTED = re.compile(r"(?:-|\d+\.)\s")
 _ASIDE = re.compile(r"\([^()]*\)")
 _LEADING_NUMBER = re.compile(r"[\d,.]*\d")
 # Sentences about the same measure share at least this part of their words.
@@ -32,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A column of the sources' tables: a cell an option, empty where no row that is cited says it; `unit` is what all of them have."""
+    """A column of the sources' tables: a cell an option, empty where its rows have none; `unit` is what all of them have."""
 
     name: str
     unit: str
@@ -76,22 +80,28 @@ class TableRow:
     columns: tuple[tuple[str, str], ...]
 
     def told(self, claim: str) -> tuple[str, ...]:
-        """The columns whose cells a claim says, in its order. Of several that have the same cell it means those that share most words with it."""
+        """The columns whose cells a claim says, in its order. Of several that have the same cell it means the one whose name stands beside it."""
         at: dict[str, int] = {}
+        claim = _written(self.name).sub(" ", claim)
         for cell in dict.fromkeys(cell for _, cell in self.columns):
-            places = [match.start() for match in _written(cell).finditer(claim)]
-            shared = {name: _shared(name, claim) for name, other in self.columns if other == cell}
-            meant = [name for name in shared if shared[name][0] or not _BARE.fullmatch(cell)]
-            nearest = sorted(reversed(meant), key=lambda name: shared[name], reverse=True)
-            at |= dict(zip(nearest, places, strict=False))
+            for match in _written(cell).finditer(claim):
+                before, after = _PART.split(claim[: match.start()])[-1], _PART.split(claim[match.end() :])[0]
+                shared = {
+                    name: _shared(name, before + cell + after)
+                    for name, c in self.columns
+                    if c == cell and name not in at
+                }
+                meant = [name for name in shared if shared[name][0] or not _BARE.fullmatch(cell)]
+                if meant:
+                    at[max(reversed(meant), key=lambda name: shared[name])] = match.start()
         return tuple(sorted(at, key=lambda name: at[name]))
 
-    def says_all_of(self, claim: str) -> bool:
-        """Whether the row has every number of a claim."""
+    def without(self, claim: str) -> str:
+        """What a claim says beyond the row."""
         cells = dict(self.columns)
-        for said in (self.name, *(cells[column] for column in self.told(claim))):
+        for said in sorted((self.name, *(cells[column] for column in self.told(claim))), key=len, reverse=True):
             claim = _written(said).sub(" ", claim)
-        return not any(c.isdigit() for c in claim)
+        return claim
 
 
 def row_of(citation: Citation) -> TableRow | None:
@@ -108,14 +118,19 @@ def comparison(answer: Answer) -> Comparison | None:
     """What an answer compares: options by the rows that are cited for them, and sides; None where it compares nothing."""
     if answer.refused or answer.choices:
         return None
-    tabular = {statement: rows for statement in answer.statements if (rows := _rows(statement, answer.citations))}
+    statements = [sentence for statement in answer.statements for sentence in _sentences(statement, answer.citations)]
+    tabular = {statement: rows for statement in statements if (rows := _rows(statement, answer.citations))}
+    told = {one: {column for _, row, _ in rows for column in row.told(one.text)} for one, rows in tabular.items()}
+    times = Counter(column for columns in told.values() for column in columns)
+    # What no other row says stays a sentence.
+    tabular = {one: rows for one, rows in tabular.items() if any(times[column] > 1 for column in told[one])}
     options, properties, common = _table(tabular)
-    if not properties:
-        tabular = {}
-    said = [statement for statement in answer.statements if statement not in tabular]
+    said = [statement for statement in statements if statement not in tabular]
     compared = dict.fromkeys(statement.about for statement in answer.statements if statement.about)
     if not properties and len(compared) < 2:
         return None
+    if not _LISTED.match(answer.text):  # a row that answers by itself leads, too
+        said = [*(statement for statement in statements[:1] if statement in tabular), *said]
     lead = " ".join(marked(statement, answer.citations) for statement in said if not statement.about)
     sides = [
         _side(name, found, answer.citations)
@@ -158,39 +173,62 @@ def bars(sides: Sequence[Side]) -> Bars | None:
 
 
 _Rows = tuple[tuple[int, TableRow, str], ...]
-_Grid = dict[str, list[list[tuple[str, int]]]]
+
+
+def _sentences(statement: Statement, citations: Iterable[Citation]) -> list[Statement]:
+    """The sentences of a statement: one that begins with a small name ("g5.xlarge: …") may hang on the one before it."""
+    own = {c.number: c.claim for c in citations if c.number in statement.citations}
+    starts = [
+        statement.text.find(claim) + 1 for claim in own.values() if claim.startswith(". ") and claim in statement.text
+    ]
+    cuts = [0, *sorted(set(starts)), len(statement.text)]
+    texts = [statement.text[start:end].strip() for start, end in pairwise(cuts)]
+    return (
+        [
+            replace(
+                statement,
+                text=text,
+                citations=tuple(n for n in statement.citations if own.get(n, "").strip(" .") in text),
+            )
+            for text in texts
+        ]
+        if len(texts) > 1
+        else [statement]
+    )
 
 
 def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
-    """The rows that say all of a statement, with their citations and documents; none where it says more than they do."""
-    found = {
-        c.number: (c.number, row_of(c), c.passage.chunk.document.id) for c in citations if c.number in statement.citations
-    }
-    rows = tuple((number, row, document) for number, row, document in found.values() if row and row.told(statement.text))
-    names, whole = {row.name for _, row, _ in rows}, TableRow("", tuple(c for _, row, _ in rows for c in row.columns))
-    is_all = len(rows) == len(found) and len(names) == 1 and statement.role in ("answer", "row", "reason", "side")
-    return rows if is_all and whole.says_all_of(statement.text.replace(*names, "")) else ()
+    """The rows that have every number of a statement on one thing, with their citations and documents; none where it says more than they do."""
+    cited = {c.number: (row_of(c), c.passage.chunk.document.id) for c in citations if c.number in statement.citations}
+    rows = tuple(
+        (number, row, document) for number, (row, document) in cited.items() if row and row.told(statement.text)
+    )
+    rest = statement.text
+    for _, row, _ in rows:
+        rest = row.without(rest)
+    is_all = len(rows) == len(cited) and len({row.name for _, row, _ in rows}) == 1
+    return rows if is_all and not any(c.isdigit() for c in rest) else ()
 
 
 def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[Property, ...], tuple[str, ...]]:
-    """The options, their properties, and what they have in common; nothing where no property is told of two."""
-    options: list[tuple[str, dict[str, int]]] = []
-    grid: _Grid = {}
+    """The options, what is told of any of them as the rows have it of all, and what they have in common."""
+    options: list[tuple[str, dict[str, tuple[int, TableRow]]]] = []
+    columns: dict[str, None] = {}
     for statement, rows in tabular.items():
         for number, row, document in rows:
             # Another row of the same table is another thing, also under the same name: an A100 with 40 GB and one with 80.
-            fits = (o for o, (name, seen) in enumerate(options) if name == row.name and seen.get(document, number) == number)
-            if (option := next(fits, None)) is None:
-                option = len(options)
-                options.append((row.name, {}))
-            options[option][1][document] = number
-            for column in row.told(statement.text):
-                cells = grid.setdefault(column, [])
-                cells += ([] for _ in range(len(cells), option + 1))
-                cells[option].append((dict(row.columns)[column], number))
-    if not any(sum(map(bool, cells)) > 1 for cells in grid.values()):
-        return (), (), ()
-    found = [_property(name, [*cells, *[[]] * (len(options) - len(cells))]) for name, cells in grid.items()]
+            fits = (own for name, own in options if name == row.name and own.get(document, (number,))[0] == number)
+            if (own := next(fits, None)) is None:
+                options.append((row.name, own := {}))
+            own[document] = number, row
+            columns |= dict.fromkeys(row.told(statement.text))
+    found = [
+        _property(
+            name,
+            [[(dict(r.columns)[name], n) for n, r in own.values() if name in dict(r.columns)] for _, own in options],
+        )
+        for name in columns
+    ]
     alike = [p for p in found if len({cell.text for cell in p.cells}) == 1 and p.cells[0].value is None]
     properties = tuple(p for p in found if p not in alike) or tuple(found)
     common = tuple(f"{p.name}: {p.cells[0].text}" for p in alike if p not in properties)
@@ -225,14 +263,14 @@ def _cells(row: str) -> list[str]:
 def _written(cell: str) -> re.Pattern[str]:
     """A cell as a sentence may say it: "AMD, 3.6 GHz" as "AMD at 3.6 GHz", "NVIDIA H100 GPU" as several of them."""
     parts = r"[\s,]+(?:(?:of|at)\s+)?".join(re.escape(part) for part in re.split(r"[\s,]+", cell) if part)
-    return re.compile(rf"(?<![\w.,]){parts}s?(?!\w|[.,]\d)", re.IGNORECASE)
+    return re.compile(rf"(?<![\w.,-]){parts}s?(?![\w-]|[.,]\d)", re.IGNORECASE)
 
 
 def _shared(name: str, claim: str) -> tuple[int, float]:
     """How many words of a column's name a claim has, or others for the same, and what part of it that is."""
     there = {stem(word) for word in words(claim)}
     groups = frozenset(group for word in words(claim) for group in synonyms(word))
-    own = words(name)
+    own = [word for word in words(name) if word not in STOP_WORDS or word == "each"]
     shared = sum(stem(word) in there or bool(synonyms(word) & groups) for word in own)
     return shared, shared / max(len(own), 1)
 
