@@ -26,7 +26,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index of one document, which a test may change."""
     (tmp_path / "documents").mkdir()
     shutil.copy(ROOT / "corpus" / "trn1-instances.md", tmp_path / "documents")
-    sync([tmp_path / "documents"], tmp_path / "index")
+    sync([tmp_path / "documents"], tmp_path / "index", encoder="none")
     monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "index"))
     return tmp_path / "index"
 
