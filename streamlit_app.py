@@ -9,6 +9,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from app.access import OwnNames
+from app.own_files import remove_left_copies
 from app.resources import warm_up
 from chatbot import ReaderError
 from chatbot.app import AppSettings
@@ -25,6 +26,7 @@ except ReaderError as error:
 
 @asynccontextmanager
 async def warming(_: st.App) -> AsyncIterator[None]:
+    remove_left_copies()
     # Begun only when the app serves, so that a busy machine's first page does not wait for it.
     Thread(target=warm_up, args=(common.index,), daemon=True).start()
     yield

@@ -1,15 +1,14 @@
 """An answer as HTML: its text with marks, its options or table, its source cards. Pure functions over values."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 from urllib.parse import quote as url_quote
 
-from app.escaping import as_html, with_links
+from app.escaping import as_html, mark_html, with_links
 from app.markdown_html import document_html, markdown_html
 from chatbot import Answer, Citation, Footprint, Passage
-from chatbot.comparison_table import Row, comparison_rows
+from chatbot.comparison_table import Bars, Cell, Comparison, Property, TableRow, bars, comparison, row_of
 from chatbot.conversations import header_above
 from chatbot.llm.models import OFFLINE
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
@@ -18,6 +17,8 @@ _T = TypeVar("_T")
 # How much of a passage is shown on each side of a quote.
 _AROUND = 700
 _SHOWN = 3
+# More options than this stand below one another.
+_WIDE = 4
 # How much of a quote an address holds.
 _QUOTED = 200
 _SUPPORT = (
@@ -25,8 +26,6 @@ _SUPPORT = (
     (0.6, "follows from the source"),
     (0.0, "loosely supported: read the source"),
 )
-# A model's own table, headings or nested lists are shown as they are.
-_STRUCTURED = re.compile(r"^(?:\||#|\s+(?:[-*]|\d+\.)\s)", re.MULTILINE)
 
 
 def question_html(question: str, identity: str) -> str:
@@ -47,12 +46,14 @@ def answer_html(answer: Answer, anchor: str) -> str:
         return f'<div class="ww-answer ww-refusal" dir="auto"><p class="ww-lead">{as_html(first)}</p></div>'
     if exam := exam_answer(answer):
         return _exam(exam, answer.choices, quotes, anchor)
-    rows = comparison_rows(answer)
-    if rows and not _STRUCTURED.search(answer.text):
-        return _comparison(answer.text, rows, quotes, anchor)
+    compared = comparison(answer)
     if answer.model != OFFLINE:
-        return f'<div class="ww-answer" dir="auto">{markdown_html(answer.text, quotes, anchor)}</div>'
-    return f'<div class="ww-answer" dir="auto">{text_html(answer.text, quotes, anchor)}</div>'
+        # A language model's own lists and tables are shown as they are.
+        text = markdown_html(answer.text, quotes, anchor)
+    else:
+        text = text_html(compared.lead if compared else answer.text, quotes, anchor)
+    beside = comparison_html(compared, quotes, anchor, in_words=answer.model == OFFLINE) if compared else ""
+    return f'<div class="ww-answer" dir="auto">{text}{beside}</div>'
 
 
 def text_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
@@ -72,16 +73,67 @@ def text_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
     return "".join(blocks)
 
 
-def _comparison(text: str, rows: Sequence[Row], quotes: Mapping[int, str], anchor: str) -> str:
-    lead = "\n".join(line for line in text.splitlines() if not line.startswith("- "))
-    cells = "".join(
-        f'<tr><th scope="row" dir="auto">{as_html(row.name)}</th><td dir="auto">{with_links(row.value, quotes, anchor)}</td></tr>'
-        for row in rows
+def comparison_html(found: Comparison, quotes: Mapping[int, str], anchor: str, *, in_words: bool) -> str:
+    """What rows say, property by option, with bars on one scale a unit; then what is said of the sides, and bars of their figures."""
+    parts = [_properties(found, quotes, anchor)] if found.properties else []
+    if in_words and found.sides:
+        rows = (
+            f'<tr><th scope="row" dir="auto">{as_html(side.name)}</th><td dir="auto">{with_links(side.said, quotes, anchor)}</td></tr>'
+            for side in found.sides
+        )
+        parts.append(_scrolled("ww-table", "".join(rows)))
+    if not found.properties and (figures := bars(found.sides)):
+        parts.append(_bars(figures, quotes, anchor))
+    return "".join(parts)
+
+
+def _properties(found: Comparison, quotes: Mapping[int, str], anchor: str) -> str:
+    most: dict[str, float] = {}
+    for each in found.properties:
+        most[_scale(each)] = max(most.get(_scale(each), 0.0), *(cell.value or 0.0 for cell in each.cells))
+    names = [as_html(f"{each.name} ({each.unit})" if each.unit else each.name) for each in found.properties]
+    options = [as_html(option) for option in found.options]
+    grid = [[_cell(cell, most[_scale(each)], quotes, anchor) for cell in each.cells] for each in found.properties]
+    if len(options) > _WIDE:
+        names, options, grid = options, names, [list(column) for column in zip(*grid, strict=True)]
+    head = "".join(f'<th scope="col" dir="auto">{option}</th>' for option in options)
+    rows = "".join(
+        f'<tr><th scope="row" dir="auto">{name}</th>{"".join(row)}</tr>' for name, row in zip(names, grid, strict=True)
     )
-    return (
-        f'<div class="ww-answer">{text_html(lead, quotes, anchor)}'
-        f'<div class="ww-scroll"><table class="ww-table"><tbody>{cells}</tbody></table></div></div>'
+    common = f'<p class="ww-facts">All: {as_html(" · ".join(found.common))}</p>' if found.common else ""
+    return _scrolled("ww-table ww-compared", f"<tr><td></td>{head}</tr>{rows}") + common
+
+
+def _scale(found: Property) -> str:
+    """What may stand on one scale: all figures of a unit, counts of one thing alone."""
+    return found.unit or found.name
+
+
+def _cell(cell: Cell, most: float, quotes: Mapping[int, str], anchor: str) -> str:
+    bar = "" if cell.value is None else _track(cell.value / (most or 1.0))
+    return f'<td dir="auto">{as_html(cell.text or "–")} {_marks(cell.numbers, quotes, anchor)}{bar}</td>'
+
+
+def _bars(figures: Bars, quotes: Mapping[int, str], anchor: str) -> str:
+    most = max(value for _, value, _ in figures.bars) or 1.0
+    rows = "".join(
+        f'<div class="ww-bar"><span dir="auto">{as_html(name)}</span>{_track(value / most)}'
+        f"<span>{value:,g} {as_html(figures.unit)} {_marks(numbers, quotes, anchor)}</span></div>"
+        for name, value, numbers in figures.bars
     )
+    return f'<figure class="ww-bars">{rows}</figure>'
+
+
+def _track(share: float) -> str:
+    return f'<span class="ww-track"><span style="width:{100 * share:.1f}%"></span></span>'
+
+
+def _marks(numbers: Iterable[int], quotes: Mapping[int, str], anchor: str) -> str:
+    return "".join(mark_html(number, quotes, anchor) for number in numbers)
+
+
+def _scrolled(kind: str, rows: str) -> str:
+    return f'<div class="ww-scroll" tabindex="0"><table class="{kind}"><tbody>{rows}</tbody></table></div>'
 
 
 def _exam(exam: ExamAnswer, choices: Sequence[str], quotes: Mapping[int, str], anchor: str) -> str:
@@ -142,7 +194,7 @@ def _cards(cards: Iterable[str]) -> str:
 
 def _quoted(citation: Citation, identity: str) -> str:
     """One quote where it stands: a row of a table by its columns, prose in its surroundings."""
-    row = _row_html(citation, identity)
+    row = _row_html(row_of(citation), citation.claim, identity)
     if not row:
         text, start = surroundings(citation)
         row = document_html(text, [(start, start + len(citation.quote), identity)])
@@ -152,29 +204,17 @@ def _quoted(citation: Citation, identity: str) -> str:
     return f'<p class="ww-facts">{facts}</p><blockquote dir="auto" tabindex="0">{row}</blockquote>'
 
 
-def _row_html(citation: Citation, identity: str) -> str:
+def _row_html(row: TableRow | None, claim: str, identity: str) -> str:
     """The row of a table that is quoted, titled by its first cell: each column by its name, those that the claim uses first."""
-    document = citation.passage.chunk.document.text
-    names, cells = _cells(header_above(document, citation.start).partition("\n")[0]), _cells(citation.quote.strip())
-    if not citation.quote.lstrip().startswith("|") or len(names) != len(cells) or "\n" in citation.quote.strip():
+    if row is None:
         return ""
-    columns = [(n, c, _is_told(c, citation.claim)) for n, c in zip(names[1:], cells[1:], strict=True) if c]
-    columns.sort(key=lambda column: not column[2])
+    told = row.told(claim)
     rows = "".join(
-        f'<tr><th scope="row">{as_html(name)}</th><td>{f"<mark>{as_html(cell)}</mark>" if told else as_html(cell)}</td></tr>'
-        for name, cell, told in columns
+        f'<tr><th scope="row">{as_html(name)}</th><td>{f"<mark>{as_html(cell)}</mark>" if name in told else as_html(cell)}</td></tr>'
+        for name, cell in sorted(row.columns, key=lambda column: column[0] not in told)
     )
-    title = f'<p class="ww-row"><mark id="{as_html(identity)}">{as_html(cells[0])}</mark></p>'
+    title = f'<p class="ww-row"><mark id="{as_html(identity)}">{as_html(row.name)}</mark></p>'
     return f'{title}<table class="ww-table ww-columns"><tbody>{rows}</tbody></table>'
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip("|").split("|")] if row else []
-
-
-def _is_told(cell: str, claim: str) -> bool:
-    """Whether a claim says what a cell has, as a figure or as words."""
-    return re.search(rf"(?<![\w.,]){re.escape(cell)}(?![\w]|[.,]\d)", claim, re.IGNORECASE) is not None
 
 
 def _whole(passage: Passage) -> str:
@@ -233,9 +273,6 @@ def facts_html(answer: Answer, updated: str) -> str:
         parts.append(f"${answer.cost:.4f}")
     if answer.footprint:
         parts += _footprint_words(answer.footprint)
-    if answer.dropped:
-        sentences = "sentence" if answer.dropped == 1 else "sentences"
-        parts.append(f"{answer.dropped} unsupported {sentences} left out")
     return f'<p class="ww-facts ww-meta">{" · ".join(as_html(part) for part in parts if part)}</p>'
 
 

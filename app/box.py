@@ -20,15 +20,15 @@ def question_box(operator: Operator) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="editing"):
             st.html('<p class="ww-facts">Sending replaces the question and what came after it.</p>', width="content")
             st.button("Cancel", type="tertiary", on_click=_cancel)
-    if operator.may_change:
-        # The box itself shows a file that it rejects in red alone.
-        types, most = ", ".join(FILE_TYPES), operator.app.upload_megabytes
-        st.html(f"<style>.stChatInput {{ --ww-rejected: 'Not added: {types}, up to {most} MB, can be read.' }}</style>")
+    if operator.may_add:
+        # The box itself shows a file that it rejects in red alone, and of no file who will see it.
+        rejected = f"Not added: {', '.join(FILE_TYPES)}, up to {operator.app.upload_megabytes} MB, can be read."
+        st.html(f"<style>.stChatInput {{ --ww-rejected: '{rejected}'; --ww-seen: '{operator.who_sees}' }}</style>")
     st.chat_input(
         "Ask about hardware for training or serving, or paste an exam question",
         key=_KEY,
-        accept_file="multiple" if operator.may_change else False,
-        file_type=list(FILE_TYPES) if operator.may_change else None,
+        accept_file="multiple" if operator.may_add else False,
+        file_type=list(FILE_TYPES) if operator.may_add else None,
         max_upload_size=operator.app.upload_megabytes,
         submit_mode="stop",
         on_submit=_submitted,

@@ -21,13 +21,15 @@ from app.exchange_view import (
     show_questions,
 )
 from app.library import Added, add_files
+from app.own_files import index_to_add_to, own_copy
 from app.progress import progress_words
-from app.resources import Operator, feedback_store, is_answered, starters_of
-from app.sidebar import show_conversations
+from app.resources import Operator, bot_of, feedback_store, is_answered, starters_of
+from app.sidebar import opened_bot, show_conversations
 from app.streaming import events
 from chatbot import Chatbot, Event, ReaderError
+from chatbot.llm.models import OFFLINE
 from chatbot.suggestions import follow_ups
-from ingest import CorpusError, address_of
+from ingest import CorpusError, Index, address_of
 
 # Older exchanges wait behind a button, so that the two hundredth answer is as quick as the first.
 _SHOWN = 12
@@ -40,18 +42,22 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
     if submission is None and not exchanges():
         show_conversations()
         with landing:
-            _show_landing(operator, bot)
+            _show_landing(operator)
         return
+    if submission and submission.files and operator.is_for_session:
+        index_to_add_to(operator)  # from here on nothing is kept
     earlier = _recent(exchanges())
     exchange = begin(submission.question) if submission else None
     show_conversations()
     with st.bottom:  # put there by hand, the page does not run after the end of an answer
         question_box(operator)
-    store = feedback_store(address_of(bot.index.path))
+    # What a session has for itself alone is nobody's to read in the votes, and what all share says what to ask next.
+    store = None if own_copy() else feedback_store(address_of(operator.common.index))
+    shared = bot_of(operator.common.index, OFFLINE).index
     for each in earlier:
         # Where the answer was streamed into; emptied first, the page might draw the gap and close what stood open.
         with st.container():
-            show_exchange(each, store, bot.index, is_last=exchange is None and each is earlier[-1])
+            show_exchange(each, store, shared, is_last=exchange is None and each is earlier[-1])
             if exchange is None and each is earlier[-1]:
                 show_next(each)
     if submission and exchange:
@@ -59,16 +65,16 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
         exchange = _seen_to(submission, exchange, operator, bot, slot, place)
         keep()
         with slot.container():
-            show_exchange(exchange, store, bot.index, is_last=True)
+            show_exchange(exchange, store, shared, is_last=True)
             with place:
                 scroll_to(exchange, "answered")
-            show_next(_with_next(exchange, bot))
+            show_next(_with_next(exchange, shared))
             # What the run before showed above is gone only when this one has ended.
             with place:
                 scroll_to(exchange, "settled")
 
 
-def _show_landing(operator: Operator, bot: Chatbot) -> None:
+def _show_landing(operator: Operator) -> None:
     with st.container(key="landing"):
         st.html(
             '<h1 class="ww-title">Which instance should train or serve your model?</h1>'
@@ -76,7 +82,8 @@ def _show_landing(operator: Operator, bot: Chatbot) -> None:
         )
         with st.container():
             question_box(operator)
-        show_questions(starters_of(address_of(bot.index.path), bot.index.generation), "starters", "For example")
+        shared = bot_of(operator.common.index, OFFLINE).index
+        show_questions(starters_of(address_of(shared.path), shared.generation), "starters", "For example")
 
 
 def _recent(found: Sequence[Exchange]) -> Sequence[Exchange]:
@@ -98,7 +105,8 @@ def _seen_to(
     place: DeltaGenerator,
 ) -> Exchange:
     if submission.files:
-        exchange = settle(exchange, added=_added(submission, operator, bot, slot))
+        exchange = settle(exchange, added=_added(submission, operator, slot))
+        bot = opened_bot(operator)  # that of the session's own copy, where the files have gone into one
     if not exchange.question:
         return exchange
     slot.html(_said(exchange) + live_html("searching", ""))
@@ -113,15 +121,15 @@ def _seen_to(
     return answered
 
 
-def _added(submission: Submission, operator: Operator, bot: Chatbot, slot: DeltaGenerator) -> tuple[Added, ...]:
+def _added(submission: Submission, operator: Operator, slot: DeltaGenerator) -> tuple[Added, ...]:
     def progress(stage: str, done: int, total: int) -> None:
         slot.html(live_html(f"Adding the files: {progress_words(stage, done, total)}", ""))
 
-    if not operator.may_change:
+    if not operator.may_add:
         return tuple(Added(name, "", "files cannot be added here") for name, _ in submission.files)
     slot.html(live_html("adding", ""))
     try:
-        return add_files(bot.index, submission.files, operator.limits, progress)
+        return add_files(index_to_add_to(operator), submission.files, operator.limits, progress)
     except CorpusError as error:
         return tuple(Added(name, "", str(error)) for name, _ in submission.files)
 
@@ -156,13 +164,12 @@ def _advanced(event: Event | None, stage: str, text: str) -> tuple[str, str]:
     return (event.text, text) if event.kind == "stage" else (stage, text + event.text)
 
 
-def _with_next(exchange: Exchange, bot: Chatbot) -> Exchange:
+def _with_next(exchange: Exchange, shared: Index) -> Exchange:
     """What to ask next, worked out when the answer stands there already."""
     if exchange.answer is None or exchange.answer.small_talk:
         return exchange
-    index, generation = address_of(bot.index.path), bot.index.generation
-    asked = [e.question for e in exchanges()]
-    found = follow_ups(exchange.answer, asked, lambda question: is_answered(index, generation, question))
+    index, asked = address_of(shared.path), [e.question for e in exchanges()]
+    found = follow_ups(exchange.answer, asked, lambda question: is_answered(index, shared.generation, question))
     exchange = settle(exchange, next_questions=found)
     keep()
     return exchange

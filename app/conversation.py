@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.access import visitor_of
 from app.library import Added
+from app.own_files import own_copy
 from app.resources import conversation_store, operator
 from chatbot import Answer, ReaderError, Turn
 from chatbot.conversations import Conversation, ConversationStore, self_contained
@@ -58,6 +59,8 @@ def begin(question: str) -> Exchange:
     exchange = Exchange(uuid4().hex[:12], question)
     exchanges().append(exchange)
     st.session_state.setdefault("conversation", uuid4().hex)
+    if own_copy():  # what a session has for itself alone is not kept, and a reload does not ask for it again
+        return exchange
     if len(question) <= _LONGEST_LINK:
         st.query_params["q"] = question
     st.query_params["chat"] = st.session_state["conversation"]
@@ -124,7 +127,7 @@ def conversations() -> tuple[Conversation, ...]:
 def keep() -> None:
     """Save the conversation as it stands. One that cannot be saved goes on all the same."""
     store, found = _store(), exchanges()
-    if store is None or not found:
+    if store is None or not found or own_copy():
         return
     whole = [replace(e, answer=e.answer and self_contained(e.answer)) for e in found]
     title = found[0].question or ", ".join(added.given for added in found[0].added) or "Files"

@@ -4,24 +4,25 @@ import re
 
 import streamlit as st
 
-from app.documents import Listed
+from app.documents import details_of
 from app.escaping import as_html, as_label
 from app.markdown_html import document_html, section_id
 from chatbot.conversations import header_above
-from ingest import Chunk, Index
+from ingest import Chunk, Document, Index
 
 _SHOWN = 60_000
 _MOST_HITS = 500
 
 
-def show_document(index: Index, document: Listed) -> None:
+def show_document(index: Index, document: Document) -> None:
     """The document in full; a very long one a piece at a time, from where the address or the search leads."""
     st.button("All sources", icon=":material/arrow_back:", on_click=_close, type="tertiary")
-    st.html(f'<h1 class="ww-title" dir="auto">{as_html(document.title)}</h1>{_facts(document)}')
+    st.html(f'<h1 class="ww-title" dir="auto">{as_html(document.title)}</h1>')
     chunks = index.document_chunks(document.id)
     if not chunks:
         st.info("The document is no longer in the index.")
         return
+    st.html(_facts(chunks[0].document))
     words = st.text_input("Search in the document", placeholder="Search in this document", label_visibility="collapsed")
     text = chunks[0].document.text
     found = _found(text, words or st.query_params.get("quote", ""))
@@ -36,7 +37,7 @@ def show_document(index: Index, document: Listed) -> None:
     st.html(text_html(text, begin, begin + shown, found))
     if found:
         _scroll(found[0])
-    if document.length > begin + shown and st.button("Show more", type="tertiary"):
+    if len(text) > begin + shown and st.button("Show more", type="tertiary"):
         st.session_state["document-shown"] = shown + _SHOWN
         st.rerun()
 
@@ -52,11 +53,11 @@ def _close() -> None:
     st.query_params.pop("quote", None)
 
 
-def _facts(document: Listed) -> str:
-    parts = [as_html(document.details)] if document.details else []
-    parts += [f"{document.length:,} characters", as_html(document.id)]
-    if document.url.startswith(("https://", "http://")):
-        parts.append(f'<a href="{as_html(document.url)}" target="_blank" rel="noopener noreferrer">Original</a>')
+def _facts(document: Document) -> str:
+    parts = [as_html(details)] if (details := details_of(document)) else []
+    parts += [f"{len(document.text):,} characters", as_html(document.id)]
+    if (url := document.source.url or "").startswith(("https://", "http://")):
+        parts.append(f'<a href="{as_html(url)}" target="_blank" rel="noopener noreferrer">Original</a>')
     return f'<p class="ww-facts">{" · ".join(parts)}</p>'
 
 
@@ -109,5 +110,5 @@ def _scroll(hit: tuple[int, int]) -> None:
     )
 
 
-def label_of(document: Listed) -> str:
+def label_of(document: Document) -> str:
     return as_label(document.title)

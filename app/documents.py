@@ -1,6 +1,6 @@
 """What the Sources page lists: documents without their texts, so that a large index can be listed, too."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -9,44 +9,20 @@ from app.library import UPLOADS, uploaded
 from ingest import Document, Index, address_of
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A document as it is listed; `length` counts characters."""
-
-    id: str
-    title: str
-    publisher: str
-    published: str
-    original: str
-    url: str
-    length: int
-
-    @property
-    def details(self) -> str:
-        return " · ".join(d for d in (self.publisher, self.published, self.original) if d)
-
-
-def listed(index: Index) -> tuple[Listed, ...]:
-    """Every document of this generation, by title."""
+def listed(index: Index) -> tuple[Document, ...]:
+    """Every document of this generation, by title, without its text."""
     return _listed(address_of(index.path), index.generation, index)
 
 
 @st.cache_data(show_spinner="Listing the documents", max_entries=4)
-def _listed(path: str, generation: int, _index: Index) -> tuple[Listed, ...]:
-    return tuple(sorted((_outline(d) for d in _index.documents()), key=lambda d: (d.title.casefold(), d.id)))
+def _listed(path: str, generation: int, _index: Index) -> tuple[Document, ...]:
+    outlines = (replace(document, text="") for document in _index.documents())
+    return tuple(sorted(outlines, key=lambda d: (d.title.casefold(), d.id)))
 
 
-def _outline(document: Document) -> Listed:
+def details_of(document: Document) -> str:
     source = document.source
-    return Listed(
-        document.id,
-        document.title,
-        source.publisher or "",
-        source.published or "",
-        source.original or "",
-        source.url or "",
-        len(document.text),
-    )
+    return " · ".join(d for d in (source.publisher, source.published, source.original) if d)
 
 
 @st.cache_data(show_spinner=False, max_entries=2_000)

@@ -5,8 +5,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html, quotes_of
-from app.bars_html import bars_html
+from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html
 from app.boundary import show_problem
 from app.box import edit
 from app.conversation import Exchange, copied, submit
@@ -18,7 +17,7 @@ from app.resources import sized
 from app.size_inputs import size_link
 from app.votes import show_votes
 from chatbot import Answer, FeedbackStore, ReaderError
-from chatbot.comparison_table import bars, comparison_rows
+from chatbot.render import note
 from chatbot.sizing import Workload
 from ingest import Index, address_of
 
@@ -93,10 +92,8 @@ def scroll_to(exchange: Exchange, moment: str) -> None:
 def _answered_html(exchange: Exchange, answer: Answer, index: Index) -> str:
     """The answer with its figures, and beside it the sources."""
     anchor = f"ww-{exchange.id}"
-    parts = [f'<p class="ww-notice" dir="auto">{as_html(answer.notice)}</p>' if answer.notice else ""]
+    parts = [f'<p class="ww-notice" dir="auto">{as_html(said)}</p>' if (said := note(answer)) else ""]
     parts.append(answer_html(answer, anchor))
-    if found := bars(comparison_rows(answer)):
-        parts.append(bars_html(found, quotes_of(answer), anchor))
     parts += [_memory_html(workload, index) for workload in answer.workloads]
     parts.append("" if answer.small_talk else facts_html(answer, exchange.updated))
     sources, title = (

@@ -39,6 +39,24 @@ class Operator:
         return isinstance(self.common.index, Path) and self.app.may_change(self.is_own_user)
 
     @property
+    def is_for_session(self) -> bool:
+        """Whether what a visitor adds is for this session alone."""
+        return isinstance(self.common.index, Path) and self.app.uploads == "session"
+
+    @property
+    def may_add(self) -> bool:
+        return self.may_change or self.is_for_session
+
+    @property
+    def who_sees(self) -> str:
+        """Who can ask about the files that a visitor adds."""
+        if self.is_for_session:
+            return "Only you can ask about them, until this page is closed or reloaded. Neither they nor what is said from then on are kept."
+        if self.is_own_user:
+            return "Whoever opens this app can ask about them, and sees their names. They lie beside the index on this machine."
+        return "Everybody who uses this app can ask about them, and sees their names."
+
+    @property
     def may_name_models(self) -> bool:
         """A model's name may start a paid or a remote call."""
         return self.is_own_user
@@ -64,18 +82,22 @@ def bot_of(index: Place, model: str, passages: int = 0) -> Chatbot:
 
     `passages` bounds what a language model reads before its first attempt; 0 leaves it to the operator.
     """
-    return _opened(address_of(index), model, 0 if model == OFFLINE else passages)
+    return _opened(address_of(index), model, model_settings(model, passages))
 
 
-def _opened(index: str, model: str, passages: int) -> Chatbot:
+def model_settings(model: str, passages: int) -> ModelSettings:
+    settings = settings_from(os.environ, ModelSettings)
+    return replace(settings, passages=passages) if passages and model != OFFLINE else settings
+
+
+def _opened(index: str, model: str, settings: ModelSettings | None = None) -> Chatbot:
     with _opening:  # so that two visitors at once do not open the same one twice
-        return _opened_once(index, model, passages)
+        return _opened_once(index, model, settings or model_settings(model, 0))
 
 
 @lru_cache(maxsize=16)
-def _opened_once(index: str, model: str, passages: int) -> Chatbot:
-    settings = settings_from(os.environ, ModelSettings)
-    return Chatbot.open(index, model, replace(settings, passages=passages) if passages else settings)
+def _opened_once(index: str, model: str, settings: ModelSettings) -> Chatbot:
+    return Chatbot.open(index, model, settings)
 
 
 def facts_of(index: Index) -> Facts:
@@ -94,7 +116,7 @@ def _facts(path: str, generation: int, _index: Index) -> Facts:
 @lru_cache(maxsize=32)
 def sized(path: str, generation: int, workload: Workload) -> Sizing:
     """A sizing by the facts of an index, kept for the answers that a page shows again."""
-    return size(workload, facts_of(_opened(path, OFFLINE, 0).index))
+    return size(workload, facts_of(_opened(path, OFFLINE).index))
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -124,11 +146,11 @@ def warm_up(index: Path) -> None:
 @lru_cache(maxsize=4)
 def starters_of(index: str, generation: int) -> tuple[str, ...]:
     """The first questions for an index as it is in this generation."""
-    bot = _opened(index, OFFLINE, 0)
+    bot = _opened(index, OFFLINE)
     return starters(bot.index, lambda question: not bot.ask(question).refused)
 
 
 @lru_cache(maxsize=2_000)
 def is_answered(index: str, generation: int, question: str) -> bool:
     """Whether the offline reader finds an answer in this generation of an index."""
-    return not _opened(index, OFFLINE, 0).ask(question, cancelled=hear_stop).refused
+    return not _opened(index, OFFLINE).ask(question, cancelled=hear_stop).refused

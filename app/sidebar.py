@@ -5,8 +5,9 @@ import streamlit as st
 from app.boundary import show_problem, told
 from app.conversation import conversations, delete, exported, open_conversation, rename, restart
 from app.escaping import as_label
+from app.own_files import own_copy
 from app.progress import bar
-from app.resources import Operator, bot_of, feedback_store
+from app.resources import Operator, bot_of, feedback_store, model_settings
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.conversations import Conversation
 from chatbot.llm.models import OFFLINE
@@ -143,6 +144,8 @@ def opened_bot(operator: Operator) -> Chatbot:
     model = st.session_state.get(_MODEL) or operator.common.model
     passages = _DEPTHS.get(st.session_state.get(_DEPTH) or "Normal", 0)
     try:
+        if copy := own_copy():
+            return copy.bot(model, model_settings(model, passages))
         return bot_of(operator.common.index, model, passages)
     except ReaderError as error:
         show_problem(f"{error} Until then the offline reader answers.")

@@ -22,7 +22,7 @@ SCRIPT = Path(__file__).resolve().parents[1] / "streamlit_app.py"
 CONFIG = SCRIPT.parent / "app" / "config.toml"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _GRACE = 5.0  # seconds
-_UPLOADS = ("auto", "on", "off")
+_UPLOADS = ("auto", "on", "off", "session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class AppSettings:
 
     `hosts` are the names under which the app is reached beside localhost, for example through a reverse proxy. `uploads`
     says whether visitors may add files and sync: "on", "off", or "auto", which is only where they sit at this machine:
-    the app listens on loopback, has no other name, and no proxy stands before it. `corpus_removable` lets them take the operator's own sources out of the index, too. `models` are offered
+    the app listens on loopback, has no other name, and no proxy stands before it. With "session" whoever comes may add
+    files for themselves alone, which go with the session, and nobody syncs. `corpus_removable` lets them take the operator's own sources out of the index, too. `models` are offered
     beside the default one; `exams` is the folder of exam files that are offered.
     """
 
@@ -47,7 +48,7 @@ class AppSettings:
 
     def __post_init__(self) -> None:
         if self.uploads not in _UPLOADS:
-            raise ReaderError(f"WATTWISE_APP_UPLOADS is {self.uploads!r}: it takes auto, on or off.")
+            raise ReaderError(f"WATTWISE_APP_UPLOADS is {self.uploads!r}: it takes auto, on, off or session.")
 
     def may_change(self, is_own_user: bool) -> bool:
         """Whether a visitor may change the index; this machine's own user is one for whom "auto" is enough."""

@@ -1,20 +1,22 @@
-"""A comparison's answer as a table and, where the sides' numbers are of one kind, as bars."""
+"""A comparison as a value: what rows of tables say of each option, property by property, and what is said of each side in words."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 
-from chatbot.answer import REFUSAL, Answer
-from chatbot.marks import marked_sentences
+from chatbot.answer import REFUSAL, Answer, Citation, Statement
+from chatbot.conversations import header_above
 from chatbot.quantities import Quantity, quantities
-from chatbot.words import content_words, stem
+from chatbot.words import STOP_WORDS, content_words, stem, synonyms, words
 
-# "- L4: …", and as a row of the instance table is told: "- p4d.24xlarge (as of …) has …".
-_LINE = re.compile(
-    r"- (?:(?P<name>[^:\n]{1,80}): (?P<value>\S.*)|(?P<type>\w[\w-]*\.[\w-]+)(?: \([^)\n]*\))? (?P<says>(?:has|is) \S.*))"
-)
-_MARK = re.compile(r"\s*\[(\d+)\]")
+_FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
+# A number or a "no" stands in a claim for many a column: one of its words must be there, too.
+_BARE = re.compile(r"[\d,.]+|\w{1,4}")
+# What parts the figures of a sentence.
+_PART = re.compile(r"[,;:()]\s|\band\b|\s\(")
+_LISTED = re.compile(r"(?:-|\d+\.)\s")
 _ASIDE = re.compile(r"\([^()]*\)")
 _LEADING_NUMBER = re.compile(r"[\d,.]*\d")
 # Sentences about the same measure share at least this part of their words.
@@ -24,76 +26,253 @@ _NOUN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One side; `value` has its marks, `numbers` are the citations they lead to."""
+class Cell:
+    """What a row says of an option, without the unit that its property has; `value` where that is one number, `numbers` are its citations."""
+
+    text: str
+    numbers: tuple[int, ...] = ()
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A column of the sources' tables: a cell an option, empty where its rows have none; `unit` is what all of them have."""
 
     name: str
-    value: str
+    unit: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is said of a side in words, with its marks; `first` is the first sentence without them, `numbers` its citations."""
+
+    name: str
+    said: str
+    first: str
     numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A side's number as its source writes it, and the citations behind it."""
+class Comparison:
+    """`lead` is what is said of all together, `common` what all options have in common."""
 
-    name: str
-    value: float
-    numbers: tuple[int, ...]
+    lead: str
+    options: tuple[str, ...]
+    properties: tuple[Property, ...]
+    common: tuple[str, ...]
+    sides: tuple[Side, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Numbers that may stand side by side: all in `unit`, all of one measure."""
+    """Numbers that may stand side by side, by name: all in `unit`, all of one measure, each with its citations."""
 
     unit: str
-    bars: tuple[Bar, ...]
+    bars: tuple[tuple[str, float, tuple[int, ...]], ...]
 
 
-def comparison_rows(answer: Answer) -> tuple[Row, ...]:
-    """A row for each side that an answer compares; none where it compares nothing."""
-    if answer.refused or answer.choices:
-        return ()
-    # A name may have a colon itself ("Trn1: memory"): the statements say where it ends.
-    named = sorted({statement.about for statement in answer.statements if statement.about}, key=len, reverse=True)
-    found = [row for line in answer.text.splitlines() if (row := _row(line, named))]
-    return tuple(found) if len(found) > 1 else ()
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row that is quoted: its first cell, and the others by their columns."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+
+    def told(self, claim: str) -> tuple[str, ...]:
+        """The columns whose cells a claim says, in its order. Of several that have the same cell it means the one whose name stands beside it."""
+        at: dict[str, int] = {}
+        claim = _written(self.name).sub(" ", claim)
+        for cell in dict.fromkeys(cell for _, cell in self.columns):
+            for match in _written(cell).finditer(claim):
+                before, after = _PART.split(claim[: match.start()])[-1], _PART.split(claim[match.end() :])[0]
+                shared = {
+                    name: _shared(name, before + cell + after)
+                    for name, c in self.columns
+                    if c == cell and name not in at
+                }
+                meant = [name for name in shared if shared[name][0] or not _BARE.fullmatch(cell)]
+                if meant:
+                    at[max(reversed(meant), key=lambda name: shared[name])] = match.start()
+        return tuple(sorted(at, key=lambda name: at[name]))
+
+    def without(self, claim: str) -> str:
+        """What a claim says beyond the row."""
+        cells = dict(self.columns)
+        for said in sorted((self.name, *(cells[column] for column in self.told(claim))), key=len, reverse=True):
+            claim = _written(said).sub(" ", claim)
+        return claim
 
 
-def bars(rows: Sequence[Row]) -> Bars | None:
-    """The numbers of the rows' first sentences where each has exactly one of the same unit, and they speak of the same measure.
-
-    What comes after its first sentence adds to a row, and is no answer to what was compared.
-    """
-    if len(rows) < 2 or any(row.value.startswith(REFUSAL) for row in rows):
+def row_of(citation: Citation) -> TableRow | None:
+    """The row of a table that a citation quotes; None where it quotes something else."""
+    quote = citation.quote.strip()
+    header = header_above(citation.passage.chunk.document.text, citation.start).partition("\n")[0]
+    names, cells = _cells(header), _cells(quote)
+    if not quote.startswith("|") or "\n" in quote or len(names) != len(cells):
         return None
-    rows = [_first_sentence(row) for row in rows]
-    texts = [_MARK.sub("", row.value) for row in rows]
-    if not all(_alike(one, other) for one, other in pairwise(texts)):
+    return TableRow(cells[0], tuple((n, c) for n, c in zip(names[1:], cells[1:], strict=True) if c))
+
+
+def comparison(answer: Answer) -> Comparison | None:
+    """What an answer compares: options by the rows that are cited for them, and sides; None where it compares nothing."""
+    if answer.refused or answer.choices:
+        return None
+    statements = [sentence for statement in answer.statements for sentence in _sentences(statement, answer.citations)]
+    tabular = {statement: rows for statement in statements if (rows := _rows(statement, answer.citations))}
+    told = {one: {column for _, row, _ in rows for column in row.told(one.text)} for one, rows in tabular.items()}
+    times = Counter(column for columns in told.values() for column in columns)
+    # What no other row says stays a sentence.
+    tabular = {one: rows for one, rows in tabular.items() if any(times[column] > 1 for column in told[one])}
+    options, properties, common = _table(tabular)
+    said = [statement for statement in statements if statement not in tabular]
+    compared = dict.fromkeys(statement.about for statement in answer.statements if statement.about)
+    if not properties and len(compared) < 2:
+        return None
+    if not _LISTED.match(answer.text):  # a row that answers by itself leads, too
+        said = [*(statement for statement in statements[:1] if statement in tabular), *said]
+    lead = " ".join(marked(statement, answer.citations) for statement in said if not statement.about)
+    sides = [
+        _side(name, found, answer.citations)
+        for name in compared
+        if (found := [statement for statement in said if statement.about == name])
+    ]
+    return Comparison(lead, options, properties, common, tuple(sides))
+
+
+def marked(statement: Statement, citations: Sequence[Citation]) -> str:
+    """A sentence with its marks, each behind the words that it bears out."""
+    text = statement.text
+    end = len(text.rstrip(".!?"))
+    behind: dict[int, list[int]] = {}
+    for number in statement.citations:
+        claims = (c.claim.strip(" .") for c in citations if c.number == number)
+        claim = next((claim for claim in claims if claim and claim in text), text)
+        behind.setdefault(min(end, text.find(claim) + len(claim)), []).append(number)
+    for place in sorted(behind, reverse=True):
+        text = f"{text[:place]} {''.join(f'[{number}]' for number in behind[place])}{text[place:]}"
+    return text
+
+
+def bars(sides: Sequence[Side]) -> Bars | None:
+    """The numbers of the sides' first sentences where each has exactly one of the same unit, and they speak of the same measure.
+
+    What comes after its first sentence adds to a side, and is no answer to what was compared.
+    """
+    texts = [side.first for side in sides]
+    if len(sides) < 2 or REFUSAL in texts or not all(_alike(one, other) for one, other in pairwise(texts)):
         return None
     # What stands in brackets is beside the point: "320 GiB (40 GiB each)".
     found = [_by_unit(_ASIDE.sub(" ", text)) for text in texts]
     for unit in found[0]:
         values = [_only(units.get(unit, [])) for units in found]
         if all(value is not None for value in values):
-            pairs = zip(rows, values, strict=True)
-            return Bars(unit, tuple(Bar(row.name, value, row.numbers) for row, value in pairs if value is not None))
+            pairs = zip(sides, values, strict=True)
+            return Bars(unit, tuple((side.name, value, side.numbers) for side, value in pairs if value is not None))
     return None
 
 
-def _row(line: str, named: Sequence[str]) -> Row | None:
-    for name in named:
-        if line.startswith(start := f"- {name}: ") and (value := line[len(start) :].strip()):
-            return _of(name, value)
-    match = _LINE.fullmatch(line)
-    return _of(match["name"] or match["type"], match["value"] or match["says"]) if match else None
+_Rows = tuple[tuple[int, TableRow, str], ...]
 
 
-def _of(name: str, value: str) -> Row:
-    return Row(name, value, tuple(dict.fromkeys(int(number) for number in _MARK.findall(value))))
+def _sentences(statement: Statement, citations: Iterable[Citation]) -> list[Statement]:
+    """The sentences of a statement: one that begins with a small name ("g5.xlarge: …") may hang on the one before it."""
+    own = {c.number: c.claim for c in citations if c.number in statement.citations}
+    starts = [
+        statement.text.find(claim) + 1 for claim in own.values() if claim.startswith(". ") and claim in statement.text
+    ]
+    cuts = [0, *sorted(set(starts)), len(statement.text)]
+    texts = [statement.text[start:end].strip() for start, end in pairwise(cuts)]
+    return (
+        [
+            replace(
+                statement,
+                text=text,
+                citations=tuple(n for n in statement.citations if own.get(n, "").strip(" .") in text),
+            )
+            for text in texts
+        ]
+        if len(texts) > 1
+        else [statement]
+    )
 
 
-def _first_sentence(row: Row) -> Row:
-    return _of(row.name, marked_sentences(row.value)[0])
+def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
+    """The rows that have every number of a statement on one thing, with their citations and documents; none where it says more than they do."""
+    cited = {c.number: (row_of(c), c.passage.chunk.document.id) for c in citations if c.number in statement.citations}
+    rows = tuple(
+        (number, row, document) for number, (row, document) in cited.items() if row and row.told(statement.text)
+    )
+    rest = statement.text
+    for _, row, _ in rows:
+        rest = row.without(rest)
+    is_all = len(rows) == len(cited) and len({row.name for _, row, _ in rows}) == 1
+    return rows if is_all and not any(c.isdigit() for c in rest) else ()
+
+
+def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[Property, ...], tuple[str, ...]]:
+    """The options, what is told of any of them as the rows have it of all, and what they have in common."""
+    options: list[tuple[str, dict[str, tuple[int, TableRow]]]] = []
+    columns: dict[str, None] = {}
+    for statement, rows in tabular.items():
+        for number, row, document in rows:
+            # Another row of the same table is another thing, also under the same name: an A100 with 40 GB and one with 80.
+            fits = (own for name, own in options if name == row.name and own.get(document, (number,))[0] == number)
+            if (own := next(fits, None)) is None:
+                options.append((row.name, own := {}))
+            own[document] = number, row
+            columns |= dict.fromkeys(row.told(statement.text))
+    found = [
+        _property(
+            name,
+            [[(dict(r.columns)[name], n) for n, r in own.values() if name in dict(r.columns)] for _, own in options],
+        )
+        for name in columns
+    ]
+    alike = [p for p in found if len({cell.text for cell in p.cells}) == 1 and p.cells[0].value is None]
+    properties = tuple(p for p in found if p not in alike) or tuple(found)
+    common = tuple(f"{p.name}: {p.cells[0].text}" for p in alike if p not in properties)
+    return tuple(name for name, _ in options), properties, common
+
+
+def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property:
+    texts = [list(dict.fromkeys(text for text, _ in cell)) for cell in cells]
+    figures = [_FIGURE.fullmatch(text[0]) if len(text) == 1 else None for text in texts]
+    units = {figure["sign"] or figure["unit"] for figure in figures if figure}
+    is_measured = len(units) == 1 and all(figure or not text for figure, text in zip(figures, texts, strict=True))
+    made = [
+        Cell(
+            figure["number"] if figure and is_measured else ", ".join(text),
+            tuple(dict.fromkeys(number for _, number in cell)),
+            float(figure["number"].replace(",", "")) if figure and is_measured else None,
+        )
+        for cell, text, figure in zip(cells, texts, figures, strict=True)
+    ]
+    return Property(name, units.pop() if is_measured else "", tuple(made))
+
+
+def _side(name: str, statements: Sequence[Statement], citations: Sequence[Citation]) -> Side:
+    said = " ".join(marked(statement, citations) for statement in statements)
+    return Side(name, said, statements[0].text, statements[0].citations)
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split("|")] if row else []
+
+
+def _written(cell: str) -> re.Pattern[str]:
+    """A cell as a sentence may say it: "AMD, 3.6 GHz" as "AMD at 3.6 GHz", "NVIDIA H100 GPU" as several of them."""
+    parts = r"[\s,]+(?:(?:of|at)\s+)?".join(re.escape(part) for part in re.split(r"[\s,]+", cell) if part)
+    return re.compile(rf"(?<![\w.,-]){parts}s?(?![\w-]|[.,]\d)", re.IGNORECASE)
+
+
+def _shared(name: str, claim: str) -> tuple[int, float]:
+    """How many words of a column's name a claim has, or others for the same, and what part of it that is."""
+    there = {stem(word) for word in words(claim)}
+    groups = frozenset(group for word in words(claim) for group in synonyms(word))
+    own = [word for word in words(name) if word not in STOP_WORDS or word == "each"]
+    shared = sum(stem(word) in there or bool(synonyms(word) & groups) for word in own)
+    return shared, shared / max(len(own), 1)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -117,8 +296,7 @@ def _by_unit(text: str) -> dict[str, list[float]]:
 def _unit(quantity: Quantity) -> str:
     """The unit as it is written, or the words that are counted."""
     if quantity.dimension == "count":
-        words = takewhile(lambda word: word not in _STOPS, quantity.noun.split())
-        return " ".join(islice(words, _NOUN))
+        return " ".join(islice(takewhile(lambda word: word not in _STOPS, quantity.noun.split()), _NOUN))
     if quantity.dimension in ("date", "day"):
         return ""
     return _LEADING_NUMBER.sub("", quantity.text, count=1).strip(" -~<>≥≤")

@@ -157,6 +157,7 @@ def test_behind_a_proxy_nothing_is_allowed_that_was_not_switched_on(port: int, h
     assert rights(port, headers={header: "203.0.113.9"}) == (False, False)
 
 
+@pytest.mark.evaluation
 def test_under_a_name_of_its_own_an_app_allows_what_was_switched_on(index: Path) -> None:
     with serving(index, {"WATTWISE_APP_HOSTS": "chat.example"}) as port:
         assert rights(port, "chat.example") == (False, False)

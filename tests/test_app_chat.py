@@ -279,7 +279,7 @@ def test_a_setting_that_cannot_be_read_is_said(index: Path, monkeypatch: pytest.
     monkeypatch.setenv("WATTWISE_APP_UPLOADS", "perhaps")
     page = started()
     assert not page.exception
-    assert "it takes auto, on or off" in page.error[0].value
+    assert "it takes auto, on, off or session" in page.error[0].value
 
 
 def test_what_was_stopped_keeps_its_text_and_can_be_asked_again(page: AppTest) -> None:

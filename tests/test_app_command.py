@@ -43,7 +43,7 @@ def test_settings_come_from_the_environment() -> None:
 
 
 def test_a_setting_that_cannot_be_read_is_said() -> None:
-    with pytest.raises(ReaderError, match=r"^WATTWISE_APP_UPLOADS is 'maybe': it takes auto, on or off\.$"):
+    with pytest.raises(ReaderError, match=r"^WATTWISE_APP_UPLOADS is 'maybe': it takes auto, on, off or session\.$"):
         settings_from({"WATTWISE_APP_UPLOADS": "maybe"}, AppSettings, prefix="WATTWISE_APP_")
 
 
@@ -88,4 +88,4 @@ def test_a_setting_that_cannot_be_read_is_said_without_a_traceback() -> None:
     arguments = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", f"--server.port={free_port()}"]
     run = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
     assert run.returncode == 1
-    assert run.stderr.strip() == "WATTWISE_APP_UPLOADS is 'maybe': it takes auto, on or off."
+    assert run.stderr.strip() == "WATTWISE_APP_UPLOADS is 'maybe': it takes auto, on, off or session."

@@ -4,86 +4,161 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot import Answer, Chatbot
+from chatbot import Answer, Chatbot, Citation, Passage
 from chatbot.answer import Statement
-from chatbot.comparison_table import Bar, Bars, Row, bars, comparison_rows
+from chatbot.comparison_table import Bars, Cell, Comparison, Property, Side, TableRow, bars, comparison, marked
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 from chatbot.options import Option
+from ingest import Chunk, Document, Source
+
+TABLE = """| Type | As of | vCPUs | Memory | GPU memory each | GPU memory | GPU |
+|---|---|---|---|---|---|---|
+| p4d.24xlarge | 2026-10-11 | 96 | 1,152 GiB | 40 GiB | 320 GiB | NVIDIA A100 |
+| p5.48xlarge | 2026-10-11 | 192 | 2,048 GiB | 80 GiB | 640 GiB | NVIDIA H100 |
+| p4d.24xlarge | 2026-10-11 | 96 | 1,152 GiB | 80 GiB | 640 GiB | NVIDIA A100 |
+"""
 
 
-def answer(text: str, question: str = "q", choices: tuple[str, ...] = ()) -> Answer:
-    return Answer(question, text, (), (), False, choices, "offline", 0.0)
+def answer(*statements: Statement, text: str = "- a", question: str = "q", choices: tuple[str, ...] = ()) -> Answer:
+    """An answer of these statements, the n-th row of the table cited as n."""
+    passage = Passage(1, Chunk("c", Document("d", Source("d", "d"), "d", TABLE), (), 0, len(TABLE), TABLE), 1.0)
+    rows = [(TABLE.index(row), row) for row in TABLE.splitlines()[2:]]
+    rows[2] = (TABLE.rindex(rows[2][1]), rows[2][1])
+    cited = [Citation(n, "", row, at, at + len(row), 1.0, passage) for n, (at, row) in enumerate(rows, start=1)]
+    return Answer(question, text, tuple(cited), (), False, choices, "offline", 0.0, statements=statements)
 
 
-TWO = "Both train [1].\n- trn1.2xlarge: The instance has 32 GB of memory [2].\n- trn1.32xlarge: The instance has 512 GB of memory [3][4]."
+def row(number: int, text: str) -> Statement:
+    return Statement(text, (number,), "row")
 
 
-def test_each_side_becomes_a_row_with_its_marks() -> None:
-    assert comparison_rows(answer(TWO)) == (
-        Row("trn1.2xlarge", "The instance has 32 GB of memory [2].", (2,)),
-        Row("trn1.32xlarge", "The instance has 512 GB of memory [3][4].", (3, 4)),
+def side(name: str, text: str, *numbers: int) -> Statement:
+    return Statement(text, numbers, "side", name)
+
+
+def test_rows_become_a_table_of_properties_by_option() -> None:
+    found = comparison(
+        answer(
+            Statement("Both have A100s or newer.", (), "answer"),
+            row(1, "p4d.24xlarge (as of 2026-10-11) has 320 GiB of GPU memory (40 GiB each) and 96 vCPUs."),
+            row(2, "p5.48xlarge (as of 2026-10-11) has 640 GiB of GPU memory (80 GiB each)."),
+        )
     )
+    assert found == Comparison(
+        "Both have A100s or newer.",
+        ("p4d.24xlarge", "p5.48xlarge"),
+        (
+            Property("GPU memory", "GiB", (Cell("320", (1,), 320.0), Cell("640", (2,), 640.0))),
+            Property("GPU memory each", "GiB", (Cell("40", (1,), 40.0), Cell("80", (2,), 80.0))),
+            Property("vCPUs", "", (Cell("96", (1,), 96.0), Cell("192", (2,), 192.0))),
+        ),
+        ("As of: 2026-10-11",),
+        (),
+    )
+
+
+def test_a_column_is_told_by_the_words_beside_its_figure() -> None:
+    row = TableRow(
+        "t",
+        (("Memory", "32 GiB"), ("GPU memory each", "32 GiB"), ("GPU memory", "32 GiB"), ("Sizes", "1"), ("GPUs", "1")),
+    )
+    assert row.told("t has 1 GPU, 32 GiB of GPU memory and 32 GiB of memory.") == ("GPUs", "GPU memory", "Memory")
+    assert row.told("t costs $1.") == ()
+
+
+def test_what_all_options_have_in_common_is_said_once() -> None:
+    found = comparison(
+        answer(
+            row(1, "p4d.24xlarge has an NVIDIA A100 and 40 GiB of GPU memory each."),
+            row(3, "p4d.24xlarge has an NVIDIA A100 and 80 GiB of GPU memory each."),
+        )
+    )
+    assert found is not None
+    assert (found.options, found.common) == (("p4d.24xlarge", "p4d.24xlarge"), ("GPU: NVIDIA A100",))
+    assert [p.name for p in found.properties] == ["GPU memory each"]
+
+
+def test_a_row_that_answers_by_itself_leads() -> None:
+    one, other = row(1, "p4d.24xlarge has 96 vCPUs."), row(2, "p5.48xlarge has 192 vCPUs.")
+    alone, listed = (
+        answer(one, other, text="p4d.24xlarge has …\n- p5"),
+        answer(one, other, text="- p4d.24xlarge has …\n- p5"),
+    )
+    assert [found and found.lead for found in map(comparison, (alone, listed))] == [
+        "p4d.24xlarge has 96 vCPUs [1].",
+        "",
+    ]
+
+
+def test_a_sentence_that_says_more_than_its_row_stays_a_sentence() -> None:
+    more = row(2, "p5.48xlarge has 192 vCPUs, twice the 96 of another.")
+    found = comparison(answer(row(1, "p4d.24xlarge has 96 vCPUs."), row(3, "p4d.24xlarge has 96 vCPUs."), more))
+    assert found is not None
+    assert (found.lead, len(found.options)) == ("p5.48xlarge has 192 vCPUs, twice the 96 of another [2].", 2)
+
+
+def test_what_is_said_of_the_sides_keeps_its_marks_and_their_names() -> None:
+    found = comparison(answer(side("Trn1: training", "It is fast.", 1), side("Inf2", "It is slow.", 2, 3)))
+    assert found is not None
+    assert found.sides == (
+        Side("Trn1: training", "It is fast [1].", "It is fast.", (1,)),
+        Side("Inf2", "It is slow [2][3].", "It is slow.", (2, 3)),
+    )
+
+
+def test_a_mark_stands_behind_the_words_that_it_bears_out() -> None:
+    cited = answer().citations
+    claims = (replace(cited[0], claim="It costs $2"), replace(cited[1], claim="; that costs $3."))
+    statement = Statement("It costs $2; that costs $3.", (1, 2), "answer")
+    assert marked(statement, claims) == "It costs $2 [1]; that costs $3 [2]."
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        answer("16 chips [1]."),
-        answer("- One: only a side [1]."),
-        answer("B: x [1].\n- A. x: y\n- B. z: w", choices=("B",)),
+        answer(Statement("16 chips.", (1,), "answer")),
+        answer(side("One", "only a side.", 1)),
+        answer(row(1, "p4d.24xlarge has 96 vCPUs.")),
+        answer(side("A. x", "y"), side("B. z", "w"), choices=("B",)),
     ],
 )
-def test_what_compares_nothing_has_no_rows(other: Answer) -> None:
-    assert comparison_rows(other) == ()
-
-
-def test_numbers_of_one_unit_become_bars() -> None:
-    expected = Bars("GB", (Bar("trn1.2xlarge", 32.0, (2,)), Bar("trn1.32xlarge", 512.0, (3, 4))))
-    assert bars(comparison_rows(answer(TWO))) == expected
-
-
-def test_counts_of_one_thing_become_bars() -> None:
-    rows = comparison_rows(answer("- a: It has 8 vCPUs [1].\n- b: It has 1,280 vCPUs [2]."))
-    assert bars(rows) == Bars("vcpus", (Bar("a", 8.0, (1,)), Bar("b", 1280.0, (2,))))
-
-
-def test_what_stands_in_brackets_beside_a_number_hinders_no_bars() -> None:
-    rows = comparison_rows(
-        answer(
-            "- a: It has 320 GiB of GPU memory (40 GiB each) [1].\n- b: It has 640 GiB of GPU memory (80 GiB each) [2]."
-        )
-    )
-    assert bars(rows) == Bars("GiB", (Bar("a", 320.0, (1,)), Bar("b", 640.0, (2,))))
-
-
-def test_a_side_whose_name_has_a_colon_keeps_all_of_it() -> None:
-    statements = (
-        Statement("It is fast [1].", (1,), "side", "Trn1: training"),
-        Statement("It is slow [2].", (2,), "side", "Inf2"),
-    )
-    found = replace(answer("- Trn1: training: It is fast [1].\n- Inf2: It is slow [2]."), statements=statements)
-    assert [row.name for row in comparison_rows(found)] == ["Trn1: training", "Inf2"]
+def test_what_compares_nothing_is_no_comparison(other: Answer) -> None:
+    assert comparison(other) is None
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("one", "other", "unit", "values"),
     [
-        "- a: It has 32 GB of memory [1].\n- b: It has 1 TB of memory [2].",
-        "- a: It has 32 GB or 64 GB of memory [1].\n- b: It has 16 GB of memory [2].",
-        "- a: Cost of inference fell by 70% [1].\n- b: Energy to train BERT sank by 29% [2].",
-        "- a: It has 32 GB of memory [1].\n- b: The sources do not say.",
-        "- a: It has over 32 GB of memory [1].\n- b: It has 16 GB of memory [2].",
+        ("The instance has 32 GB of memory.", "The instance has 512 GB of memory.", "GB", (32.0, 512.0)),
+        ("It has 8 vCPUs.", "It has 1,280 vCPUs.", "vcpus", (8.0, 1280.0)),
+        ("It has 320 GiB of GPU memory (40 GiB each).", "It has 640 GiB of GPU memory (80 GiB each).", "GiB", (320.0, 640.0)),
+    ],
+)  # fmt: skip
+def test_numbers_of_one_unit_become_bars(one: str, other: str, unit: str, values: tuple[float, float]) -> None:
+    assert bars([Side("a", one, one, (1,)), Side("b", other, other, (2,))]) == Bars(
+        unit, (("a", values[0], (1,)), ("b", values[1], (2,)))
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("It has 32 GB of memory.", "It has 1 TB of memory."),
+        ("It has 32 GB or 64 GB of memory.", "It has 16 GB of memory."),
+        ("Cost of inference fell by 70%.", "Energy to train BERT sank by 29%."),
+        ("It has 32 GB of memory.", "The sources do not say."),
+        ("It has over 32 GB of memory.", "It has 16 GB of memory."),
     ],
     ids=["other unit", "two numbers", "other measure", "one side unknown", "open range"],
 )
-def test_numbers_that_may_not_stand_side_by_side_become_no_bars(text: str) -> None:
-    assert bars(comparison_rows(answer(text))) is None
+def test_numbers_that_may_not_stand_side_by_side_become_no_bars(one: str, other: str) -> None:
+    assert bars([Side("a", one, one, (1,)), Side("b", other, other, (2,))]) is None
 
 
 def test_an_exam_answer_is_its_reason_and_a_verdict_an_option() -> None:
     question = "Which two serve?\nA. Trainium: fast\nB. Inferentia\nC. Inf2"
     text = "B, C: Inferentia serves [1].\n- A. Trainium: fast: It trains [2].\n- B. Inferentia: It serves [1]."
-    assert exam_answer(answer(text, question, ("B", "C"))) == ExamAnswer(
+    assert exam_answer(answer(text=text, question=question, choices=("B", "C"))) == ExamAnswer(
         "Inferentia serves [1].",
         (
             OptionVerdict(Option("A", "Trainium: fast"), False, "It trains [2]."),

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.document_view import label_of
-from app.documents import listed
+from app.documents import details_of, listed
 from app.escaping import as_html
 from app.library import INTERRUPTED
 from app.syncing_view import report_html
@@ -26,7 +26,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index of one document, which a test may change."""
     (tmp_path / "documents").mkdir()
     shutil.copy(ROOT / "corpus" / "trn1-instances.md", tmp_path / "documents")
-    sync([tmp_path / "documents"], tmp_path / "index")
+    sync([tmp_path / "documents"], tmp_path / "index", encoder="none")
     monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "index"))
     return tmp_path / "index"
 
@@ -55,7 +55,7 @@ def test_every_document_is_listed_with_its_passages(
         seen += titles(page)
     assert seen == [label_of(document) for document in documents]
     count = len(bot.index.document_chunks(documents[-1].id))
-    assert as_html(f"{documents[-1].details} · {count} passages") in html(page)
+    assert as_html(f"{details_of(documents[-1])} · {count} passages") in html(page)
     assert not page.exception
 
 

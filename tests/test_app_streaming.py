@@ -79,7 +79,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("way", ["stop", "leave"])
+@pytest.mark.parametrize("way", ["stop", pytest.param("leave", marks=pytest.mark.evaluation)])
 def test_work_in_the_pages_own_thread_ends_when_the_visitor_stops_it_or_leaves(way: str, tmp_path: Path) -> None:
     ended, port = tmp_path / "ended", free_port()
     (tmp_path / "page.py").write_text(PAGE.format(root=str(ROOT), ended=str(ended)))

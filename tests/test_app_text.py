@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html, surroundings
-from app.bars_html import bars_html
 from app.escaping import as_html, as_label, mark_html, with_links
 from app.markdown_html import document_html
 from chatbot import Answer, Citation, Footprint, Passage, Usage, shown
-from chatbot.comparison_table import Bar, Bars
+from chatbot.answer import Statement
 from ingest import Chunk, Document, Source
 
 HOSTILE = '<script>alert(1)</script> $x^2$ **bold** <img src=x onerror="alert(1)"> :red[hi] שלום [9]'
@@ -176,18 +175,43 @@ def test_an_exam_answer_shows_the_letter_first_and_a_verdict_an_option() -> None
     assert "<strong>&lt;b&gt;Trainium&lt;/b&gt;</strong>" in page
 
 
-def test_a_comparison_shows_a_row_a_side() -> None:
-    page = answer_html(hostile_answer(text="Both serve [1].\n- <i>One</i>: fast [1].\n- Two: slow [1]."), "x")
+def test_a_comparison_shows_a_row_a_side_and_bars_of_their_figures() -> None:
+    said = (Statement("It has 32 GB.", (1,), "side", "<i>One</i>"), Statement("It has 512 GB.", (1,), "side", "Two"))
+    page = answer_html(hostile_answer(model="offline", statements=said), "x")
     assert page.count("<tr>") == 2
     assert '<th scope="row" dir="auto">&lt;i&gt;One&lt;/i&gt;</th>' in page
+    assert re.findall(r"width:([\d.]+)%", page) == ["6.2", "100.0"]
 
 
-def test_bars_are_as_long_as_their_numbers() -> None:
-    page = bars_html(Bars("GB", (Bar("<a>", 32.0, (1,)), Bar("b", 512.0, (2, 3)))), {1: "", 2: "", 3: ""}, "x")
-    assert "width:6.2%" in page
-    assert "width:100.0%" in page
-    assert re.findall(r'href="([^"]*)"', page) == ["#x-1", "#x-2", "#x-3"]
-    assert "&lt;a&gt;" in page
+TABLE = "| Type | Memory | GPU memory |\n|---|---|---|\n" + "".join(
+    f"| t{n} | {n}00 GiB | {n}0 GiB |\n" for n in range(1, 6)
+)
+
+
+def compared(options: int) -> str:
+    rows = [of_document(TABLE, line) for line in TABLE.splitlines()[2 : 2 + options]]
+    said = [
+        Statement(f"t{n} has {n}00 GiB of memory and {n}0 GiB of GPU memory.", (n,), "row")
+        for n in range(1, options + 1)
+    ]
+    cited = tuple(replace(row, number=number) for number, row in enumerate(rows, start=1))
+    return answer_html(hostile_answer(model="offline", citations=cited, statements=tuple(said)), "x")
+
+
+def test_properties_stand_by_option_on_one_scale_with_their_unit_in_the_header() -> None:
+    page = compared(2)
+    assert re.findall(r'<th scope="(\w+)" dir="auto">([^<]*)</th>', page) == [
+        ("col", "t1"),
+        ("col", "t2"),
+        ("row", "Memory (GiB)"),
+        ("row", "GPU memory (GiB)"),
+    ]
+    assert re.findall(r'<td dir="auto">(\d+) ', page) == ["100", "200", "10", "20"]
+    assert re.findall(r"width:([\d.]+)%", page) == ["50.0", "100.0", "5.0", "10.0"]
+
+
+def test_many_options_stand_below_one_another() -> None:
+    assert re.findall(r'<th scope="col" dir="auto">([^<]*)</th>', compared(5)) == ["Memory (GiB)", "GPU memory (GiB)"]
 
 
 def test_a_refusal_says_its_sentence_and_leaves_the_sources_to_their_cards() -> None:
@@ -211,11 +235,9 @@ def test_the_line_below_an_answer_says_what_it_took(footprint: Footprint, words:
 
 
 def test_the_line_below_an_answer_says_what_is_known() -> None:
-    line = facts_html(
-        hostile_answer(model="m", usage=Usage(1200, 34), cost=0.0021, dropped=1), "2026-11-21T10:00:00+00:00"
-    )
+    line = facts_html(hostile_answer(model="m", usage=Usage(1200, 34), cost=0.0021), "2026-11-21T10:00:00+00:00")
     assert seen(line).text == (
-        "In the source's own words · m · 1.2 s · index of 21 Nov 2026 · 1,200 + 34 tokens · $0.0021 · 1 unsupported sentence left out"
+        "In the source's own words · m · 1.2 s · index of 21 Nov 2026 · 1,200 + 34 tokens · $0.0021"
     )
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatbot import Answer, Citation, Passage, shown
+from chatbot.answer import Statement
 from chatbot.slack.blocks import (
     MOST_BLOCKS,
     MOST_CHARACTERS,
@@ -106,8 +107,8 @@ def test_a_note_claims_no_check_where_nothing_is_cited() -> None:
 
 
 def test_a_comparison_is_a_table_with_linked_numbers() -> None:
-    text = "- trn1.2xlarge: It has 8 vCPUs [1].\n- trn1.32xlarge: It has 128 vCPUs [2]."
-    answer = answered(text, cited(1), cited(2))
+    said = (Statement("It has 8 vCPUs.", (1,), "side", "trn1.2xlarge"), Statement("It has 128 vCPUs.", (2,), "side", "trn1.32xlarge"))
+    answer = replace(answered("", cited(1), cited(2)), statements=said)
     tables = [part for part in parts_of(answer) if isinstance(part, Table)]
     assert [row[0] for row in tables[0].rows] == ["", "trn1.2xlarge", "trn1.32xlarge"]
     first = answer_messages(answer, "id", 1)[0]
@@ -115,6 +116,23 @@ def test_a_comparison_is_a_table_with_linked_numbers() -> None:
     link = {"type": "link", "url": web_address(URL), "text": "[2]"}
     assert first[0]["rows"][2][1]["elements"][0]["elements"][1] == link
     assert shown_text(first).splitlines()[1] == "trn1.2xlarge | It has 8 vCPUs [1]."
+
+
+def test_rows_become_a_table_of_properties_by_option() -> None:
+    table = "| Type | vCPUs | Memory |\n|---|---|---|\n| trn1.2xlarge | 8 | 32 GiB |\n| trn1.32xlarge | 128 | 512 GiB |\n"
+    rows = [cited(number, line) for number, line in enumerate(table.splitlines()[2:], start=1)]
+    document = replace(rows[0].passage.chunk.document, text=table)
+    chunk = replace(rows[0].passage.chunk, document=document)
+    rows = [replace(r, passage=replace(r.passage, chunk=chunk), start=(at := table.index(r.quote)), end=at + len(r.quote)) for r in rows]
+    said = (Statement("trn1.2xlarge has 32 GiB of memory.", (1,), "row"), Statement("trn1.32xlarge has 512 GiB of memory.", (2,), "row"))
+    assert parts_of(replace(answered("- a", *rows), statements=said)) == [
+        Table((("", "trn1.2xlarge", "trn1.32xlarge"), ("Memory (GiB)", "32 [1]", "512 [2]")))
+    ]
+
+
+def test_what_a_language_model_wrote_without_support_is_said_to_be_left_out() -> None:
+    answer = replace(answered("It has 128 vCPUs [1].", cited(1)), model="ollama:m", dropped=2)
+    assert "2 sentences without support were left out." in words_of(answer_messages(answer, "id", 3))
 
 
 def test_markdown_tables_become_tables_and_the_second_one_another_message() -> None:

@@ -146,6 +146,7 @@ def test_what_slack_does_not_take_before_a_stop_is_sent_after_the_next_start(
         assert len(api.said()) == 1
 
 
+@pytest.mark.evaluation
 def test_a_limited_channel_holds_up_no_other_and_is_sent_to_in_the_end(
     bot: Chatbot, answer: Answer, tmp_path: Path
 ) -> None:
@@ -259,6 +260,7 @@ def killed_and_started_again(
     return told
 
 
+@pytest.mark.evaluation
 def test_a_process_that_is_killed_loses_nobody(corpus_index: Path) -> None:
     with slack_api() as api, slack_socket() as socket:
         assert killed_and_started_again(corpus_index, api, socket, 1, ["-c", HURRIED], 12)

@@ -253,6 +253,7 @@ def test_a_stop_finishes_what_was_acknowledged(bot: Chatbot, tmp_path: Path) -> 
         assert len(api.said()) == 20
 
 
+@pytest.mark.evaluation
 def test_a_stop_signal_finishes_what_was_acknowledged_and_exits_with_0(corpus_index: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

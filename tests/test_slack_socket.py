@@ -107,6 +107,7 @@ def mention(api: SlackApi) -> dict[str, Any]:
     return requests.mention(QUESTION, ts, channel="CWIRE")
 
 
+@pytest.mark.evaluation
 def test_a_session_survives_a_connection_that_ends_without_a_word_and_says_how_it_is(corpus_index: Path) -> None:
     with slack_api() as api, slack_socket() as socket:
         port = free_port()

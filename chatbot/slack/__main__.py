@@ -5,11 +5,17 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from threading import Thread
+from typing import TYPE_CHECKING
 
 from chatbot.answer import ReaderError
 from chatbot.slack.settings import SlackSettings, slack_settings, slack_tokens
 from ingest import CorpusError, place_at
+
+if TYPE_CHECKING:
+    from chatbot.slack.desk import Desk
 
 _SWITCH_INTERVAL = 0.0005
 _INSTALL = "The Slack adapter needs slack-bolt. Install it with: pip install 'wattwise[slack]'"
@@ -83,6 +89,8 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
         raise ReaderError(
             f"{settings.api_url} cannot be reached. Check the network, or WATTWISE_SLACK_API_URL."
         ) from error
+    desk.rush.ready.clear()
+    Thread(target=_warm_up, args=(desk,), daemon=True).start()
     # Answering keeps the interpreter busy; what acknowledges an event must not wait its usual 5 ms for each turn.
     sys.setswitchinterval(_SWITCH_INTERVAL)
     app = slack_app(desk, tokens.signing_secret)
@@ -90,6 +98,18 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
         serve_http(desk, app, tokens)
     else:
         serve_socket(desk, app, tokens)
+
+
+def _warm_up(desk: "Desk") -> None:
+    """Load what answering needs, once: the workers together would each do all of it."""
+    from chatbot.bot import Chatbot
+    from chatbot.slack.listeners import PROMPTS
+
+    try:
+        with suppress(ReaderError, CorpusError):
+            Chatbot(desk.bot.index).ask(PROMPTS[1][1])
+    finally:
+        desk.rush.ready.set()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from chatbot.answer import Answer, Citation
+from chatbot.render import note
 from chatbot.slack.escaping import defanged, web_address
 from chatbot.slack.parts import Element, Part, Table, cell_elements, linked, parts_of, split_text
 
@@ -60,7 +61,7 @@ def text_messages(message: Message) -> tuple[Message, ...]:
 
 def literal(text: str) -> tuple[Message, ...]:
     """A text as one message that shows it literally."""
-    return (tuple({"type": "section", "text": _plain_text(piece)} for piece in split_text(text, SECTION_CHARACTERS)),)
+    return (tuple({"type": "section", "text": plain_text(piece)} for piece in split_text(text, SECTION_CHARACTERS)),)
 
 
 def sharing(message: Message, answer_id: str) -> Message:
@@ -135,7 +136,7 @@ def _table(table: Table, addresses: Mapping[int, str]) -> Block | None:
 
 
 def _cell(markdown: str, addresses: Mapping[int, str]) -> Element:
-    return _rich_text({"type": "rich_text_section", "elements": cell_elements(markdown, addresses)})
+    return rich_text({"type": "rich_text_section", "elements": cell_elements(markdown, addresses)})
 
 
 def _as_lines(table: Table) -> str:
@@ -162,9 +163,9 @@ def _source_blocks(citation: Citation) -> Iterator[Block]:
     head.append({"type": "link", "url": address, "text": title} if address else {"type": "text", "text": title})
     if details := place_of(citation):
         head.append({"type": "text", "text": f" · {details}"})
-    yield _rich_text({"type": "rich_text_section", "elements": head}, _quote(first))
+    yield rich_text({"type": "rich_text_section", "elements": head}, quoted(first))
     for piece in rest:
-        yield _rich_text(_quote(piece))
+        yield rich_text(quoted(piece))
 
 
 def place_of(citation: Citation) -> str:
@@ -176,16 +177,16 @@ def place_of(citation: Citation) -> str:
     return " · ".join(p for p in (section, page, source.publisher or "", source.published or "") if p)
 
 
-def _quote(text: str) -> Element:
+def quoted(text: str) -> Element:
     return {"type": "rich_text_quote", "elements": [{"type": "text", "text": text or " "}]}
 
 
-def _rich_text(*elements: Element) -> Block:
+def rich_text(*elements: Element) -> Block:
     return {"type": "rich_text", "elements": list(elements)}
 
 
 def _button(action: str, text: str, **more: str) -> Element:
-    return {"type": "button", "action_id": action, "text": _plain_text(text), **more}
+    return {"type": "button", "action_id": action, "text": plain_text(text), **more}
 
 
 def _note(answer: Answer, generation: int) -> Block:
@@ -195,21 +196,21 @@ def _note(answer: Answer, generation: int) -> Block:
     elif answer.citations:
         checked = f": every sentence checked against the words it cites, weakest support {answer.support:.0%}"
     said = [f"AI-made answer{checked}. Reader: {answer.model}. Index version: {generation}."]
-    said += split_text(answer.notice, SECTION_CHARACTERS)[:9]
-    return {"type": "context", "elements": [_plain_text(text) for text in said]}
+    said += split_text(note(answer), SECTION_CHARACTERS)[:9]
+    return {"type": "context", "elements": [plain_text(text) for text in said]}
 
 
 def _feedback_buttons(answer_id: str) -> Block:
     buttons = {
         "type": "feedback_buttons",
         "action_id": FEEDBACK,
-        "positive_button": {"text": _plain_text("Helpful"), "value": f"+{answer_id}"},
-        "negative_button": {"text": _plain_text("Not helpful"), "value": f"-{answer_id}"},
+        "positive_button": {"text": plain_text("Helpful"), "value": f"+{answer_id}"},
+        "negative_button": {"text": plain_text("Not helpful"), "value": f"-{answer_id}"},
     }
     return {"type": "context_actions", "elements": [buttons]}
 
 
-def _plain_text(text: str) -> Element:
+def plain_text(text: str) -> Element:
     return {"type": "plain_text", "text": text, "emoji": False}
 
 

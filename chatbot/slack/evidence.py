@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chatbot.answer import Answer, Citation, Passage
-from chatbot.slack.blocks import Block, place_of
+from chatbot.slack.blocks import SECTION_CHARACTERS, Block, literal, place_of, plain_text, quoted, rich_text
 from chatbot.slack.escaping import web_address
 from chatbot.slack.parts import split_text
 from chatbot.slack.state import Excerpt, KeptAnswer
@@ -12,7 +12,6 @@ from chatbot.slack.state import Excerpt, KeptAnswer
 REASON = "wattwise_reason"
 REASONS = ("It is wrong", "It is not what I asked", "Something is missing", "It is hard to read")
 _MOST_BLOCKS = 100
-_SECTION = 3000
 # A view of more characters than this is refused by Slack.
 _MOST_CHARACTERS = 100_000
 
@@ -56,36 +55,36 @@ def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
         size += sum(len(str(block)) for block in more)
         if len(blocks) + len(more) >= _MOST_BLOCKS or size > _MOST_CHARACTERS:
             left = len(answer.excerpts) - position
-            blocks.append(_section(f"{left} more passages do not fit here; the answer's sources name them."))
+            blocks += literal(f"{left} more passages do not fit here; the answer's sources name them.")[0]
             break
         blocks += more
     return {
         "type": "modal",
-        "title": _plain("Evidence"),
-        "close": _plain("Close"),
-        "blocks": blocks or [_section("No passage was found for this question.")],
+        "title": plain_text("Evidence"),
+        "close": plain_text("Close"),
+        "blocks": blocks or literal("No passage was found for this question.")[0],
     }
 
 
 def reason_view(answer_id: str) -> dict[str, Any]:
     """The modal that asks why an answer did not help; both of its questions may be left open."""
-    options = [{"text": _plain(reason), "value": reason} for reason in REASONS]
+    options = [{"text": plain_text(reason), "value": reason} for reason in REASONS]
     choice = {"type": "radio_buttons", "action_id": "choice", "options": options}
     words = {"type": "plain_text_input", "action_id": "words", "multiline": True, "max_length": 1000}
     return {
         "type": "modal",
         "callback_id": REASON,
         "private_metadata": answer_id,
-        "title": _plain("What was wrong?"),
-        "submit": _plain("Send"),
-        "close": _plain("Skip"),
+        "title": plain_text("What was wrong?"),
+        "submit": plain_text("Send"),
+        "close": plain_text("Skip"),
         "blocks": [
-            {"type": "input", "block_id": "choice", "optional": True, "label": _plain("The answer"), "element": choice},
+            {"type": "input", "block_id": "choice", "optional": True, "label": plain_text("The answer"), "element": choice},
             {
                 "type": "input",
                 "block_id": "words",
                 "optional": True,
-                "label": _plain("In your words"),
+                "label": plain_text("In your words"),
                 "element": words,
             },
         ],
@@ -111,19 +110,8 @@ def _excerpt_blocks(excerpt: Excerpt) -> Iterator[Block]:
         title,
         *([{"type": "text", "text": place}] if place else []),
     ]
-    yield {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": head}]}
+    yield rich_text({"type": "rich_text_section", "elements": head})
     for quote in excerpt.quotes:
-        for piece in split_text(quote.strip(), _SECTION):
-            quoted = {"type": "rich_text_quote", "elements": [{"type": "text", "text": piece}]}
-            yield {"type": "rich_text", "elements": [quoted]}
-    for piece in split_text(excerpt.text.strip(), _SECTION):
-        yield _section(piece)
+        yield from (rich_text(quoted(piece)) for piece in split_text(quote.strip(), SECTION_CHARACTERS))
+    yield from literal(excerpt.text.strip())[0]
     yield {"type": "divider"}
-
-
-def _section(text: str) -> Block:
-    return {"type": "section", "text": _plain(text)}
-
-
-def _plain(text: str) -> dict[str, Any]:
-    return {"type": "plain_text", "text": text, "emoji": False}

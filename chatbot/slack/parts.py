@@ -4,13 +4,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chatbot.answer import Answer
+from chatbot.llm.models import OFFLINE
 from chatbot.slack.escaping import defanged
+
+if TYPE_CHECKING:
+    from chatbot.comparison_table import Cell
 
 Element = dict[str, Any]
 _MARK = re.compile(r"\[(\d+)\](?!\()")
@@ -31,27 +35,25 @@ Part = str | Table
 
 
 def parts_of(answer: Answer) -> list[Part]:
-    """The answer in order: what is a table as a table, what compares sides as a table of them, the rest as Markdown."""
-    sides = _sides(answer)
-    if not sides:
+    """The answer in order: what is a table as a table, what is compared as a table of it, the rest as Markdown."""
+    from chatbot.comparison_table import comparison
+
+    found = comparison(answer) if answer.model == OFFLINE else None
+    if found is None:
         return _with_tables(answer.text)
-    found: list[Part] = []
-    rows: list[tuple[str, ...]] = []
-    for line in answer.text.splitlines():
-        if line in sides:
-            rows.append(sides[line])
-        else:
-            found.append(line)
-    first = next(n for n, line in enumerate(answer.text.splitlines()) if line in sides)
-    before, after = "\n".join(map(str, found[:first])).strip(), "\n".join(map(str, found[first:])).strip()
-    return [part for part in (before, Table((("", "What the sources say"), *rows)), after) if part]
+    options = [(f"{p.name} ({p.unit})" if p.unit else p.name, *map(_in_cell, p.cells)) for p in found.properties]
+    parts: list[Part] = [found.lead]
+    if options:
+        # Slack takes one table a message.
+        parts += [Table((("", *found.options), *options)), *(f"- **{side.name}**: {side.said}" for side in found.sides)]
+        parts.append(f"All: {' · '.join(found.common)}" if found.common else "")
+    else:
+        parts.append(Table((("", "What the sources say"), *((side.name, side.said) for side in found.sides))))
+    return [part for part in parts if part]
 
 
-def _sides(answer: Answer) -> dict[str, tuple[str, ...]]:
-    """The lines of a comparison, each with its side and what is said of it."""
-    from chatbot.comparison_table import comparison_rows
-
-    return {f"- {row.name}: {row.value}": (row.name, row.value) for row in comparison_rows(answer)}
+def _in_cell(cell: "Cell") -> str:
+    return " ".join((cell.text or "–", *(f"[{number}]" for number in cell.numbers)))
 
 
 def _with_tables(text: str) -> list[Part]:

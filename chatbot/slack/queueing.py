@@ -19,10 +19,12 @@ _PACE = 1.0
 
 
 class Rush:
-    """While events come in quick succession nothing new is begun: each of them is acknowledged first."""
+    """While events come in quick succession nothing new is begun: each of them is acknowledged first. Nor is it before all is `ready`."""
 
     def __init__(self) -> None:
         self._latest = 0.0
+        self.ready = threading.Event()
+        self.ready.set()
 
     def noted(self) -> None:
         """An event came."""
@@ -30,6 +32,7 @@ class Rush:
 
     def wait(self) -> None:
         """Return when the rush is over, or has lasted for long."""
+        self.ready.wait()
         end = time.monotonic() + _LONGEST_RUSH
         while (rest := self._latest + _LULL - time.monotonic()) > 0 and time.monotonic() < end:
             time.sleep(rest)

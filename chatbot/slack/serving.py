@@ -36,7 +36,7 @@ HEALTH = "/health"
 _MOST_BYTES = 1_000_000
 _SOCKET_WORKERS = 10
 # Seconds between two looks at leases, and at what is too old.
-_BEAT = 5.0
+_BEAT = 3.0
 _TIDYING = 600.0
 # Without a beat for so long the process is not healthy any more.
 _LATEST_BEAT = 30.0

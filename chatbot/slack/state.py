@@ -23,7 +23,7 @@ _CLAIMS_KEPT = 2 * 86_400
 _WORK_KEPT = 86_400
 _WINDOW = 60.0
 # A process renews its leases every few seconds; what it has not renewed for so long is taken over by another.
-LEASE = 20.0
+LEASE = 15.0
 # An event must be acknowledged within three seconds, also while somebody else writes.
 _PATIENCE = 0.5
 _SCHEMA = """

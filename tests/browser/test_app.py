@@ -39,6 +39,7 @@ def test_a_mark_opens_its_card_with_the_quote_marked(page: Page, own_bot: Chatbo
     assert len(page.wait_for(".ww-card[open] blockquote").text) > len(marked.text)
 
 
+@pytest.mark.evaluation
 def test_a_mark_opens_a_card_that_waits_behind_the_others(page: Page, own_bot: Chatbot) -> None:
     candidates = ("Serve Llama 3.1 70B with 32k context", "Trainium or Inferentia?", "P4d, Trn1 or G5?")
     page.ask(next(q for q in candidates if len({c.passage.chunk.document.id for c in own_bot.ask(q).citations}) > 4))
@@ -46,6 +47,7 @@ def test_a_mark_opens_a_card_that_waits_behind_the_others(page: Page, own_bot: C
     assert page.wait_for(".ww-more[open] .ww-card[open] mark").is_displayed()
 
 
+@pytest.mark.evaluation
 def test_a_pasted_exam_question_gets_its_letter_and_verdicts(page: Page, own_bot: Chatbot) -> None:
     page.ask(EXAM)
     (letter,) = own_bot.ask(EXAM).choices
@@ -64,6 +66,7 @@ def test_a_follow_up_and_then_a_new_chat(page: Page) -> None:
     assert "q=" not in page.driver.current_url
 
 
+@pytest.mark.evaluation
 def test_a_card_stays_open_while_the_visitor_votes(page: Page) -> None:
     page.ask(QUESTION)
     page.open_card()
@@ -161,6 +164,7 @@ def test_a_file_dropped_into_the_box_is_asked_about_and_removed_again(page: Page
     page.waiting().until(lambda _: list((page.app.index / "uploads").iterdir()) == [])
 
 
+@pytest.mark.evaluation
 def test_a_file_with_a_hostile_name_is_added_and_removed_on_the_sources_page(page: Page, tmp_path: Path) -> None:
     name = "..\\<img src=x onerror=alert(1)> $x$.md"
     (tmp_path / name).write_text("# Numbat notes\n\nThe Numbat-1 chip has 3 GB.\n")
@@ -188,6 +192,7 @@ def test_hostile_documents_are_shown_as_text(page: Page) -> None:
     assert fits(page)
 
 
+@pytest.mark.evaluation
 def test_right_to_left_text_keeps_its_direction(page: Page) -> None:
     page.open(f"sources?doc={quote('hostile/quokka.md', safe='')}")
     title = page.wait_for(".ww-title")
@@ -207,6 +212,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     assert page.wait_for(".ww-card[open] mark").is_displayed()
 
 
+@pytest.mark.evaluation
 @pytest.mark.evaluation
 def test_a_phone_needs_no_sideways_scrolling(page: Page) -> None:
     metrics = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
@@ -228,6 +234,7 @@ def fits(page: Page) -> bool:
     return bool(page.driver.execute_script(script))
 
 
+@pytest.mark.evaluation
 @pytest.mark.evaluation
 def test_the_theme_follows_the_visitor(page: Page) -> None:
     found = {}
@@ -266,6 +273,7 @@ def test_every_page_opens_without_an_error(page: Page) -> None:
         assert page.all('[data-testid="stAlert"], [data-testid="stException"]') == []
 
 
+@pytest.mark.evaluation
 def test_an_input_of_the_size_page_changes_the_verdict_and_the_address_gives_it_back(page: Page) -> None:
     page.open("size?model=meta-llama/Meta-Llama-3.1-70B&accelerator=L40S")
     assert page.wait_for(".ww-answer .ww-lead").text.startswith("No: Meta-Llama-3.1-70B in bf16 needs ")
