@@ -31,10 +31,9 @@ from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
-# From here on an answer is given unless the evidence is all but certain, and need not say which question it is for; and from here on it
-# is given where it is likelier to be right than the evidence. What was learned is too careful: its questions are of sections that the map had not seen. Of
-# the natural questions that may be looked at, some four in five that reach the lower bound were matched rightly.
-SURE, LIKELY, _EXACT = 0.5, 0.2, 0.9
+# From here on an answer is given unless the evidence is all but certain, and need not say which question it is for; from here on it
+# is given where it is likelier to be right than the evidence, and where there is no evidence. Chosen on graded answers to the natural questions that may be looked at.
+SURE, LIKELY, _ALONE, _EXACT = 0.5, 0.2, 0.35, 0.9
 # So many of the nearest questions are looked at closely.
 _COMPARED = 12
 _KEPT = 4
@@ -145,11 +144,11 @@ def sure_answer(found: Sequence[Match], query: Query, best: Scored | None, index
 def likely_answer(found: Sequence[Match], best: Scored | None, index: Index) -> Draft | None:
     """The answer to give in place of the best evidence: one that this evidence proves, too, or else one that is at least as likely.
 
-    Where no evidence will do, the question may be one that nothing answers, and a likely answer is not enough.
+    Where no evidence will do, the question may be one that nothing answers, and an answer must be likelier.
     """
     agreeing = next((match for match in found if best and _is_proved_by(match.question.answer, best)), None)
     chosen = agreeing or next(iter(found), None)
-    if chosen is None or (not agreeing and chosen.probability < (best.score if best else SURE)):
+    if chosen is None or (not agreeing and chosen.probability < (best.score if best else _ALONE)):
         return None
     return _draft(chosen.question, index, named=chosen.probability < SURE)
 
