@@ -33,7 +33,7 @@ from ingest import Index, ProvedAnswer, read_answers
 
 # From here on an answer is given unless the evidence is all but certain, and need not say which question it is for; from here on it
 # is given where it is likelier to be right than the evidence, and where there is no evidence. Chosen on graded answers to the natural questions that may be looked at.
-SURE, LIKELY, _ALONE, _EXACT = 0.5, 0.2, 0.35, 0.9
+SURE, LIKELY, _ALONE = 0.5, 0.2, 0.35
 # So many of the nearest questions are looked at closely.
 _COMPARED = 12
 _KEPT = 4
@@ -136,7 +136,7 @@ def is_sure(found: Sequence[Match], query: Query) -> bool:
 
 def sure_answer(found: Sequence[Match], query: Query, best: Scored | None, index: Index) -> Draft | None:
     """The answer of the likeliest question where that is sure, and no evidence is more than that."""
-    if not is_sure(found, query) or (best and best.score > max(_EXACT, found[0].probability)):
+    if not is_sure(found, query) or (best and best.score > found[0].probability):
         return None
     return _draft(found[0].question, index, named=False)
 
