@@ -14,7 +14,7 @@ from chatbot.followup import condense
 from chatbot.names import makers, names, proper_names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, quantities
-from chatbot.shorthand import in_full, letter_in_full, unhurried
+from chatbot.shorthand import in_full
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.tasks import tasks
@@ -208,15 +208,13 @@ def asking(text: str) -> str:
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
     stem = parse_options(question)
-    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else unhurried(question)), index)
+    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else question), index)
 
     def sizes_of(family: str) -> list[str]:
         return _sizes(family, index)
 
     earlier = [_plain_turn(t, index) for t in history]
-    if earlier:
-        asked = letter_in_full(asked, earlier[-1].question)
-    standalone = in_full(asked if stem else condense(asked, earlier, sizes_of), sizes_of)
+    standalone = in_full(asked if stem else condense(asked, earlier, sizes_of))
     found = names(standalone)
     entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
     dimensions, strict = asked_dimensions(asking(standalone) if names_property(asking(standalone)) else standalone)
