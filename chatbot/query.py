@@ -18,7 +18,7 @@ from chatbot.shorthand import in_full
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.tasks import tasks
-from chatbot.unheard import strangers, unheard_kind, unknown_names
+from chatbot.unheard import strangers, unknown_names
 from chatbot.words import content_words
 from ingest import Index
 
@@ -86,8 +86,7 @@ class Query:
 
     `entities` are the names of hardware in it; `unknown` are the names of hardware that no document of the index holds, `strangers` other capitalised
     words of the kind. `sizes` are
-    the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names. `kind` are the words for the kind of
-    thing asked for about something named ("which foundry") that no document has. `history` are the turns before it.
+    the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names. `history` are the turns before it.
     """
 
     question: str
@@ -104,7 +103,6 @@ class Query:
     dimensions: frozenset[str] = field(default_factory=frozenset)
     strict: bool = False
     sides: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
     history: tuple[Turn, ...] = ()
 
     @cached_property
@@ -235,7 +233,6 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         dimensions=dimensions,
         strict=strict,
         sides=sides(standalone, entities, tasks(standalone)),
-        kind=unheard_kind(standalone, index) if entities or proper_names(standalone) else (),
         history=tuple(history),
     )
 
