@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from chatbot.asked_quantity import asked_dimensions, asks_quantity
 from chatbot.names import makers, names
 from chatbot.quantities import quantities
-from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms, vocabulary, words
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms, vocabulary
 
 _OF = re.compile(
     r"\b(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?:the\s+|its\s+|their\s+)?(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:of|for|in|on|at|behind|per)\b",
@@ -23,8 +23,6 @@ _STUFF = re.compile(
     re.IGNORECASE,
 )
 _WHAT_OF = re.compile(r"\b(?:what|which)\s+(?P<head>[\w-]+)\s+of\s+the\b", re.IGNORECASE)
-# "Which foundry makes it", "name one insurer that".
-_SOME = re.compile(r"\b(?:which|what|name\s+(?:an?|one|any|some))\s+(?P<head>[\w-]+(?:\s+[\w-]+)?)", re.IGNORECASE)
 _OBJECT = re.compile(
     r"^\W*(?:\w+\W+){0,4}?(?:support|supports|run|runs|available|offered|compatible|work with|works with|include|includes|come with|free|there)\b(?P<head>(?:[^\w./-]+[\w./-]+){1,5})\W*$",
     re.IGNORECASE,
@@ -110,13 +108,6 @@ def _how_to() -> re.Pattern[str]:
         rf" (?:\w+ly )?(?P<verb>{verbs})\b",
         re.IGNORECASE,
     )
-
-
-def asked_holder(question: str) -> tuple[str, ...]:
-    """The word for whoever or wherever is asked for ("which foundry"): only a name of that kind would answer."""
-    match = _SOME.search(question)
-    holders = vocabulary()["holders"]["words"]
-    return tuple(w for w in words(match["head"]) if w in holders or w.removesuffix("s") in holders) if match else ()
 
 
 def _of_own(head: str) -> tuple[str, ...]:

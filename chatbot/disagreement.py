@@ -1,22 +1,20 @@
 """Sources that differ: each with its figure and its date, side by side."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, eligible, is_bare, repeats
+from chatbot.eligibility import ANSWERS, eligible, repeats
 from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
-from chatbot.scoring import Scored, answers_quantity, score_units
-from chatbot.source_names import documents_named, without_documents
+from chatbot.scoring import Scored, answers_quantity
 from ingest import Index
 
 # A figure may be surer or less sure than an answer: this share of what answers will do.
 _DIFFERING = 0.25
-_NAMED = 0.1
 # How much of the question's words another figure must share with the best one to be a figure for the same thing.
 _MATTER = 0.6
 # Or so near must it be to the question, against the best one, where it is asked whether sources differ.
@@ -35,11 +33,7 @@ _TOTAL = re.compile(r"\b(?:in all|in total|altogether|combined)\b", re.IGNORECAS
 
 
 def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
-    """What each source says, for a question on whether they agree or on what several of them say; None for other questions and
-    where one source speaks alone."""
-    documents = documents_named(query.standalone, (p.chunk.document for p in passages))
-    if len(documents) > 1 and (draft := _of_named(query, {d.id for d in documents}, passages, index)):
-        return draft
+    """What each source says, for a question on whether they agree; None for other questions and where one source speaks alone."""
     if not query.asks_agreement:
         return None
     found = eligible(query, scored)
@@ -52,23 +46,6 @@ def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[
     if len({document_of(s) for s in chosen}) < 2 or chosen[0].score < _DIFFERING * ANSWERS:
         return None
     return side_by_side(query, chosen)
-
-
-def _of_named(query: Query, named: Collection[str], passages: Sequence[Passage], index: Index) -> Draft | None:
-    """What each of the documents that a question names says best of the matter; None where one of them says nothing of it."""
-    matter = without_documents(query.standalone)
-    scored = score_units(query, passages, index, question=matter)
-    told = [s for s in scored if document_of(s) in named and s.unit.kind != "note"]
-    found = [s for s in eligible(query, scored) if s in told]
-    # What a document that is named says best is said of it, though it is not quite what is asked for.
-    silent = set(named) - {document_of(s) for s in found}
-    found += [s for s in told if document_of(s) in silent and not is_bare(s) and not s.unit.meant.endswith("?")]
-    best = {document_of(s): s for s in reversed(_of_first_dimension(found, query))}
-    # A figure of the kind that is asked for needs to be less sure where it stands in a document that the question names.
-    least = (_NAMED if query.dimensions else _DIFFERING) * ANSWERS
-    if len(best) < len(named) or max(s.score for s in best.values()) < least:
-        return None
-    return side_by_side(query, sorted(best.values(), key=lambda s: -s.score))
 
 
 def _of_each_document(found: Sequence[Scored]) -> list[Scored]:

@@ -88,8 +88,6 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     impossible = query.operates and scored.score >= SURE and denies(scored.unit.meant)
     if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant and not impossible:
         return False
-    if query.kind and not meant:
-        return False
     if query.operates and not _names_all(query.standalone, scored):
         return False
     if query.asks_number and scored.features["other size"]:

@@ -7,7 +7,6 @@ from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.comparison import compare
 from chatbot.decision import decide
-from chatbot.definition import define
 from chatbot.disagreement import lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, eligible
@@ -27,7 +26,7 @@ from ingest import Index
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (compare, define, decide, state_facts)
+_COMPOSERS: tuple[Composer, ...] = (compare, decide, state_facts)
 # These go before an answer that was proved beforehand, too: what documents say each, and what is wrong in the question itself.
 _FIRST: tuple[Composer, ...] = (lay_side_by_side, judge)
 

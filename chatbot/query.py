@@ -15,11 +15,11 @@ from chatbot.glossary import in_english
 from chatbot.names import makers, names, proper_names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, quantities
-from chatbot.shorthand import in_full, letter_in_full, unhurried
+from chatbot.shorthand import in_full
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.tasks import tasks
-from chatbot.unheard import strangers, unheard_kind, unknown_names
+from chatbot.unheard import strangers, unknown_names
 from chatbot.words import content_words
 from ingest import Index
 
@@ -87,8 +87,7 @@ class Query:
 
     `entities` are the names of hardware in it; `unknown` are the names of hardware that no document of the index holds, `strangers` other capitalised
     words of the kind. `sizes` are
-    the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names. `kind` are the words for the kind of
-    thing asked for about something named ("which foundry") that no document has. `history` are the turns before it.
+    the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names. `history` are the turns before it.
     """
 
     question: str
@@ -105,7 +104,6 @@ class Query:
     dimensions: frozenset[str] = field(default_factory=frozenset)
     strict: bool = False
     sides: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
     history: tuple[Turn, ...] = ()
 
     @cached_property
@@ -209,15 +207,13 @@ def asking(text: str) -> str:
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
     stem = parse_options(question)
-    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else unhurried(in_english(question))), index)
+    asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else in_english(question)), index)
 
     def sizes_of(family: str) -> list[str]:
         return _sizes(family, index)
 
     earlier = [_plain_turn(t, index) for t in history]
-    if earlier:
-        asked = letter_in_full(asked, earlier[-1].question)
-    standalone = in_full(asked if stem else condense(asked, earlier, sizes_of), sizes_of)
+    standalone = in_full(asked if stem else condense(asked, earlier, sizes_of))
     found = names(standalone)
     entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
     dimensions, strict = asked_dimensions(asking(standalone) if names_property(asking(standalone)) else standalone)
@@ -238,7 +234,6 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         dimensions=dimensions,
         strict=strict,
         sides=sides(standalone, entities, tasks(standalone)),
-        kind=unheard_kind(standalone, index) if entities or proper_names(standalone) else (),
         history=tuple(history),
     )
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from chatbot.answer import Passage
-from chatbot.definition import defining, thing_asked
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.names import names, proper_names, relatives
 from chatbot.query import Query
@@ -66,11 +65,7 @@ def passages_to_read(query: Query, index: Index) -> Iterator[tuple[tuple[Passage
     own = search(query, index, limit=limit, among=lambda chunk: not is_background(chunk))
     scored, of_all = score_units(query, own, index), score_units(query, everything, index)
     background = [s for s in of_all if is_background(s.unit.chunk)]
-    if (
-        not _left_out(query, own, everything)
-        and _defines_as_well(query, scored, background)
-        and _is_as_good(query, scored, background)
-    ):
+    if not _left_out(query, own, everything) and _is_as_good(query, scored, background):
         yield own, scored
     yield everything, of_all
 
@@ -80,12 +75,6 @@ def _left_out(query: Query, own: Sequence[Passage], everything: Sequence[Passage
     named = {name.lower() for name in (*query.sides, *query.entities, *proper_names(query.standalone))}
     here, there = _text(own), _text(everything)
     return any(name in there and name not in here for name in named)
-
-
-def _defines_as_well(query: Query, own: Sequence[Scored], background: Sequence[Scored]) -> bool:
-    """Whether what is to be defined is defined by the sources, or by nothing at all."""
-    thing = thing_asked(query)
-    return not thing or bool(defining(thing, own)) or not defining(thing, background)
 
 
 def _text(passages: Sequence[Passage]) -> str:

@@ -1,11 +1,10 @@
-"""What a question names and no document has: hardware, other names, and the kind of thing that is asked for."""
+"""What a question names and no document has: hardware and other names."""
 
 import re
 from collections.abc import Sequence
 
-from chatbot.attribute import asked_holder
 from chatbot.names import Name, proper_names
-from chatbot.words import STOP_WORDS, stem, synonyms, words
+from chatbot.words import STOP_WORDS, words
 from ingest import Index, known_words
 
 # Of so many words a smaller share of stop words is not English; terse questions have few as well.
@@ -36,16 +35,6 @@ def strangers(text: str, index: Index) -> tuple[str, ...]:
 def _is_foreign(text: str) -> bool:
     said = [w for w in words(text) if w.isalpha()]
     return len(said) >= _ENOUGH and sum(w in STOP_WORDS for w in said) < _ENGLISH * len(said)
-
-
-def unheard_kind(text: str, index: Index) -> tuple[str, ...]:
-    """The word for the kind of thing asked for ("which foundry") where no document and no synonym has it."""
-
-    def is_said(word: str) -> bool:
-        return any(index.document_frequency(form) for form in (word, stem(word), f"{word}s", word.removesuffix("s")))
-
-    kind = asked_holder(text)
-    return () if any(synonyms(w) or is_said(w) for w in kind) else kind
 
 
 def _capitalised(text: str) -> list[str]:

@@ -11,8 +11,7 @@ from chatbot.examination.pairing import Clause, clause_of, clauses, is_of_anothe
 from chatbot.examination.requirements import Stance, opposed, poles, stance
 from chatbot.names import mentioned
 from chatbot.quantities import Quantity, quantities, same
-from chatbot.tasks import tasks
-from chatbot.words import stems, vocabulary
+from chatbot.words import stems
 
 
 def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[str, float]:
@@ -21,7 +20,6 @@ def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[
     place = cover(part.apart, reading)[1]
     about = speaks_of(part, reading)
     numbers = compare_numbers(part.text, unit)
-    agreed, otherwise = _given(matter.given, told(part, ground) is ground.main, unit)
     most = max(2, len(part.asked))
     speaks = stance_on(part, ground)
     against = sum(opposed(p, speaks.in_favour) for p in part.asked) / most
@@ -31,8 +29,7 @@ def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[
         "same numbers": float(numbers == "same"),
         "other numbers": asked * (numbers == "other"),
         "other order": float(numbers == "order"),
-        "given": agreed * place,
-        "given otherwise": otherwise * place,
+        "given otherwise": place * _given_otherwise(matter.given, told(part, ground) is ground.main, unit),
         "denied option": turned(part.apart, reading, part.denied, reading.denied),
         "denied claim": place * turned(part.claim, reading, part.denied, _denied_of(part, ground, reading)),
         "denied subject": asked * _is_denied_subject(part, unit),
@@ -43,7 +40,6 @@ def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[
         "met x subject": met * subject(part, reading),
         "opposed": place * against,
         "needs": ground.needs * place,
-        "other task": place * _is_other_task(part, matter, unit),
         "names": _names(part, unit),
         "names apart": float(bool(unit.cells) and len(part.names) > 1 and not _in_one_cell(part, unit)),
         "refused": place * len(part.asked & speaks.against) / most,
@@ -144,22 +140,14 @@ def _in_one_cell(part: Part, unit: Unit) -> bool:
     return any(part.names.keys() <= mentioned(f"{row} {header} {cell}") for header, cell in unit.cells)
 
 
-def _is_other_task(part: Part, matter: Matter, unit: Unit) -> bool:
-    """Whether a unit speaks of the opposite of what is to be done: of serving where training is asked for."""
-    asked, there = tasks(f"{matter.text} {part.text}"), tasks(unit.meant)
-    opposites = {vocabulary()["opposites"].get(task) for task in asked} - asked
-    return bool(opposites & there) and not asked & there
-
-
-def _given(given: Sequence[Quantity], main_alone: bool, unit: Unit) -> tuple[float, float]:
-    """The share of the stem's quantities that a unit has, and of those that it has otherwise: eight GPUs where one is asked for."""
+def _given_otherwise(given: Sequence[Quantity], main_alone: bool, unit: Unit) -> float:
+    """The share of the stem's quantities that a unit has otherwise: eight GPUs where one is asked for."""
     if not given:
-        return 0.0, 0.0
+        return 0.0
     figures = quantities(without_reasons(unit.meant)) if main_alone and not unit.cells else unit.quantities
     alike = [[f for f in figures if _of_one_kind(q, f)] for q in given]
-    agreed = [any(same(q, f) or f.holds(q) for f in found) for q, found in zip(given, alike, strict=True)]
-    otherwise = [bool(found) and not yes for yes, found in zip(agreed, alike, strict=True)]
-    return sum(agreed) / len(given), sum(otherwise) / len(given)
+    otherwise = [bool(found) and not any(same(q, f) or f.holds(q) for f in found) for q, found in zip(given, alike, strict=True)]
+    return sum(otherwise) / len(given)
 
 
 def _of_one_kind(one: Quantity, other: Quantity) -> bool:

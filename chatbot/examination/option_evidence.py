@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
 from typing import NamedTuple
 
 from chatbot.deadline import check
@@ -14,9 +13,6 @@ from chatbot.meaning import exam_nearness
 from chatbot.names import mentioned
 from chatbot.words import stem, stems, words
 from ingest import Index
-
-# How fast nearness fades: a word so many words away counts 1/e.
-_NEAR = 6.0
 
 
 class Near(NamedTuple):
@@ -58,7 +54,10 @@ def _on_part(
             g,
             {
                 **_on_words(part, matter, g, a, s / most),
-                **_on_meaning(part, g, n),
+                "meaning": n.asked,
+                "nearness": n.asked_by_words,
+                "need": n.needed,
+                "need by words": n.needed_by_words,
                 **agreement(part, matter, g, a),
                 **of_question,
             },
@@ -80,32 +79,14 @@ def _on_words(part: Part, matter: Matter, ground: Ground, asked: float, scenario
         "claim squared": claim * claim,
         "claim x scenario": claim * scenario,
         "asked": asked,
-        "asked x cover": asked * place,
         "scenario x cover": scenario * place,
         "in one clause": _in_one_clause(part, matter, reading),
-        "near": _nearness(part, matter, reading) * place,
         "passage": ground.scored.passage.score * place,
         "link": own * scenario * bool(others and others & mentioned(unit.meant)),
         "verbatim": float(len(part.text) > 3 and squeezed(part.text) in reading.squeezed),
         "row x cover": place * (unit.kind == "row"),
         "key": float(bool(unit.cells) and stems(unit.cells[0][1]) == stems(part.text)),
         "evidence": ground.evidence,
-        "evidence x cover": ground.evidence * place,
-        "evidence x claim": ground.evidence * claim,
-    }
-
-
-def _on_meaning(part: Part, ground: Ground, near: Near) -> dict[str, float]:
-    """How near the question with the part is to the ground, as wholes and word by word."""
-    place = cover(part.apart, ground.reading)[1]
-    return {
-        "meaning": near.asked,
-        "meaning x cover": near.asked * place,
-        "nearness": near.asked_by_words,
-        "nearness x cover": near.asked_by_words * place,
-        "need": near.needed,
-        "need by words": near.needed_by_words,
-        "need x cover": near.needed_by_words * place,
     }
 
 
@@ -122,17 +103,6 @@ def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
         ),
         default=0.0,
     )
-
-
-def _nearness(part: Part, matter: Matter, reading: Reading) -> float:
-    """How near the stem's words stand to the option's, by weight."""
-    own = {w.stem for w in part.apart}
-    mine = [p for s in own for p in reading.places.get(s, ())]
-    found = [(w.weight, reading.places[w.stem]) for w in matter.asked if w.stem in reading.places and w.stem not in own]
-    total = sum(weight for weight, _ in found)
-    if not mine or not total:
-        return 0.0
-    return sum(weight * max(exp(-abs(a - b) / _NEAR) for a in at for b in mine) for weight, at in found) / total
 
 
 def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[Near]]:

@@ -21,26 +21,24 @@ _OPPOSITE = 0.7
 
 def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: float) -> dict[str, float]:
     """The features of a part that no single ground has. `extreme` is 1 for the option that has most of what is wanted."""
-    favour, against, both = _for_and_against(part, on_part)
+    against, both = _against(part, on_part)
     turned = max(
         (b.features["place"] * b.features["asked"] * b.features["denied option"] for b in on_part), default=0.0
     )
     denies = max((share([w for w in matter.asked if w.stem in b.ground.reading.denied], matter.asked) for b in on_part), default=0.0)  # fmt: skip
     return {
-        "speaks for": favour,
         "speaks against": against,
         "for minus against": both,
         "says otherwise": sum(opposed(p, part.says) for p in part.asked) / max(2, len(part.asked)),
         "extreme": extreme,
-        "turned round": turned,
         "turned round, negated": turned * matter.negated,
         "stem denied": max((b.features["denied stem"] for b in on_part), default=0.0),
         "none": denies * bool(_NONE.fullmatch(part.text)),
     }
 
 
-def _for_and_against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, float, float]:
-    """Of each thing asked, whether some evidence on the part speaks for it, and against it; both, each thing balanced."""
+def _against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, float]:
+    """Of each thing asked, whether some evidence on the part speaks against it, and how that is balanced by what speaks for it."""
     weighed = [
         (
             max(b.features["place"], b.features["about"]) ** 2 * (0.7 + 0.3 * subject(part, b.ground.reading)),
@@ -48,16 +46,15 @@ def _for_and_against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, flo
         )
         for b in on_part
     ]
-    favour = against = both = 0.0
+    against = both = 0.0
     for pole in part.asked if weighed else ():
         most_for = max(w * (pole in s.in_favour) for w, s in weighed)
         most_against = max(w * (pole in s.against) for w, s in weighed)
         most_opposed = max(w * opposed(pole, s.in_favour) for w, s in weighed)
-        favour += most_for
         against += most_against
         both += max(-1.0, most_for - max(most_against, _OPPOSITE * most_opposed))
     most = max(2, len(part.asked))
-    return favour / most, against / most, both / most
+    return against / most, both / most
 
 
 def extremes(matter: Matter, found: Sequence[Ground]) -> list[float]:

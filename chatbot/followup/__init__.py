@@ -4,23 +4,11 @@ import re
 from collections.abc import Sequence
 
 from chatbot.answer import Turn
-from chatbot.followup.carrying import bare, with_name
 from chatbot.followup.continuing import of_fragment, of_request
 from chatbot.followup.leaning import of_terse_question
-from chatbot.followup.reacting import (
-    noun_of_one,
-    of_claim,
-    of_comparison,
-    of_condition,
-    of_doubt,
-    of_exclusion,
-    of_meaning,
-    of_sibling,
-    with_the,
-)
+from chatbot.followup.reacting import noun_of_one, of_condition, of_doubt, of_sibling
 from chatbot.followup.referents import Said, Sizes, hardware
 from chatbot.followup.resolving import of_pronoun
-from chatbot.names import names
 from chatbot.words import content_words
 
 # Nobody leans on earlier turns in a question as long as this.
@@ -33,22 +21,11 @@ _LEAD = re.compile(
     r"|(?:what about|how about|what of|not [\w .-]{2,20}, (?:but )?|same(?: question| thing)?(?: again)?(?: for|(?= with)|(?= on)|(?= in))?|(?:i|we) (?:meant?|said|was asking about)|i'm asking about|make (?:it|that)|but|what if i use)\b[\s,]*)*",
     re.IGNORECASE,
 )
-_SWITCH = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|thanks?|now)\W+)*(?:(?:a )?(?:different|another|new|other) (?:topic|subject|matter|question)|something (?:else|different)|unrelated|on another note|changing topics?)\s*[:,.!—–-]+\s*",
-    re.IGNORECASE,
-)
 _ASKS = re.compile(
     r"\b(?:how|what|which|who|whose|when|why|where|is|are|isn't|aren't|does|do|did|can|could|should|would|will|has|have)\b",
     re.IGNORECASE,
 )
-_SUFFICES = re.compile(r"\b(?:enough|sufficient|suitable|overkill|ok|okay|work|do|suffice|fit)\W*$", re.IGNORECASE)
-_ACTIVITY = re.compile(r"\b(?:to (?:pre-?train|train|fine-?tune|run|serve|deploy|host)|for)\s+[^?.,;]+$", re.IGNORECASE)
 _JOINS = re.compile(r"^(?:when|if|while|because)\b(?!.*\b(?:how|what|which|who|why)\b)", re.IGNORECASE)
-_SIZE = re.compile(r"(?<![\w.])(?:the\s+)?\.?(\d{1,2}xl(?:arge)?|xlarge|metal)\b", re.IGNORECASE)
-_COMPARATIVE = re.compile(
-    r"\b(?:better|worse|more|less|cheaper|faster|slower|greener|bigger|smaller)\b(?!.*\bthan\b)", re.IGNORECASE
-)
-_PURPOSE = re.compile(r"\bfor\s+[^?.,;]+$", re.IGNORECASE)
 
 
 def condense(question: str, history: Sequence[Turn], sizes: Sizes) -> str:
@@ -84,24 +61,13 @@ def _complete(question: str, said: Said, sizes: Sizes) -> str:
     rest = noun_of_one(_remainder(question), said)
     if not said.question or not rest:
         return question
-    if switch := _SWITCH.match(question):
-        return _sentence(question[switch.end() :])
     leads_in = len(_remainder(question)) < len(question.strip())
     found = _reaction(rest, said, sizes) or _continuation(rest, said, leads_in=leads_in)
     return _sentence(found or rest) if found or leads_in else question
 
 
 def _reaction(rest: str, said: Said, sizes: Sizes) -> str | None:
-    return (
-        of_doubt(rest, said)
-        or of_sibling(rest, said, sizes, asks=_asks(rest))
-        or _of_size(rest, said)
-        or of_comparison(rest, said)
-        or of_exclusion(rest, said)
-        or of_condition(rest, said)
-        or of_claim(rest, said)
-        or of_meaning(rest)
-    )
+    return of_doubt(rest, said) or of_sibling(rest, said, sizes, asks=_asks(rest)) or of_condition(rest, said)
 
 
 def _continuation(rest: str, said: Said, *, leads_in: bool) -> str | None:
@@ -114,48 +80,11 @@ def _continuation(rest: str, said: Said, *, leads_in: bool) -> str | None:
             if rest.lower().startswith(("how", "which", "what"))
             else of_fragment(rest, said)
         )
-    resolved = of_pronoun(rest, said)
-    if resolved:
-        return _of_rival(resolved, said) or resolved
-    return of_terse_question(rest, said, leads_in=leads_in) or _of_rival(rest, said)
+    return of_pronoun(rest, said) or of_terse_question(rest, said, leads_in=leads_in)
 
 
 def _asks(text: str) -> bool:
     return bool(_ASKS.search(text)) and len(text.split()) > 2
-
-
-def _of_size(rest: str, said: Said) -> str | None:
-    """ "The 2xlarge" is of the family that was spoken of."""
-    size = _SIZE.search(rest)
-    family = next(
-        (
-            n.name.split(".")[0]
-            for n in names(said.question)
-            if re.fullmatch(r"[a-z]{1,5}\d+[a-z]*", n.name.split(".")[0].lower())
-        ),
-        None,
-    )
-    if size is None or family is None or names(rest):
-        return None
-    name = f"{family.lower()}.{re.sub('xl$', 'xlarge', size[1].lower())}"
-    return rest[: size.start()] + name + rest[size.end() :] if _asks(rest) else with_name(said.question, name)
-
-
-def _of_rival(rest: str, said: Said) -> str | None:
-    """ "Is the H100 faster?" leans on what it is held against."""
-    if len(names(rest)) == 1 and _SUFFICES.search(rest) and (work := _ACTIVITY.search(bare(said.question))):
-        return f"{bare(rest)} {work.group()}?"
-    comparative, others = _COMPARATIVE.search(rest), hardware(said.question)
-    if (
-        len(names(rest)) != 1
-        or comparative is None
-        or not others
-        or names(rest)[0].name in others
-        or len(rest.split()) > 6
-    ):
-        return None
-    purpose = _PURPOSE.search(bare(said.question))
-    return f"{bare(rest)} than {with_the(others[0], said)}{' ' + purpose.group() if purpose and not names(purpose.group()) else ''}?"
 
 
 def _sentence(text: str) -> str:

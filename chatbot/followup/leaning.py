@@ -5,31 +5,18 @@ import re
 from chatbot.asked_quantity import asked_dimensions
 from chatbot.followup.carrying import bare, is_plural
 from chatbot.followup.reacting import with_the
-from chatbot.followup.referents import HARDWARE_NOUN, Said, about, hardware, proper, singular, topic
+from chatbot.followup.referents import Said, about, hardware, proper, singular, topic
 from chatbot.names import makers, names
 from chatbot.quantities import quantities
 from chatbot.words import content_words
 
 _HOW_MANY = re.compile(r"^how (?P<much>many|much)(?P<what>(?:\s+[\w-]+){1,3})\W*$", re.IGNORECASE)
-_HOW = re.compile(
-    r"^how (?P<what>fast|big|large|small|expensive|cheap|old|heavy|efficient|hot|powerful|good)\W*$", re.IGNORECASE
-)
-_COMPARATIVE = re.compile(r"^(?:cheaper|faster|bigger|smaller|slower|greener|better|more efficient)$", re.IGNORECASE)
-_DRAWN = re.compile(r"^(?:less|more|power|energy|electricity)\b", re.IGNORECASE)
-_ALONE = re.compile(
-    r"^(?:how (?:much|long|many|often)|when|where|since when|by how much|who|which(?: ones?)?"
-    r"|(?:in|on|with|for|from|by|at|since|according to|compared (?:with|to)|instead of|rather than|out of) (?:which|what|whom?|how many)(?: [\w-]+){0,2})\W*$",
-    re.IGNORECASE,
-)
 _WHICH = re.compile(
     r"^(?:which|what)\s+(?P<what>(?!is\b|are\b|about\b|else\b|do\b|does\b)[\w-]+(?:\s+(?!(?:has|have|is|are|do|does|that|can|should)\b)[\w-]+){0,2}?)"
     r"(?:\s+(?:are|is) (?:there|(?:we|you) talking about|meant|those|these|it|that|this)|\s+do you mean)?\W*$",
     re.IGNORECASE,
 )
-_HARDWARE = rf"(?:{HARDWARE_NOUN}|TPUs?)"
-_PARTS = re.compile(r"\b(?:generations?|sizes?|types?|versions?|variants?|members?|parts?|components?)$", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our|me|us)\b", re.IGNORECASE)
-_DEFINITE = re.compile(r"(?:\b(?:is|are|was|were)|'s)\s+the\s+[\w-]+(?:\s+[\w-]+)?\W*$", re.IGNORECASE)
 # A question that says itself what it is about: "what is PUE?", "how do savings plans work?", "the footprint of my job".
 _OWN_TOPIC = re.compile(
     r"^(?:what|who)(?:'s| is| are| was| were| does| do)\s+(?!(?:the|its|their|that|this|it|they|there)\b)"
@@ -43,41 +30,27 @@ _OWN_TOPIC = re.compile(
 
 def of_terse_question(text: str, said: Said, *, leads_in: bool) -> str | None:
     """The question with what it is about; None where it says that itself."""
-    if _ALONE.match(text):
-        return f"{bare(said.question)}, and {text[:1].lower()}{bare(text[1:])}?"
     if found := _of_how(text, said):
         return found
     which = None if names(text) else _WHICH.match(text)
     if which:
-        return _which_other(which["what"], said) or _which_there(which["what"], said)
+        return _which_there(which["what"], said)
     if not about(said) or not _leans(text, leads_in=leads_in):
         return None
-    joint = "of" if _DEFINITE.search(text) else "with" if _FIRST_PERSON.search(text) else "for"
+    joint = "with" if _FIRST_PERSON.search(text) else "for"
     head, comma, tail = bare(text).rpartition(", ")
     return f"{head} {joint} {about(said)}, {tail}?" if comma else f"{bare(text)} {joint} {about(said)}?"
 
 
 def _of_how(text: str, said: Said) -> str | None:
-    """ "How fast?" and "how many cores?" in full."""
+    """ "How many cores?" in full."""
     thing = topic(said.question) if topic(said.question) and not hardware(said.question) else singular(said)
     thing = with_the(thing, said)
-    if thing and (how := _HOW.match(text)):
-        return f"How {how['what']} {'are' if is_plural(thing) else 'is'} {thing}?"
     many = None if names(text) else _HOW_MANY.match(text)
     if many is None or not thing:
         return None
     what, do = many["what"].strip(), "do" if is_plural(thing) else "does"
-    if _COMPARATIVE.match(what):
-        return f"How much {what} {'are' if is_plural(thing) else 'is'} {thing}?"
-    return f"How {many['much'].lower()} {what} {do} {thing} {'use' if _DRAWN.match(what) else 'have'}?"
-
-
-def _which_other(noun: str, said: Said) -> str | None:
-    """ "And which GPU?" after "Which TPU is best for training?"."""
-    before = re.match(rf"(which|what)\s+(?:\w+\s+)?{_HARDWARE}\b", said.question, re.IGNORECASE)
-    if before is None or not re.search(rf"{_HARDWARE}$", noun, re.IGNORECASE):
-        return None
-    return f"{before[1]} {noun}{said.question[before.end() :]}"
+    return f"How {many['much'].lower()} {what} {do} {thing} have?"
 
 
 def _which_there(noun: str, said: Said) -> str | None:
@@ -87,8 +60,7 @@ def _which_there(noun: str, said: Said) -> str | None:
         return None
     if hardware(said.question) and asked_dimensions(noun.split()[-1])[0]:
         return f"What {noun} does {thing} have?"
-    verb, joint = "are" if is_plural(noun) else "is", "of" if _PARTS.search(noun) else "for"
-    return f"Which {noun} {verb} there {joint} {thing}?"
+    return f"Which {noun} {'are' if is_plural(noun) else 'is'} there of {thing}?"
 
 
 def _leans(text: str, *, leads_in: bool) -> bool:
@@ -96,6 +68,6 @@ def _leans(text: str, *, leads_in: bool) -> bool:
     names_its_own = names(text) or makers(text) or proper(text) or re.search(r"[.!?]\s+\w", text)
     if names_its_own or any(q.dimension == "parameters" for q in quantities(text)):
         return False
-    if (_OWN_TOPIC.search(text) and not _DEFINITE.search(text)) or (_FIRST_PERSON.search(text) and not leads_in):
+    if _OWN_TOPIC.search(text) or (_FIRST_PERSON.search(text) and not leads_in):
         return False
     return len(content_words(text)) <= (6 if leads_in else 4)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chatbot.names import maker, makers, names
+from chatbot.names import makers, names
 
 Sizes = Callable[[str], Sequence[str]]
 
@@ -31,13 +31,11 @@ _SEEKS_MANY = re.compile(
     r"\b(?:which|what)\s+(?:\w+\s+){0,2}?(?:instances|chips|gpus|accelerators|families|cards|types|machines|boxes|generations)\b",
     re.IGNORECASE,
 )
-_SEEKS_THING = re.compile(r"^\W*(?:which|what) (?!is|are|does|do|did|can)\w+", re.IGNORECASE)
 # "What are C series instances good at?" is about what it names.
 _DEFINES = re.compile(
     r"^\W*what(?:'s|\s+is|\s+are)\s+(?:the\s+|an?\s+)?(?:(?:aws|amazon|nvidia|amd|intel|google|ec2)\s+)*", re.IGNORECASE
 )
 _OFFERS = re.compile(r"\b(?:or|vs\.?|versus|better|worse)\b", re.IGNORECASE)
-_PROPER = re.compile(r"\b[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|of(?= [A-Z])))+")
 # Capitals that name no subject of their own: units, parts, the platform.
 _COMMON = re.compile(
     r"(?:AWS|Amazon|EC2|LLMs?|ML|AI|TDP|V?CPUs?|GPUs?|V?RAM|HBM\d?\w*|CO2e?|USD|EUR|T?FLOPS|TOPS|FP\d+|BF16|INT\d+|GI?B|TI?B|GHZ|OK|I|NVME|SSD|APIS?|SLAS?)",
@@ -114,22 +112,13 @@ def singular(said: Said) -> str:
         return new[0]
     if len(asked) > 1 and _OFFERS.search(said.question):
         return next((name for name in hardware(said.answer) if name in asked), asked[0])
-    return asked[0] if asked else _thing(said) or topic(said.question) or "".join(new[:1])
+    return asked[0] if asked else topic(said.question) or "".join(new[:1])
 
 
 def singular_of(pronoun: str, said: Said) -> str:
     """What "it" or "such an instance" means: an instance type where the words say so."""
     types = [name.name for name in names(said.question) if name.kind == "instance"]
     return types[0] if types and re.search(r"\b(?:instance|type|machine|size)$", pronoun) else singular(said)
-
-
-def units(name: str) -> str:
-    """A name as it is counted: "L40S GPUs", "inf2.xlarge instances"."""
-    if not hardware(name):
-        return name
-    if "." in name or (re.fullmatch(r"(?:Trn|Inf)\d\w*|\w\d\w*", name) and maker(name) == "AWS"):
-        return f"{name} instances"
-    return f"{name} {'GPUs' if maker(name) in ('NVIDIA', 'AMD') else 'chips'}"
 
 
 def plural(said: Said) -> list[str]:
@@ -142,14 +131,6 @@ def plural(said: Said) -> list[str]:
     if about := topic(said.question):
         return [about]
     return [singular(said)] if singular(said) else []
-
-
-def _thing(said: Said) -> str:
-    """The named thing, no hardware, that answers "which feature …", "which tool …"."""
-    if not _SEEKS_THING.search(said.question):
-        return ""
-    runs = (match.group() for match in _PROPER.finditer(said.answer))
-    return next((run for run in runs if run.lower() not in said.question.lower()), "")
 
 
 def pair(said: Said) -> tuple[str, ...]:
