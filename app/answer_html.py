@@ -97,7 +97,7 @@ def _properties(found: Comparison, quotes: Mapping[int, str], anchor: str) -> st
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{name}</th>{"".join(row)}</tr>' for name, row in zip(names, grid, strict=True)
     )
-    common = f'<p class="ww-facts">All: {as_html(" · ".join(found.common))}</p>' if found.common else ""
+    common = f'<p class="ww-facts">In common: {as_html(" · ".join(found.common))}</p>' if found.common else ""
     return _scrolled("ww-table ww-compared", f"<tr><td></td>{head}</tr>{rows}") + common
 
 

@@ -224,7 +224,7 @@ def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[P
     ]
     alike = [p for p in found if len({cell.text for cell in p.cells}) == 1 and p.cells[0].value is None]
     properties = tuple(p for p in found if p not in alike) or tuple(found)
-    common = tuple(f"{p.name}: {p.cells[0].text}" for p in alike if p not in properties)
+    common = tuple(f"{p.name} {p.cells[0].text}" for p in alike if p not in properties)
     return tuple(name for name, _ in options), properties, common
 
 

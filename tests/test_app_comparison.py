@@ -52,7 +52,7 @@ def test_rows_become_a_table_of_properties_by_option() -> None:
             Property("GPU memory each", "GiB", (Cell("40", (1,), 40.0), Cell("80", (2,), 80.0))),
             Property("vCPUs", "", (Cell("96", (1,), 96.0), Cell("192", (2,), 192.0))),
         ),
-        ("As of: 2026-10-11",),
+        ("As of 2026-10-11",),
         (),
     )
 
@@ -74,7 +74,7 @@ def test_what_all_options_have_in_common_is_said_once() -> None:
         )
     )
     assert found is not None
-    assert (found.options, found.common) == (("p4d.24xlarge", "p4d.24xlarge"), ("GPU: NVIDIA A100",))
+    assert (found.options, found.common) == (("p4d.24xlarge", "p4d.24xlarge"), ("GPU NVIDIA A100",))
     assert [p.name for p in found.properties] == ["GPU memory each"]
 
 
