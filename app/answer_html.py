@@ -8,7 +8,7 @@ from urllib.parse import quote as url_quote
 from app.escaping import as_html, mark_html, with_links
 from app.markdown_html import document_html, markdown_html
 from chatbot import Answer, Citation, Footprint, Passage
-from chatbot.comparison_table import Bars, Cell, Comparison, Property, TableRow, bars, comparison, row_of
+from chatbot.comparison_table import Bars, Comparison, Property, TableRow, bars, comparison, row_of
 from chatbot.conversations import header_above
 from chatbot.llm.models import OFFLINE
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
@@ -74,7 +74,7 @@ def text_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
 
 
 def comparison_html(found: Comparison, quotes: Mapping[int, str], anchor: str, *, in_words: bool) -> str:
-    """What rows say, property by option, with bars on one scale a unit; then what is said of the sides, and bars of their figures."""
+    """What rows say, property by option, with bars on a scale each; then what is said of the sides, and bars of their figures."""
     parts = [_properties(found, quotes, anchor)] if found.properties else []
     if in_words and found.sides:
         rows = (
@@ -88,30 +88,27 @@ def comparison_html(found: Comparison, quotes: Mapping[int, str], anchor: str, *
 
 
 def _properties(found: Comparison, quotes: Mapping[int, str], anchor: str) -> str:
-    most: dict[str, float] = {}
-    for each in found.properties:
-        most[_scale(each)] = max(most.get(_scale(each), 0.0), *(cell.value or 0.0 for cell in each.cells))
     names = [as_html(f"{each.name} ({each.unit})" if each.unit else each.name) for each in found.properties]
     options = [as_html(option) for option in found.options]
-    grid = [[_cell(cell, most[_scale(each)], quotes, anchor) for cell in each.cells] for each in found.properties]
+    grid = [_row(each, quotes, anchor) for each in found.properties]
     if len(options) > _WIDE:
         names, options, grid = options, names, [list(column) for column in zip(*grid, strict=True)]
     head = "".join(f'<th scope="col" dir="auto">{option}</th>' for option in options)
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{name}</th>{"".join(row)}</tr>' for name, row in zip(names, grid, strict=True)
     )
-    common = f'<p class="ww-facts">All: {as_html(" · ".join(found.common))}</p>' if found.common else ""
+    common = f'<p class="ww-facts">In common: {as_html(" · ".join(found.common))}</p>' if found.common else ""
     return _scrolled("ww-table ww-compared", f"<tr><td></td>{head}</tr>{rows}") + common
 
 
-def _scale(found: Property) -> str:
-    """What may stand on one scale: all figures of a unit, counts of one thing alone."""
-    return found.unit or found.name
-
-
-def _cell(cell: Cell, most: float, quotes: Mapping[int, str], anchor: str) -> str:
-    bar = "" if cell.value is None else _track(cell.value / (most or 1.0))
-    return f'<td dir="auto">{as_html(cell.text or "–")} {_marks(cell.numbers, quotes, anchor)}{bar}</td>'
+def _row(found: Property, quotes: Mapping[int, str], anchor: str) -> list[str]:
+    """The cells of a property, each figure with a bar as part of the largest."""
+    most = max((cell.value or 0.0 for cell in found.cells), default=0.0) or 1.0
+    return [
+        f'<td dir="auto">{as_html(cell.text or "–")}\u00a0{_marks(cell.numbers, quotes, anchor)}'
+        f"{'' if cell.value is None else _track(cell.value / most)}</td>"
+        for cell in found.cells
+    ]
 
 
 def _bars(figures: Bars, quotes: Mapping[int, str], anchor: str) -> str:

@@ -40,7 +40,7 @@ def show_practise(bot: Chatbot, questions: Sequence[ExamQuestion]) -> None:
 
 
 def _topic(question: ExamQuestion) -> str:
-    return f" · {as_html(question.topic)}" if question.topic else ""
+    return f" · {as_html(question.topic.replace('-', ' '))}" if question.topic else ""
 
 
 def _score(questions: Sequence[ExamQuestion]) -> str:

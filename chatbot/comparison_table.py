@@ -9,7 +9,7 @@ from itertools import islice, pairwise, takewhile
 from chatbot.answer import REFUSAL, Answer, Citation, Statement
 from chatbot.conversations import header_above
 from chatbot.quantities import Quantity, quantities
-from chatbot.words import STOP_WORDS, content_words, stem, synonyms, words
+from chatbot.words import STOP_WORDS, content_words, stem, stems, synonyms, words
 
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
 # A number or a "no" stands in a claim for many a column: one of its words must be there, too.
@@ -178,27 +178,16 @@ _Rows = tuple[tuple[int, TableRow, str], ...]
 def _sentences(statement: Statement, citations: Iterable[Citation]) -> list[Statement]:
     """The sentences of a statement: one that begins with a small name ("g5.xlarge: …") may hang on the one before it."""
     own = {c.number: c.claim for c in citations if c.number in statement.citations}
-    starts = [
-        statement.text.find(claim) + 1 for claim in own.values() if claim.startswith(". ") and claim in statement.text
-    ]
-    cuts = [0, *sorted(set(starts)), len(statement.text)]
-    texts = [statement.text[start:end].strip() for start, end in pairwise(cuts)]
-    return (
-        [
-            replace(
-                statement,
-                text=text,
-                citations=tuple(n for n in statement.citations if own.get(n, "").strip(" .") in text),
-            )
-            for text in texts
-        ]
-        if len(texts) > 1
-        else [statement]
-    )
+    starts = {statement.text.find(claim) + 1 for claim in own.values() if claim.startswith(". ")} - {0}
+    if not starts:
+        return [statement]
+    texts = [statement.text[start:end].strip() for start, end in pairwise([0, *sorted(starts), len(statement.text)])]
+    cited = {text: tuple(n for n, claim in own.items() if claim.strip(" .") in text) for text in texts}
+    return [replace(statement, text=text, citations=numbers) for text, numbers in cited.items()]
 
 
 def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
-    """The rows that have every number of a statement on one thing, with their citations and documents; none where it says more than they do."""
+    """The rows that have all that a statement says of one thing, with their citations and documents; none where it says more than they do."""
     cited = {c.number: (row_of(c), c.passage.chunk.document.id) for c in citations if c.number in statement.citations}
     rows = tuple(
         (number, row, document) for number, (row, document) in cited.items() if row and row.told(statement.text)
@@ -206,8 +195,12 @@ def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
     rest = statement.text
     for _, row, _ in rows:
         rest = row.without(rest)
-    is_all = len(rows) == len(cited) and len({row.name for _, row, _ in rows}) == 1
-    return rows if is_all and not any(c.isdigit() for c in rest) else ()
+    told = stems(" ".join(column for _, row, _ in rows for column in row.told(statement.text)))
+    # "… and supports EFA" is said of a column whose cell is a yes.
+    others = (stems(name) - told for _, row, _ in rows for name, _ in row.columns)
+    says_more = any(c.isdigit() for c in rest) or any(other and other <= stems(rest) for other in others)
+    is_of_one = len(rows) == len(cited) and len({row.name for _, row, _ in rows}) == 1
+    return rows if is_of_one and not says_more else ()
 
 
 def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[Property, ...], tuple[str, ...]]:
@@ -231,7 +224,7 @@ def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[P
     ]
     alike = [p for p in found if len({cell.text for cell in p.cells}) == 1 and p.cells[0].value is None]
     properties = tuple(p for p in found if p not in alike) or tuple(found)
-    common = tuple(f"{p.name}: {p.cells[0].text}" for p in alike if p not in properties)
+    common = tuple(f"{p.name} {p.cells[0].text}" for p in alike if p not in properties)
     return tuple(name for name, _ in options), properties, common
 
 

@@ -52,7 +52,7 @@ def test_rows_become_a_table_of_properties_by_option() -> None:
             Property("GPU memory each", "GiB", (Cell("40", (1,), 40.0), Cell("80", (2,), 80.0))),
             Property("vCPUs", "", (Cell("96", (1,), 96.0), Cell("192", (2,), 192.0))),
         ),
-        ("As of: 2026-10-11",),
+        ("As of 2026-10-11",),
         (),
     )
 
@@ -74,7 +74,7 @@ def test_what_all_options_have_in_common_is_said_once() -> None:
         )
     )
     assert found is not None
-    assert (found.options, found.common) == (("p4d.24xlarge", "p4d.24xlarge"), ("GPU: NVIDIA A100",))
+    assert (found.options, found.common) == (("p4d.24xlarge", "p4d.24xlarge"), ("GPU NVIDIA A100",))
     assert [p.name for p in found.properties] == ["GPU memory each"]
 
 
@@ -95,6 +95,21 @@ def test_a_sentence_that_says_more_than_its_row_stays_a_sentence() -> None:
     found = comparison(answer(row(1, "p4d.24xlarge has 96 vCPUs."), row(3, "p4d.24xlarge has 96 vCPUs."), more))
     assert found is not None
     assert (found.lead, len(found.options)) == ("p5.48xlarge has 192 vCPUs, twice the 96 of another [2].", 2)
+
+
+def test_a_sentence_on_a_column_whose_cell_it_does_not_say_stays_one() -> None:
+    one, other = row(1, "p4d.24xlarge has 96 vCPUs and its own GPU."), row(2, "p5.48xlarge has 192 vCPUs.")
+    found = comparison(answer(one, other))
+    assert found is None
+
+
+def test_what_hangs_on_the_sentence_before_it_is_read_by_itself() -> None:
+    cited = answer().citations
+    claims = (replace(cited[0], claim="It is slow"), replace(cited[1], claim=". p5.48xlarge: 192 vCPUs."))
+    hanging = Statement("It is slow. p5.48xlarge: 192 vCPUs.", (1, 2), "side", "p5")
+    found = comparison(replace(answer(row(3, "p4d.24xlarge has 96 vCPUs."), hanging), citations=(*claims, cited[2])))
+    assert found is not None
+    assert (found.options, [side.said for side in found.sides]) == (("p4d.24xlarge", "p5.48xlarge"), ["It is slow [1]."])
 
 
 def test_what_is_said_of_the_sides_keeps_its_marks_and_their_names() -> None:

@@ -198,7 +198,7 @@ def compared(options: int) -> str:
     return answer_html(hostile_answer(model="offline", citations=cited, statements=tuple(said)), "x")
 
 
-def test_properties_stand_by_option_on_one_scale_with_their_unit_in_the_header() -> None:
+def test_properties_stand_by_option_on_a_scale_each_with_their_unit_in_the_header() -> None:
     page = compared(2)
     assert re.findall(r'<th scope="(\w+)" dir="auto">([^<]*)</th>', page) == [
         ("col", "t1"),
@@ -206,8 +206,8 @@ def test_properties_stand_by_option_on_one_scale_with_their_unit_in_the_header()
         ("row", "Memory (GiB)"),
         ("row", "GPU memory (GiB)"),
     ]
-    assert re.findall(r'<td dir="auto">(\d+) ', page) == ["100", "200", "10", "20"]
-    assert re.findall(r"width:([\d.]+)%", page) == ["50.0", "100.0", "5.0", "10.0"]
+    assert re.findall(r'<td dir="auto">(\d+)\xa0', page) == ["100", "200", "10", "20"]
+    assert re.findall(r"width:([\d.]+)%", page) == ["50.0", "100.0", "50.0", "100.0"]
 
 
 def test_many_options_stand_below_one_another() -> None:

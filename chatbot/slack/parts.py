@@ -46,7 +46,7 @@ def parts_of(answer: Answer) -> list[Part]:
     if options:
         # Slack takes one table a message.
         parts += [Table((("", *found.options), *options)), *(f"- **{side.name}**: {side.said}" for side in found.sides)]
-        parts.append(f"All: {' · '.join(found.common)}" if found.common else "")
+        parts.append(f"In common: {' · '.join(found.common)}" if found.common else "")
     else:
         parts.append(Table((("", "What the sources say"), *((side.name, side.said) for side in found.sides))))
     return [part for part in parts if part]

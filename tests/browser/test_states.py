@@ -17,7 +17,7 @@ EXAM = "Which AWS chip is for inference?\nA. Trainium\nB. Inferentia\nC. Gravito
 STATES = {
     "landing": "",
     "chat": f"?q={quote('How much accelerator memory does a trn1.32xlarge have?')}",
-    "comparison": f"?q={quote('Compare p4d.24xlarge and p5.48xlarge: GPUs, memory and price')}",
+    "comparison": f"?q={quote('specs of p4d.24xlarge and p5.48xlarge')}",
     "sizing": f"?q={quote('Serve Llama 3.1 70B with 32k context')}",
     "exam-question": f"?q={quote(EXAM)}",
     "refusal": f"?q={quote('How much does a Gaudi3 chip cost?')}",
