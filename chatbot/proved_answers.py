@@ -25,6 +25,7 @@ from chatbot.deadline import check
 from chatbot.draft import Draft
 from chatbot.marks import without_marks
 from chatbot.meaning import vector_of
+from chatbot.names import mentioned
 from chatbot.quantities import quantities
 from chatbot.query import Query
 from chatbot.scoring import Scored
@@ -34,6 +35,9 @@ from ingest import Index, ProvedAnswer, read_answers
 # From here on an answer is given unless the evidence is all but certain, and need not say which question it is for; from here on it
 # is given where it is likelier to be right than the evidence, and where there is no evidence. Chosen on graded answers to the natural questions that may be looked at.
 SURE, LIKELY, _ALONE = 0.5, 0.2, 0.35
+# From here on no evidence is better, and a name that the answer lacks does not matter. Below it, seven of ten answers without a name of the question were
+# of something else; in a story, or in a conversation, names stand that the question does not turn on.
+_CERTAIN, _SHORT = 0.7, 100
 # So many of the nearest questions are looked at closely.
 _COMPARED = 12
 _KEPT = 4
@@ -113,8 +117,11 @@ def nearest(query: Query, index: Index) -> tuple[Match, ...]:
 
 
 def _fits(match: Match, query: Query) -> bool:
-    """Whether an answer is of the kind that is asked for: a quantity of that dimension, a year that is named, a yes or a no."""
+    """Whether an answer is of the kind that is asked for: a quantity of that dimension, a year or a thing that is named, a yes or a no."""
     answer, wordings = match.question.answer.answer, match.question.wordings
+    short = not query.history and len(query.question) <= _SHORT
+    if short and match.probability < _CERTAIN and not mentioned(query.standalone) <= mentioned("\n".join((*wordings, answer))):
+        return False
     if query.asks_number and _lacks_quantity(answer, query):
         return False
     if not set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall("\n".join((*wordings, answer)))):
@@ -136,7 +143,7 @@ def is_sure(found: Sequence[Match], query: Query) -> bool:
 
 def sure_answer(found: Sequence[Match], query: Query, best: Scored | None, index: Index) -> Draft | None:
     """The answer of the likeliest question where that is sure, and no evidence is more than that."""
-    if not is_sure(found, query) or (best and best.score > found[0].probability):
+    if not is_sure(found, query) or (best and found[0].probability < min(best.score, _CERTAIN)):
         return None
     return _draft(found[0].question, index, named=False)
 
