@@ -27,12 +27,6 @@ _PRESUMES = re.compile(
     r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was|can|does|supports?|runs?|needs?|draws?|costs?|uses?|lacks?|offers?)\b)|seeing that|so if)\b",
     re.IGNORECASE,
 )
-# A figure that a question gives a thing in passing: "GPT-3's 1.75 trillion parameters make it costly".
-_TOLD = re.compile(
-    r"\b(?!(?:What|That|It|Here|There|Let|Who|How)['’])(?P<owner>[A-Za-z](?=[\w.-]*\d)[\w.-]*+|[A-Z][\w.-]++)['’]s\s+(?P<figure>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
-    r"|\b(?P<owner3>[A-Za-z](?=[\w.-]*\d)[\w.-]*+|[A-Z][\w.-]++),?\s+with (?:its|their|the)\s+(?P<figure3>\d[\d.,]*\s*(?:thousand|million|billion|trillion|[kmbtKMBT]\b)?[\s-]*[A-Za-z][\w-]*)"
-    r"|^\W*(?:(?:[Ss]o|[Oo]k)\s+)?(?P<owner2>\b[A-Za-z][\w.-]*)\s+(?:has|comes with|draws|needs|costs|takes)\s+(?P<figure2>[^?]{3,60}?),?\s+right,?\s+so\b"
-)
 # What one thing is of all, no other is.
 _SUPERLATIVE = re.compile(
     r"\b(?:best|most|least|lowest|highest|greatest|largest|smallest|fastest|cheapest|greenest)\b", re.IGNORECASE
@@ -149,8 +143,6 @@ def _asked_of_others(claim: str, query: Query, passages: Sequence[Passage], inde
 
 def presumed_in(question: str) -> str | None:
     """The part of a question that is taken for granted: "since ..." up to the comma, all of a "why does ..."."""
-    if told := _TOLD.search(question):
-        return f"{told['owner'] or told['owner2'] or told['owner3']} has {told['figure'] or told['figure2'] or told['figure3']}"
     if not (match := _PRESUMES.search(question)):
         return None
     clause = question[match.end() :]

@@ -34,7 +34,6 @@ def test_a_need_is_met_by_the_smallest_type_that_holds_it(bot: Chatbot) -> None:
         ("Which of these has the most accelerator memory?\nA. inf2.48xlarge\nB. trn2.48xlarge\nC. trn1.32xlarge", "B"),
         ("Which of these does NOT offer an EFA?\nA. g6e.48xlarge\nB. trn1.2xlarge\nC. trn1.32xlarge", "B"),
         ("A team needs exactly two FPGAs in one machine. Which size is it?\nA. f2.6xlarge\nB. f2.12xlarge\nC. f2.48xlarge", "B"),
-        ("How much memory does each accelerator of an inf1.6xlarge have?\nA. 32 GiB\nB. 8 GiB\nC. 16 GiB", "B"),
         ("Jobs on a p4d.24xlarge need the same GPU model, the same vCPUs and network, but more GPU memory. Which type?\nA. p5.48xlarge\nB. p4de.24xlarge\nC. p6-b200.48xlarge", "B"),
         ("A p4d.24xlarge is to be replaced by the same GPU and no more vCPUs. Which type?\nA. p4de.24xlarge\nB. g5.48xlarge\nC. p5.48xlarge", "A"),
         ("The chips of 32 trn1.32xlarge wait for data. What has the same chips and memory with more network bandwidth?\nA. Move to trn2.48xlarge\nB. Move to trn1.2xlarge\nC. Move to trn1n.32xlarge", "C"),

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot
-from chatbot.premise import _TOLD
 from ingest import sync
 
 CARD = """# Falcon A7 accelerator
@@ -132,17 +131,3 @@ def test_a_total_does_not_differ_from_the_figure_of_one(tmp_path: Path) -> None:
     answer = Chatbot.open(tmp_path.parent / "totals-index").ask("How much memory does an H200 have?")
     assert "different figures" not in answer.text
     assert "141 GB" in answer.text
-
-
-@pytest.mark.parametrize(
-    ("question", "told"),
-    [
-        ("GPT-3's 1.75 trillion parameters make it costly. Why?", "1.75 trillion parameters"),
-        ("so gpt3 has 1.75 trillion weights right, so how long did it train", "1.75 trillion weights"),
-        ("What's 8 GPUs worth of memory?", None),
-        ("It's 72 W, is it?", None),
-    ],
-)
-def test_a_figure_in_passing_is_one_of_a_named_thing(question: str, told: str | None) -> None:
-    match = _TOLD.search(question)
-    assert (match and (match["figure"] or match["figure2"])) == told

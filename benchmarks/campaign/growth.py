@@ -285,7 +285,7 @@ _MADE: dict[Any, Callable[[str], Any]] = {
     Turn: lambda text: Turn(text, text),
     Option: lambda text: Option("A", text),
     Query: lambda text: Query(text, text),
-    Said: lambda text: Said(text, text, (text,)),
+    Said: lambda text: Said(text, text),
     Reading: lambda text: Reading(text),
     Citation: lambda text: Citation(1, text, text, 0, len(text), 0.5, _MADE[Passage](text)),
     Answer: lambda text: Answer(

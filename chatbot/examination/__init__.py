@@ -9,8 +9,7 @@ from math import exp, log
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.examination.by_rows import choose_rows
-from chatbot.examination.by_table import choose_figure, choose_types
+from chatbot.examination.by_table import choose_types
 from chatbot.examination.ground import Ground, grounds, on_stem
 from chatbot.examination.matter import Matter, Part, matter_of
 from chatbot.examination.option_evidence import Bearing, bearings
@@ -71,21 +70,18 @@ class Held:
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     """The letters first, why, then a line an option; a draft without text when nothing in the evidence speaks of the matter."""
-    if (by_rows := choose_types(query, passages, index) or choose_rows(query, passages)) is not None:
+    if (by_rows := choose_types(query, passages, index)) is not None:
         return by_rows
-    by_row = choose_figure(query, passages, index)
     matter = matter_of(query, index)
     found = grounds(matter, query, passages, index)
     held = hold(matter, found, index)
     if not _speaks_of_it(matter, held):
-        return by_row or Draft("", ())
+        return Draft("", ())
     judge = _judged_false if query.negated else _judged
     judged = [judge(option, parts) for option, parts in zip(query.options, held, strict=True)]
     ranked = sorted(judged, key=lambda j: (-j.support, j.option.letter))
     best = chosen([j.option.text for j in ranked], query.choose)
-    draft = _draft(query, judged, sorted((ranked[i] for i in best), key=lambda j: j.option.letter))
-    # Where the documents say the same as the row, they say it in words.
-    return draft if by_row is None or by_row.choices == draft.choices else by_row
+    return _draft(query, judged, sorted((ranked[i] for i in best), key=lambda j: j.option.letter))
 
 
 def chosen(ranked: Sequence[str], choose: int) -> list[int]:

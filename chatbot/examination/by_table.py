@@ -1,4 +1,4 @@
-"""Exam questions that a table of instance types decides: which of the types offered meets what is asked, or which figure a type has."""
+"""Exam questions that a table of instance types decides: which of the types offered meets what is asked."""
 
 import re
 from collections.abc import Sequence
@@ -7,13 +7,11 @@ from math import inf
 
 from chatbot.answer import Passage
 from chatbot.draft import Draft
-from chatbot.options import Option
-from chatbot.quantities import quantities
 from chatbot.query import Query
 from chatbot.table.bounds import Bound, Reading
-from chatbot.table.columns import NUMBERED, Column
+from chatbot.table.columns import Column
 from chatbot.table.comparing import take_comparison
-from chatbot.table.filters import Request, columns_in, read_conditions, types_in
+from chatbot.table.filters import Request, read_conditions, types_in
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import describe, subject
 from chatbot.table.selection import columns_of, fits, measured, sort_key
@@ -41,8 +39,6 @@ _OF_EACH = re.compile(
 _MAKERS = re.compile(
     r"\b(?:nvidia|aws|amazon|intel|amd|qualcomm|habana|google)\s+(?=gpus?\b|accelerators?\b|chips?\b)", re.IGNORECASE
 )
-# Two figures that are written with other digits: 15.62 GiB, 16 GB.
-_ALIKE = 0.01
 
 
 def choose_types(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
@@ -56,14 +52,6 @@ def choose_types(query: Query, passages: Sequence[Passage], index: Index) -> Dra
     if _SUMS.search(query.standalone):
         return None
     return _choose_types(query, offered, passages, known)
-
-
-def choose_figure(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
-    """The option with the figure that the one type named has in the column asked for; None where no row tells."""
-    known = load_instances(index)
-    if not known.rows or query.sizes or _SUMS.search(query.standalone):
-        return None
-    return _choose_figure(query, passages, known)
 
 
 def _offered(text: str, known: Instances) -> list[Row]:
@@ -148,25 +136,6 @@ def _first(request: Request, rows: Sequence[Row], choose: int) -> list[Row]:
     # Equals in a ranking stay equal; of two that hold a need the smaller will do.
     places = [sort_key(ordered)(row)[: 3 if by_size else 1] for row in ranked]
     return ranked[:choose] if len(ranked) > choose and places[choose - 1] != places[choose] else []
-
-
-def _choose_figure(query: Query, passages: Sequence[Passage], known: Instances) -> Draft | None:
-    named = types_in(query.standalone, known.rows)
-    columns = [c for c in columns_in(_MAKERS.sub("", query.standalone)) if c in NUMBERED]
-    if len(named) != 1 or not columns or query.negated or query.choose != 1:
-        return None
-    row = known.rows[named[0]][0]
-    value = row.number(columns[0])
-    right = [i for i, option in enumerate(query.options) if value is not None and _says(option, columns[0], value)]
-    return _draft(query, [row] * len(query.options), right, columns[:1], passages) if len(right) == 1 else None
-
-
-def _says(option: Option, column: Column, value: float) -> bool:
-    found = quantities(option.text)
-    if len(found) != 1 or found[0].low != found[0].high:
-        return False
-    factor = {"bytes": 2**30 if "ib" in found[0].text.lower() else 1e9, "bits/s": 1e9}.get(found[0].dimension, 1.0)
-    return abs(found[0].low / factor - value) <= _ALIKE * max(value, 1e-9)
 
 
 def _draft(

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from chatbot.answer import Turn
-from chatbot.followup.continuing import of_fragment, of_request
+from chatbot.followup.continuing import of_fragment
 from chatbot.followup.leaning import of_terse_question
-from chatbot.followup.reacting import noun_of_one, of_condition, of_doubt, of_sibling
-from chatbot.followup.referents import Said, Sizes, hardware
+from chatbot.followup.reacting import of_condition, of_doubt, of_sibling
+from chatbot.followup.referents import Said, Sizes
 from chatbot.followup.resolving import of_pronoun
 from chatbot.words import content_words
 
@@ -38,7 +38,7 @@ def condense(question: str, history: Sequence[Turn], sizes: Sizes) -> str:
         asked = _plain(turn.question)
         if _remainder(asked):
             complete = _complete(asked, said, sizes)
-            said = Said(complete, _plain(turn.answer), (*said.named, *hardware(complete)))
+            said = Said(complete, _plain(turn.answer))
     if len(question) > _LONGEST:
         return question
     complete = _complete(_plain(question), said, sizes)
@@ -58,10 +58,10 @@ def _remainder(question: str) -> str:
 
 
 def _complete(question: str, said: Said, sizes: Sizes) -> str:
-    rest = noun_of_one(_remainder(question), said)
+    rest = _remainder(question)
     if not said.question or not rest:
         return question
-    leads_in = len(_remainder(question)) < len(question.strip())
+    leads_in = len(rest) < len(question.strip())
     found = _reaction(rest, said, sizes) or _continuation(rest, said, leads_in=leads_in)
     return _sentence(found or rest) if found or leads_in else question
 
@@ -71,8 +71,6 @@ def _reaction(rest: str, said: Said, sizes: Sizes) -> str | None:
 
 
 def _continuation(rest: str, said: Said, *, leads_in: bool) -> str | None:
-    if found := of_request(rest, said):
-        return found
     short = len(content_words(rest)) <= 4
     if (not _asks(rest) and (leads_in or short)) or (leads_in and _JOINS.match(rest)):
         return (

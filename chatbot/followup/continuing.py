@@ -1,4 +1,4 @@
-"""Follow-ups that are a part of a question: "and for inference?", "the L40S?", "in dollars?"."""
+"""Follow-ups that are a part of a question: "and for inference?", "the L40S?"."""
 
 import re
 
@@ -11,7 +11,6 @@ from chatbot.followup.carrying import (
     with_task,
     with_topic,
 )
-from chatbot.followup.reacting import with_the
 from chatbot.followup.referents import Said, about, hardware, topic
 from chatbot.names import names
 from chatbot.words import content_words
@@ -23,10 +22,6 @@ _CONDITION = re.compile(
 _PADDING = re.compile(
     r"^the same\s+|[\s,]+(?:please|instead|then|too|as well|again|thanks)(?=[\s.!?]*$)", re.IGNORECASE
 )
-_MORE = re.compile(
-    r"^(?:tell me more|more(?: details?)?|(?:any )?details?|go on|continue|elaborate|(?:can you )?(?:explain|elaborate)(?: (?:that|this|it|more))?)\W*$",
-    re.IGNORECASE,
-)
 _WHOSE = re.compile(
     r"\bwhose\s+((?:[\w-]+\s+){1,3}?)(?:is|are|has)\b|^what is [\w .-]+'s\s+(software[\w ]*)\W*$", re.IGNORECASE
 )
@@ -35,19 +30,11 @@ _WHOSE = re.compile(
 def of_fragment(text: str, said: Said) -> str | None:
     """The last question with the part changed or added that the fragment gives."""
     fragment, before = _PADDING.sub("", bare(text).strip()), said.question
-    if found := of_request(fragment, said):
-        return found
     if hardware(fragment):
         return _named(fragment, said)
     if (owner := re.match(r"([A-Z]\w*)['’]s?$", fragment)) and (owned := _owned(before)):
         return f"What is {owner[1]}'s {owned}?"
     return _retasked(before, fragment) or _described(fragment, said)
-
-
-def of_request(text: str, said: Said) -> str | None:
-    """ "Tell me more" of what was answered."""
-    thing = with_the(about(said), said)
-    return f"Tell me more about {thing}." if thing and _MORE.match(text) else None
 
 
 def _retasked(before: str, fragment: str) -> str | None:

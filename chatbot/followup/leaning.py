@@ -5,12 +5,11 @@ import re
 from chatbot.asked_quantity import asked_dimensions
 from chatbot.followup.carrying import bare, is_plural
 from chatbot.followup.reacting import with_the
-from chatbot.followup.referents import Said, about, hardware, proper, singular, topic
+from chatbot.followup.referents import Said, about, hardware, proper
 from chatbot.names import makers, names
 from chatbot.quantities import quantities
 from chatbot.words import content_words
 
-_HOW_MANY = re.compile(r"^how (?P<much>many|much)(?P<what>(?:\s+[\w-]+){1,3})\W*$", re.IGNORECASE)
 _WHICH = re.compile(
     r"^(?:which|what)\s+(?P<what>(?!is\b|are\b|about\b|else\b|do\b|does\b)[\w-]+(?:\s+(?!(?:has|have|is|are|do|does|that|can|should)\b)[\w-]+){0,2}?)"
     r"(?:\s+(?:are|is) (?:there|(?:we|you) talking about|meant|those|these|it|that|this)|\s+do you mean)?\W*$",
@@ -30,8 +29,6 @@ _OWN_TOPIC = re.compile(
 
 def of_terse_question(text: str, said: Said, *, leads_in: bool) -> str | None:
     """The question with what it is about; None where it says that itself."""
-    if found := _of_how(text, said):
-        return found
     which = None if names(text) else _WHICH.match(text)
     if which:
         return _which_there(which["what"], said)
@@ -40,17 +37,6 @@ def of_terse_question(text: str, said: Said, *, leads_in: bool) -> str | None:
     joint = "with" if _FIRST_PERSON.search(text) else "for"
     head, comma, tail = bare(text).rpartition(", ")
     return f"{head} {joint} {about(said)}, {tail}?" if comma else f"{bare(text)} {joint} {about(said)}?"
-
-
-def _of_how(text: str, said: Said) -> str | None:
-    """ "How many cores?" in full."""
-    thing = topic(said.question) if topic(said.question) and not hardware(said.question) else singular(said)
-    thing = with_the(thing, said)
-    many = None if names(text) else _HOW_MANY.match(text)
-    if many is None or not thing:
-        return None
-    what, do = many["what"].strip(), "do" if is_plural(thing) else "does"
-    return f"How {many['much'].lower()} {what} {do} {thing} have?"
 
 
 def _which_there(noun: str, said: Said) -> str | None:

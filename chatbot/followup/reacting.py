@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from chatbot.followup.carrying import bare, with_name, with_size
-from chatbot.followup.referents import HARDWARE_NOUN, Said, Sizes
+from chatbot.followup.referents import Said, Sizes
 from chatbot.names import names
 
 _DOUBT = re.compile(
@@ -32,25 +32,7 @@ def of_doubt(text: str, said: Said) -> str | None:
     rejected = _WHY_NOT.match(text)
     if rejected is None or len(rejected["other"].split()) > 14:
         return None
-    return f"{bare(said.question)}, and why not {noun_of_one(rejected['other'], said)}?"
-
-
-_ORDERS = r"(?:first|second|third|last|latter|former|other|same|bigger|larger|smaller|largest|biggest|smallest|big|small|large|little)\b"
-
-
-def noun_of_one(text: str, said: Said) -> str:
-    """ "The P one" and "the fast one" with the noun of the last question: "the P series", "the fast TPU"."""
-    noun = re.search(
-        r"\b(?:which|what|whose)\s+((?:[\w-]+\s+){0,2}?(?:series of EC2|" + HARDWARE_NOUN + r"|TPU))\b",
-        said.question,
-        re.IGNORECASE,
-    )
-    if noun is None:
-        return text
-    text = re.sub(r"\b([A-Z]) one\b", rf"\1 {'series' if 'series' in noun[1] else noun[1]}", text)
-    return re.sub(
-        rf"\b(the(?: (?!{_ORDERS})\w+)?|another|a (?!{_ORDERS})\w+) one\b", rf"\1 {noun[1]}", text, flags=re.IGNORECASE
-    )
+    return f"{bare(said.question)}, and why not {rejected['other']}?"
 
 
 def with_the(name: str, said: Said) -> str:

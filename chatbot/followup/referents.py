@@ -11,11 +11,10 @@ Sizes = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Where a conversation stands: its last question, complete, the answer, and every name its questions gave so far."""
+    """Where a conversation stands: its last question, complete, and the answer."""
 
     question: str = ""
     answer: str = ""
-    named: tuple[str, ...] = ()
 
 
 HARDWARE_NOUN = r"(?:instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|silicon|cards?|types?|machines?|box(?:es)?)"
@@ -131,15 +130,6 @@ def plural(said: Said) -> list[str]:
     if about := topic(said.question):
         return [about]
     return [singular(said)] if singular(said) else []
-
-
-def pair(said: Said) -> tuple[str, ...]:
-    """The two things that "both" and "the second one" choose from: what the answer lists where the question lists none."""
-    recent = tuple(dict.fromkeys(said.named))[-2:]
-    listed = tuple(hardware(said.answer))
-    if len(hardware(said.question)) < 2 and seeks_name(said.question.replace("sizes", "types")) and len(listed) == 2:
-        return listed
-    return recent if len(recent) == 2 else listed if len(listed) == 2 else ()
 
 
 def joined(things: Sequence[str]) -> str:

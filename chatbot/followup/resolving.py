@@ -1,4 +1,4 @@
-"""Follow-ups with pronouns: what "it", "they", "both" and "the second one" stand for is put in their place."""
+"""Follow-ups with pronouns: what "it" and "they" stand for is put in their place."""
 
 import re
 
@@ -8,7 +8,6 @@ from chatbot.followup.referents import (
     Said,
     hardware,
     joined,
-    pair,
     plural,
     singular_of,
 )
@@ -60,12 +59,6 @@ _EMPTY_IT = re.compile(
     r"|(?<=\bis )it(?=\s+(?!supposed\b|meant\b|able\b|said\b|built\b|designed\b|used\b|expected\b)\w+\s+to\b)",
     re.IGNORECASE,
 )
-_NO_PLACE = r"\b(?! (?:time|place|step|generation|trn|inf|year|month|day))"
-_PAIR = re.compile(
-    r"\b(?:the two|both|either)(?: of them)?\b(?! (?:sizes|types|sources|articles|figures))", re.IGNORECASE
-)
-_FIRST = re.compile(rf"\b(?:the )?(?:first|former)(?: one)?{_NO_PLACE}", re.IGNORECASE)
-_SECOND = re.compile(rf"\b(?<!per )(?:the )?(?:second|latter)(?: one)?{_NO_PLACE}", re.IGNORECASE)
 _BREAK = re.compile(r"[.,;:!?]\s|\b(?:and|if|when|because|while)\s", re.IGNORECASE)
 _BINDS_ONE = re.compile(r"\b(?:an?|my|our)\s+(?!few\b|lot\b|bit\b)[\w-]+", re.IGNORECASE)
 _BINDS_MANY = re.compile(
@@ -75,18 +68,8 @@ _BINDS_MANY = re.compile(
 
 def of_pronoun(text: str, said: Said) -> str | None:
     """The question with its pronouns replaced by what they stand for; None where it has none to replace."""
-    resolved = _of_pair(text, said) or _of_one(_of_many(text, said), said)
+    resolved = _of_one(_of_many(text, said), said)
     return resolved if resolved != text else None
-
-
-def _of_pair(text: str, said: Said) -> str | None:
-    if hardware(text) or not (_PAIR.search(text) or _FIRST.search(text) or _SECOND.search(text)):
-        return None
-    two = pair(said)
-    if len(two) < 2:
-        return None
-    text = _SECOND.sub(lambda _: two[1], text)
-    return _FIRST.sub(lambda _: two[0], _PAIR.sub(lambda _: f"{two[0]} and {two[1]}", text))
 
 
 def _of_many(text: str, said: Said) -> str:
