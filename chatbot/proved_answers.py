@@ -68,9 +68,10 @@ class Known:
 @dataclass(frozen=True, slots=True)
 class Book:
     """All questions of an index, the vectors of their wordings as they were encoded and as the map has them, (wordings, …), and how
-    rare each word is in the answers."""
+    rare each word is in the answers. `owners`, (wordings,), has the number of the question that each wording is of."""
 
     questions: tuple[Known, ...]
+    owners: NDArray[np.int64]
     encoded: NDArray[np.float32]
     mapped: NDArray[np.float32]
     rarity: dict[str, float]
@@ -187,9 +188,10 @@ def matches(
     cosines = [book.mapped @ matching.mapped(vector_of(text)) for text in texts]
     if not history and typed != standalone:  # wordings in other languages are nearest to what was typed
         cosines[0] = np.maximum(cosines[0], book.mapped @ matching.mapped(vector_of(typed)))
-    kept = [tuple(row for row in q.rows if row not in without) for q in book.questions]
-    compared = dict.fromkeys(number for near in cosines for number in _compared(near, kept))
-    found = [(book.questions[i], kept[i]) for i in compared]
+    for near in cosines:
+        near[list(without)] = -1.0
+    compared = dict.fromkeys(number for near in cosines for number in _compared(near, book))
+    found = [(question, tuple(row for row in question.rows if row not in without)) for question in (book.questions[i] for i in compared)]
     parts = [_features(text, found, near, book) for text, near in zip(texts, cosines, strict=True)]
     if history:
         parts.append(_given_before([question.answer for question, _ in found], history))
@@ -200,9 +202,10 @@ def matches(
     return sorted(likely, key=lambda match: -match.probability)
 
 
-def _compared(cosines: NDArray[np.float32], kept: Sequence[tuple[int, ...]]) -> list[int]:
-    best = np.array([max(cosines[list(rows)], default=-1.0) for rows in kept])
-    return [int(i) for i in np.argsort(-best, kind="stable")[:_COMPARED] if kept[i]]
+def _compared(cosines: NDArray[np.float32], book: Book) -> list[int]:
+    best = np.full(len(book.questions), -1.0, dtype=np.float32)
+    np.maximum.at(best, book.owners, cosines)
+    return [int(i) for i in np.argsort(-best, kind="stable")[:_COMPARED] if best[i] > -1.0]
 
 
 def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> NDArray[np.float32]:
@@ -303,7 +306,10 @@ def _read(index: Index) -> Book:
     counts = Counter(stem for q in questions for stem in _stems(f"{q.answer.question}\n{q.answer.answer}"))
     rarity = {stem: math.log((1 + len(questions)) / (0.5 + count)) for stem, count in counts.items()}
     rarity[""] = math.log((1 + len(questions)) / 0.5)
-    return Book(questions, vectors, load_matching().mapped(vectors) if questions else vectors, rarity)
+    owners = np.zeros(len(vectors), dtype=np.int64)
+    for number, question in enumerate(questions):
+        owners[list(question.rows)] = number
+    return Book(questions, owners, vectors, load_matching().mapped(vectors) if questions else vectors, rarity)
 
 
 def _known(answer: ProvedAnswer, text: str, document: str, rows: dict[tuple[str, int], int]) -> Known:
