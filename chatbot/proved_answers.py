@@ -135,9 +135,9 @@ def _lacks_quantity(answer: str, query: Query) -> bool:
 
 
 def is_sure(found: Sequence[Match], query: Query) -> bool:
-    """Whether the likeliest question is surely what is asked, and nothing is left to compute: its answer has the figures that are given
-    and one of the kind that is asked about."""
-    if not found or found[0].probability < SURE or found[0].features[FEATURES.index("figures missing")]:
+    """Whether the likeliest question is surely what is asked, and nothing is left to compute: no size of a model is given, and its answer has the
+    figures that are given and one of the kind that is asked about."""
+    if query.sizes or not found or found[0].probability < SURE or found[0].features[FEATURES.index("figures missing")]:
         return False
     return not _lacks_quantity(found[0].question.answer.answer, query)
 
