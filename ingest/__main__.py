@@ -28,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 options.index,
                 encoder=options.encoder,
                 device=options.device,
+                ray=options.ray,
                 dry_run=options.dry_run,
                 progress=progress,
             )
@@ -75,6 +76,13 @@ def _parser() -> argparse.ArgumentParser:
         "--device",
         metavar="NAME",
         help="where to encode, by torch's name, such as cuda or cpu (a GPU where there is one, else the processors)",
+    )
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        nargs="?",
+        const="",
+        help="read and encode on a Ray cluster, HOST:PORT (without ADDRESS $RAY_ADDRESS, the one of this machine, or else a new one)",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would change and change nothing")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")

@@ -179,6 +179,8 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def _processors() -> int:
+    if given := os.environ.get("OMP_NUM_THREADS", ""):  # Ray sets it for a task
+        return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -3,21 +3,24 @@
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ingest.answers import holds_answers
+from ingest.cluster import Cluster, joined
 from ingest.derived import complete_derived, remove_others
 from ingest.document import Chunk, CorpusError, Document
 from ingest.encoder import DEFAULT_ENCODER, NO_ENCODER, gpu, load_encoder
 from ingest.items import Failure, Item
-from ingest.minilm import load_sentence_encoder
+from ingest.minilm import SENTENCES
 from ingest.opening import AnyStore, explained, open_store, writing
 from ingest.place import Place, place_at
 from ingest.reading import ReaderPool, Reading
@@ -31,13 +34,13 @@ Progress = Callable[[str, int, int], None]
 
 _BATCH = 256
 _GPU_BATCH = 4_096
-# Documents, and bytes of them, that are read ahead of what is written; a larger document is on its way alone.
+# Documents, and bytes for each, that are read ahead of what is written; a document larger than all is on its way alone.
 _AHEAD = 64
-_BYTES_AHEAD = 16 << 20
+_BYTES_EACH = 256 << 10
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
 _ENGINE = frozenset({
-    "__init__", "__main__", "checking", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
+    "__init__", "__main__", "checking", "cluster", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
     "store", "syncing",
 })  # fmt: skip
 
@@ -82,11 +85,15 @@ class _Pending:
     id: str
     known: Known
     size: int
-    reading: Future[Reading]
+    reading: Callable[[], Reading]
 
 
 _Listed = tuple[Path | str, list[Item | Failure], str]
 """A source, what it holds, and why it would not tell more, if so."""
+_Read = Callable[[Item, bytes], Callable[[], Reading]]
+"""Begins to read, and returns what waits for it."""
+_Encode = Callable[[str, str | None, Sequence[str]], Callable[[], NDArray[np.float32]]]
+"""Begins to encode by an encoder on a device, and returns what waits for the vectors."""
 
 
 def sync(
@@ -95,6 +102,7 @@ def sync(
     *,
     encoder: str = DEFAULT_ENCODER,
     device: str | None = None,
+    ray: str | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> SyncReport:
@@ -102,7 +110,7 @@ def sync(
 
     Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`), and only texts that the index
     has not seen are encoded, on `device` or else on a GPU where torch has one; what a sync that was killed had encoded is not
-    encoded again. A source that cannot be reached keeps its documents. Until the end, and after a failure or
+    encoded again. `ray` has the workers of a Ray cluster read and encode (`ingest.cluster.joined`). A source that cannot be reached keeps its documents. Until the end, and after a failure or
     a kill at any moment, readers have the old index. Raises CorpusError when no source is given, when nothing can be
     read and there is no index yet, when another sync is writing, or when the encoder cannot be had.
     """
@@ -112,18 +120,19 @@ def sync(
     if dry_run:
         with explained(folder):
             known, damaged = _known_now(folder)
-        return replace(_report(_findings(sources, known, watched)), damaged=damaged)
-    with explained(folder), writing(folder) as store:
+        with joined(ray) as cluster:
+            return replace(_report(_findings(sources, known, watched, cluster)), damaged=damaged)
+    with joined(ray) as cluster, explained(folder), writing(folder) as store:
         state = store.state()
         damage = store.damage() if state else NO_DAMAGE
         known, damaged = _trusted(store, damage)
         store.remove_damage(damage)
-        report = _report(_stored(_findings(sources, known, watched), store))
+        report = _report(_stored(_findings(sources, known, watched, cluster), store))
         if not (state or report.added):
             raise CorpusError(_nothing(report))
         report = replace(report, damaged=damaged, set_aside=store.set_aside)
         changed = bool(damage or report.added or report.changed or report.removed)
-        encoded = _complete(store, folder, encoder, device, changed, watched)
+        encoded = _complete(store, folder, encoder, device, changed, watched, cluster)
     return replace(report, encoded=encoded)
 
 
@@ -152,12 +161,15 @@ def _trusted(store: AnyStore, damage: Damage) -> tuple[dict[str, Known], tuple[s
     return known | again, tuple(sorted(again))
 
 
-def _findings(sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress) -> Iterator[_Finding]:
+def _findings(
+    sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress, cluster: Cluster | None
+) -> Iterator[_Finding]:
     """One finding a document, in the order of the sources; then what vanished, by id."""
     listed = [_listed(source) for source in sources]
     total = sum(len(items) for _, items, _ in listed)
-    with ReaderPool() as pool:
-        for done, finding in enumerate(_in_order(_begun(listed, known, pool)), start=1):
+    ahead = max(_AHEAD, cluster.ahead()) if cluster else _AHEAD
+    with nullcontext(cluster) if cluster else ReaderPool() as readers:
+        for done, finding in enumerate(_in_order(_begun(listed, known, readers.read), ahead), start=1):
             yield finding
             if done <= total:
                 progress("reading", done, total)
@@ -173,12 +185,12 @@ def _listed(source: Path | str) -> _Listed:
     return source, items, ""
 
 
-def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], pool: ReaderPool) -> Iterator["_Finding | _Pending"]:
+def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], read: _Read) -> Iterator["_Finding | _Pending"]:
     met: set[str] = set()
     for source, items, trouble in listed:
         origin = _origin(source)
         for item in items:
-            yield _begin(item, origin, known, pool) if item.id not in met else _second(item)
+            yield _begin(item, origin, known, read) if item.id not in met else _second(item)
             met.add(item.id)
         if trouble:
             met.update(id for id, entry in known.items() if entry.origin == origin)
@@ -186,14 +198,14 @@ def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], pool: ReaderPo
     yield from (_Finding("removed", id) for id in sorted(known.keys() - met))
 
 
-def _in_order(begun: Iterable["_Finding | _Pending"]) -> Iterator[_Finding]:
+def _in_order(begun: Iterable["_Finding | _Pending"], ahead: int) -> Iterator[_Finding]:
     """What was begun, finished, in the same order; few documents and bytes are on their way at any time."""
     waiting: deque[_Finding | _Pending] = deque()
     size = 0
     for one in begun:
         waiting.append(one)
         size += one.size
-        while waiting and (size > _BYTES_AHEAD or len(waiting) > _AHEAD):
+        while waiting and (size > ahead * _BYTES_EACH or len(waiting) > ahead):
             size -= waiting[0].size
             yield _finished(waiting.popleft())
     yield from map(_finished, waiting)
@@ -207,7 +219,7 @@ def _second(item: Item | Failure) -> _Finding:
     return _Finding("failed", item.id, "another source has a document of the same name: rename one of the two")
 
 
-def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], pool: ReaderPool) -> "_Finding | _Pending":
+def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], read: _Read) -> "_Finding | _Pending":
     if isinstance(item, Failure):
         return _Finding("failed", item.id, item.reason)
     try:
@@ -218,14 +230,14 @@ def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], pool: 
     if known.get(item.id) == now:
         return _Finding("unchanged", item.id)
     kind: _Kind = "changed" if item.id in known else "added"
-    return _Pending(kind, item.id, now, len(data), pool.read(item, data))
+    return _Pending(kind, item.id, now, len(data), read(item, data))
 
 
 def _finished(one: "_Finding | _Pending") -> _Finding:
     if isinstance(one, _Finding):
         return one
     try:
-        reading = one.reading.result()
+        reading = one.reading()
     except CorpusError as error:
         return _Finding("failed", one.id, str(error))
     if not reading.chunks:
@@ -297,7 +309,13 @@ def _nothing(report: SyncReport) -> str:
 
 
 def _complete(
-    store: AnyStore, folder: Place, encoder: str, device: str | None, changed: bool, progress: Progress
+    store: AnyStore,
+    folder: Place,
+    encoder: str,
+    device: str | None,
+    changed: bool,
+    progress: Progress,
+    cluster: Cluster | None,
 ) -> int:
     """Encode what has no vector, build the engines and commit; return how many texts were encoded."""
     state = store.state()
@@ -307,7 +325,7 @@ def _complete(
     else:
         if state and state.encoder != encoder:
             store.remove_vectors()
-        dimension, encoded = _encode(store, folder, encoder, device, state, progress)
+        dimension, encoded = _encode(store, folder, encoder, device, state, progress, cluster)
         state = State(store.next_generation(), secrets.token_hex(8), encoder, dimension, _now())
         store.remove_unused()
     store.set_state(state)
@@ -320,7 +338,13 @@ def _complete(
 
 
 def _encode(
-    store: AnyStore, folder: Place, name: str, device: str | None, state: State | None, progress: Progress
+    store: AnyStore,
+    folder: Place,
+    name: str,
+    device: str | None,
+    state: State | None,
+    progress: Progress,
+    cluster: Cluster | None,
 ) -> tuple[int, int]:
     """Vectors for the texts that have none. The encoders are loaded only if there are any."""
     if name == NO_ENCODER:
@@ -329,22 +353,43 @@ def _encode(
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
-    device = device or gpu()
-    encoder = load_encoder(name, device)
+    device = device or (cluster.gpu() if cluster else gpu())
+    encode = cluster.encode if cluster else _encode_here()
+    dimension = encode(name, device, ["dimension"])().shape[1]
     # A database has no folder beside it to keep them in.
-    unfinished = UnfinishedVectors(folder, name, encoder.dimension) if isinstance(folder, Path) else None
+    unfinished = UnfinishedVectors(folder, name, dimension) if isinstance(folder, Path) else None
     if unfinished and _take(unfinished, store, missing):
         missing = store.unencoded()
     begun = done = total - sum(map(len, missing.values()))
-    for searched, batch in _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH):
-        by = encoder if searched else load_sentence_encoder()  # the reader's own, as it compares questions with them
-        vectors = by.encode(list(batch.values()))
-        store.add_vectors(list(batch), vectors)
+    batches = _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH)
+    ahead = cluster.ahead(device) if cluster else 0
+    for searched, digests, vectors in _encoded(batches, encode, name, device, ahead):
+        store.add_vectors(digests, vectors)
         if searched and unfinished:
-            unfinished.add(list(batch), vectors)
-        done += len(batch)
+            unfinished.add(digests, vectors)
+        done += len(digests)
         progress("encoding", done, total)
-    return encoder.dimension, done - begun
+    return dimension, done - begun
+
+
+def _encode_here() -> _Encode:
+    load = cache(load_encoder)
+    return lambda name, device, texts: partial(load(name, device).encode, texts)
+
+
+def _encoded(
+    batches: Iterable[tuple[bool, dict[bytes, str]]], encode: _Encode, name: str, device: str | None, ahead: int
+) -> Iterator[tuple[bool, list[bytes], NDArray[np.float32]]]:
+    """The batches in their order, each with its vectors; so many more are on their way."""
+    waiting: deque[tuple[bool, list[bytes], Callable[[], NDArray[np.float32]]]] = deque()
+    for searched, batch in batches:
+        # What is not searched is encoded by the reader's own, as it compares questions with them.
+        by = (name, device) if searched else (SENTENCES, None)
+        waiting.append((searched, list(batch), encode(*by, list(batch.values()))))
+        if len(waiting) > ahead:
+            searched, digests, vectors = waiting.popleft()
+            yield searched, digests, vectors()
+    yield from ((searched, digests, vectors()) for searched, digests, vectors in waiting)
 
 
 def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, set[bytes]]) -> int:

@@ -1,0 +1,134 @@
+"""The workers of a Ray cluster, who read documents and encode texts in the place of this machine's processes.
+
+They are given tasks: a process of theirs keeps its reader and its model for the next one, a task whose process or machine is
+lost goes to another, and machines may come and go. What they make is written here alone and by its hash, so a task that
+ran twice changes nothing. They run the code of this package as it is here, so that chunks do not depend on what is installed there.
+"""
+
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.document import CorpusError
+from ingest.encoder import Encoder, load_encoder
+from ingest.items import Item
+from ingest.reading import Reader, Reading
+
+_SECONDS = 5  # in which an address has to answer; Ray itself would try for two minutes
+
+
+@contextmanager
+def joined(address: str | None) -> Iterator["Cluster | None"]:
+    """The cluster at that address: "HOST:PORT", or "" for $RAY_ADDRESS, the one of this machine, or else one that is started and
+    ended here. None is none. Raises CorpusError where Ray is not installed, the address does not answer or the cluster is lost.
+    """
+    if address is None:
+        yield None
+        return
+    try:
+        import ray
+    except ImportError as error:
+        raise CorpusError("Ray is not installed: pip install 'wattwise[ray]'") from error
+    try:
+        _check(address)
+        ray.init(
+            address or None,
+            runtime_env={"py_modules": [str(Path(__file__).parent)]},
+            log_to_driver=False,
+            logging_level="ERROR",
+        )
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        raise CorpusError(
+            f"No Ray cluster can be used at {address or 'its usual address'} ({error}). Give the HOST:PORT that "
+            "`ray start --head` prints, on a machine of the cluster; or --ray alone, after the sources."
+        ) from error
+    try:
+        yield Cluster(ray)
+    except ray.exceptions.RayError as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise CorpusError(
+            f"The Ray cluster failed ({reason}), and the index is as it was: see that each machine has wattwise and its "
+            "packages, and ingest again."
+        ) from error
+    finally:
+        ray.shutdown()
+
+
+def _check(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    if host and port.isdigit() and "://" not in address:
+        socket.create_connection((host, int(port)), _SECONDS).close()
+
+
+class Cluster:
+    """Each call begins a task and returns what waits for its result, which may raise CorpusError."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._read, self._encode = ray.remote(_read), ray.remote(_encode)
+
+    def read(self, item: Item, data: bytes) -> Callable[[], Reading]:
+        return partial(self._result, self._read.remote(replace(item, fetch=bytes), data))
+
+    def encode(self, name: str, device: str | None, texts: Sequence[str]) -> Callable[[], NDArray[np.float32]]:
+        # A process with a GPU would end after each task, and load the model again.
+        task = self._encode.options(num_gpus=1, max_calls=0) if _on_gpu(device) else self._encode
+        return partial(self._result, task.remote(name, device, list(texts)))
+
+    def gpu(self) -> str | None:
+        return "cuda" if self._ray.cluster_resources().get("GPU") else None
+
+    def ahead(self, device: str | None = None) -> int:
+        """How many tasks keep all its workers busy."""
+        return 2 * max(1, int(self._ray.cluster_resources().get("GPU" if _on_gpu(device) else "CPU", 0)))
+
+    def _result(self, task: Any) -> Any:
+        try:
+            result = self._ray.get(task)
+        except (self._ray.exceptions.WorkerCrashedError, self._ray.exceptions.OutOfMemoryError) as error:
+            raise CorpusError(
+                "it costs each Ray worker that tries it its life: see that they have memory left"
+            ) from error
+        if isinstance(result, CorpusError):
+            raise result
+        return result
+
+
+def _on_gpu(device: str | None) -> bool:
+    return bool(device and device.startswith("cuda"))
+
+
+# What a worker does. An error for users is a result: one that is raised comes back as another type, with a traceback in its text.
+
+
+def _read(item: Item, data: bytes) -> Reading | CorpusError:
+    try:
+        return _reader().read(item, data)
+    except CorpusError as error:
+        return error
+
+
+@cache
+def _reader() -> Reader:
+    import_module("ingest.loaders")  # or a missing library would look like a damaged document
+    return Reader()
+
+
+def _encode(name: str, device: str | None, texts: Sequence[str]) -> NDArray[np.float32] | CorpusError:
+    try:
+        return _encoder(name, device).encode(texts)
+    except CorpusError as error:
+        return error
+
+
+@cache
+def _encoder(name: str, device: str | None) -> Encoder:
+    return load_encoder(name, device)
