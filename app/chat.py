@@ -169,7 +169,7 @@ def _with_next(exchange: Exchange, shared: Index) -> Exchange:
     if exchange.answer is None or exchange.answer.small_talk:
         return exchange
     index, asked = address_of(shared.path), [e.question for e in exchanges()]
-    found = follow_ups(exchange.answer, asked, lambda question: is_answered(index, shared.generation, question))
+    found = follow_ups(exchange.answer, asked, shared, lambda question: is_answered(index, shared.generation, question))
     exchange = settle(exchange, next_questions=found)
     keep()
     return exchange

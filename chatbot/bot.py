@@ -23,7 +23,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
-from chatbot.proved_answers import is_sure, likely_answer, nearest
+from chatbot.proved_answers import certain_answer, is_sure, likely_answer, load_book, nearest
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
@@ -31,6 +31,7 @@ from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
 from chatbot.sizing.workload import Workload
 from chatbot.sizing_answer import answer_by_sizing
+from chatbot.working import load as load_tables
 from ingest import Index, Place
 
 if TYPE_CHECKING:
@@ -168,8 +169,10 @@ class Chatbot:
         yield from _read_offline(understand(question, history, index), index)
 
     def _begin(self, index: Index, cancelled: Callable[[], bool] | None) -> None:
-        # The first question on a new machine builds the encoders: that is no part of answering it.
+        # The first question on a new machine builds the encoders, and the first of a process reads prepared answers and tables: that is no part of answering it.
         load_encoders(index)
+        load_book(index)
+        load_tables(index)
         deadline.begin(self._seconds, cancelled)
 
     def _with_model(
@@ -184,7 +187,7 @@ class Chatbot:
         # What is to be computed no model writes: it would say the same with other figures.
         query = understand(question, history, index)
         if draft := answer_by_sizing(query, index):
-            yield from _computed(query, draft)
+            yield from _known(query, draft)
             return
         query = _understood(question, history, index, reader, patience, tally)
         yield Event("stage", "reading")
@@ -248,8 +251,9 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
-    if not is_sure(near, query) and (sized := answer_by_sizing(query, index)):
-        yield from _computed(query, sized)
+    known = certain_answer(near, query, index) or (None if is_sure(near, query) else answer_by_sizing(query, index))
+    if known:
+        yield from _known(query, known)
         return
     yield Event("stage", "reading")
     passages: tuple[Passage, ...] = ()
@@ -267,8 +271,8 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, choices=draft.choices)
 
 
-def _computed(query: Query, draft: Draft) -> Iterator[Event]:
-    """A computed answer: its rows are looked up, so no passages are searched."""
+def _known(query: Query, draft: Draft) -> Iterator[Event]:
+    """An answer that was computed or proved beforehand: what it rests on is looked up, so no passages are searched."""
     yield Event("stage", "checking")
     verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))

@@ -9,7 +9,7 @@ whose proof does not is left out, so an answer never outlives the documents that
 import math
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.answer import Passage, Turn
+from chatbot.answer import Answer, Passage, Turn
 from chatbot.citations import Evidence
 from chatbot.deadline import check
 from chatbot.draft import Draft
@@ -142,9 +142,16 @@ def is_sure(found: Sequence[Match], query: Query) -> bool:
     return not _lacks_quantity(found[0].question.answer.answer, query)
 
 
+def certain_answer(found: Sequence[Match], query: Query, index: Index) -> Draft | None:
+    """The answer of the likeliest question where that is so sure that nothing needs to be searched."""
+    if not is_sure(found, query) or found[0].probability < _CERTAIN:
+        return None
+    return _draft(found[0].question, index, named=False)
+
+
 def sure_answer(found: Sequence[Match], query: Query, best: Scored | None, index: Index) -> Draft | None:
     """The answer of the likeliest question where that is sure, and no evidence is more than that."""
-    if not is_sure(found, query) or (best and found[0].probability < min(best.score, _CERTAIN)):
+    if not is_sure(found, query) or (best and found[0].probability < best.score):
         return None
     return _draft(found[0].question, index, named=False)
 
@@ -200,6 +207,18 @@ def matches(
     odds = np.exp(np.clip(features @ learned.weights + learned.bias, -30, 30))
     likely = [Match(q, f, float(o / (1 + odds.sum()))) for (q, _), f, o in zip(found, features, odds, strict=True)]
     return sorted(likely, key=lambda match: -match.probability)
+
+
+def related(answer: Answer, index: Index) -> Iterator[str]:
+    """Questions of the corpus near to one that was asked and to its answer, the nearest first, without those whose answer it is."""
+    book = load_book(index)
+    if not book.questions:
+        return
+    near = book.mapped @ load_matching().mapped(vector_of(f"{answer.question} {answer.text[:_LONGEST]}"))
+    text = " ".join(without_marks(answer.text).split())
+    for question in (book.questions[i].answer for i in _compared(near, book)):
+        if plain_answer(question)[:_BEGINNING] not in text:
+            yield question.question
 
 
 def _compared(cosines: NDArray[np.float32], book: Book) -> list[int]:

@@ -5,6 +5,7 @@ from itertools import islice
 
 from chatbot.answer import Answer
 from chatbot.characters import shown
+from chatbot.proved_answers import related
 from chatbot.words import content_words
 from ingest import Chunk, Index
 
@@ -28,13 +29,15 @@ def starters(index: Index, is_answered: IsAnswered, *, limit: int = 4) -> tuple[
     return tuple(islice(filter(is_answered, candidates), limit))
 
 
-def follow_ups(answer: Answer, asked: Sequence[str], is_answered: IsAnswered, *, limit: int = 3) -> tuple[str, ...]:
-    """The questions that the passages found for an answer raise beside it, none that was asked before."""
+def follow_ups(answer: Answer, asked: Sequence[str], index: Index, is_answered: IsAnswered, *, limit: int = 3) -> tuple[str, ...]:
+    """What to ask next, nothing that was asked before: questions of the corpus nearby, which are known to have answers, or else
+    the headings that are questions of the passages found for the answer."""
     cited = {citation.passage.chunk.id for citation in answer.citations}
     chunks = [p.chunk for p in answer.passages if p.chunk.id not in cited]
     known = {_key(question) for question in (*asked, answer.question)}
+    nearby = [question for question in related(answer, index) if _key(question) not in known and len(question) <= _LONGEST]
     fresh = (question for question in islice(_questions(chunks), _TRIED) if _key(question) not in known)
-    return tuple(islice(filter(is_answered, fresh), limit))
+    return tuple(nearby[:limit]) or tuple(islice(filter(is_answered, fresh), limit))
 
 
 def _opening_chunks(index: Index) -> Iterator[Chunk]:

@@ -33,6 +33,14 @@ def bot(corpus_index: Path) -> Chatbot:
 
 
 @pytest.fixture(scope="session")
+def five(tmp_path_factory: pytest.TempPathFactory) -> Chatbot:
+    """Over the five sources alone: nothing in them was proved beforehand."""
+    folder = tmp_path_factory.mktemp("five")
+    sync(sorted((ROOT / "corpus").glob("*.md")), folder)
+    return Chatbot.open(folder)
+
+
+@pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A PostgreSQL server with pgvector; a test that asks for it is skipped where none starts."""
     with pytest.MonkeyPatch.context() as environment:

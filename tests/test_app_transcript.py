@@ -46,9 +46,15 @@ def test_an_index_about_other_things_starts_with_its_own_headings(bot: Chatbot) 
 
 def test_the_next_questions_are_new_and_have_answers(bot: Chatbot) -> None:
     answer = bot.ask("Is Trainium for inference?")
-    found = follow_ups(answer, (), lambda question: not bot.ask(question).refused)
-    assert found
-    assert answer.question not in found
+    found = follow_ups(answer, (), bot.index, lambda _: False)
+    assert len(found) == 3
     assert not any(bot.ask(question).refused for question in found)
-    assert not set(follow_ups(answer, found, lambda _: True)) & set(found)
-    assert follow_ups(answer, (), lambda _: False) == ()
+    assert not set(follow_ups(answer, found, bot.index, lambda _: False)) & {answer.question, *found}
+
+
+def test_where_nothing_is_prepared_the_next_questions_are_headings_that_have_answers(five: Chatbot) -> None:
+    answer = five.ask("Is Trainium for inference?")
+    found = follow_ups(answer, (), five.index, lambda question: not five.ask(question).refused)
+    assert found
+    assert not any(five.ask(question).refused for question in found)
+    assert follow_ups(answer, (), five.index, lambda _: False) == ()

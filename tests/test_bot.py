@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from chatbot import REFUSAL, Chatbot, HybridRetriever, ReaderError, Turn, retrieve
-from ingest import sync
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -13,8 +12,8 @@ def test_an_empty_question_is_refused_with_an_example(bot: Chatbot) -> None:
         bot.ask("  ")
 
 
-def test_the_stream_ends_with_the_answer_whose_text_it_gave(bot: Chatbot) -> None:
-    events = list(bot.stream("Trainium or Inferentia?"))
+def test_the_stream_ends_with_the_answer_whose_text_it_gave(five: Chatbot) -> None:
+    events = list(five.stream("Trainium or Inferentia?"))
     assert [e.text for e in events if e.kind == "stage"] == ["searching", "reading", "checking"]
     assert events[-1].answer is not None
     assert "".join(e.text for e in events if e.kind == "text") == events[-1].answer.text
@@ -80,14 +79,6 @@ def test_an_item_of_a_list_about_something_else_stands_alone(bot: Chatbot) -> No
 def test_what_is_offered_over_something_is_a_comparison(bot: Chatbot) -> None:
     lines = bot.ask("What does Inf2 offer over Inf1?").text.splitlines()
     assert [line.partition(":")[0] for line in lines if line.startswith("- ")] == ["- Inf2", "- Inf1"]
-
-
-@pytest.fixture(scope="module")
-def five(tmp_path_factory: pytest.TempPathFactory) -> Chatbot:
-    """Over the five sources alone: nothing in them was proved beforehand."""
-    folder = tmp_path_factory.mktemp("five")
-    sync(sorted((ROOT / "corpus").glob("*.md")), folder)
-    return Chatbot.open(folder)
 
 
 def test_a_side_of_a_comparison_is_told_by_what_is_said_of_it(five: Chatbot) -> None:
