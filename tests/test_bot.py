@@ -39,7 +39,6 @@ def test_a_refusal_cites_nothing_and_names_the_nearest_sources(bot: Chatbot) -> 
         "Finance wants the hourly rental rate of one TPU v5e chip. Which figure do I give them?",
         "What did OpenAI pay, in US dollars, for training GPT-3?",
         "launch date of the G6e family",
-        "Which foundry fabricates the MI300X for AMD?",
         "By how much did Habana beat p4d on cost when training BERT on DL1?",
         "What was the average PUE of AWS in 2021?",
         "How many H100s, and how many months, for pre-training a 405B model?",
@@ -224,12 +223,6 @@ def test_a_name_that_no_source_has_is_not_taken_for_a_misspelt_word(bot: Chatbot
 )
 def test_what_is_refused_of_one_thing_is_answered_of_the_other(bot: Chatbot, question: str, said: str) -> None:
     assert said in bot.ask(question).text
-
-
-def test_a_figure_given_in_passing_is_corrected(bot: Chatbot) -> None:
-    answer = bot.ask("GPT-3's 1.75 trillion parameters make it costly to train. How much CO2e may that emit?")
-    assert answer.text.startswith("The sources say otherwise: ")
-    assert "175 billion parameters" in answer.text
 
 
 def test_what_is_unlikely_to_answer_is_told_as_the_nearest(bot: Chatbot) -> None:
