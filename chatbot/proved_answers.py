@@ -143,8 +143,10 @@ def is_sure(found: Sequence[Match], query: Query) -> bool:
 
 
 def certain_answer(found: Sequence[Match], query: Query, index: Index) -> Draft | None:
-    """The answer of the likeliest question where that is so sure that nothing needs to be searched."""
+    """The answer of the likeliest question where that is so sure that nothing needs to be searched; to a yes or no question, one that says which."""
     if not is_sure(found, query) or found[0].probability < _CERTAIN:
+        return None
+    if query.yes_no and not _VERDICT.match(found[0].question.answer.answer):
         return None
     return _draft(found[0].question, index, named=False)
 
