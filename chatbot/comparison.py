@@ -7,6 +7,7 @@ from dataclasses import replace
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, SURE, doubt, is_bare, repeats
+from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
 from chatbot.polarity import denies
 from chatbot.query import Query
@@ -23,6 +24,8 @@ _OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", 
 # Two numbers of one kind are held against each other: one of them is no comparison, unless reasons or ways are asked for.
 _MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
 _WHY = re.compile(r"\W*(?:so\s+)?(?:why|how (?:do|does|can|could|should))\b", re.IGNORECASE)
+# Two sentences that share this much but for names and numbers say the same of two things.
+_ALIKE = 0.7
 
 
 def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
@@ -48,8 +51,14 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
         side: [s for s in _own(side, by_side[side], query) if (s.unit.chunk.id, s.unit.start) != led]
         for side in query.sides
     }
+    spoken = {side: [s for s in found if (s.unit.chunk.id, s.unit.start) != led] for side, found in spoken.items()}
+    chosen = {side: _distinct(found, query) for side, found in own.items()}
     for side in query.sides:
-        said = " ".join(notes.sentence(statement(s.unit, query), s) for s in _distinct(own[side], query))
+        of_others = [s for other in query.sides if other != side for s in chosen[other]]
+        said = " ".join(
+            notes.sentence(statement(s.unit, query), s)
+            for s in [*chosen[side], *_counterparts(of_others, chosen[side], spoken[side])]
+        )
         if said or not lead:
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
@@ -88,11 +97,20 @@ def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Inde
         s
         for s in scored
         if speaks_of(side, s.unit.meant_in_place)
+        and not _is_of_another(side, s, query)
         and s.unit.kind != "note"
         and not s.unit.meant.endswith("?")
         and not is_bare(s)
         and not s.features["sibling"]
     ]
+
+
+def _is_of_another(side: str, scored: Scored, query: Query) -> bool:
+    """Whether evidence stands below a side's name and names another thing itself: another side, or what is no part of this one."""
+    text = scored.unit.meant
+    if speaks_of(side, text):
+        return False
+    return bool(names(side) and mentioned(text)) or any(speaks_of(o, text) for o in query.sides if o != side)
 
 
 def _tells(scored: Scored, query: Query) -> bool:
@@ -145,6 +163,31 @@ def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
             break
         kept.append(max(near, key=lambda pair: (pair[0], pair[1].score))[1])
     return kept
+
+
+def _counterparts(of_others: Sequence[Scored], kept: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
+    """What says of this side what the others' evidence says of them: a figure is compared with its like."""
+    added: list[Scored] = []
+    for other in of_others:
+        told = [*kept, *added]
+        like = next((s for s in found if s not in told and _is_counterpart(other, s)), None)
+        if like and len(told) < _A_SIDE and not any(_is_counterpart(other, t) for t in told):
+            added.append(like)
+    return added
+
+
+def _is_counterpart(one: Scored, other: Scored) -> bool:
+    """Whether two pieces of a document say the same of two things: only names and numbers differ."""
+    if one.unit.chunk.document.id != other.unit.chunk.document.id or one.unit.kind != other.unit.kind:
+        return False
+    first, second = (_without_names(s) for s in (one, other))
+    return bool(first) and len(first & second) >= _ALIKE * len(first | second)
+
+
+def _without_names(scored: Scored) -> set[str]:
+    text = scored.unit.cells[0][1] if scored.unit.cells else scored.unit.meant
+    named = {word for name in names(text) for word in content_words(name.text)}
+    return {stem(w) for w in content_words(text) if w not in named and not any(c.isdigit() for c in w)}
 
 
 def gain(query: Query, candidate: Scored, kept: Sequence[Scored]) -> int:

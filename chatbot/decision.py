@@ -87,9 +87,21 @@ def decide(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], 
     ranked = _ranked(query, usable, wanted) if query.sizes or not _is_foreign(query, wanted, index) else []
     if ranked and usable[0].score > _BESIDE * max(s.score for s in ranked[0][2]) and usable[0].score >= ANSWERS:
         return None
-    if not ranked or max(s.score for s in scored) < ANSWERS:
+    if ranked and _is_labelled_otherwise(usable[0], ranked[0][2]):
+        return None
+    if not ranked or not (
+        max(s.score for s in scored) >= ANSWERS or any(_is_enough(s, query, wanted) for s in ranked[0][2])
+    ):
         return None
     return _draft(query, ranked, usable, wanted)
+
+
+def _is_labelled_otherwise(best: Scored, found: Sequence[Scored]) -> bool:
+    """Whether the best evidence names no hardware ("Full fine-tuning: as for pre-training"), but its label is what is asked for, and
+    that of the items beside it which name some is something else."""
+    beside = [s for s in found if s.unit.chunk.id == best.unit.chunk.id and s.unit.above == best.unit.above]
+    asked_for = bool(best.unit.label[0]) and best.features["label"] >= 1.0 and not _candidates(best.unit)
+    return asked_for and best.score >= ANSWERS and bool(beside) and all(s.features["label"] < 1.0 for s in beside)
 
 
 def _has_another_priority(unit: Unit, query: Query) -> bool:
@@ -110,6 +122,12 @@ def _is_foreign(query: Query, wanted: Sequence[Criterion], index: Index) -> bool
         c for c in words_asked if not c.groups and not any(index.document_frequency(w) for w in (c.name, *c.stems))
     ]
     return bool(unseen) and len(words_asked) <= _SHORT and 2 * len(unseen) >= len(words_asked)
+
+
+def _is_enough(scored: Scored, query: Query, wanted: Sequence[Criterion]) -> bool:
+    """Whether evidence that shares few words with a question still meets its size, or two of its criteria that tell much."""
+    met = [m for c in wanted if (m := meets(c, scored, query))]
+    return scored.features["size"] > 0 or (len(met) >= 2 and sum(met) >= _ENOUGH)
 
 
 def criteria(query: Query, index: Index) -> list[Criterion]:

@@ -8,8 +8,9 @@ from itertools import islice
 from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, SURE, eligible, repeats
+from chatbot.evidence import Unit
 from chatbot.facts import corrections, elsewhere, further
-from chatbot.names import names
+from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
 from chatbot.polarity import (
     claim_of,
@@ -60,8 +61,14 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
     word = {"yes": "Yes. ", "no": "No. " if query.yes_no else "The sources say otherwise: ", "open": ""}[verdict]
     opposed = _opposed(claim, query, held, verdict, ground) if query.yes_no else []
     word = "The sources disagree: " if opposed else word
+    right = _what_is_right(claim, query, passages, index) if verdict == "no" and not opposed else []
+    if right:
+        # Behind a wrong "since ..." something is asked all the same.
+        more = [*right[:1], *further(query, found, limit=1)] if presumed and found else right
+    else:
+        more = [*opposed, *elsewhere([ground], found), *further(query, found or scored, limit=_MORE)]
     chosen = [ground]
-    for s in (*opposed, *elsewhere([ground], found), *further(query, found or scored, limit=_MORE)):
+    for s in more:
         if len(chosen) <= _MORE and not any(repeats(s, c) for c in chosen):
             chosen.append(s)
     notes = Notes()
@@ -79,6 +86,26 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         *corrections(notes, query, chosen, scored),
     )
     return notes.draft()
+
+
+def _what_is_right(claim: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
+    """Evidence that says of something else what the claim says of its subject."""
+    wanted = {e.lower() for e in query.entities}
+    found = _asked_of_others(claim, query, passages, index)
+    return [
+        s
+        for s in found[:_LOOKED_AT]
+        if s.score >= ANSWERS
+        and s.unit.kind != "note"
+        and _owners(s.unit) - wanted
+        and not wanted & _owners(s.unit)
+        and not denies(s.unit.meant)
+    ]
+
+
+def _owners(unit: Unit) -> frozenset[str]:
+    """The hardware that a unit is about: what it names or, when it names none, what stands nearest above it."""
+    return next((found for text in (unit.meant, *reversed(unit.above)) if (found := mentioned(text))), frozenset())
 
 
 def _best_otherwise(claim: str, query: Query, passages: Sequence[Passage], index: Index) -> Scored | None:
