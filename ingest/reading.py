@@ -12,8 +12,8 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import partial
@@ -147,9 +147,9 @@ class ReaderPool:
         for reader in self._readers:
             reader.__exit__()
 
-    def read(self, item: Item, data: bytes) -> Callable[[], Reading]:
-        """What waits until a reader has been free for it, and gives or raises what `Reader.read` does."""
-        return self._threads.submit(self._read, item, data).result
+    def read(self, item: Item, data: bytes) -> "Future[Reading]":
+        """What `Reader.read` gives or raises, when a reader has been free for it."""
+        return self._threads.submit(self._read, item, data)
 
     def _read(self, item: Item, data: bytes) -> Reading:
         reader = self._free.get()

@@ -3,7 +3,7 @@
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -168,11 +168,16 @@ def _findings(
     listed = [_listed(source) for source in sources]
     total = sum(len(items) for _, items, _ in listed)
     ahead = max(_AHEAD, cluster.ahead()) if cluster else _AHEAD
-    with nullcontext(cluster) if cluster else ReaderPool() as readers:
-        for done, finding in enumerate(_in_order(_begun(listed, known, readers.read), ahead), start=1):
+    with ExitStack() as stack:
+        read = cluster.read if cluster else _read_here(stack.enter_context(ReaderPool()))
+        for done, finding in enumerate(_in_order(_begun(listed, known, read), ahead), start=1):
             yield finding
             if done <= total:
                 progress("reading", done, total)
+
+
+def _read_here(pool: ReaderPool) -> _Read:
+    return lambda item, data: pool.read(item, data).result
 
 
 def _listed(source: Path | str) -> _Listed:

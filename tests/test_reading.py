@@ -88,10 +88,10 @@ def test_a_document_that_takes_too_long_costs_those_read_beside_it_nothing() -> 
     with ReaderPool(Budget(seconds=3), size=2) as pool:
         long = pool.read(item("long.md", MANY_ITEMS), MANY_ITEMS)
         good = [pool.read(item(f"{n}.md", GOOD.encode()), GOOD.encode()) for n in range(20)]
-        assert [reading().document.text for reading in good] == [GOOD] * 20
+        assert [reading.result().document.text for reading in good] == [GOOD] * 20
         assert not long.done()
         with pytest.raises(CorpusError, match=r"^reading it takes more than 3 s: split it"):
-            long()
+            long.result()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
@@ -99,7 +99,7 @@ def test_a_pool_that_is_left_ends_what_it_reads_and_few_documents_start_few_proc
     before = children(os.getpid())
     with ReaderPool(size=2) as pool:
         for _ in range(3):
-            pool.read(item("good.md", GOOD.encode()), GOOD.encode())()
+            pool.read(item("good.md", GOOD.encode()), GOOD.encode()).result()
         assert len(set(children(os.getpid())) - set(before)) == 1
         long = pool.read(item("long.md", MANY_ITEMS), MANY_ITEMS)
         waiting = [pool.read(item("long.md", MANY_ITEMS), MANY_ITEMS) for _ in range(4)]
