@@ -23,7 +23,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
-from chatbot.proved_answers import certain_answer, is_sure, likely_answer, load_book, nearest
+from chatbot.proved_answers import answer_of, certain_answer, is_meant, is_sure, load_book, nearest
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
@@ -212,7 +212,8 @@ class Chatbot:
 
 def _for_model(query: Query, index: Index, times: int) -> tuple[Passage, ...]:
     """What is found, and what proves the answer to a question of the corpus that means the same."""
-    proved = likely_answer(nearest(query, index), None, index)
+    near = nearest(query, index)
+    proved = answer_of(near[0], index) if is_meant(near, query, 0.0) else None
     proofs = tuple(dict.fromkeys(evidence.passage for evidence in proved.evidence)) if proved else ()
     found = search(query, index, times)
     return merged([proofs, found], limit=len(proofs) + len(found)) if proofs else found
@@ -258,7 +259,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     yield Event("stage", "reading")
     passages: tuple[Passage, ...] = ()
     verified = Verified("", (), ())
-    outside = not near and is_outside(query, index, answered=True)
+    outside = not is_meant(near, query, 0.0) and is_outside(query, index, answered=True)
     for passages, scored in () if outside else passages_to_read(query, index):
         draft = read(query, passages, index, scored, near)
         verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chatbot.citations import Evidence
 from chatbot.computed import Computed
@@ -31,8 +31,8 @@ class Draft:
         """This draft and below it another, whose marks count on."""
         text = re.sub(r"\[(\d+)\]", lambda mark: f"[{int(mark[1]) + len(self.evidence)}]", other.text)
         lines = [part for part in (self.text, text) if part]
-        return Draft(
-            "\n".join(lines), (*self.evidence, *other.evidence), self.choices or other.choices, self.given + other.given
+        return replace(
+            self, text="\n".join(lines), evidence=(*self.evidence, *other.evidence), choices=self.choices or other.choices, given=self.given + other.given
         )
 
 

@@ -13,8 +13,9 @@ from chatbot.eligibility import ANSWERS, eligible
 from chatbot.examination import examine
 from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import NEAREST, state_facts
+from chatbot.phrasing import statement
 from chatbot.premise import judge
-from chatbot.proved_answers import Match, likely_answer, sure_answer
+from chatbot.proved_answers import Match, answer_of, is_meant, is_proved_by, is_sure
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
@@ -26,13 +27,11 @@ from ingest import Index
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (compare, decide, state_facts)
-# These go before an answer that was proved beforehand, too: what documents say each, and what is wrong in the question itself.
-_FIRST: tuple[Composer, ...] = (lay_side_by_side, judge)
+_COMPOSERS: tuple[Composer, ...] = (judge, compare, decide, state_facts)
 
 
-# A premise is not put right by evidence that is less likely than this to answer: of six natural questions for which it was, none was answered rightly.
-_BEARS = 0.2
+# Evidence that is so likely to answer is told under an answer that was proved beforehand.
+_SAYS_MORE = 0.6
 # Of more things than these at once the rows alone tell: a document speaks of one or two.
 _FEW = 2
 
@@ -67,10 +66,11 @@ def read(
     if is_command(query.standalone) or asks_own_records(query.standalone):
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
-    best = max(eligible(query, scored), key=lambda s: s.score, default=None)
-    first = _FIRST if best and best.score >= _BEARS else ()
-    if sure := sure_answer(near, query, best, index):
-        return _first(first, query, scored, passages, index) or sure
+    found = eligible(query, scored)
+    if query.asks_agreement and (told := lay_side_by_side(query, scored, passages, index)):
+        return told
+    if is_sure(near, query) and (proved := _proved(near[0], query, found, index)):
+        return proved
     told_by_rows = _tell_rows(query, index)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return told_by_rows.draft
@@ -81,13 +81,22 @@ def read(
         return looked_up or Draft("", ())
     if looked_up and not told_by_rows and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
         return looked_up
-    told = _first(first, query, scored, passages, index)
-    if told is None and (proved := likely_answer(near, best, index)):
+    if is_meant(near, query, found[0].score if found else 0.0) and (proved := _proved(near[0], query, found, index)):
         return proved
-    told = told or _first(_COMPOSERS, query, scored, passages, index) or Notes().draft()
+    told = _first(_COMPOSERS, query, scored, passages, index) or Notes().draft()
     if looked_up:
         return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it
     return told
+
+
+def _proved(match: Match, query: Query, found: Sequence[Scored], index: Index) -> Draft | None:
+    """An answer that was proved beforehand, and under it the best evidence where that is sure and says something else."""
+    draft = answer_of(match, index)
+    if draft is None or not found or found[0].score < _SAYS_MORE or is_proved_by(match, found[0]):
+        return draft
+    notes = Notes()
+    notes.line(notes.sentence(statement(found[0].unit, query), found[0]))
+    return draft.then(notes.draft())
 
 
 def _first(

@@ -52,9 +52,9 @@ def test_what_the_sources_do_not_say_is_refused(bot: Chatbot, question: str) -> 
     assert bot.ask(question).refused
 
 
-def test_a_wrong_premise_is_corrected(bot: Chatbot) -> None:
-    assert bot.ask("Is Trainium for inference?").text.startswith("No. ")
-    assert bot.ask("Since the L40S draws only 72 W, do four need 288 W?").text.startswith("The sources say otherwise: ")
+def test_a_wrong_premise_is_corrected(five: Chatbot) -> None:
+    assert five.ask("Is Trainium for inference?").text.startswith("No. ")
+    assert five.ask("Since the L40S draws only 72 W, do four need 288 W?").text.startswith("The sources say otherwise: ")
 
 
 def test_an_exam_question_gets_its_letter_first_and_a_line_an_option(bot: Chatbot) -> None:
@@ -76,8 +76,8 @@ def test_an_item_of_a_list_about_something_else_stands_alone(bot: Chatbot) -> No
     assert "V100" not in text
 
 
-def test_what_is_offered_over_something_is_a_comparison(bot: Chatbot) -> None:
-    lines = bot.ask("What does Inf2 offer over Inf1?").text.splitlines()
+def test_what_is_offered_over_something_is_a_comparison(five: Chatbot) -> None:
+    lines = five.ask("What does Inf2 offer over Inf1?").text.splitlines()
     assert [line.partition(":")[0] for line in lines if line.startswith("- ")] == ["- Inf2", "- Inf1"]
 
 
