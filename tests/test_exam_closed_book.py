@@ -10,8 +10,7 @@ import pytest
 
 from chatbot.answer import ReaderError
 from chatbot.exam import ExamQuestion, Score
-from chatbot.exam.baselines import closed_book
-from chatbot.exam.closed_book import completer
+from chatbot.exam.baselines import closed_book, completer
 
 QUESTION = ExamQuestion("spot", "Which option may lose its capacity?", ("On-Demand", "Spot"), (1,))
 

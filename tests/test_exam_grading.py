@@ -10,9 +10,8 @@ from chatbot.answer import Answer, ReaderError
 from chatbot.exam import ExamQuestion, ask_question, ask_questions
 from chatbot.exam.asking import order_of
 from chatbot.exam.baselines import always_b, chance, closed_book, longest, picked, retrieval_only
-from chatbot.exam.calibration import Bin, bins, coverage_curve, expected_calibration_error
 from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
-from chatbot.exam.rates import Rate, Score, mcnemar
+from chatbot.exam.rates import Bin, Rate, Score, bins, coverage_curve, expected_calibration_error, mcnemar
 
 SPOT = ExamQuestion("spot", "Which option may lose its capacity?", ("On-Demand", "Spot", "Dedicated Hosts"), (1,))
 TWO = ExamQuestion("two", "Which are chips?", ("Trainium", "Fargate", "Inferentia2", "S3"), (0, 2))

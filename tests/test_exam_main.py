@@ -211,9 +211,3 @@ def test_an_exam_of_the_offline_reader_imports_neither_torch_nor_langchain(exam:
         [sys.executable, "-c", program, str(exam), str(corpus_index)], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_importing_the_library_reads_no_reader_and_no_template() -> None:
-    program = "import sys, chatbot.exam; print([m for m in sys.modules if m.startswith(('chatbot.exam.', 'jinja2'))])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

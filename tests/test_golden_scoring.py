@@ -15,9 +15,9 @@ from chatbot.exam.golden import load_questions
 from chatbot.exam.golden_report import failures, report
 from chatbot.exam.golden_scoring import (
     Asked,
-    citation_exactness,
     citation_precision,
     citation_recall,
+    exactness,
     failure,
     false_answers,
     false_refusals,
@@ -136,8 +136,7 @@ def test_quotes_are_exact_only_word_for_word_and_in_place() -> None:
         citation(5, "a.txt", quote="GB", start=-2, end=10),
         citation(6, "gone.txt"),
     ]}  # fmt: skip
-    texts = {"a.txt": "has 512 GB"}
-    assert citation_exactness([given], lambda cited: texts.get(cited["source"])) == Rate(1, 6)
+    assert exactness([asked(MEMORY, given)]) == Rate(1, 6)
 
 
 def test_recall_counts_claims_with_a_mark_that_leads_somewhere() -> None:

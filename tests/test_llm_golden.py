@@ -8,8 +8,7 @@ from golden_chain import score
 
 from chatbot import Chatbot
 from chatbot.exam.golden import load_questions
-from chatbot.exam.golden_report import exactness
-from chatbot.exam.golden_scoring import Asked, failure, false_answers
+from chatbot.exam.golden_scoring import Asked, exactness, failure, false_answers
 
 pytestmark = pytest.mark.evaluation
 GOLDEN = Path(__file__).resolve().parent / "golden" / "tuned.jsonl"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
-from chatbot.exam.closed_book import completer
+from chatbot.exam.baselines import completer
 from chatbot.exam.flips import FILE_NAME, Comparison, compare, read_rows
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.question import QuestionSet
@@ -51,18 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default=os.environ.get("WATTWISE_MODEL", "offline"), metavar="M")
     parser.add_argument("--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or "index"), metavar="PLACE")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write results.jsonl, summary.json, junit.xml, report.html; the same run goes on there after a kill")  # fmt: skip
-    parser.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="results.jsonl of an earlier run: what flipped since"
-    )
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="results.jsonl of an earlier run: what flipped since")
     parser.add_argument("--min-accuracy", type=float, metavar="X", help="exit with 1 under this accuracy, 0 to 1")
-    parser.add_argument(
-        "--shuffle", type=int, metavar="SEED", help="shuffle the options; the report has them as written"
-    )
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="shuffle the options; the report has them as written")
     parser.add_argument("--only-failing", action="store_true", help="ask only what was not right in --baseline, or else in --report")  # fmt: skip
     parser.add_argument("--half", choices=("all", "tuned", "kept"), default="all", help="odd questions of each file, or even ones")  # fmt: skip
-    parser.add_argument(
-        "--covered", type=Path, metavar="FILE", help="ids, one a line, of what the corpus covers: scored apart"
-    )
+    parser.add_argument("--covered", type=Path, metavar="FILE", help="ids, one a line, of what the corpus covers: scored apart")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--no-baselines", action="store_true", help="without chance, always B, longest option, closed book, retrieval only")  # fmt: skip
     parser.add_argument("--fresh", action="store_true", help="ask again what --report already holds")
@@ -76,9 +70,7 @@ def _wrong_use(options: argparse.Namespace) -> str:
     if options.limit is not None and options.limit < 1:
         return f"--limit is {options.limit}: it takes a number of questions, at least 1."
     if options.only_failing and options.baseline is None and options.report is None:
-        return (
-            "--only-failing needs an earlier run: name its folder with --report, or its results.jsonl with --baseline."
-        )
+        return "--only-failing needs an earlier run: name its folder with --report, or its results.jsonl with --baseline."
     if options.only_failing and options.min_accuracy is not None:
         return "--min-accuracy says nothing about questions picked because they failed: leave --only-failing out."
     return ""
@@ -86,7 +78,8 @@ def _wrong_use(options: argparse.Namespace) -> str:
 
 def _examine(options: argparse.Namespace) -> int:
     questions = read_questions(options.files, half=options.half)
-    _tell_skipped(questions)
+    for skipped in questions.skipped:
+        print(f"{skipped.file}, line {skipped.line}: {skipped.reason}: not asked.", file=sys.stderr)
     if options.covered:
         questions = with_coverage(questions, _ids(options.covered))
     folder: Path | None = options.report
@@ -109,12 +102,8 @@ def _examine(options: argparse.Namespace) -> int:
 def _silent_sources(questions: QuestionSet, bot: Chatbot) -> QuestionSet:
     """Without the golden refusals that a document of this index answers after all."""
     ids = [document.id for document in bot.index.documents()]
-    return replace(
-        questions,
-        questions=tuple(
-            q for q in questions.questions if not (isinstance(q, GoldenQuestion) and q.is_answered_by(ids))
-        ),
-    )
+    kept = (q for q in questions if not (isinstance(q, GoldenQuestion) and q.is_answered_by(ids)))
+    return replace(questions, questions=tuple(kept))
 
 
 def _report(bot: Chatbot, questions: QuestionSet, folder: Path | None, options: argparse.Namespace) -> Report:
@@ -137,14 +126,13 @@ def _with_progress(results: Iterator[Result], total: int) -> Iterator[Result]:
     """The results as they come, with a bar on a terminal that shows the accuracy so far."""
     from tqdm import tqdm
 
-    right = asked = errors = 0
+    right = errors = 0
     # `disable=None` shows the bar on terminals only.
     with tqdm(results, total=total, unit="question", disable=None, file=sys.stderr) as bar:
-        for result in bar:
+        for number, result in enumerate(bar, start=1):
             right += result.is_right
             errors += result.verdict == "error"
-            asked += result.verdict != "error"
-            bar.set_postfix_str(f"{right} of {asked} right" + (f", {errors} errors" if errors else ""))
+            bar.set_postfix_str(f"{right} of {number - errors} right" + (f", {errors} errors" if errors else ""))
             yield result
 
 
@@ -173,11 +161,6 @@ def _ids(file: Path) -> frozenset[str]:
     return frozenset(line.split()[0] for line in lines if line.strip() and not line.startswith("#"))
 
 
-def _tell_skipped(questions: QuestionSet) -> None:
-    for skipped in questions.skipped:
-        print(f"{skipped.file}, line {skipped.line}: {skipped.reason}: not asked.", file=sys.stderr)
-
-
 def _print(report: Report, comparison: Comparison | None, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report_summary(report, comparison=comparison), ensure_ascii=False))
@@ -193,10 +176,7 @@ def _exit_code(report: Report, options: argparse.Namespace) -> int:
     if total.errors:
         first = next(r.reason for r in report.results if r.verdict == "error")
         again = " The same command asks them again." if options.report else ""
-        print(
-            f"{total.errors} of {len(report.results)} questions met an error, the first: {first}{again}",
-            file=sys.stderr,
-        )
+        print(f"{total.errors} of {len(report.results)} questions met an error, the first: {first}{again}", file=sys.stderr)
         failed = 1
     if options.min_accuracy is not None and total.accuracy.share < options.min_accuracy:
         print(f"The accuracy is {total.accuracy.share:.3f}, under {options.min_accuracy:g}.", file=sys.stderr)

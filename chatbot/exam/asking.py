@@ -2,13 +2,13 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from chatbot.answer import Answer, Citation, Passage, ReaderError, Turn
+from chatbot.answer import Answer, Passage, ReaderError, Turn
 from chatbot.exam.golden import GoldenQuestion
-from chatbot.exam.golden_scoring import failure
+from chatbot.exam.golden_scoring import failure, is_exact
 from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
 from chatbot.exam.proofs import proof_rank
 from chatbot.exam.question import ExamQuestion, shown
@@ -35,15 +35,9 @@ def ask_questions(bot: Answering, questions: Sequence[Question], *, shuffle: int
 
 def ask_question(bot: Answering, question: Question, *, shuffle: int | None = None) -> Result:
     """Ask one question and grade the answer; a model that fails is the verdict "error", never an exception."""
-    ask: Callable[[], Result]
-    if isinstance(question, GoldenQuestion):
-        order: tuple[int, ...] = ()
-        ask = lambda: _ask_golden(bot, question)  # noqa: E731
-    else:
-        order = order_of(question, shuffle)
-        ask = lambda: _ask_exam(bot, question, order)  # noqa: E731
+    order = () if isinstance(question, GoldenQuestion) else order_of(question, shuffle)
     try:
-        return ask()
+        return _ask_golden(bot, question) if isinstance(question, GoldenQuestion) else _ask_exam(bot, question, order)
     except (CorpusError, ReaderError) as error:
         return Result(question, "error", str(error), order=order)
     except Exception:
@@ -116,17 +110,13 @@ def confidence(answer: Answer) -> float:
 def _as_answer(answer: Answer, order: tuple[int, ...]) -> dict[str, Any]:
     """The answer as JSON with the file's letters, and for each citation whether it is exact."""
     row = as_json(answer)
-    exact = [
-        {**c, "exact": _is_exact(citation)} for c, citation in zip(row["citations"], answer.citations, strict=True)
+    texts = [c.passage.chunk.document.text for c in answer.citations]
+    cited = [
+        {**c, "claim": text_put_back(c["claim"], order), "exact": is_exact(c, text)}
+        for c, text in zip(row["citations"], texts, strict=True)
     ]
-    cited = [{**c, "claim": text_put_back(c["claim"], order)} for c in exact]
     choices = list(put_back(answer.choices, order)) if order else list(answer.choices)
     return {**row, "text": text_put_back(answer.text, order), "choices": choices, "citations": cited}
-
-
-def _is_exact(citation: Citation) -> bool:
-    text = citation.passage.chunk.document.text
-    return 0 <= citation.start < citation.end and text[citation.start : citation.end] == citation.quote
 
 
 def _as_passage(passage: Passage) -> dict[str, Any]:

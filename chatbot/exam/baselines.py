@@ -1,8 +1,9 @@
 """What an accuracy is to be held against: chance, fixed habits, the model without sources, retrieval without a reader."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 from chatbot.answer import ReaderError
 from chatbot.exam.grading import chosen_letters, graded
@@ -81,6 +82,32 @@ def closed_book(questions: Sequence[ExamQuestion], complete: Complete | None) ->
     counts = [list(verdicts.values()).count(v) for v in ("right", "wrong", "no answer", "error")]
     right = frozenset(name for name, verdict in verdicts.items() if verdict == "right")
     return BaselineScore("closed book", Score(*counts), note="the same model, no passages", right=right)
+
+
+def completer(model: str, environment: Mapping[str, str]) -> Complete | None:
+    """A function from a prompt to what a model writes, opened at its first call; None for the offline reader.
+
+    What its provider raises becomes a ReaderError.
+    """
+    if model == "offline":
+        return None
+    opened: list[Any] = []
+
+    def complete(prompt: str) -> str:
+        from chatbot.llm.models import ModelSettings, open_model
+        from chatbot.settings import settings_from
+
+        try:
+            if not opened:
+                opened.append(open_model(model, settings_from(environment, ModelSettings)))
+            return str(opened[0].invoke(prompt).text)
+        except ReaderError:
+            raise
+        except Exception as error:
+            # Each provider has exceptions of its own; here they only count as no answer of the model.
+            raise ReaderError(f"{model} gave no answer without passages ({type(error).__name__}).") from error
+
+    return complete
 
 
 def _closed_book_verdict(question: ExamQuestion, complete: Complete) -> Verdict:

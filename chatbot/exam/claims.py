@@ -22,21 +22,7 @@ MEASURES = {
 }
 # A unit that is not here is a counted noun ("vCPUs", "cores").
 UNITS = {unit: (kind, factor) for kind, factors in MEASURES.items() for unit, factor in factors.items()}
-NUMBER_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 MARK = re.compile(r"\[(\d{1,3}(?:\s*[,\u2013-]\s*\d{1,3})*)\]")
 TABLE_HEAD_OR_HEADING = re.compile(r"(?m)^\|.*\|\s*\n(?=\|[\s:|-]+\|\s*$)|^\|[\s:|-]+\|\s*$|^#+ .*$")
@@ -79,7 +65,9 @@ def claims(text: str) -> list[str]:
 
 def quantities(text: str) -> list[tuple[float, str]]:
     """Each figure in the base unit of what it measures; counted things measure "count"."""
-    return [_quantity(match) for match in QUANTITY.finditer(_with_digits(MARK.sub(" ", text)))]
+    spelled = rf"\b(?:{'|'.join(NUMBER_WORDS)})\b"
+    text = re.sub(spelled, lambda word: str(NUMBER_WORDS.index(word[0].lower())), MARK.sub(" ", text), flags=re.IGNORECASE)
+    return [_quantity(match) for match in QUANTITY.finditer(text)]
 
 
 def states_value(text: str, number: float, unit: str) -> bool:
@@ -92,11 +80,6 @@ def states_value(text: str, number: float, unit: str) -> bool:
         if figures := [figure for figure, measures in quantities(sentence) if measures == kind]:
             return any(abs(figure - number * factor) <= TOLERANCE * abs(number * factor) for figure in figures)
     return False
-
-
-def _with_digits(text: str) -> str:
-    pattern = rf"\b(?:{'|'.join(NUMBER_WORDS)})\b"
-    return re.sub(pattern, lambda word: str(NUMBER_WORDS.index(word[0].lower())), text, flags=re.IGNORECASE)
 
 
 def _quantity(match: re.Match[str]) -> tuple[float, str]:

@@ -60,21 +60,19 @@ def compare(results: Sequence[Result], baseline: Path | bytes) -> Comparison:
 
 def read_rows(source: Path | bytes) -> list[Mapping[str, Any]]:
     """The lines of a `results.jsonl`; ReaderError where it is none."""
-    if isinstance(source, Path):
-        source = source / FILE_NAME if source.is_dir() else source
-        try:
-            data = source.read_bytes()
-        except OSError as error:
-            raise ReaderError(
-                f"{source} cannot be read ({error.strerror}). Give the {FILE_NAME} that --report wrote."
-            ) from error
-    else:
-        data = source
-    name = str(source) if isinstance(source, Path) else "The baseline"
+    name, data = ("The baseline", source) if isinstance(source, bytes) else _read(source)
     rows = [_row(line, name) for line in data.splitlines() if line.strip()]
     if not rows:
         raise ReaderError(f"{name} holds no result. Give the {FILE_NAME} that --report wrote.")
     return rows
+
+
+def _read(file: Path) -> tuple[str, bytes]:
+    file = file / FILE_NAME if file.is_dir() else file
+    try:
+        return str(file), file.read_bytes()
+    except OSError as error:
+        raise ReaderError(f"{file} cannot be read ({error.strerror}). Give the {FILE_NAME} that --report wrote.") from error
 
 
 def _row(line: bytes, name: str) -> Mapping[str, Any]:

@@ -48,8 +48,7 @@ class GoldenQuestion:
     def fingerprint(self) -> str:
         """The same for two questions exactly when what is asked and what must be answered are."""
         asked = [self.kind, self.turns, self.required, self.forbidden, sorted(self.sources), sorted(self.sources_any)]
-        key = [self.refused, sorted(self.choices), self.value]
-        return hashlib.sha256(json.dumps([asked, key], ensure_ascii=False).encode()).hexdigest()[:16]
+        return digest([asked, [self.refused, sorted(self.choices), self.value]])
 
     @property
     def half(self) -> Literal["tuned", "kept"]:
@@ -64,6 +63,11 @@ class GoldenQuestion:
     def is_answered_by(self, documents: Iterable[str]) -> bool:
         """Whether one of these documents, by their ids, has the answer that the five sources do not have."""
         return any(f"/{document}".endswith(f"/{name}") for document in documents for name in self.answered_by)
+
+
+def digest(value: object) -> str:
+    """A short hash of a value that JSON can hold."""
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def is_golden(value: object) -> TypeGuard[Mapping[str, Any]]:

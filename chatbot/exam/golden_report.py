@@ -1,19 +1,16 @@
-"""Golden files asked and reported: `python tests/golden_scoring.py INDEX FILE… [--failures]`."""
+"""Golden files asked and reported."""
 
-import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from chatbot.answer import Answer, ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.asking import Answering, last_answer
 from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.exam.golden_scoring import (
     Asked,
-    citation_exactness,
     citation_precision,
     citation_recall,
+    exactness,
     failure,
     false_answers,
     false_refusals,
@@ -24,7 +21,6 @@ from chatbot.exam.golden_scoring import (
 )
 from chatbot.exam.rates import Rate, count
 from chatbot.render import as_json
-from ingest import CorpusError, place_at
 
 
 def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
@@ -36,19 +32,8 @@ def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
 def ask(bot: Answering, question: GoldenQuestion) -> Asked:
     """Asks each turn in order; the answer to the last turn counts."""
     answer = last_answer(bot, question)
-    return Asked(question, as_json(answer, id=question.id), _documents(answer))
-
-
-def _documents(answer: Answer) -> dict[str, str]:
     documents = [citation.passage.chunk.document for citation in answer.citations]
-    return {document.source.id: document.text for document in documents}
-
-
-def exactness(asked: Iterable[Asked]) -> Rate:
-    """Citation exactness against the texts of the index that was asked."""
-    asked = list(asked)
-    texts = {source: text for one in asked for source, text in one.documents.items()}
-    return citation_exactness((one.answer for one in asked), lambda citation: texts.get(citation["source"]))
+    return Asked(question, as_json(answer, id=question.id), {document.source.id: document.text for document in documents})
 
 
 def report(title: str, asked: Sequence[Asked], *, exact: Rate | None = None) -> str:
@@ -82,28 +67,3 @@ def failures(asked: Iterable[Asked]) -> str:
         f"{one.question.id}: {reason}\n  Q: {' // '.join(one.question.turns)}\n  A: {one.answer['text']}"
         for one, reason in failed
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report of each file; 1 where it could not be done."""
-    parser = argparse.ArgumentParser(description="Score the answers of an index to golden questions.")
-    parser.add_argument("index", type=place_at)
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    parser.add_argument("--model", default="offline")
-    parser.add_argument(
-        "--failures",
-        action="store_true",
-        help="list each failed question that is not kept aside, its answer, the reason",
-    )
-    options = parser.parse_args(arguments)
-    try:
-        bot = Chatbot.open(options.index, model=options.model)
-        for file in options.files:
-            asked = ask_file(bot, file)
-            print(report(file.name, asked))
-            if options.failures and not any(one.question.is_sealed for one in asked):
-                print("\n" + failures(asked))
-    except (CorpusError, ReaderError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0

@@ -1,7 +1,7 @@
 """How answers to golden questions are scored: pure functions over questions and answers as `wattwise ask --json` gives them."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,12 +94,13 @@ def citation_precision(answers: Iterable[JsonAnswer]) -> Rate:
     return count(citation["support"] >= SUPPORTED for answer in answers for citation in answer["citations"])
 
 
-def citation_exactness(answers: Iterable[JsonAnswer], text_of: Callable[[JsonCitation], str | None]) -> Rate:
+def exactness(asked: Iterable[Asked]) -> Rate:
     """The share of citations whose quote stands in their document, word for word, where they say."""
-    return count(_is_exact(citation, text_of(citation)) for answer in answers for citation in answer["citations"])
+    return count(is_exact(c, one.documents.get(c["source"])) for one in asked for c in one.answer["citations"])
 
 
-def _is_exact(citation: JsonCitation, text: str | None) -> bool:
+def is_exact(citation: JsonCitation, text: str | None) -> bool:
+    """Whether a quote stands in the text of its document where it says."""
     start, end, quote = citation["start"], citation["end"], citation["quote"]
     return text is not None and 0 <= start < end and text[start:end] == quote
 

@@ -1,15 +1,11 @@
 """Exam questions as values: as they stand in a file, as they are asked, and what could not be used."""
 
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from chatbot.exam.golden import GoldenQuestion, digest
 from chatbot.options import parse_options
-
-if TYPE_CHECKING:
-    from chatbot.exam.golden import GoldenQuestion
 
 MOST_OPTIONS = 8
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
@@ -72,7 +68,7 @@ class ExamQuestion:
     @property
     def fingerprint(self) -> str:
         """The same for two questions exactly when their text, options and key are."""
-        return _digest([self.text, self.options, self.answer])
+        return digest([self.text, self.options, self.answer])
 
     @property
     def half(self) -> Half:
@@ -94,15 +90,15 @@ class Skipped:
 class QuestionSet:
     """The questions of one or more files, in their order, and what was left out."""
 
-    questions: tuple["ExamQuestion | GoldenQuestion", ...]
+    questions: tuple[ExamQuestion | GoldenQuestion, ...]
     skipped: tuple[Skipped, ...] = ()
 
     @property
     def fingerprint(self) -> str:
         """The same for two sets exactly when they hold the same questions in the same order."""
-        return _digest([[q.id, q.fingerprint] for q in self.questions])
+        return digest([[q.id, q.fingerprint] for q in self.questions])
 
-    def __iter__(self) -> Iterator["ExamQuestion | GoldenQuestion"]:
+    def __iter__(self) -> Iterator[ExamQuestion | GoldenQuestion]:
         return iter(self.questions)
 
     def __len__(self) -> int:
@@ -121,7 +117,3 @@ def shown(question: ExamQuestion, order: tuple[int, ...]) -> str:
     if wanted > 1 and stem is not None and stem.choose == 1:
         return "\n".join([f"{question.text} (Choose {_NUMBERS[wanted]}.)", *options])
     return text
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:16]

@@ -1,6 +1,6 @@
 """A run as a report: scores with their certainty, in all and by group, and what went wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from statistics import mean, median
 from typing import Literal
@@ -17,11 +17,20 @@ from chatbot.exam.baselines import (
     picked,
     retrieval_only,
 )
-from chatbot.exam.calibration import Bin, CurvePoint, bins, coverage_curve, expected_calibration_error
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import Asked
 from chatbot.exam.question import ExamQuestion, QuestionSet, Skipped
-from chatbot.exam.rates import Rate, Score, mcnemar
+from chatbot.exam.rates import (
+    Bin,
+    CurvePoint,
+    Rate,
+    Score,
+    bins,
+    count,
+    coverage_curve,
+    expected_calibration_error,
+    mcnemar,
+)
 from chatbot.exam.results import Question, Result
 from chatbot.exam.runs import Identity, identify
 
@@ -54,11 +63,10 @@ class Report:
 
     def best_baselines(self, group: Group) -> dict[str, tuple[str, Rate]]:
         """For each value of a group the counted baseline that is best in it, with its accuracy there."""
-        counted = [b for b in self.baselines if b.score is not None]
         best = {}
         for name, results in self._grouped(group).items():
             asked = [r.question.id for r in results if isinstance(r.question, ExamQuestion)]
-            rates = [(b.name, Rate(sum(i in b.right for i in asked), len(asked))) for b in counted if asked]
+            rates = [(b.name, count(i in b.right for i in asked)) for b in self.baselines if b.score and asked]
             if rates:
                 best[name] = max(rates, key=lambda pair: pair[1].share)
         return best
@@ -101,7 +109,7 @@ class Report:
     def proofs(self) -> Rate | None:
         """How often a passage with the words that prove the key was among those read; None where no question has any."""
         proved = [r for r in self._exam() if isinstance(r.question, ExamQuestion) and r.question.proof is not None]
-        return Rate(sum(r.proof_rank is not None for r in proved), len(proved)) if proved else None
+        return count(r.proof_rank is not None for r in proved) if proved else None
 
     def _grouped(self, group: Group) -> dict[str, list[Result]]:
         named: dict[str, list[Result]] = {}
@@ -134,15 +142,13 @@ def build_report(
         results=tuple(results),
         identity=identity or identify(bot, questions, shuffle=shuffle),
         skipped=questions.skipped,
-        baselines=measured_baselines(bot, exam, complete) if baselines and exam else (),
+        baselines=_measured(bot, exam, complete) if baselines and exam else (),
         shows_kept=shows_kept,
         failing_only=failing_only,
     )
 
 
-def measured_baselines(
-    bot: Chatbot, questions: Sequence[ExamQuestion], complete: Complete | None = None
-) -> tuple[BaselineScore, ...]:
+def _measured(bot: Chatbot, questions: Sequence[ExamQuestion], complete: Complete | None) -> tuple[BaselineScore, ...]:
     """Every baseline over the same questions; closed book is left open for a model that is not to be asked again."""
     if complete is None and str(bot.model) != "offline":
         without = BaselineScore("closed book", note="not asked")
@@ -187,29 +193,23 @@ def golden_asked(results: Sequence[Result]) -> list[Asked]:
 
 def exact_quotes(results: Sequence[Result]) -> Rate:
     """How many quotes stand word for word where their citation says."""
-    flags = [bool(c["exact"]) for r in results if r.answer for c in r.answer["citations"]]
-    return Rate(sum(flags), len(flags))
+    return count(bool(c["exact"]) for r in results if r.answer for c in r.answer["citations"])
 
 
 def usage(results: Sequence[Result]) -> dict[str, float | int | None]:
     """Seconds, tokens, US dollars, and the sums of the footprints; None where nobody counted them."""
     seconds = [r.seconds for r in results if r.verdict != "error"]
-    costs = [r.cost for r in results if r.cost is not None]
-    tokens_in = [r.input_tokens for r in results if r.input_tokens is not None]
-    tokens_out = [r.output_tokens for r in results if r.output_tokens is not None]
+    footprints = [r.answer.get("footprint") or {} for r in results if r.answer]
     return {
         "seconds_mean": mean(seconds) if seconds else None,
         "seconds_median": median(seconds) if seconds else None,
-        "input_tokens": sum(tokens_in) if tokens_in else None,
-        "output_tokens": sum(tokens_out) if tokens_out else None,
-        "cost": sum(costs) if costs else None,
-        **{field.name: _sum_of_footprints(results, field.name) for field in fields(Footprint)},
+        **{name: _sum(getattr(r, name) for r in results) for name in ("input_tokens", "output_tokens", "cost")},
+        **{field.name: _sum(footprint.get(field.name) for footprint in footprints) for field in fields(Footprint)},
     }
 
 
-def _sum_of_footprints(results: Sequence[Result], name: str) -> float | None:
-    footprints = [r.answer.get("footprint") for r in results if r.answer]
-    known = [value for footprint in footprints if footprint and (value := footprint.get(name)) is not None]
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 

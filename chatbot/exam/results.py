@@ -1,7 +1,7 @@
 """What came of a question, as a value and as a line of `results.jsonl`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from chatbot.exam.golden import GoldenQuestion
@@ -49,10 +49,12 @@ class Result:
         return "refusal" if question.refused else ", ".join(sorted(question.choices)) or "; ".join(question.required)
 
 
+_KEPT = tuple(field.name for field in fields(Result) if field.name != "question")
+
+
 def as_row(result: Result) -> dict[str, Any]:
     """A line of `results.jsonl`."""
     question = result.question
-    options = list(question.options) if isinstance(question, ExamQuestion) else []
     return {
         "id": question.id,
         "hash": question.fingerprint,
@@ -60,37 +62,13 @@ def as_row(result: Result) -> dict[str, Any]:
         "line": question.line,
         "topic": question.topic,
         "question": question.text,
-        "options": options,
+        "options": question.options if isinstance(question, ExamQuestion) else (),
         "key": result.expected,
-        "chosen": list(result.chosen),
-        "verdict": result.verdict,
-        "reason": result.reason,
-        "confidence": result.confidence,
-        "order": list(result.order),
-        "proof_rank": result.proof_rank,
-        "answer": dict(result.answer) if result.answer is not None else None,
-        "passages": [dict(passage) for passage in result.passages],
-        "seconds": result.seconds,
-        "input_tokens": result.input_tokens,
-        "output_tokens": result.output_tokens,
-        "cost": result.cost,
+        **{name: getattr(result, name) for name in _KEPT},
     }
 
 
 def from_row(row: Mapping[str, Any], question: Question) -> Result:
-    """The result that a line holds for its question; KeyError or TypeError where it is no such line."""
-    return Result(
-        question=question,
-        verdict=row["verdict"],
-        reason=row["reason"],
-        chosen=tuple(row["chosen"]),
-        order=tuple(row["order"]),
-        confidence=row["confidence"],
-        answer=row["answer"],
-        passages=tuple(row["passages"]),
-        seconds=row["seconds"],
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        cost=row["cost"],
-        proof_rank=row["proof_rank"],
-    )
+    """The result that a line holds for its question; KeyError where it is no such line."""
+    kept: dict[str, Any] = {name: tuple(row[name]) if isinstance(row[name], list) else row[name] for name in _KEPT}
+    return Result(question, **kept)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import chatbot
 import ingest
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
-from chatbot.exam.asking import ask_question
+from chatbot.exam.asking import ask_question, ask_questions
 from chatbot.exam.flips import FILE_NAME
+from chatbot.exam.golden import digest
 from chatbot.exam.question import QuestionSet
 from chatbot.exam.results import Question, Result, as_row, from_row
 from ingest import Index
@@ -34,17 +34,13 @@ class Identity:
     chunks: int
     shuffle: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """The fields as a JSON object."""
-        return asdict(self)
-
 
 def identify(
     bot: Chatbot, questions: QuestionSet, *, shuffle: int | None = None, settings: Mapping[str, str] | None = None
 ) -> Identity:
     """The identity of a run; `settings` are what else its answers depend on, such as the environment's `WATTWISE_*`."""
     index = bot.index
-    config = _digest([str(bot.model), shuffle, _program(), sorted((settings or {}).items())])
+    config = digest([str(bot.model), shuffle, _program(), sorted((settings or {}).items())])
     return Identity(
         index=_index_digest(index),
         config=config,
@@ -71,8 +67,7 @@ def run(
     What an earlier run of the same index and configuration answered there is not asked again, errors are; `fresh` asks all.
     """
     if folder is None or identity is None:
-        for question in questions:
-            yield ask_question(bot, question, shuffle=shuffle)
+        yield from ask_questions(bot, questions, shuffle=shuffle)
         return
     earlier = {} if fresh else _earlier(folder, identity, questions)
     _begin(folder, identity, [earlier[q.id] for q in questions if q.id in earlier])
@@ -81,7 +76,8 @@ def run(
             yield earlier[question.id]
         else:
             result = ask_question(bot, question, shuffle=shuffle)
-            _append(folder, result)
+            with (folder / FILE_NAME).open("a", encoding="utf-8") as file:
+                file.write(row_line(result))
             yield result
 
 
@@ -114,14 +110,9 @@ def _begin(folder: Path, identity: Identity, earlier: Sequence[Result]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RUN_FILE).unlink(missing_ok=True)
         (folder / FILE_NAME).write_text("".join(map(row_line, earlier)), encoding="utf-8")
-        (folder / RUN_FILE).write_text(json.dumps(identity.as_json(), indent=1) + "\n", encoding="utf-8")
+        (folder / RUN_FILE).write_text(json.dumps(asdict(identity), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise ReaderError(f"{folder} cannot be written ({error.strerror}): give --report another folder.") from error
-
-
-def _append(folder: Path, result: Result) -> None:
-    with (folder / FILE_NAME).open("a", encoding="utf-8") as file:
-        file.write(row_line(result))
 
 
 def row_line(result: Result) -> str:
@@ -130,22 +121,18 @@ def row_line(result: Result) -> str:
 
 
 def _index_digest(index: Index) -> str:
-    digest = hashlib.sha256(f"{index.encoder_name} {len(index)}".encode())
+    found = hashlib.sha256(f"{index.encoder_name} {len(index)}".encode())
     for document in index.documents():
-        digest.update(hashlib.sha256(f"{document.id}\0{document.text}".encode(errors="surrogatepass")).digest())
-    return digest.hexdigest()[:16]
+        found.update(hashlib.sha256(f"{document.id}\0{document.text}".encode(errors="surrogatepass")).digest())
+    return found.hexdigest()[:16]
 
 
 @cache
 def _program() -> str:
     """A digest of the program itself: after a change of its code, old answers are not those it would give."""
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     for package in (ingest, chatbot):
         folder = Path(str(package.__file__)).parent
         for file in sorted(p for p in folder.rglob("*") if p.suffix in (".py", ".toml", ".json")):
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:16]
+            found.update(file.read_bytes())
+    return found.hexdigest()[:16]

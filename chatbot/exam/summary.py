@@ -1,5 +1,6 @@
 """A report as one JSON object: everything but the single questions."""
 
+from dataclasses import asdict
 from typing import Any
 
 from chatbot.exam.baselines import BaselineScore
@@ -12,20 +13,26 @@ from chatbot.exam.report import GROUPS, Group, Report, exact_quotes, golden_aske
 def report_summary(report: Report, *, comparison: Comparison | None = None) -> dict[str, Any]:
     """What `summary.json` holds."""
     return {
-        "identity": report.identity.as_json(),
+        "identity": asdict(report.identity),
         "failing_only": report.failing_only,
         "total": score_json(report.total),
         **{f"by_{group}": _group(report, group) for group in GROUPS},
         "baselines": [_baseline(report, b) for b in report.baselines],
-        "calibration": _calibration(report),
+        "calibration": [
+            {"low": b.low, "high": b.high, "confidence": b.confidence, "accuracy": rate_json(b.accuracy)}
+            for b in report.calibration
+        ],
         "expected_calibration_error": report.calibration_error,
-        "coverage_curve": _coverage_curve(report),
+        "coverage_curve": [
+            {"threshold": p.threshold, "coverage": p.coverage, "accuracy": rate_json(p.accuracy)}
+            for p in report.coverage_curve
+        ],
         "citations": _citations(report),
         "golden": _golden(report),
         "proof_found": rate_json(report.proofs) if report.proofs else None,
         "usage": usage(report.results),
-        "skipped": [{"file": s.file, "line": s.line, "reason": s.reason, "text": s.text} for s in report.skipped],
-        "comparison": comparison_json(comparison) if comparison else None,
+        "skipped": [asdict(skipped) for skipped in report.skipped],
+        "comparison": {**asdict(comparison), "p_value": comparison.p_value} if comparison else None,
     }
 
 
@@ -50,20 +57,6 @@ def _baseline(report: Report, baseline: BaselineScore) -> dict[str, Any]:
     }
 
 
-def _calibration(report: Report) -> list[dict[str, Any]]:
-    return [
-        {"low": b.low, "high": b.high, "confidence": b.confidence, "accuracy": rate_json(b.accuracy)}
-        for b in report.calibration
-    ]
-
-
-def _coverage_curve(report: Report) -> list[dict[str, Any]]:
-    return [
-        {"threshold": p.threshold, "coverage": p.coverage, "accuracy": rate_json(p.accuracy)}
-        for p in report.coverage_curve
-    ]
-
-
 def _citations(report: Report) -> dict[str, Any]:
     """After ALCE, and how many quotes stand word for word in their document."""
     answers = [dict(r.answer) for r in report.results if r.answer]
@@ -86,24 +79,5 @@ def rate_json(rate: Rate) -> dict[str, Any]:
 
 def score_json(score: Score) -> dict[str, Any]:
     """A score with its rates."""
-    return {
-        "right": score.right,
-        "wrong": score.wrong,
-        "no_answer": score.silent,
-        "errors": score.errors,
-        "accuracy": rate_json(score.accuracy),
-        "coverage": rate_json(score.coverage),
-        "precision": rate_json(score.precision),
-    }
-
-
-def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """A comparison with its p value."""
-    return {
-        "gained": list(comparison.gained),
-        "lost": list(comparison.lost),
-        "both_right": comparison.both_right,
-        "both_wrong": comparison.both_wrong,
-        "not_compared": list(comparison.not_compared),
-        "p_value": comparison.p_value,
-    }
+    counts = {"right": score.right, "wrong": score.wrong, "no_answer": score.silent, "errors": score.errors}
+    return counts | {name: rate_json(getattr(score, name)) for name in ("accuracy", "coverage", "precision")}

@@ -1,14 +1,11 @@
 """A report for a terminal."""
 
-from collections.abc import Sequence
-
 from chatbot.exam.flips import Comparison
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_report import report as golden_report
-from chatbot.exam.rates import Rate, Score
-from chatbot.exam.report import GROUPS, Report, exact_quotes, golden_asked
+from chatbot.exam.rates import Score
+from chatbot.exam.report import GROUPS, Report, exact_quotes, golden_asked, usage
 from chatbot.exam.results import Result
-from chatbot.exam.summary import report_summary
 
 _WIDTH = 24
 
@@ -20,7 +17,7 @@ def report_table(report: Report, *, comparison: Comparison | None = None) -> str
         parts.append("\n".join(_scores(report)))
     if any(isinstance(r.question, GoldenQuestion) for r in report.results):
         parts.append("\n\n".join(_golden(report)))
-    parts.append("\n".join(_effort(report)))
+    parts.append(_effort(report))
     if comparison is not None:
         parts.append("\n".join(_changes(comparison)))
     return "\n\n".join(part for part in parts if part)
@@ -30,16 +27,15 @@ def _scores(report: Report) -> list[str]:
     head = f"{'':{_WIDTH}}  accuracy  95 %             n     right  wrong  none  errors  coverage  precision"
     lines = [head, _row("wattwise", report.total)]
     for baseline in report.baselines:
-        if baseline.score is not None:
-            lines.append(_row(baseline.name, baseline.score))
-        else:
-            share = f"{baseline.expected:8.3f}" if baseline.expected is not None else f"{'':8}"
-            lines.append(f"{baseline.name:{_WIDTH}}  {share}  {baseline.note}")
+        share = "" if baseline.expected is None else f"{baseline.expected:.3f}"
+        unscored = f"{baseline.name:{_WIDTH}}  {share:>8}  {baseline.note}"
+        lines.append(_row(baseline.name, baseline.score) if baseline.score else unscored)
     for group in GROUPS:
         if rows := report.by(group):
             best = report.best_baselines(group)
             lines += ["", f"by {group}"]
-            lines += [_row(f"  {name}", score) + _beside(best.get(name)) for name, score in rows.items()]
+            beside = {name: f"  best baseline {rate.share:.3f} ({baseline})" for name, (baseline, rate) in best.items()}
+            lines += [_row(f"  {name}", score) + beside.get(name, "") for name, score in rows.items()]
     return lines
 
 
@@ -51,25 +47,17 @@ def _row(name: str, score: Score) -> str:
     return f"{short:{_WIDTH}}  {score.accuracy.share:8.3f}  {low:.3f} to {high:.3f}  {score.accuracy.total:4}  {counts}  {rates}"
 
 
-def _beside(best: tuple[str, Rate] | None) -> str:
-    return f"  best baseline {best[1].share:.3f} ({best[0]})" if best else ""
-
-
 def _golden(report: Report) -> list[str]:
     """The golden report of each file."""
     by_file: dict[str, list[Result]] = {}
     for result in report.results:
         if isinstance(result.question, GoldenQuestion):
             by_file.setdefault(result.question.file, []).append(result)
-    return [
-        golden_report(file, asked, exact=exact_quotes(rs))
-        for file, rs in by_file.items()
-        if (asked := golden_asked(rs))
-    ]
+    return [golden_report(file, asked, exact=exact_quotes(rs)) for file, rs in by_file.items() if (asked := golden_asked(rs))]
 
 
-def _effort(report: Report) -> list[str]:
-    spent = report_summary(report)["usage"]
+def _effort(report: Report) -> str:
+    spent = usage(report.results)
     lines = []
     if spent["seconds_median"] is not None:
         lines.append(f"{spent['seconds_median']:.3f} s a question (median)")
@@ -77,7 +65,7 @@ def _effort(report: Report) -> list[str]:
         lines.append(f"{spent['input_tokens']} tokens read, {spent['output_tokens']} written")
     if spent["cost"] is not None:
         lines.append(f"{spent['cost']:.4f} USD")
-    return [", ".join(lines)]
+    return ", ".join(lines)
 
 
 def _changes(comparison: Comparison) -> list[str]:
@@ -86,11 +74,6 @@ def _changes(comparison: Comparison) -> list[str]:
         f"p = {comparison.p_value:.3g} (McNemar, exact)"
     ]
     lines += [f"  gained  {name}" for name in comparison.gained] + [f"  lost    {name}" for name in comparison.lost]
-    if comparison.not_compared:
-        lines.append(f"  not compared: {_listed(comparison.not_compared)}")
+    if names := comparison.not_compared:
+        lines.append(f"  not compared: {', '.join(names[:8])}" + (f" and {len(names) - 8} more" if len(names) > 8 else ""))
     return lines
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
