@@ -14,7 +14,6 @@ from chatbot.answer import REFUSAL, Answer, Footprint, Passage, ReaderError, Tur
 from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
-from chatbot.examination import option_label
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
@@ -262,7 +261,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     outside = not is_meant(near, query, 0.0) and is_outside(query, index, answered=True)
     for passages, scored in () if outside else passages_to_read(query, index):
         draft = read(query, passages, index, scored, near)
-        verified = verify(draft.text, draft.evidence, [*map(option_label, query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
+        verified = verify(draft.text, draft.evidence, [*(option.label for option in query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
         if verified.citations:
             break
     yield Event("stage", "checking")

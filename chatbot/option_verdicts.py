@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 from chatbot.answer import Answer
-from chatbot.examination import option_label
 from chatbot.options import Option, parse_options
 
 
@@ -32,13 +31,13 @@ def exam_answer(answer: Answer) -> ExamAnswer | None:
         return None
     lines = answer.text.splitlines()
     verdicts = tuple(OptionVerdict(o, o.letter in answer.choices, _said(o, lines)) for o in stem.options)
-    taken = tuple(f"- {option_label(o)}" for o in stem.options)
+    taken = tuple(f"- {o.label}" for o in stem.options)
     reason = "\n".join(line for line in lines if not line.startswith(taken))
     return ExamAnswer(_without_letters(reason), verdicts)
 
 
 def _said(option: Option, lines: list[str]) -> str:
-    start = f"- {option_label(option)}:"
+    start = f"- {option.label}:"
     return next((line[len(start) :].strip() for line in lines if line.startswith(start)), "")
 
 

@@ -34,6 +34,11 @@ class Option:
     letter: str
     text: str
 
+    @property
+    def label(self) -> str:
+        """How an answer names it."""
+        return f"{self.letter}. {self.text}"
+
 
 @dataclass(frozen=True, slots=True)
 class Stem:

@@ -22,7 +22,6 @@ from chatbot.exam.asking import Answering
 from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.exam.golden_report import ask, report
 from chatbot.exam.golden_scoring import Asked, false_answers, passed
-from chatbot.examination import option_label
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.offline import read
 from chatbot.query import Query, understand
@@ -78,7 +77,7 @@ class Direct:
         query = understand(question.strip(), history, self._index)
         passages = search(query, self._index)
         text = re.sub(r"\nANSWER: .*", "", drafted(query, passages, self._index))
-        given = [option_label(o) for o in query.options] + list(query.sides)
+        given = [o.label for o in query.options] + list(query.sides)
         verified = verify(text, whole(passages), given, own_words=True)
         answer = self._offline.ask(question, history)
         kept = bool(verified.citations)

@@ -34,16 +34,8 @@ _ALIKE = 0.7
 _ALIKE_WORDS = 4
 # The features of evidence that denies what a part of an option says.
 DENIALS = (
-    "denied option",
-    "denied claim",
-    "denied subject",
-    "denied stem",
-    "refused",
-    "opposed",
-    "other numbers",
-    "other order",
-    "given otherwise",
-)
+    "denied option", "denied claim", "denied subject", "denied stem", "refused", "opposed", "other numbers", "other order", "given otherwise",
+)  # fmt: skip
 # How much evidence that denies an option speaks for it where it is asked what does not hold. From 20 on the exact value matters little:
 # 125 to 128 of 179 questions right in cross-validation, 121 at 12 and 106 at 5.
 DENIED = 30.0
@@ -105,17 +97,9 @@ def hold(matter: Matter, found: Sequence[Ground], index: Index) -> list[list[Hel
     """Each part of each option with its features."""
     most = extremes(matter, found)
     return [
-        [
-            Held(part, on_part, profile(part, matter, on_part, extreme))
-            for part, on_part in zip(parts, on_parts, strict=True)
-        ]
+        [Held(part, on_part, profile(part, matter, on_part, extreme)) for part, on_part in zip(parts, on_parts, strict=True)]
         for parts, on_parts, extreme in zip(matter.parts, bearings(matter, found, index), most, strict=True)
     ]
-
-
-def option_label(option: Option) -> str:
-    """How an option is named in the answer: its letter and its text."""
-    return f"{option.letter}. {option.text}"
 
 
 @cache
@@ -132,9 +116,7 @@ def _speaks_of_it(matter: Matter, held: Sequence[Sequence[Held]]) -> bool:
 
 
 def _judged(option: Option, parts: Sequence[Held]) -> Judged:
-    support = sum(
-        h.part.weight * (_together([_worth(b.features) for b in h.on_part]) + _worth(h.together)) for h in parts
-    )
+    support = sum(h.part.weight * (_together([_worth(b.features) for b in h.on_part]) + _worth(h.together)) for h in parts)
     every = sorted((b for h in parts for b in h.on_part), key=lambda b: -_worth(b.features))
     return Judged(option, support, every[0], _beside(every))
 
@@ -205,7 +187,7 @@ def _draft(query: Query, judged: Sequence[Judged], chosen: Sequence[Judged]) -> 
     for j in judged:
         ground = j.best.ground
         line = notes.sentence(statement(ground.unit, query), ground.scored) if _is_worth_saying(j) else REFUSAL
-        notes.line(f"- {option_label(j.option)}: {line}")
+        notes.line(f"- {j.option.label}: {line}")
     return notes.draft(letters)
 
 

@@ -20,6 +20,9 @@ def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[
     place = cover(part.apart, reading)[1]
     about = speaks_of(part, reading)
     numbers = compare_numbers(part.text, unit)
+    own = _clause(part, unit)
+    # What is denied where the ground speaks of the part.
+    denied = own.denied if own else reading.denied
     most = max(2, len(part.asked))
     speaks = stance_on(part, ground)
     against = sum(opposed(p, speaks.in_favour) for p in part.asked) / most
@@ -31,9 +34,9 @@ def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[
         "other order": float(numbers == "order"),
         "given otherwise": place * _given_otherwise(matter.given, told(part, ground) is ground.main, unit),
         "denied option": turned(part.apart, reading, part.denied, reading.denied),
-        "denied claim": place * turned(part.claim, reading, part.denied, _denied_of(part, ground, reading)),
+        "denied claim": place * turned(part.claim, reading, part.denied, denied),
         "denied subject": asked * _is_denied_subject(part, unit),
-        "denied stem": place * turned(matter.asked, reading, matter.denied, _denied_of(part, ground, reading)),
+        "denied stem": place * turned(matter.asked, reading, matter.denied, denied),
         "limit": place * bool(limits(part.text) - limits(unit.meant)),
         "about": about,
         "met": met * place,
@@ -43,7 +46,7 @@ def agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[
         "names": _names(part, unit),
         "names apart": float(bool(unit.cells) and len(part.names) > 1 and not _in_one_cell(part, unit)),
         "refused": place * len(part.asked & speaks.against) / most,
-        "superlative": place * bool(extremes_told(matter.asking) & extremes_told(_said_of(part, unit))),
+        "superlative": place * bool(extremes_told(matter.asking) & extremes_told(own.text if own else unit.meant)),
         "another's": place * _is_of_another(part, matter, unit),
         "another count": float(_counts_another(part, matter, unit)),
     }
@@ -62,25 +65,11 @@ def stance_on(part: Part, ground: Ground) -> Stance:
     return Stance(mine.in_favour | refused | around, mine.against)
 
 
-def _denied_of(part: Part, ground: Ground, reading: Reading) -> frozenset[str]:
-    """What a ground denies where it speaks of the part."""
-    own = _clause(part, ground.unit)
-    return reading.denied if own is None else own.denied
-
-
 def _is_denied_subject(part: Part, unit: Unit) -> float:
     """How much of a part is what a clause denies something of: "data parallelism does not help"."""
     if unit.cells:
         return 0.0
-    return max(
-        share([w for w in part.apart if w.stem in c.subject], part.apart) * c.negated for c in clauses(unit.meant)
-    )
-
-
-def _said_of(part: Part, unit: Unit) -> str:
-    """The clause of a unit that speaks of the part; all of it where none does more than others."""
-    own = _clause(part, unit)
-    return own.text if own else unit.meant
+    return max(share(part.apart, c.subject) * c.negated for c in clauses(unit.meant))
 
 
 def _clause(part: Part, unit: Unit) -> Clause | None:
@@ -121,7 +110,7 @@ def speaks_of(part: Part, reading: Reading) -> float:
 
 def subject(part: Part, reading: Reading) -> float:
     """How much of a part a unit begins with."""
-    return share([w for w in part.apart if w.stem in reading.lead], part.apart)
+    return share(part.apart, reading.lead)
 
 
 def _names(part: Part, unit: Unit) -> float:
@@ -145,9 +134,8 @@ def _given_otherwise(given: Sequence[Quantity], main_alone: bool, unit: Unit) ->
     if not given:
         return 0.0
     figures = quantities(without_reasons(unit.meant)) if main_alone and not unit.cells else unit.quantities
-    alike = [[f for f in figures if _of_one_kind(q, f)] for q in given]
-    otherwise = [bool(found) and not any(same(q, f) or f.holds(q) for f in found) for q, found in zip(given, alike, strict=True)]
-    return sum(otherwise) / len(given)
+    alike = [(q, [f for f in figures if _of_one_kind(q, f)]) for q in given]
+    return sum(bool(found) and not any(same(q, f) or f.holds(q) for f in found) for q, found in alike) / len(given)
 
 
 def _of_one_kind(one: Quantity, other: Quantity) -> bool:

@@ -61,9 +61,7 @@ def _offered(text: str, known: Instances) -> list[Row]:
     return [known.rows[name][0]] if name in known.rows else [row for row in known.newest if row.family == name]
 
 
-def _choose_types(
-    query: Query, offered: Sequence[Sequence[Row]], passages: Sequence[Passage], known: Instances
-) -> Draft | None:
+def _choose_types(query: Query, offered: Sequence[Sequence[Row]], passages: Sequence[Passage], known: Instances) -> Draft | None:
     request = _conditions(query, known)
     # What a model of so many parameters takes is told by no row, unless the stem says it.
     if query.sizes and not any(b.column in ("each", "total", "memory") for b in request.bounds):
@@ -74,7 +72,10 @@ def _choose_types(
     if not (request.bounds or request.traits or ranks or by_name):
         return None
     # A figure is the very one first ("comes with 192 GiB"), then one that is needed.
-    for wanted, ranked in ((request, bool(request.order)), (_at_least(request), _is_need(request, query))):
+    for wanted, ranked in (
+        (request, bool(request.order)),
+        (_at_least(request), bool(request.order or _ENOUGH.search(query.standalone))),
+    ):
         rows = [_for(wanted, own) for own in offered]
         chosen = [row for row in rows if fits(wanted, row) != query.negated]
         if ranked and not query.negated and len(chosen) > query.choose:
@@ -105,10 +106,6 @@ def _for(request: Request, rows: Sequence[Row]) -> Row:
     return next((row for row in ranked if fits(request, row)), ranked[0])
 
 
-def _is_need(request: Request, query: Query) -> bool:
-    return bool(request.order or _ENOUGH.search(query.standalone))
-
-
 def _conditions(query: Query, known: Instances) -> Request:
     """What the stem asks of a row; an amount of memory in a question on accelerators is theirs."""
     request = read_conditions(_MAKERS.sub("", query.standalone), known.families, known.accelerators)
@@ -121,9 +118,7 @@ def _conditions(query: Query, known: Instances) -> Request:
 
 def _at_least(request: Request) -> Request:
     """A need for so much is met by more."""
-    return replace(
-        request, bounds=tuple(b if b.low == -inf or b.open else Bound(b.column, b.low) for b in request.bounds)
-    )
+    return replace(request, bounds=tuple(b if b.low == -inf or b.open else Bound(b.column, b.low) for b in request.bounds))
 
 
 def _first(request: Request, rows: Sequence[Row], choose: int) -> list[Row]:
@@ -146,5 +141,5 @@ def _draft(
     lead = rows[chosen[0]]
     writing.line(f"{', '.join(letters)}: {subject(lead, with_date=True)}{describe(lead, columns)}", lead)
     for option, row in zip(query.options, rows, strict=True):
-        writing.line(f"{option.letter}. {option.text}: {subject(row)}{describe(row, columns)}", row, opening="- ")
+        writing.line(f"{option.label}: {subject(row)}{describe(row, columns)}", row, opening="- ")
     return writing.draft(letters)

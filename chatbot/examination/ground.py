@@ -56,14 +56,7 @@ def grounds(matter: Matter, query: Query, passages: Sequence[Passage], index: In
     needs = [sum(meets(c, s, query) for c in wanted) * (not s.features["opposite task"]) for s in scored]
     best = max(needs, default=0.0) or 1.0
     found = [
-        Ground(
-            s,
-            read_unit(s.unit),
-            read_main(s.unit),
-            stance(s.unit.meant_in_place),
-            brevity * (s.score / most) ** 0.5,
-            n / best,
-        )
+        Ground(s, read_unit(s.unit), read_main(s.unit), stance(s.unit.meant_in_place), brevity * (s.score / most) ** 0.5, n / best)
         for s, n in zip(scored, needs, strict=True)
     ]
     return sorted(found, key=lambda g: (-_worth(matter, g), g.unit.chunk.document.id, g.unit.start))[:_CONSIDERED]
@@ -88,10 +81,7 @@ def on_question(matter: Matter, found: Sequence[Ground], index: Index) -> list[d
     """The features of each ground that tell whether it decides the question, whichever option it speaks for."""
     options = " ".join(option.text for option in matter.options)
     near = exam_nearness([matter.text, f"{matter.text} {options}"], [g.unit.meant_in_place for g in found], index)
-    spoken_of = [
-        sorted((max(cover(p.apart, g.reading)[1] for p in parts) for parts in matter.parts), reverse=True)
-        for g in found
-    ]
+    spoken_of = [sorted((max(cover(p.apart, g.reading)[1] for p in parts) for parts in matter.parts), reverse=True) for g in found]
     return [
         {
             "stem nearness": float(by_stem),

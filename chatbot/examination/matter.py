@@ -1,7 +1,7 @@
 """What an exam question is about: the words that matter in its stem, and its options part by part."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -140,15 +140,15 @@ def cover(
     return (own / total, place / total) if total else (0.0, 0.0)
 
 
-def share(found: Sequence[Word], of: Sequence[Word]) -> float:
-    """The share of words by weight."""
+def share(of: Sequence[Word], among: Collection[str]) -> float:
+    """The share of words, by weight, that are among the stems."""
     total = sum(w.weight for w in of)
-    return sum(w.weight for w in found) / total if total else 0.0
+    return sum(w.weight for w in of if w.stem in among) / total if total else 0.0
 
 
 def turned(wanted: Sequence[Word], reading: Reading, refused: frozenset[str], there: frozenset[str]) -> float:
     """The share of words that the evidence has, but denies (`there`) where the question does not (`refused`), or the other way round."""
-    return share([w for w in wanted if w.stem in reading.places and (w.stem in there) != (w.stem in refused)], wanted)
+    return share(wanted, reading.places.keys() & (there ^ refused))
 
 
 def _weighed(text: str, index: Index) -> tuple[Word, ...]:

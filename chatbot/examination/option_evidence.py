@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from chatbot.deadline import check
 from chatbot.examination.agreement import agreement
@@ -13,15 +12,6 @@ from chatbot.meaning import exam_nearness
 from chatbot.names import mentioned
 from chatbot.words import stem, stems, words
 from ingest import Index
-
-
-class Near(NamedTuple):
-    """How near a part is to a ground, with the sentence that asks and with all that the stem says of it: as wholes and by words."""
-
-    asked: float
-    asked_by_words: float
-    needed: float
-    needed_by_words: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +31,7 @@ def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list
 
 
 def _on_part(
-    part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[Near], whole: Sequence[dict[str, float]]
+    part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[dict[str, float]], whole: Sequence[dict[str, float]]
 ) -> list[Bearing]:
     check()
     own = frozenset(w.stem for w in part.apart)
@@ -50,18 +40,7 @@ def _on_part(
     scenario = [cover(part.scenario, reading, around=0.8, but=own)[1] for reading in readings]
     most = max(scenario, default=0.0) or 1.0
     return [
-        Bearing(
-            g,
-            {
-                **_on_words(part, matter, g, a, s / most),
-                "meaning": n.asked,
-                "nearness": n.asked_by_words,
-                "need": n.needed,
-                "need by words": n.needed_by_words,
-                **agreement(part, matter, g, a),
-                **of_question,
-            },
-        )
+        Bearing(g, {**_on_words(part, matter, g, a, s / most), **n, **agreement(part, matter, g, a), **of_question})
         for g, a, s, n, of_question in zip(found, asked, scenario, near, whole, strict=True)
     ]
 
@@ -95,23 +74,17 @@ def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
     pairs them."""
     named = {stem(w) for name in matter.entities for w in words(name)} - {w.stem for w in part.apart}
     asked = [w for w in matter.asked if w.stem in named]
-    return max(
-        (
-            share([w for w in part.apart if w.stem in clause], part.apart)
-            * share([w for w in asked if w.stem in clause], asked)
-            for clause in reading.clauses
-        ),
-        default=0.0,
-    )
+    return max((share(part.apart, clause) * share(asked, clause) for clause in reading.clauses), default=0.0)
 
 
-def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[Near]]:
-    """How near each part is to each ground, with what is asked and with the need."""
+def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[dict[str, float]]]:
+    """How near each part is to each ground, with the sentence that asks and with all that the stem says of it: as wholes and by words."""
     asked = [f"{part.situation or matter.asking} {part.text}" for part in flat]
     needed = [f"{part.text}. {part.situation or matter.text}" for part in flat]
     told = [g.unit.meant_in_place for g in found]
     near = [*exam_nearness(asked, told, index), *exam_nearness(needed, told, index)]
+    names = ("meaning", "nearness", "need", "need by words")
     return [
-        [Near(*map(float, of_ground)) for of_ground in zip(*of_part, strict=True)]
+        [dict(zip(names, map(float, of_ground), strict=True)) for of_ground in zip(*of_part, strict=True)]
         for of_part in zip(*near, strict=True)
     ]

@@ -22,10 +22,8 @@ _OPPOSITE = 0.7
 def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: float) -> dict[str, float]:
     """The features of a part that no single ground has. `extreme` is 1 for the option that has most of what is wanted."""
     against, both = _against(part, on_part)
-    turned = max(
-        (b.features["place"] * b.features["asked"] * b.features["denied option"] for b in on_part), default=0.0
-    )
-    denies = max((share([w for w in matter.asked if w.stem in b.ground.reading.denied], matter.asked) for b in on_part), default=0.0)  # fmt: skip
+    turned = max((b.features["place"] * b.features["asked"] * b.features["denied option"] for b in on_part), default=0.0)
+    denies = max((share(matter.asked, b.ground.reading.denied) for b in on_part), default=0.0)
     return {
         "speaks against": against,
         "for minus against": both,
@@ -39,13 +37,8 @@ def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: flo
 
 def _against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, float]:
     """Of each thing asked, whether some evidence on the part speaks against it, and how that is balanced by what speaks for it."""
-    weighed = [
-        (
-            max(b.features["place"], b.features["about"]) ** 2 * (0.7 + 0.3 * subject(part, b.ground.reading)),
-            stance_on(part, b.ground),
-        )
-        for b in on_part
-    ]
+    borne = [max(b.features["place"], b.features["about"]) ** 2 * (0.7 + 0.3 * subject(part, b.ground.reading)) for b in on_part]
+    weighed = [(weight, stance_on(part, b.ground)) for weight, b in zip(borne, on_part, strict=True)]
     against = both = 0.0
     for pole in part.asked if weighed else ():
         most_for = max(w * (pole in s.in_favour) for w, s in weighed)
@@ -75,10 +68,7 @@ def _value(option: Option, rows: Sequence[Unit], matter: Matter) -> float | None
     for row in rows:
         if not said or not said <= set(content_words(row.cells[0][1])):
             continue
-        rated = [
-            (share([w for w in matter.asked if w.stem in stems(header)], matter.asked), f"{cell} {header}")
-            for header, cell in row.cells[1:]
-        ]
+        rated = [(share(matter.asked, stems(header)), f"{cell} {header}") for header, cell in row.cells[1:]]
         best, text = max(rated, default=(0.0, ""))
         if best > 0 and (figures := quantities(text)):
             return figures[0].low

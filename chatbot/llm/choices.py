@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer import REFUSAL
 from chatbot.citations import Evidence, Verified, verify
-from chatbot.examination import option_label
 from chatbot.llm.contradiction import contradicts, spoken_against
 from chatbot.llm.letters import chosen, declarations, undressed
 from chatbot.llm.transcript import is_fit
@@ -61,8 +60,8 @@ def examined(text: str, query: Query, evidence: Sequence[Evidence]) -> Examined:
     choices = () if text.lstrip(" *_\n").startswith(REFUSAL) else chosen(text, query.options, query.choose)
     lead, by_option = _parts(text, query.options, choices)
     label = ", ".join(choices)
-    lines = [f"- {option_label(o)}: {by_option[o.letter]}" for o in query.options if o.letter in by_option]
-    given = [label, *(option_label(option) for option in query.options)]
+    lines = [f"- {o.label}: {by_option[o.letter]}" for o in query.options if o.letter in by_option]
+    given = [label, *(option.label for option in query.options)]
     picked = [o for o in query.options if o.letter in choices or query.negated]
     grounds = [(lead, o) for o in picked] + [(by_option[o.letter], o) for o in picked if o.letter in by_option]
     for reason, option in grounds if choices else []:

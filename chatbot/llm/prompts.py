@@ -9,7 +9,6 @@ from chatbot.answer import REFUSAL, Passage, Turn
 from chatbot.citations import Evidence
 from chatbot.evidence import units
 from chatbot.evidence.orders import without_orders
-from chatbot.examination import option_label
 from chatbot.marks import without_marks
 from chatbot.query import Query
 
@@ -137,7 +136,7 @@ def _options(query: Query) -> str:
         number="s of the right options" if several else " of the right option",
         example=f'"ANSWER: {", ".join(letters)}"',
     )
-    return "<options>\n" + "\n".join(as_data(option_label(o)) for o in query.options) + f"\n</options>\n\n{form}"
+    return "<options>\n" + "\n".join(as_data(o.label) for o in query.options) + f"\n</options>\n\n{form}"
 
 
 def as_data(text: str) -> str:
