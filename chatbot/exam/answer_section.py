@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatbot.exam.text_lines import Line, answer, option, remark
 
@@ -50,8 +50,7 @@ def is_entry(text: str) -> bool:
 def entries(lines: Sequence[Line], position: int) -> tuple[list[Entry], int]:
     """The entries from a section's title or first entry on, and the position behind it."""
     found: list[Entry] = []
-    title = _TITLE.match(lines[position].text)
-    position += bool(title)
+    position += bool(_TITLE.match(lines[position].text))
     while position < len(lines) and not _ends(lines[position].text, found):
         _add(found, lines[position].text)
         position += 1
@@ -60,9 +59,7 @@ def entries(lines: Sequence[Line], position: int) -> tuple[list[Entry], int]:
 
 def _is_bare(text: str) -> bool:
     """Whether a line is nothing but numbers with letters."""
-    several = list(_SEVERAL.finditer(text))
-    left = _SEVERAL.sub("", text)
-    return bool(several) and not re.search(r"\w", left)
+    return bool(_SEVERAL.search(text)) and not re.search(r"\w", _SEVERAL.sub("", text))
 
 
 def _ends(text: str, found: Sequence[Entry]) -> bool:
@@ -84,6 +81,5 @@ def _add(found: list[Entry], text: str) -> None:
         assert match is not None
         found.append(Entry(int(match["n"]), answer(match["key"]) or match["key"]))
     elif found and option(text) is None:
-        last = found.pop()
         said = remark(text)
-        found.append(Entry(last.number, last.key, (*last.explanation, text if said is None else said)))
+        found[-1] = replace(found[-1], explanation=(*found[-1].explanation, text if said is None else said))

@@ -9,8 +9,7 @@ from chatbot.exam.settling import Written
 _CATEGORY = re.compile(r"^\s*\$CATEGORY:\s*(?P<path>\S.*)$")
 _NAME = re.compile(r"^\s*::(?P<name>(?:\\.|[^\\:]|:(?!:))*)::\s*", re.DOTALL)
 _FORMAT = re.compile(r"^\s*\[(?:html|markdown|plain|moodle)\]\s*", re.IGNORECASE)
-_PIECE = re.compile(r"(?<!\\)(?P<sign>[=~])(?P<body>(?:\\.|[^\\=~])*)", re.DOTALL)
-_WEIGHT = re.compile(r"^\s*%(?P<weight>-?\d+(?:\.\d+)?)%\s*")
+_PIECE = re.compile(r"(?<!\\)(?P<sign>[=~])(?:\s*%(?P<weight>-?\d+(?:\.\d+)?)%\s*)?(?P<body>(?:\\.|[^\\=~])*)", re.DOTALL)
 _TRUTH = re.compile(r"^\s*(?P<said>T|TRUE|F|FALSE)\s*(?:#.*)?$", re.DOTALL)
 _ESCAPED = re.compile(r"\\([~=#{}:\\])")
 _LOOKS = re.compile(r"(?<!\\)\{[^{}]*?(?<!\\)[=~#][^{}]*\}|\{\s*(?:T|F|TRUE|FALSE)\s*\}|^[^\S\n]*::.+?::|^\$CATEGORY:", re.DOTALL | re.MULTILINE)  # fmt: skip
@@ -77,31 +76,31 @@ def _choice(written: Written, inside: str) -> Written:
     """The question with the options and the key that its braces hold."""
     if truth := _TRUTH.match(inside):
         return replace(written, options=("True", "False"), marked=(0 if truth["said"].startswith("T") else 1,))
-    pieces = [(m["sign"], *_weighed(m["body"])) for m in _PIECE.finditer(inside)]
-    if flaw := _flaw(inside, pieces):
-        return replace(written, flaw=flaw)
-    options = tuple(_unescaped(_cut(body, "#")[0]) for _, _, body in pieces)
-    right = tuple(i for i, (sign, weight, _) in enumerate(pieces) if sign == "=" or (weight or 0) > 0)
-    return replace(written, options=options, marked=right, flaw=_weights_flaw(pieces))
+    pieces = list(_PIECE.finditer(inside))
+    if kind := _other_kind(inside, pieces):
+        return replace(written, flaw=f"it is {kind} item, which has no options to choose from")
+    # What is right without a weight is the whole answer.
+    weights = [float(m["weight"] or 100 * (m["sign"] == "=")) for m in pieces]
+    right = tuple(i for i, m in enumerate(pieces) if m["sign"] == "=" or weights[i] > 0)
+    options = tuple(_unescaped(_cut(m["body"], "#")[0]) for m in pieces)
+    return replace(written, options=options, marked=right, flaw=_weights_flaw(pieces, weights))
 
 
-def _flaw(inside: str, pieces: list[tuple[str, float | None, str]]) -> str:
+def _other_kind(inside: str, pieces: list[re.Match[str]]) -> str:
     """What kind of item it is when it is no choice."""
     if not inside.strip():
-        return "it is an essay item, which has no options to choose from"
+        return "an essay"
     if inside.lstrip().startswith("#"):
-        return "it is a numerical item, which has no options to choose from"
-    if any(sign == "=" and re.search(r"(?<!\\)->", body) for sign, _, body in pieces):
-        return "it is a matching item, which has no options to choose from"
-    if all(sign == "=" for sign, _, _ in pieces):
-        return "it is a short-answer item, which has no options to choose from"
-    return ""
+        return "a numerical"
+    if any(m["sign"] == "=" and re.search(r"(?<!\\)->", m["body"]) for m in pieces):
+        return "a matching"
+    return "a short-answer" if all(m["sign"] == "=" for m in pieces) else ""
 
 
-def _weights_flaw(pieces: list[tuple[str, float | None, str]]) -> str:
+def _weights_flaw(pieces: list[re.Match[str]], weights: list[float]) -> str:
     """Several right options must make up the whole together; each alone being enough is another question."""
-    whole = [piece for piece in pieces if piece[0] == "=" or piece[1] == 100]
-    partly = [weight for sign, weight, _ in pieces if sign == "~" and weight is not None and 0 < weight < 100]
+    whole = [m for m, weight in zip(pieces, weights, strict=True) if m["sign"] == "=" or weight == 100]
+    partly = [weight for m, weight in zip(pieces, weights, strict=True) if m["sign"] == "~" and 0 < weight < 100]
     if len(whole) > 1:
         return "several of its options are each the whole answer"
     if whole and partly:
@@ -109,12 +108,6 @@ def _weights_flaw(pieces: list[tuple[str, float | None, str]]) -> str:
     if partly and not 99 <= sum(partly) <= 101:
         return f"the weights of its right options add up to {sum(partly):g} %, not 100 %"
     return ""
-
-
-def _weighed(body: str) -> tuple[float | None, str]:
-    if match := _WEIGHT.match(body):
-        return float(match["weight"]), body[match.end() :]
-    return None, body
 
 
 def _cut(text: str, mark: str) -> tuple[str, str, str]:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 _MARKUP = re.compile(r"[*_`\u200b]|</?(?:b|strong|em|i|p|u)>", re.IGNORECASE)
 _LEAD = re.compile(r"^\s*+(?:(?:options?|choices?|letters?)\b\s*+(?::\s*+)?)+(?=\W*[A-Ha-h]\b)", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+|\S")
-_SEPARATORS = frozenset(",;&+()[].")
-_CONJUNCTIONS = frozenset({"and", "und", "et", "y"})
 _ALTERNATIVES = frozenset({"/", "or", "oder", "ou"})
+_BETWEEN = _ALTERNATIVES | {*",;&+()[].", "and", "und", "et", "y", "e"}
 _MARKED = re.compile(r"^\W*?[(\[]?(?P<letter>[A-Ha-h])[)\]]?(?:\s*[.:)–—-]+\s*|\s+[(])(?P<rest>.*)$", re.DOTALL)
 _NEXT = re.compile(r"^[\s,;&|.]*(?:and\s+)?(?=[(\[]?[A-H][)\]]?\s*[.:)–—-])")
 _ANOTHER = re.compile(r"[,;&\n]\s*[(\[]?[A-H][.)]\s")
@@ -62,13 +61,19 @@ def _letters(text: str, offered: int) -> tuple[int, ...] | None:
     for token in tokens:
         if _is_letters(token, has_capitals):
             found += token.upper()
-        elif token.casefold() not in _SEPARATORS | _CONJUNCTIONS | _ALTERNATIVES | {"e"}:
+        elif token.casefold() not in _BETWEEN:
             return None
-    if not found:
-        return None
-    _refuse_open(tokens, has_capitals, text, offered)
-    _refuse_strange(found, text, offered)
-    return tuple(sorted(ord(one) - ord("A") for one in found))
+    # "e" is "and" in Italian and Portuguese; where an option E is offered it may be that one.
+    if found and "e" in tokens and offered >= 5:
+        raise KeyProblem(f'in the answer {short(text)!r} "e" may be an option or mean "and"')
+    if found and any(t.casefold() in _ALTERNATIVES for t in tokens):
+        raise KeyProblem(f"the answer {short(text)!r} leaves open which option is meant")
+    if len(set(found)) < len(found):
+        raise KeyProblem(f"the answer {short(text)!r} names an option twice")
+    places = tuple(sorted(ord(one) - ord("A") for one in found))
+    if places and places[-1] >= offered:
+        raise KeyProblem(f"the answer {short(text)!r} names an option that is not there")
+    return places or None
 
 
 def _is_letters(token: str, has_capitals: bool) -> bool:
@@ -76,21 +81,6 @@ def _is_letters(token: str, has_capitals: bool) -> bool:
     if token.isupper():
         return set(token) <= set("ABCDEFGH")
     return not has_capitals and len(token) == 1 and token in "abcdfgh"
-
-
-def _refuse_open(tokens: Sequence[str], has_capitals: bool, text: str, offered: int) -> None:
-    # "e" is "and" in Italian and Portuguese; where an option E is offered it may be that one.
-    if "e" in tokens and offered >= 5:
-        raise KeyProblem(f'in the answer {short(text)!r} "e" may be an option or mean "and"')
-    if any(t.casefold() in _ALTERNATIVES for t in tokens):
-        raise KeyProblem(f"the answer {short(text)!r} leaves open which option is meant")
-
-
-def _refuse_strange(found: Sequence[str], text: str, offered: int) -> None:
-    if len(set(found)) < len(found):
-        raise KeyProblem(f"the answer {short(text)!r} names an option twice")
-    if max(map(ord, found)) - ord("A") >= offered:
-        raise KeyProblem(f"the answer {short(text)!r} names an option that is not there")
 
 
 def _lettered_texts(text: str, options: Sequence[str]) -> tuple[int, ...] | None:
@@ -106,7 +96,10 @@ def _lettered_texts(text: str, options: Sequence[str]) -> tuple[int, ...] | None
             return None
         found.append(place)
         if behind is None:
-            _refuse_contradiction(match["rest"], options, text)
+            if any(plain(match["rest"]) == plain(option) for option in options):
+                raise KeyProblem(f"the answer {short(text)!r} gives one option's letter and another's text")
+            if _ANOTHER.search(match["rest"]):  # a second letter further on may be a second answer
+                raise KeyProblem(f"the answer {short(text)!r} cannot be told from its explanation")
             break
         if not (following := _NEXT.match(behind)):
             break
@@ -124,11 +117,3 @@ def _behind(text: str, option: str) -> str | None:
         if plain(text[: match.end()]).rstrip(",;)") == wanted.rstrip(",;)"):
             return text[match.end() :]
     return None
-
-
-def _refuse_contradiction(said: str, options: Sequence[str], text: str) -> None:
-    """A letter with the text of another option contradicts itself; a second letter further on may be a second answer."""
-    if any(plain(said) == plain(option) for option in options):
-        raise KeyProblem(f"the answer {short(text)!r} gives one option's letter and another's text")
-    if _ANOTHER.search(said):
-        raise KeyProblem(f"the answer {short(text)!r} cannot be told from its explanation")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,12 +59,10 @@ def read_object(value: Object, line: int, *, counted_from: int | None = 0) -> Wr
         return replace(written, flaw=str(problem))
 
 
-def index_base(objects: Sequence[Object]) -> int | None:
+def index_base(objects: Sequence[Object]) -> int:
     """From where the indexes of a file count: 1 where one of them is past the last option and none is 0, else 0."""
-    found = [(index, len(names)) for o in objects if is_question(o) for index, names in _indexes(_lowered(o))]
-    if any(index == count for index, count in found) and not any(index == 0 for index, _ in found):
-        return 1
-    return 0
+    found = [pair for o in objects if is_question(o) for pair in _indexes(_lowered(o))]
+    return int(any(index == count for index, count in found) and not any(index == 0 for index, _ in found))
 
 
 def answer_of(value: Object) -> Any:
@@ -72,21 +70,21 @@ def answer_of(value: Object) -> Any:
     return _given(_lowered(value))
 
 
-def _indexes(fields: Object) -> Iterator[tuple[int, Sequence[str]]]:
+def _indexes(fields: Object) -> list[tuple[int, int]]:
+    """Each index that an object gives as its answer, with the number of its options; none where these have ids."""
     options = _options(_offered(fields))
     given = _given(fields)
-    for value in given if isinstance(given, list) else [given]:
-        if isinstance(value, int) and not isinstance(value, bool) and not _ids(options):
-            yield value, [text for _, text, _ in options]
+    values = given if isinstance(given, list) else [given]
+    has_ids = any(name for name, _, _ in options)
+    return [] if has_ids else [(v, len(options)) for v in values if isinstance(v, int) and not isinstance(v, bool)]
 
 
 def _with_options(written: Written, fields: Object, counted_from: int | None) -> Written:
     options = _options(_offered(fields))
     texts = without_letters([text for _, text, _ in options])
     names = [name for name, _, _ in options]
-    written = replace(
-        written, options=tuple(texts), marked=tuple(i for i, (_, _, right) in enumerate(options) if right)
-    )
+    marked = tuple(i for i, (_, _, right) in enumerate(options) if right)
+    written = replace(written, options=tuple(texts), marked=marked)
     given = _given(fields)
     if given is None:
         return written
@@ -98,23 +96,23 @@ def _with_options(written: Written, fields: Object, counted_from: int | None) ->
     if places and keys:
         raise KeyProblem("its answer mixes indexes and texts")
     if places:
-        return replace(written, marked=_agreeing(written.marked, tuple(sorted(places))))
+        if marked not in ((), tuple(sorted(places))):
+            raise KeyProblem("two answers are given and they differ")
+        return replace(written, marked=tuple(sorted(places)))
     # Several texts or letters are one key together.
     return replace(written, keys=tuple(keys) if len(keys) < 2 else (_joined(keys, texts),))
 
 
 def _listed(given: object, names: Sequence[str]) -> list[object]:
     """The answers one by one: a string of several ids is several."""
-    if isinstance(given, str):
-        parts = [part.strip() for part in re.split(r"[,;|]", given)]
-        ids = {name.casefold() for name in names if name}
-        return list(parts) if all(part.casefold() in ids for part in parts) else [given]
-    return given if isinstance(given, list) else [given]
+    if isinstance(given, list):
+        return given
+    parts = [part.strip() for part in re.split(r"[,;|]", given)] if isinstance(given, str) else []
+    ids = {name.casefold() for name in names if name}
+    return [*parts] if parts and all(part.casefold() in ids for part in parts) else [given]
 
 
-def _place(
-    value: object, names: Sequence[str], texts: Sequence[str], counted_from: int | None
-) -> tuple[int, ...] | str:
+def _place(value: object, names: Sequence[str], texts: Sequence[str], counted_from: int | None) -> tuple[int, ...] | str:
     """The place that an index or an id names; a string that is neither stays a key to be read."""
     said = _string(value)
     by_id = [i for i, name in enumerate(names) if name and name.casefold() == said.casefold()]
@@ -123,7 +121,9 @@ def _place(
     if isinstance(value, bool) or not re.fullmatch(r"\d{1,2}", said):
         return said
     if isinstance(value, str) and any(plain(said) == plain(text) for text in texts):
-        _refuse_number_or_text(said, texts)
+        # A text that is a number may be another option's index.
+        if int(said) < len(texts) and plain(texts[int(said)]) != plain(said):
+            raise KeyProblem(f"the answer {said!r} may be an option's number or its text")
         return said
     if counted_from is None:
         raise KeyProblem(f"the answer {said!r} may count from 0 or from 1: write letters")
@@ -131,12 +131,6 @@ def _place(
     if not 0 <= place < len(texts):
         raise KeyProblem(f"the answer {said!r} names an option that is not there")
     return (place,)
-
-
-def _refuse_number_or_text(said: str, texts: Sequence[str]) -> None:
-    """A text that is a number may be another option's index."""
-    if int(said) < len(texts) and plain(texts[int(said)]) != plain(said):
-        raise KeyProblem(f"the answer {said!r} may be an option's number or its text")
 
 
 def _joined(keys: Sequence[str], texts: Sequence[str]) -> str:
@@ -149,12 +143,6 @@ def _joined(keys: Sequence[str], texts: Sequence[str]) -> str:
     if -1 in places or len(places) != len(keys):
         raise KeyProblem(f"the answer {short(', '.join(keys))!r} is none of the options")
     return ", ".join(letter(place) for place in places)
-
-
-def _agreeing(marked: tuple[int, ...], stated: tuple[int, ...]) -> tuple[int, ...]:
-    if marked and marked != stated:
-        raise KeyProblem("two answers are given and they differ")
-    return stated
 
 
 def _options(offered: object) -> list[tuple[str, str, bool]]:
@@ -179,22 +167,17 @@ def _option(value: object) -> tuple[str, str, bool]:
 
 
 def _offered(fields: Object) -> object | None:
+    """The options, or None: a field of them, or fields of their own: A, B, …; option_a, "Option A"; option1, "choice 1"."""
     for name in _OPTIONS:
         value = fields.get(name)
         if isinstance(value, dict) or (isinstance(value, list) and (name != "answers" or len(value) > 1)):
             return value
-    columns = _columns(fields)
-    return columns if len(columns) > 1 else None
-
-
-def _columns(fields: Object) -> dict[str, str]:
-    """Options in fields of their own: A, B, …; option_a, "Option A"; option1, "choice 1"."""
     for pattern in (r"([a-h])", r"(?:option|choice|answer)[\s_-]*([a-h])", r"(?:option|choice|answer)[\s_-]*([1-9])"):
         matches = {m[1]: fields[name] for name in fields if (m := re.fullmatch(pattern, name))}
         filled = {key.upper(): _string(value) for key, value in sorted(matches.items()) if _string(value).strip()}
         if len(filled) > 1:
             return filled
-    return {}
+    return None
 
 
 def _given(fields: Object) -> Any:
@@ -204,10 +187,6 @@ def _given(fields: Object) -> Any:
         if value is not None and value is not offered and not isinstance(value, Mapping) and value != "":
             return value
     return None
-
-
-def _ids(options: Sequence[tuple[str, str, bool]]) -> bool:
-    return any(name for name, _, _ in options)
 
 
 def _text(value: object) -> str:

@@ -9,11 +9,10 @@ from chatbot.exam.gift import looks_like_gift, read_gift
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.question import ExamQuestion, Half, QuestionSet, Skipped
 from chatbot.exam.records import read_json, read_json_lines, read_table
-from chatbot.exam.settling import Written, settle, unique
+from chatbot.exam.settling import Found, Written, settle, unique
 from chatbot.exam.text_forms import read_text
 
 Upload = tuple[str, bytes]
-Found = ExamQuestion | GoldenQuestion | Skipped
 
 MAX_BYTES = 50_000_000
 EXAMPLE = """\
@@ -44,8 +43,7 @@ def read_questions(sources: Iterable[str | Path | Upload], *, half: Half = "all"
     found: list[Found] = []
     for source in sources:
         found += _checked(list(_read(source)), source)
-    exams = iter(unique(item for item in found if not isinstance(item, GoldenQuestion)))
-    settled = [item if isinstance(item, GoldenQuestion) else next(exams) for item in found]
+    settled = unique(found)
     questions = tuple(q for q in settled if not isinstance(q, Skipped) and half in ("all", q.half))
     if not questions:
         raise ReaderError(f"None of the questions is in the half {half!r}. Use --half all.")
@@ -63,7 +61,7 @@ def _read(source: str | Path | Upload) -> Iterator[Found]:
         yield from _settled(*source)
         return
     path = Path(source)
-    files = [path] if not path.is_dir() else sorted(p for p in path.rglob("*") if _is_exam(p))
+    files = sorted(p for p in path.rglob("*") if _is_exam(p)) if path.is_dir() else [path]
     for file in files:
         name = path.name if file == path else str(path.name / file.relative_to(path))
         yield from _settled(name, _bytes(file))

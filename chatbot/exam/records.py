@@ -32,9 +32,8 @@ def read_json(text: str, file: str) -> list[Read]:
         where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise ReaderError(f"{file} is no JSON ({error.args[0].split(':')[0]}{where}): mend it there.") from error
     found = list(_objects(value))
-    base = index_base([o for o in found if is_question(o)])
-    lines = _Lines(text)
-    return [_read(o, lines.of(o), base) for o in found]
+    base = index_base(found)
+    return [_read(o, line, base) for o, line in zip(found, _lines(found, text), strict=True)]
 
 
 def read_table(text: str, file: str) -> list[Written]:
@@ -48,7 +47,8 @@ def read_table(text: str, file: str) -> list[Written]:
         rows = list(_rows(reader))
     except csv.Error as error:
         raise ReaderError(f"{file} is no table ({error}): save it as CSV again.") from error
-    base = _base([row for _, row in rows])
+    # Where one index is 0 all count from 0; else nothing tells, and numbered columns go by their numbers.
+    base = 0 if any(str(answer_of(row)).strip() == "0" for _, row in rows) else None
     return [read_object(row, line, counted_from=base) for line, row in rows]
 
 
@@ -97,22 +97,14 @@ def _objects(value: object) -> Iterator[Object]:
                 yield from _objects(inner)
 
 
-class _Lines:
-    """Finds the lines in which objects stand, going through a text once."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._position = 0
-
-    def of(self, value: Object) -> int:
-        """The line of an object's first string that is found behind the one before."""
-        for said in (v for v in value.values() if isinstance(v, str) and len(v) > 8):
-            for ascii_only in (False, True):
-                place = self._text.find(json.dumps(said, ensure_ascii=ascii_only), self._position)
-                if place >= 0:
-                    self._position = place
-                    return self._text.count("\n", 0, place) + 1
-        return self._text.count("\n", 0, self._position) + 1
+def _lines(objects: list[Object], text: str) -> Iterator[int]:
+    """The line of each object: of its first string that is found behind those of the object before."""
+    position = 0
+    for value in objects:
+        strings = [v for v in value.values() if isinstance(v, str) and len(v) > 8]
+        written = (json.dumps(said, ensure_ascii=ascii_only) for said in strings for ascii_only in (False, True))
+        position = next((place for one in written if (place := text.find(one, position)) >= 0), position)
+        yield text.count("\n", 0, position) + 1
 
 
 def _row(row: Mapping[str | None, Any]) -> Object:
@@ -123,8 +115,3 @@ def _row(row: Mapping[str | None, Any]) -> Object:
             parsed = _parsed(value)
             fields = {**fields, name: parsed if isinstance(parsed, list | dict) else _LISTED.split(value)}
     return fields
-
-
-def _base(rows: list[Object]) -> int | None:
-    """A table's indexes count from 0 where one of them is 0; else nothing tells, and numbered columns go by their numbers."""
-    return 0 if any(str(answer_of(row)).strip() == "0" for row in rows) else None

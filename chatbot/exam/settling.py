@@ -1,12 +1,16 @@
 """From what stands in a file to a question that can be asked, or to the reason why not; nothing is guessed."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
+from pathlib import Path
 
+from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.keys import KeyProblem, plain, read_key, short
 from chatbot.exam.question import MOST_OPTIONS, ExamQuestion, Proof, Skipped, letter
 
+Found = ExamQuestion | GoldenQuestion | Skipped
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "2": 2, "3": 3, "4": 4, "5": 5}
 # Only where it is plainly a hint to the reader: in brackets, or as a sentence of its own at the end.
 _WANTED = re.compile(
@@ -124,21 +128,16 @@ def without_letters(texts: Sequence[str]) -> list[str]:
     return list(texts)
 
 
-def unique(found: Iterable[ExamQuestion | Skipped]) -> list[ExamQuestion | Skipped]:
-    """The same questions once each and with ids of their own; one that stands there with two keys is not asked at all."""
-    items = list(found)
+def unique(items: Sequence[Found]) -> list[Found]:
+    """The exam questions once each and with ids of their own; one that stands there with two keys is not asked at all."""
     keys: dict[str, set[tuple[str, ...]]] = {}
     for item in items:
         if isinstance(item, ExamQuestion):
             keys.setdefault(_asked(item), set()).add(tuple(sorted(plain(item.options[i]) for i in item.answer)))
     first: dict[str, ExamQuestion] = {}
     taken: set[str] = set()
-    settled: list[ExamQuestion | Skipped] = []
-    for item in items:
-        if isinstance(item, ExamQuestion):
-            item = _once(item, first, len(keys[_asked(item)]) > 1)
-        settled.append(_named(item, taken) if isinstance(item, ExamQuestion) else item)
-    return settled
+    once: list[Found] = [_once(i, first, len(keys[_asked(i)]) > 1) if isinstance(i, ExamQuestion) else i for i in items]
+    return [_named(item, taken) if isinstance(item, ExamQuestion) else item for item in once]
 
 
 def _asked(question: ExamQuestion) -> str:
@@ -159,11 +158,7 @@ def _once(question: ExamQuestion, first: dict[str, ExamQuestion], contradicted: 
 
 def _named(question: ExamQuestion, taken: set[str]) -> ExamQuestion:
     """An id of its own: the given one, or the file's name and the question's place in it."""
-    wanted = (
-        question.id or f"{question.file.rpartition('/')[2].rpartition('.')[0] or question.file}-{question.position}"
-    )
-    name, further = wanted, 2
-    while name in taken:
-        name, further = f"{wanted} ({further})", further + 1
+    wanted = question.id or f"{Path(question.file).stem}-{question.position}"
+    name = next(name for name in chain([wanted], (f"{wanted} ({n})" for n in count(2))) if name not in taken)
     taken.add(name)
     return replace(question, id=name)

@@ -109,7 +109,8 @@ def option(text: str) -> OptionLine | None:
         return None
     said = match["text"]
     right = bool(match["star"]) or bool(_RIGHT.search(said))
-    return OptionLine(_letter(match), unbold(_RIGHT.sub("", said)), right, False)
+    letter = match["p"] or match["d"] or match["c"]
+    return OptionLine(letter.upper(), unbold(_RIGHT.sub("", said)), right, False)
 
 
 def answer(text: str) -> str | None:
@@ -143,10 +144,6 @@ def unbold(text: str) -> str:
         if text.count(mark) == 1:
             return text.removeprefix(mark).removesuffix(mark).strip()
     return text
-
-
-def _letter(match: re.Match[str]) -> str:
-    return str(match["p"] or match["d"] or match["c"]).upper()
 
 
 def _without_marks(text: str) -> str:
