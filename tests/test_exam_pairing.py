@@ -11,29 +11,23 @@ MEMORY = "C chips have 2 GB of memory per core, M chips 4 GB and R chips 8 GB."
 PLANS = "Green Instances are the wrong choice for work that runs for years; a Red Plan costs less there."
 
 
-def _subjects(text: str) -> list[set[str]]:
-    return [set(clause.subject) for clause in clauses(text)]
+@pytest.mark.parametrize(
+    ("text", "subjects"),
+    [
+        (MEMORY, [{"c", "chip"}, {"m", "chip"}, {"r", "chip"}]),
+        ("A box has 12 chips with 2 cores each, which makes 24 cores.", [{"box"}]),
+        ("R chips suit caches such as Redis, Memcached and Spark.", [{"r", "chip"}]),
+        ("Disks of type st1 and sc1 cannot be boot volumes.", [{"disk", "type", "st1", "sc1"}]),
+    ],
+    ids=["a list of figures", "a clause without a subject", "a list without figures", "names with figures in them"],
+)
+def test_each_thing_that_a_sentence_speaks_of_has_a_clause(text: str, subjects: list[set[str]]) -> None:
+    assert [set(clause.subject) for clause in clauses(text)] == subjects
 
 
-def test_a_list_of_figures_has_a_clause_for_each_thing() -> None:
-    assert _subjects(MEMORY) == [{"c", "chip"}, {"m", "chip"}, {"r", "chip"}]
-
-
-def test_a_clause_without_a_subject_of_its_own_goes_on_with_the_one_before() -> None:
-    (only,) = clauses("A box has 12 chips with 2 cores each, which makes 24 cores.")
-    assert (only.subject, "24" in only.said) == (frozenset({"box"}), True)
-
-
-def test_a_list_without_figures_is_one_clause() -> None:
-    assert len(clauses("R chips suit caches such as Redis, Memcached and Spark.")) == 1
-
-
-def test_a_list_of_names_with_figures_in_them_is_one_clause() -> None:
-    (only,) = clauses("Disks of type st1 and sc1 cannot be boot volumes.")
-    assert only.denied >= {"boot", "volum"}
-    assert [c.text for c in clauses("Use T4, L4 or V100 for it; the P4, P5 and P5e are not in the list.")][
-        1
-    ] == "the P4, P5 and P5e are not in the list."
+def test_a_list_of_names_stays_in_its_clause() -> None:
+    found = clauses("Use T4, L4 or V100 for it; the P4, P5 and P5e are not in the list.")
+    assert [c.text for c in found][1] == "the P4, P5 and P5e are not in the list."
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from chatbot.draft import Draft, Notes
 from chatbot.examination.by_table import choose_types
 from chatbot.examination.ground import Ground, grounds, on_stem
 from chatbot.examination.matter import Matter, Part, matter_of
-from chatbot.examination.option_evidence import Bearing, bearings
-from chatbot.examination.option_profile import extremes, profile
+from chatbot.examination.option_evidence import Bearing, bearings, extremes, profile
 from chatbot.options import Option
 from chatbot.phrasing import statement
 from chatbot.query import Query

@@ -177,22 +177,15 @@ def extremes_told(text: str) -> frozenset[tuple[str, str]]:
     )
 
 
-Numbers = Literal["none", "same", "some", "order", "other", "missing"]
-
-
-def compare_numbers(claim: str, unit: Unit) -> Numbers:
-    """How a claim's numbers stand to the evidence's: all there, there in another order, in part, others of their kind, none."""
+def compare_numbers(claim: str, unit: Unit) -> Literal["same", "order", "other", "open"]:
+    """How a claim's numbers stand to the evidence's: all there, there in another order, only others of their kind, or none of these."""
     wanted = _figures(claim)
-    if not wanted:
-        return "none"
     places = [next((i for i, f in enumerate(unit.quantities) if _agree(q, f)), None) for q in wanted]
     known = [p for p in places if p is not None]
-    if len(known) == len(places):
-        return "same" if known == sorted(known) else "order"
     if known:
-        return "some"
+        return "open" if len(known) < len(places) else "same" if known == sorted(known) else "order"
     kinds = {q.dimension for q in wanted} - {"date"}
-    return "other" if any(f.dimension in kinds for f in unit.quantities) else "missing"
+    return "other" if any(f.dimension in kinds for f in unit.quantities) else "open"
 
 
 @lru_cache(maxsize=4_096)
