@@ -12,13 +12,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prompt_reading import passages_in
 
 from chatbot import REFUSAL, Answer, Chatbot, Turn
 from chatbot.citations import verify, whole
-from chatbot.exam.asking import Answering
 from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.exam.golden_report import ask, report
 from chatbot.exam.golden_scoring import Asked, false_answers, passed
@@ -92,7 +91,7 @@ class Direct:
 
 def score(index: Index, questions: Sequence[GoldenQuestion]) -> dict[str, list[Asked]]:
     """Each question asked of the offline reader, directly, through the chain without a second attempt, and through it."""
-    bots: dict[str, Answering] = {
+    bots: dict[str, Any] = {
         "offline": Chatbot(index),
         "direct": Direct(index),
         "no second attempt": Chained(index, again=False),

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for file in options.files:
             asked = ask_file(bot, file)
             print(report(file.name, asked))
-            if options.failures and not any(one.question.is_sealed for one in asked):
+            if options.failures and not any(one.question.half == "kept" for one in asked):
                 print("\n" + failures(asked))
     except (CorpusError, ReaderError) as error:
         print(error, file=sys.stderr)

@@ -4,9 +4,10 @@ import logging
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from chatbot.answer import Answer, Passage, ReaderError, Turn
+from chatbot.bot import Chatbot
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import failure, is_exact
 from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
@@ -19,21 +20,13 @@ from ingest import CorpusError
 _UNEXPECTED = "Something went wrong inside wattwise. Run with WATTWISE_LOG=debug for the details."
 
 
-class Answering(Protocol):
-    """What is examined: a Chatbot, or whatever answers like one."""
-
-    def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
-        """Answer a question."""
-        ...
-
-
-def ask_questions(bot: Answering, questions: Sequence[Question], *, shuffle: int | None = None) -> Iterator[Result]:
+def ask_questions(bot: Chatbot, questions: Sequence[Question], *, shuffle: int | None = None) -> Iterator[Result]:
     """The results one after another, as they come; `shuffle` is the seed that options are shuffled with."""
     for question in questions:
         yield ask_question(bot, question, shuffle=shuffle)
 
 
-def ask_question(bot: Answering, question: Question, *, shuffle: int | None = None) -> Result:
+def ask_question(bot: Chatbot, question: Question, *, shuffle: int | None = None) -> Result:
     """Ask one question and grade the answer; a model that fails is the verdict "error", never an exception."""
     order = () if isinstance(question, GoldenQuestion) else order_of(question, shuffle)
     try:
@@ -54,7 +47,7 @@ def order_of(question: ExamQuestion, shuffle: int | None) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _ask_exam(bot: Answering, question: ExamQuestion, order: tuple[int, ...]) -> Result:
+def _ask_exam(bot: Chatbot, question: ExamQuestion, order: tuple[int, ...]) -> Result:
     answer = bot.ask(shown(question, order))
     letters = answer.choices or chosen_letters(answer.text, len(order))
     chosen = () if answer.refused else put_back(letters, order)
@@ -66,7 +59,7 @@ def _ask_exam(bot: Answering, question: ExamQuestion, order: tuple[int, ...]) ->
     return replace(result, chosen=chosen, proof_rank=rank)
 
 
-def last_answer(bot: Answering, question: GoldenQuestion) -> Answer:
+def last_answer(bot: Chatbot, question: GoldenQuestion) -> Answer:
     """The answer to the last turn, each turn asked in order with what went before as history."""
     history: list[Turn] = []
     for turn in question.turns:
@@ -75,7 +68,7 @@ def last_answer(bot: Answering, question: GoldenQuestion) -> Answer:
     return answer
 
 
-def _ask_golden(bot: Answering, question: GoldenQuestion) -> Result:
+def _ask_golden(bot: Chatbot, question: GoldenQuestion) -> Result:
     answer = last_answer(bot, question)
     reason = failure(question, as_json(answer))
     verdict: Verdict = "right" if reason is None else "no answer" if answer.refused else "wrong"

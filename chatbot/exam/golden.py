@@ -55,11 +55,6 @@ class GoldenQuestion:
         """What `kept.jsonl` and the files whose names end with `-kept` hold is kept aside, and nothing else."""
         return "kept" if Path(self.file).stem.rpartition("-")[2] == "kept" else "tuned"
 
-    @property
-    def is_sealed(self) -> bool:
-        """Whether nobody who tunes may read it."""
-        return self.half == "kept"
-
     def is_answered_by(self, documents: Iterable[str]) -> bool:
         """Whether one of these documents, by their ids, has the answer that the five sources do not have."""
         return any(f"/{document}".endswith(f"/{name}") for document in documents for name in self.answered_by)

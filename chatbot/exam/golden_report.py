@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from chatbot.bot import Chatbot
-from chatbot.exam.asking import Answering, last_answer
+from chatbot.exam.asking import last_answer
 from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.exam.golden_scoring import (
     Asked,
@@ -29,7 +29,7 @@ def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
     return [ask(bot, question) for question in load_questions(file) if not question.is_answered_by(documents)]
 
 
-def ask(bot: Answering, question: GoldenQuestion) -> Asked:
+def ask(bot: Chatbot, question: GoldenQuestion) -> Asked:
     """Asks each turn in order; the answer to the last turn counts."""
     answer = last_answer(bot, question)
     documents = [citation.passage.chunk.document for citation in answer.citations]

@@ -2,13 +2,12 @@
 
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chatbot.characters import shown
 from chatbot.exam.flips import Comparison
 from chatbot.exam.question import letter
 from chatbot.exam.report import GROUPS, Report, exact_quotes, usage
-from chatbot.exam.results import Result
 from chatbot.exam.summary import report_summary
 
 if TYPE_CHECKING:
@@ -56,17 +55,9 @@ def _template() -> "Template":
     environment.filters["interval"] = lambda rate: "{:.3f} to {:.3f}".format(*rate.interval)
     environment.filters["p_value"] = lambda p: "< 0.001" if p < 0.001 else f"{p:.3f}"
     environment.globals["letter"] = letter
-    environment.globals["cited"] = _cited
     return environment.from_string(resources.files("chatbot.exam").joinpath("report.html").read_text(encoding="utf-8"))
 
 
 def _visible(value: object) -> object:
     """What is shown of a value: texts of documents and exam files may hold characters that do not show."""
     return type(value)(shown(value)) if isinstance(value, str) else value
-
-
-def _cited(result: Result) -> list[dict[str, Any]]:
-    """The citations of an answer, each number once."""
-    citations = result.answer["citations"] if result.answer else []
-    first = {c["number"]: c for c in reversed(citations)}
-    return [first[number] for number in sorted(first)]

@@ -75,8 +75,12 @@ class Report:
     def wrong(self) -> tuple[Result, ...]:
         """What was not right and may be shown: wrong answers first, the surest ahead, then those not given, then errors."""
         rank = ("wrong", "no answer", "error")
-        shown = [r for r in self.results if not r.is_right and (self.shows_kept or not is_sealed(r.question))]
+        shown = [r for r in self.results if not r.is_right and not self.hides(r.question)]
         return tuple(sorted(shown, key=lambda r: (rank.index(r.verdict), -r.confidence)))
+
+    def hides(self, question: Question) -> bool:
+        """Whether a question belongs to a golden half that nobody who tunes may read, and is not to be shown."""
+        return not self.shows_kept and isinstance(question, GoldenQuestion) and question.half == "kept"
 
     @property
     def sealed(self) -> int:
@@ -114,7 +118,9 @@ class Report:
     def _grouped(self, group: Group) -> dict[str, list[Result]]:
         named: dict[str, list[Result]] = {}
         for result in self.results:
-            named.setdefault(group_of(result.question, group) or "not given", []).append(result)
+            value = getattr(result.question, group, None)
+            name = ("covered by the corpus" if value else "not covered") if isinstance(value, bool) else value
+            named.setdefault(name or "not given", []).append(result)
         return {name: named[name] for name in sorted(named)} if len(named) > 1 else {}
 
     def _exam(self) -> list[Result]:
@@ -167,19 +173,6 @@ def score(results: Sequence[Result]) -> Score:
     """How many ended how."""
     verdicts = [r.verdict for r in results]
     return Score(verdicts.count("right"), verdicts.count("wrong"), verdicts.count("no answer"), verdicts.count("error"))
-
-
-def group_of(question: Question, group: Group) -> str:
-    """The name of a question's value in a group, "" for none."""
-    if group == "covered":
-        covered = getattr(question, "covered", None)
-        return {True: "covered by the corpus", False: "not covered", None: ""}[covered]
-    return str(getattr(question, group, ""))
-
-
-def is_sealed(question: Question) -> bool:
-    """Whether a question belongs to a golden half that nobody who tunes may read."""
-    return isinstance(question, GoldenQuestion) and question.is_sealed
 
 
 def golden_asked(results: Sequence[Result]) -> list[Asked]:

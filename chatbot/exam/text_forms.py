@@ -9,7 +9,6 @@ from chatbot.exam.settling import Written, unaskable, without_letters
 from chatbot.exam.text_lines import Line, OptionLine, Start, answer, detail, lines_of, option, remark, start
 
 _HINT = re.compile(r"^\W*(?:choose|select|pick)\b.{0,40}$", re.IGNORECASE)
-_ENDS_A_SENTENCE = ("?", ".", ":", "…")
 
 
 @dataclass
@@ -39,15 +38,42 @@ class Item:
         return not self.first.level and self.first.number is None and not self.first.labelled
 
     @property
+    def text(self) -> str:
+        """The text of the question."""
+        body = "\n".join(self.stem).strip()
+        first = self.first.text
+        # A heading that is no sentence is the title of what stands below it.
+        is_title = body and self.first.level and self.first.number is None and not first.endswith(("?", ".", ":", "…"))
+        return body if is_title else "\n".join(filter(None, [first, body]))
+
+    @property
     def asks(self) -> bool:
         """Whether its words ask like an exam."""
-        text = _stem_of(self)
-        return "?" in text or bool(unaskable(text))
+        return "?" in self.text or bool(unaskable(self.text))
 
     @property
     def is_title(self) -> bool:
         """Whether it is a heading with no text of its own below."""
         return bool(self.first.level) and not self.options and not any(self.stem)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is worth a word: it has options, or asks like an exam where a number or a heading says that it begins."""
+        return bool(self.options) or (self.asks and not self.is_plain) or bool(unaskable(self.text))
+
+    def written(self) -> Written:
+        """The question as it stands there."""
+        return Written(
+            line=self.line,
+            text=self.text,
+            options=tuple(without_letters(self.options) if self.boxes else self.options),
+            keys=tuple(self.keys),
+            marked=tuple(self.marked),
+            topic=self.topic,
+            difficulty=self.difficulty,
+            explanation="\n".join(self.explanation).strip(),
+            flaw=self.flaw,
+        )
 
 
 def read_text(text: str) -> list[Written]:
@@ -74,7 +100,7 @@ class _Reader:
                 self._take(self._lines[position])
                 position += 1
         self._close()
-        return [_written_from(item) for item in self._items if _is_question(item)]
+        return [item.written() for item in self._items if item.is_question]
 
     # --- the key at the end
 
@@ -86,7 +112,7 @@ class _Reader:
         """Give the keys of a section to the questions before it; the position behind it."""
         self._close()
         found, behind = entries(self._lines, position)
-        questions = [i for i in self._items[self._unkeyed_from :] if _is_question(i) and not (i.keys or i.marked)]
+        questions = [i for i in self._items[self._unkeyed_from :] if i.is_question and not (i.keys or i.marked)]
         _give_keys(questions, found)
         self._unkeyed_from = len(self._items)
         return behind
@@ -256,32 +282,3 @@ def _add_behind_options(item: Item, line: Line) -> None:
     else:
         item.explains = True
         item.explanation.append(line.text)
-
-
-def _is_question(item: Item) -> bool:
-    """Whether it is worth a word: it has options, or asks like an exam where a number or a heading says that it begins."""
-    return bool(item.options) or (item.asks and not item.is_plain) or bool(unaskable(_stem_of(item)))
-
-
-def _stem_of(item: Item) -> str:
-    """The text of the question."""
-    body = "\n".join(item.stem).strip()
-    first = item.first.text
-    # A heading that is no sentence is the title of what stands below it.
-    is_title = body and item.first.level and item.first.number is None and not first.endswith(_ENDS_A_SENTENCE)
-    return body if is_title else "\n".join(filter(None, [first, body]))
-
-
-def _written_from(item: Item) -> Written:
-    """The question as it stands there."""
-    return Written(
-        line=item.line,
-        text=_stem_of(item),
-        options=tuple(without_letters(item.options) if item.boxes else item.options),
-        keys=tuple(item.keys),
-        marked=tuple(item.marked),
-        topic=item.topic,
-        difficulty=item.difficulty,
-        explanation="\n".join(item.explanation).strip(),
-        flaw=item.flaw,
-    )

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from chatbot.answer import ReaderError
 from chatbot.exam.flips import FILE_NAME, Comparison
 from chatbot.exam.page import report_page
-from chatbot.exam.report import Report, is_sealed
+from chatbot.exam.report import Report
 from chatbot.exam.results import Result
 from chatbot.exam.runs import row_line
 from chatbot.exam.summary import report_summary
@@ -59,7 +59,7 @@ def report_junit(report: Report) -> str:
         time=f"{sum(r.seconds for r in report.results):.3f}",
     )
     for result in report.results:
-        _add_case(suite, result, hidden=is_sealed(result.question) and not report.shows_kept)
+        _add_case(suite, result, hidden=report.hides(result.question))
     for skipped in report.skipped:
         case = ElementTree.SubElement(suite, "testcase", classname=_xml(skipped.file), name=f"line {skipped.line}")
         ElementTree.SubElement(case, "skipped", message=_xml(skipped.reason))
