@@ -19,8 +19,7 @@ from prompt_reading import passages_in
 from chatbot import REFUSAL, Answer, Chatbot, Turn
 from chatbot.citations import verify, whole
 from chatbot.exam.golden import GoldenQuestion, load_questions
-from chatbot.exam.golden_report import ask, report
-from chatbot.exam.golden_scoring import Asked, false_answers, passed
+from chatbot.exam.golden_scoring import Asked, ask, false_answers, passed, report
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.offline import read
 from chatbot.query import Query, understand

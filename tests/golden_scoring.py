@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chatbot import Chatbot, ReaderError
-from chatbot.exam.golden_report import ask_file, failures, report
+from chatbot.exam.golden_scoring import ask_file, failures, report
 from ingest import CorpusError, place_at
 
 

@@ -25,8 +25,7 @@ from golden_scoring import main
 from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.exam.golden import KINDS, GoldenQuestion, load_questions
-from chatbot.exam.golden_report import ask_file, failures, report
-from chatbot.exam.golden_scoring import Asked, exactness, false_answers, passed, uncited
+from chatbot.exam.golden_scoring import Asked, ask_file, exactness, failures, false_answers, passed, report, uncited
 from ingest import sync
 
 ROOT = Path(__file__).resolve().parents[1]

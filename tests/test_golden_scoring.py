@@ -11,16 +11,17 @@ from chatbot.answer import REFUSAL
 from chatbot.exam.claims import claims, marks, quantities, sentences, states_value
 from chatbot.exam.golden import GoldenQuestion as Question
 from chatbot.exam.golden import load_questions
-from chatbot.exam.golden_report import failures, report
 from chatbot.exam.golden_scoring import (
     Asked,
     citation_precision,
     citation_recall,
     exactness,
     failure,
+    failures,
     false_answers,
     false_refusals,
     passed_by_kind,
+    report,
     sources_credit,
     uncited,
     value_credit,

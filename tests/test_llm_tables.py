@@ -10,8 +10,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from chatbot import Chatbot
 from chatbot.exam.golden import load_questions
-from chatbot.exam.golden_report import ask
-from chatbot.exam.golden_scoring import failure
+from chatbot.exam.golden_scoring import ask, failure
 from chatbot.llm.scripted import ScriptedChatModel
 from ingest import Index
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot
-from chatbot.exam.golden_report import ask_file, failures
-from chatbot.exam.golden_scoring import exactness, passed
+from chatbot.exam.golden_scoring import ask_file, exactness, failures, passed
 
 pytestmark = pytest.mark.evaluation
 QUESTIONS = Path(__file__).resolve().parent / "natural"

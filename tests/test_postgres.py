@@ -15,7 +15,7 @@ import pytest
 from benchmarks.campaign import stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.exam.golden import GoldenQuestion, load_questions
-from chatbot.exam.golden_report import ask, failures
+from chatbot.exam.golden_scoring import ask, failures
 from chatbot.retriever import retrieve
 from chatbot.slack.state import SlackState
 from ingest import CorpusError, Database, Index, check, place_at, sync

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot
-from chatbot.exam.golden_report import ask_file, failures
-from chatbot.exam.golden_scoring import exactness, passed
+from chatbot.exam.golden_scoring import ask_file, exactness, failures, passed
 
 QUESTIONS = Path(__file__).resolve().parent / "sizing"
 

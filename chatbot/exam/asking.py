@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chatbot.answer import Answer, Passage, ReaderError, Turn
+from chatbot.answer import Answer, Passage, ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.golden import GoldenQuestion
-from chatbot.exam.golden_scoring import failure, is_exact
+from chatbot.exam.golden_scoring import failure, is_exact, last_answer
 from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
 from chatbot.exam.proofs import proof_rank
 from chatbot.exam.question import ExamQuestion, shown
@@ -54,28 +54,20 @@ def _ask_exam(bot: Chatbot, question: ExamQuestion, order: tuple[int, ...]) -> R
     verdict, reason = graded(question, chosen)
     if answer.refused:
         reason = "it said that the sources do not decide"
-    result = _result(question, answer, verdict, reason, order)
-    rank = proof_rank(question.proof, answer.passages) if question.proof else None
-    return replace(result, chosen=chosen, proof_rank=rank)
-
-
-def last_answer(bot: Chatbot, question: GoldenQuestion) -> Answer:
-    """The answer to the last turn, each turn asked in order with what went before as history."""
-    history: list[Turn] = []
-    for turn in question.turns:
-        answer = bot.ask(turn, history=history)
-        history.append(Turn(turn, answer.text))
-    return answer
+    result = _result(question, answer, verdict, reason, chosen, order)
+    return replace(result, proof_rank=proof_rank(question.proof, answer.passages)) if question.proof else result
 
 
 def _ask_golden(bot: Chatbot, question: GoldenQuestion) -> Result:
     answer = last_answer(bot, question)
     reason = failure(question, as_json(answer))
     verdict: Verdict = "right" if reason is None else "no answer" if answer.refused else "wrong"
-    return replace(_result(question, answer, verdict, reason or "", ()), chosen=tuple(answer.choices))
+    return _result(question, answer, verdict, reason or "", tuple(answer.choices))
 
 
-def _result(question: Question, answer: Answer, verdict: Verdict, reason: str, order: tuple[int, ...]) -> Result:
+def _result(
+    question: Question, answer: Answer, verdict: Verdict, reason: str, chosen: tuple[str, ...], order: tuple[int, ...] = ()
+) -> Result:
     if answer.notice:
         # Another reader stood in for the model that is examined: the model gave no answer.
         verdict, reason = "error", answer.notice
@@ -83,6 +75,7 @@ def _result(question: Question, answer: Answer, verdict: Verdict, reason: str, o
         question=question,
         verdict=verdict,
         reason=reason,
+        chosen=chosen,
         order=order,
         confidence=round(confidence(answer), 4),
         answer=_as_answer(answer, order),

@@ -1,14 +1,17 @@
-"""How answers to golden questions are scored: pure functions over questions and answers as `wattwise ask --json` gives them."""
+"""Golden questions asked, scored and reported; the scores are of answers as `wattwise ask --json` gives them."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from chatbot.answer import REFUSAL
+from chatbot.answer import REFUSAL, Answer, Turn
+from chatbot.bot import Chatbot
 from chatbot.exam.claims import claims, marks, states_value
-from chatbot.exam.golden import KINDS, GoldenQuestion
+from chatbot.exam.golden import KINDS, GoldenQuestion, load_questions
 from chatbot.exam.rates import Rate, count
+from chatbot.render import as_json
 
 JsonAnswer = dict[str, Any]
 JsonCitation = dict[str, Any]
@@ -24,6 +27,28 @@ class Asked:
     question: GoldenQuestion
     answer: JsonAnswer
     documents: dict[str, str]
+
+
+def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
+    """Asks the questions of a golden file, but none that is to be refused and that a document of the index answers."""
+    documents = [document.id for document in bot.index.documents()]
+    return [ask(bot, question) for question in load_questions(file) if not question.is_answered_by(documents)]
+
+
+def ask(bot: Chatbot, question: GoldenQuestion) -> Asked:
+    """Asks each turn in order; the answer to the last turn counts."""
+    answer = last_answer(bot, question)
+    documents = [citation.passage.chunk.document for citation in answer.citations]
+    return Asked(question, as_json(answer, id=question.id), {document.source.id: document.text for document in documents})
+
+
+def last_answer(bot: Chatbot, question: GoldenQuestion) -> Answer:
+    """The answer to the last turn, each turn asked in order with what went before as history."""
+    history: list[Turn] = []
+    for turn in question.turns:
+        answer = bot.ask(turn, history=history)
+        history.append(Turn(turn, answer.text))
+    return answer
 
 
 def failure(question: GoldenQuestion, answer: JsonAnswer) -> str | None:
@@ -155,3 +180,36 @@ def sources_credit(question: GoldenQuestion, answer: JsonAnswer) -> float:
     alternatives = (question.sources_any & cited) or frozenset(sorted(question.sources_any)[:1])
     expected = question.sources | alternatives
     return len(cited & expected) / len(cited | expected) if cited | expected else 0.0
+
+
+def report(title: str, asked: Sequence[Asked], *, exact: Rate | None = None) -> str:
+    """Totals only, so that it can be shown for the questions that nobody may tune on.
+
+    `exact` is the share of exact quotes where it was counted before; else it is counted against the documents.
+    """
+    answers = [one.answer for one in asked]
+    rows = [*passed_by_kind(asked).items(), ("all", passed(asked))]
+    shares = {
+        "false answers to unanswerables": false_answers(asked),
+        "refusals of answerables": false_refusals(asked),
+        "quotes exact": exactness(asked) if exact is None else exact,
+        "answers without citation": count(uncited(answer) for answer in answers if not answer["refused"]),
+        "citation recall": citation_recall(answers),
+        "citation precision": citation_precision(answers),
+    }
+    lines = [_row(f"passed, {name}", rate) for name, rate in rows] + [_row(*share) for share in shares.items()]
+    return "\n".join([title, *lines, f"  {'score after WattBot':32}{wattbot_score(asked):.3f}"])
+
+
+def _row(name: str, rate: Rate) -> str:
+    low, high = rate.interval
+    return f"  {name:32}{rate.share:.3f}  {rate.hits:4} of {rate.total:<4}  95 %: {low:.3f} to {high:.3f}"
+
+
+def failures(asked: Iterable[Asked]) -> str:
+    """Each failed question with its reason and the whole answer."""
+    failed = [(one, reason) for one in asked if (reason := failure(one.question, one.answer))]
+    return "\n\n".join(
+        f"{one.question.id}: {reason}\n  Q: {' // '.join(one.question.turns)}\n  A: {one.answer['text']}"
+        for one, reason in failed
+    )

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from chatbot.exam.baselines import BaselineScore
 from chatbot.exam.flips import Comparison
 from chatbot.exam.golden_scoring import citation_precision, citation_recall, false_answers, wattbot_score
 from chatbot.exam.rates import Rate, Score
@@ -12,12 +11,23 @@ from chatbot.exam.report import GROUPS, Group, Report, exact_quotes, golden_aske
 
 def report_summary(report: Report, *, comparison: Comparison | None = None) -> dict[str, Any]:
     """What `summary.json` holds."""
+    answers = [dict(r.answer) for r in report.results if r.answer]
+    golden = golden_asked(report.results)
     return {
         "identity": asdict(report.identity),
         "failing_only": report.failing_only,
         "total": score_json(report.total),
         **{f"by_{group}": _group(report, group) for group in GROUPS},
-        "baselines": [_baseline(report, b) for b in report.baselines],
+        "baselines": [
+            {
+                "name": b.name,
+                "score": score_json(b.score) if b.score else None,
+                "expected": b.expected,
+                "note": b.note,
+                "p_value": report.p_value(b),
+            }
+            for b in report.baselines
+        ],
         "calibration": [
             {"low": b.low, "high": b.high, "confidence": b.confidence, "accuracy": rate_json(b.accuracy)}
             for b in report.calibration
@@ -27,8 +37,12 @@ def report_summary(report: Report, *, comparison: Comparison | None = None) -> d
             {"threshold": p.threshold, "coverage": p.coverage, "accuracy": rate_json(p.accuracy)}
             for p in report.coverage_curve
         ],
-        "citations": _citations(report),
-        "golden": _golden(report),
+        "citations": {
+            "recall": rate_json(citation_recall(answers)),
+            "precision": rate_json(citation_precision(answers)),
+            "exact": rate_json(exact_quotes(report.results)),
+        },
+        "golden": {"wattbot": wattbot_score(golden), "false_answers": rate_json(false_answers(golden))} if golden else None,
         "proof_found": rate_json(report.proofs) if report.proofs else None,
         "usage": usage(report.results),
         "skipped": [asdict(skipped) for skipped in report.skipped],
@@ -45,31 +59,6 @@ def _group(report: Report, group: Group) -> dict[str, Any]:
         }
         for name, score in report.by(group).items()
     }
-
-
-def _baseline(report: Report, baseline: BaselineScore) -> dict[str, Any]:
-    return {
-        "name": baseline.name,
-        "score": score_json(baseline.score) if baseline.score else None,
-        "expected": baseline.expected,
-        "note": baseline.note,
-        "p_value": report.p_value(baseline),
-    }
-
-
-def _citations(report: Report) -> dict[str, Any]:
-    """After ALCE, and how many quotes stand word for word in their document."""
-    answers = [dict(r.answer) for r in report.results if r.answer]
-    return {
-        "recall": rate_json(citation_recall(answers)),
-        "precision": rate_json(citation_precision(answers)),
-        "exact": rate_json(exact_quotes(report.results)),
-    }
-
-
-def _golden(report: Report) -> dict[str, Any] | None:
-    asked = golden_asked(report.results)
-    return {"wattbot": wattbot_score(asked), "false_answers": rate_json(false_answers(asked))} if asked else None
 
 
 def rate_json(rate: Rate) -> dict[str, Any]:

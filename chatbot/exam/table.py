@@ -2,7 +2,7 @@
 
 from chatbot.exam.flips import Comparison
 from chatbot.exam.golden import GoldenQuestion
-from chatbot.exam.golden_report import report as golden_report
+from chatbot.exam.golden_scoring import report as golden_report
 from chatbot.exam.rates import Score
 from chatbot.exam.report import GROUPS, Report, exact_quotes, golden_asked, usage
 from chatbot.exam.results import Result
