@@ -79,7 +79,7 @@ def _choice(written: Written, inside: str) -> Written:
     pieces = list(_PIECE.finditer(inside))
     if kind := _other_kind(inside, pieces):
         return replace(written, flaw=f"it is {kind} item, which has no options to choose from")
-    # What is right without a weight is the whole answer.
+    # An option that is marked "=" and has no weight is the whole answer.
     weights = [float(m["weight"] or 100 * (m["sign"] == "=")) for m in pieces]
     right = tuple(i for i, m in enumerate(pieces) if m["sign"] == "=" or weights[i] > 0)
     options = tuple(_unescaped(_cut(m["body"], "#")[0]) for m in pieces)

@@ -126,9 +126,8 @@ def _judged_false(option: Option, parts: Sequence[Held]) -> Judged:
     against = sum(h.part.weight * _falsehood([b.features for b in h.on_part], h.together) for h in parts)
     every = [b for h in parts for b in h.on_part]
     about = _shares([_relevance(b.features) for b in every])
-    telling = {id(b): share * (1 + DENIED * denial(b.features)) for b, share in zip(every, about, strict=True)}
-    ranked = sorted(every, key=lambda b: -telling[id(b)])
-    return Judged(option, against, ranked[0], None)
+    telling = [share * (1 + DENIED * denial(b.features)) for b, share in zip(every, about, strict=True)]
+    return Judged(option, against, every[telling.index(max(telling))], None)
 
 
 def _falsehood(evidence: Sequence[dict[str, float]], together: dict[str, float]) -> float:
