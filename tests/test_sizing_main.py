@@ -23,15 +23,15 @@ def test_the_table_shows_the_terms_the_verdict_and_what_to_launch(capsys: pytest
     lines = out.splitlines()
     assert lines[0] == "34B parameters: serve, bf16 weights, 8,192 tokens of context, 1 sequence, us-east-1"
     assert lines[2] == (
-        "Assumed: serving, 56 layers and 8 key/value heads of 128, usual for the size, bf16 weights, one sequence at a time, "
+        "Assumed: serving, 64 layers and 8 key/value heads of 128, usual for the size, bf16 weights, one sequence at a time, "
         "in us-east-1, 50% load, a bf16 cache, 90% of the memory usable."
     )
     assert lines[4:7] == [
         "weights   68.00 GB  34e9 parameters × 2 bytes",
-        "KV cache   1.88 GB  2 × 8 key/value heads × 128 × 56 layers × 8,192 tokens × 1 sequence × 2 bytes",
-        "total     69.88 GB  65.08 GiB",
+        "KV cache   2.15 GB  2 × 8 key/value heads × 128 × 64 layers × 8,192 tokens × 1 sequence × 2 bytes",
+        "total     70.15 GB  65.33 GiB",
     ]
-    assert lines[8] == "NVIDIA L40S GPU: does not fit: needs 65.1 GiB, 40.2 GiB usable"
+    assert lines[8] == "NVIDIA L40S GPU: does not fit: needs 65.3 GiB, 40.2 GiB usable"
     assert [line.split(":")[0] for line in lines[9:15]] == [
         "With that name", "Smallest", "Cheapest", "Least energy", "Least carbon", "Alternatives",
     ]  # fmt: skip

@@ -1,11 +1,17 @@
 """What of a model decides its memory and its speed: read from its row, or assumed from a number of parameters."""
 
+import math
 from dataclasses import dataclass
 
 from chatbot.sizing.facts import Model
 from ingest import Row
 
 _HEAD_DIM = 128
+# Layers and width by size, as Llama 3.1 and 3.2 (1B, 3B, 8B, 70B, 405B), Qwen3 (14B, 32B) and GPT-3 (175B) have them.
+_USUAL = {
+    0.1e9: (12, 768), 1.2e9: (16, 2048), 3.2e9: (28, 3072), 8e9: (32, 4096), 14e9: (40, 5120),
+    32e9: (64, 5120), 70e9: (80, 8192), 175e9: (96, 12288), 405e9: (126, 16384),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +96,23 @@ def count_parameters(model: Model, *, active: bool = False) -> int | None:
 
 
 def assumed(parameters: float) -> tuple[Architecture, str]:
-    """The layers and heads of a model of which only the size is known, and the assumption in a few words.
+    """The layers and heads of a model of which only the size is known, those of the usual decoder nearest in size, and the assumption in a few words.
 
-    A decoder whose width is 128 a layer has 12 x layers x width^2 parameters (Kaplan et al. 2020, table 1): 33 layers for 7B,
-    71 for 70B, 96 for 175B. More parameters never make a smaller cache, as they would if the nearest model lent its layers.
+    A larger size never has fewer layers, so that more parameters never make a smaller cache.
     """
-    layers = (parameters / (12 * _HEAD_DIM**2)) ** (1 / 3)
-    heads = 8 * round(layers / 8) if layers > 8 else max(1, round(layers))
+    layers, hidden = min(_USUAL.items(), key=lambda usual: abs(math.log(parameters / usual[0])))[1]
+    heads = hidden // _HEAD_DIM
     guess = Architecture(
         parameters=parameters,
         active_parameters=parameters,
-        layers=max(1, round(layers)),
-        hidden_size=heads * _HEAD_DIM,
+        layers=layers,
+        hidden_size=hidden,
         attention_heads=heads,
         key_value_heads=min(8, heads),
         head_dim=_HEAD_DIM,
-        full_layers=max(1, round(layers)),
+        full_layers=layers,
     )
-    return (
-        guess,
-        f"{guess.layers} layers and {guess.key_value_heads} key/value heads of {_HEAD_DIM}, usual for the size",
-    )
+    return guess, f"{layers} layers and {guess.key_value_heads} key/value heads of {_HEAD_DIM}, usual for the size"
 
 
 def _embeddings(model: Model) -> float:

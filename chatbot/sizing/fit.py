@@ -38,7 +38,7 @@ _SUPPORT_UNKNOWN = ("Gaudi", "Qualcomm", "T4g")
 _NEURON = re.compile(r"Trainium|Inferentia")
 # The families that Neuron serves, by the name of the model without its maker.
 _NEURON_FAMILIES = re.compile(
-    r"(?:Meta-)?Llama-(?:2|3(?:\.[123])?|4)-|Qwen2\.5-|Qwen3-(?!VL|Coder)|Mistral-7B|Mixtral-8x7B", re.IGNORECASE
+    r"(?:Meta-)?Llama-(?:2|3(?:\.[123])?|4)-|Qwen2\.5-|Qwen3-(?!VL|Coder)", re.IGNORECASE
 )
 NEURON_FAMILIES = Reference(
     "AWS Neuron, vLLM User Guide for NxD Inference and NxD Inference - Production Ready Models",

@@ -3,7 +3,7 @@
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -88,7 +88,7 @@ def size(workload: Workload, facts: Facts | None = None, *, activations: bool = 
     named = _named(sheets, memory, model, workload, facts)
     of_that_name = [fit for fit in fits if _is_named(fit, sheets, workload)]
     # Hardware that does not hold the workload is not what to launch: then all others are open.
-    chosen = _choosable(of_that_name if named and named.fits else fits, workload) or _choosable(fits, workload)
+    chosen = _choosable(of_that_name if named and named.fits else fits, workload, of_that_name) or _choosable(fits, workload, of_that_name)
     return Sizing(
         workload=workload,
         assumptions=assumptions,
@@ -273,10 +273,10 @@ def _order(fit: Fit) -> tuple[object, ...]:
     return not fit.fits, fit.runs != "yes", fit.instances, cost is None, cost or 0.0, fit.name
 
 
-def _choosable(fits: Iterable[Fit], workload: Workload) -> list[Fit]:
+def _choosable(fits: Iterable[Fit], workload: Workload, named: Sequence[Fit]) -> list[Fit]:
     """What may be advised. Each wish gives way where nothing would be left; what does not fit or run is never advised."""
-    asked = workload.vendors or workload.families or workload.instance_type or workload.accelerator
-    holds = [f for f in fits if f.fits and (f.runs == "yes" or (asked and f.runs == "unknown"))]
+    wished = workload.vendors or workload.families
+    holds = [f for f in fits if f.fits and (f.runs == "yes" or (f.runs == "unknown" and (wished or f in named)))]
 
     def has_the_count(fit: Fit) -> bool:
         return workload.accelerators is None or fit.devices == workload.accelerators
