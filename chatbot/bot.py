@@ -29,7 +29,7 @@ from chatbot.scope import SCOPE, is_outside, small_talk
 from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
 from chatbot.sizing.workload import Workload
-from chatbot.sizing_answer import answer_by_sizing
+from chatbot.sizing_answer import answer_by_sizing, continues_sizing
 from chatbot.working import load as load_tables
 from ingest import Index, Place
 
@@ -251,7 +251,8 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
-    known = certain_answer(near, query, index) or (None if is_sure(near, query) else answer_by_sizing(query, index))
+    continued = answer_by_sizing(query, index) if continues_sizing(query, index) else None
+    known = continued or certain_answer(near, query, index) or (None if is_sure(near, query) else answer_by_sizing(query, index))
     if known:
         yield from _known(query, known)
         return

@@ -308,6 +308,8 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
     if not set(columns) - {"price"} or (heard.computed and "price" not in columns and heard.likely["fact_price"] > _SURELY):
         return None
     rows = [known.rows[name][0] for name in names]
+    if "vcpus" in columns and len(rows) == 1 and (counted := _quota(rows[0], heard)):
+        return Told(counted, TYPE, names, ("vcpus",))
     writing = Writing(())
     others = _other_accelerators(heard.said.text, rows, known.accelerators)
     for row in rows[:_SHOWN]:
@@ -316,6 +318,27 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
             verdict = "No" if others else _verdict(heard.said.text, reading.text, cells) if len(rows) == 1 and (cells != [""]) else ""
             writing.line(f"{verdict}: {subject(row)}{told}" if verdict else f"{subject(row)}{told}", row, opening="- " if len(rows) > 1 else "", columns=columns)
     return Told(writing.draft(), TYPE, names, columns) if writing.lines else None
+
+
+_LIMIT_OF_VCPUS = re.compile(r"(?P<limit>\d+)[ -]?vcpus?\b")
+
+
+def _quota(row: Row, heard: Heard) -> Draft | None:
+    """The vCPUs of several instances, or how many a limit of vCPUs is enough for."""
+    each, limit = row.number("vcpus"), _LIMIT_OF_VCPUS.search(heard.said.text)
+    number = heard.said.slots.get("of_them") or heard.said.slots.get("instances") or 0
+    if not each or not (limit or number > 1):
+        return None
+    writing = Writing(())
+    if limit and not number:
+        count = int(int(limit["limit"]) // each)
+        figure = Computed(f"{count} × {row.name}", f"{count}", 1.0, (float(count),))
+        writing.line(f"{count} × {row.name}: each has {each:g} vCPUs, and the limit is {limit['limit']}", row, columns=("vcpus",))
+    else:
+        figure = Computed(f"{number * each:,.0f} vCPUs", f"{number} × {each:g}", 1.0, (float(number), each))
+        writing.line(f"{figure.text}: {number} × {row.name} with {each:g} each", row, columns=("vcpus",))
+    draft = writing.draft()
+    return replace(draft, computed=(figure,), said=f"{heard.said.text} {number} × {row.name} {figure.formula}")
 
 
 _COUNT = re.compile(r"\b(?:(?:the |and )?count|how many|wie ?viele?|combien|cu[aá]nt[ao]s|quant[ei]|number)(?: (?:of|von|de) (?:them|those|these|it|denen))?(?= in\b| has\b| does\b| hat\b|\W*(?:and\b|plus\b|,|[?]|$))|\b(?:four|two|single|one|\d+)[ -]card\b|几(?:块|张|个)|いくつ|\bile kart")
@@ -358,6 +381,8 @@ def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]])
         yield from (name for name, rows in known.items() if rows[0].family in families)
     elif work.instance_type:
         yield work.instance_type
+    elif len(work.families) == 1:
+        yield max((name for name, rows in known.items() if rows[0].family in work.families), key=lambda name: known[name][0].number("vcpus") or 0.0)
 
 
 def _other_accelerators(text: str, rows: Sequence[Row], known: frozenset[str]) -> bool:

@@ -100,11 +100,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         else:
             machines = [_machine(_cheapest_by(work, "", facts, each=True), working) for work in works]
             return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
-    if re.search(r"\bspot\b", question) and not _has_spot_price(asked.workload, facts):
-        raise ReaderError(
-            f"{REFUSAL} The data has no spot price of {asked.workload.instance_type}, which changes all the time: "
-            "`wattwise ingest 'aws://spot-prices?region=us-west-2'` brings those of the last day."
-        )
     if goals <= {Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.COMPARE} and _SUM.search(question) and (told := _together(asked.workload, question, working)):
         return working.draft(*told)
     machines = [_machine(work, working) for work in _typed(works, facts)]
@@ -195,7 +190,7 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
         if not ranked:
             raise ReaderError(f"There is no price of {', '.join(sorted(work.families))} in the data.")
         largest = {i.family: i.name for i in ranked}
-        ends = dict.fromkeys(largest.values() if len(largest) > 1 else (ranked[-1].name, ranked[0].name))
+        ends = dict.fromkeys(largest.values() if len(largest) > 1 or len(works) > 1 else (ranked[-1].name, ranked[0].name))
         found += [replace(work, instance_type=name) for name in ends]
     return found[:4]
 
@@ -257,10 +252,6 @@ def _machine(work: Workload, working: Working) -> _Machine:
     factor, terms = next((t for turn in reversed(working.said[0].split("\n")) if (t := terms_of(as_read(turn)))[1]), (1.0, ""))
     working.say(terms)
     return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,), factor, terms)
-
-
-def _has_spot_price(work: Workload, facts: Facts) -> bool:
-    return any(p.purchase == "spot" for p in facts.prices.get(work.instance_type or "", ()))
 
 
 # --- time -----------------------------------------------------------------------------------------------------------------
@@ -332,6 +323,8 @@ def _devices(machine: _Machine) -> tuple[float, ...]:
 
 
 def _costs(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool) -> list[str]:
+    if len(machines) > 1 and (told := _for_the_same_work(machines, question, working)):
+        return told
     priced = sorted((m for m in machines if m.impact.price), key=lambda m: m.impact.usd_per_hour or 0.0)
     silent = [f"{_no_price(m).removesuffix('.')} {working.cite(*m.rows)}." for m in machines if not m.impact.price]
     if not priced:
@@ -351,10 +344,7 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, '${}', working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
-        if away := [m for m in priced if m.impact.price and m.region != m.impact.price.region]:
-            working.say(missing := f"no price for {' and '.join(dict.fromkeys(m.region for m in away))} in the data: that of us-east-1 is taken")
-            told.append(f"There is {missing} {''.join(dict.fromkeys(_cited(m, working) for m in away))}.")
+        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{_whether(question, machines[0] is least)}{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
         if same or len(others) > 1:
             return told
         gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', '${}', span, working)} more {span[0]}" for span in spans)
@@ -373,6 +363,47 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         difference = f"{others[0].name} costs {gaps} than {least.name}{percent} {_cited(others[0], working)}{_cited(least, working)}."
         return [difference, *told] if differ else [*told, difference]
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
+
+
+_FASTER = re.compile(r"(?P<name>[a-z]+\d[\w.-]*?)(?:['’]?s)? (?:is|are|runs?|being|does|gets?)? ?(?:about |roughly |around |~)?(?P<times>\d+(?:\.\d+)?) ?(?:x|×|times) (?:faster|as fast|quicker|the (?:speed|throughput))")
+_TOKEN_MONEY = re.compile(r"tokens? (?:per|for (?:the|a)|/) ?(?:dollar|\$|usd|buck|money)|(?:cost|price|dollars?|\$)\w* (?:per|/|a|for a) ?(?:\w+ )?(?:m ?)?tok")
+
+
+def _for_the_same_work(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
+    """Machines by what the same work costs on them: by a speed that the question gives, or for tokens by the bound of their memory bandwidth."""
+    facts = working.tables.facts
+    faster, tokens = _FASTER.search(question), _TOKEN_MONEY.search(question) and not any(m.work.tokens_per_second for m in machines)
+    units: list[_Unit] = []
+    for m in machines if faster or tokens else ():
+        instance, hourly = facts.instances[m.work.instance_type or ""], m.impact.figure("usd_per_hour")
+        sheet, number = facts.accelerator(instance), instance.accelerators * (m.work.instances or 1)
+        if not hourly or not number or not sheet or (tokens and not faster and not sheet.bandwidth_gbps):
+            return []
+        cite = f"{_cited(m, working)}{working.cite(*m.rows, *(() if faster else (sheet.row,)))}"
+        if faster:
+            named = faster["name"] in (short(instance.accelerator).lower(), instance.family, instance.name)
+            speed, work = (float(faster["times"]) if named else 1.0), "hour of work of one GPU"
+            work = f"hour of what one {next((short(facts.instances[o.work.instance_type or ''].accelerator) for o in machines if o is not m), '')} does" if named else f"hour of one {short(instance.accelerator)}"
+            divided, shown = number * speed, f"({number:g} × {speed:g})" if speed != 1 else f"{number:g}"
+        else:
+            divided, shown, work = number * (sheet.bandwidth_gbps or 0.0) / 1000, f"({number:g} × {sheet.bandwidth_gbps:.3g} / 1000)", "hour of a TB/s of memory bandwidth"
+        formula = f"({hourly.formula}) × {m.factor:g} / {shown}"
+        given = _given(m, number, divided, sheet.bandwidth_gbps or 1.0, float(faster["times"]) if faster else 1.0)
+        value = hourly.value * m.factor / divided
+        working.note(Computed(text := f"${value:.3f}", formula, 1.0, given))
+        working.say(formula, work)
+        units.append(_Unit(m.name, value, f"{text} for an {work}: ${hourly.value:.6g} / {shown} {cite}", formula, given))
+        working.say(f"${hourly.value:.6g} / {shown}")
+    if len(units) < 2:
+        return []
+    units.sort(key=lambda unit: unit.value)
+    ratio, marks = units[1].value / units[0].value, "".join(dict.fromkeys(re.findall(r"\[\d+\]", units[0].text + units[1].text)))
+    working.note(Computed(times := f"{ratio:.3f}" if ratio < 1.1 else rounded(ratio), f"({units[1].formula}) / ({units[0].formula})", 1.0, (*units[0].given, *units[1].given)))
+    if tokens and not faster:
+        verdict = f"No measured cost per token is in the data; by the bound of memory bandwidth {units[0].name} gives at most {times} times the tokens of {units[1].name} for a dollar, where its software runs the model {marks}."
+    else:
+        verdict = f"{'A tie' if ratio < 1.02 else f'{units[0].name} is cheaper'} for the same work: {units[1].name} costs {times} times as much as {units[0].name} {marks}."
+    return [verdict, *(f"- {unit.name}: {unit.text}." for unit in units)]
 
 
 def _gap(less: _Machine, more: _Machine, name: str, unit: str, span: tuple[str, float], working: Working, scale: float = 1.0) -> str:
@@ -397,7 +428,7 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     spans = _spans(machine.work, question, paid=True)
     hourly = [] if any(hours == 1 for _, hours in spans) else [("an hour", 1.0)]
     terms = f", {machine.terms}" if machine.terms else ""
-    text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name}{terms} {_where(machine, working)} {_cited(machine, working)}."
+    text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name}{terms} {_terms(machine)} {_cited(machine, working)}."
     if machine.work.sequences and machine.work.sequences > 1 and _PER_HEAD.search(question):
         (words, hours), number, known = spans[-1], machine.work.sequences, machine.impact.figure("usd_per_hour")
         assert known
@@ -443,7 +474,7 @@ def _together(work: Workload, question: str, working: Working) -> list[str]:
         formula = " + ".join(parts)
         working.note(Computed(figure := f"${rounded(total, money=True)}", formula, 1.0, tuple(given)))
         working.say(formula, words)
-        told.append(f"{figure} {words} for {names} {_where(machines[0], working)}: {formula} {cite}.")
+        told.append(f"{figure} {words} for {names} {_terms(machines[0])}: {formula} {cite}.")
     return told
 
 
@@ -497,7 +528,16 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         working.note(Computed(text := f"{rounded(month / price)} million tokens", f"{formula} / {price:g}", 1.0, _given(machine, price)))
         working.note(Computed(daily := f"{rounded(month / price / 730 * 24)} million", f"{formula} / {price:g} / 730 × 24", 1.0, _given(machine, price)))
         working.say(f"${price:g}")
-        return [f"From {text} a month on, {daily} a day: at ${price:g} for a million tokens these cost as much as a month of {machine.name}.", *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH)), "", working)]
+        lines = [f"From {text} a month on, {daily} a day: at ${price:g} for a million tokens these cost as much as a month of {machine.name}."]
+        if work.tokens_per_second:
+            own = f"({hourly.formula}) × {machine.factor:g} / ({work.tokens_per_second:g} × 3600) × 1e6"
+            each = hourly.value * machine.factor / (work.tokens_per_second * 3600) * 1e6
+            given = _given(machine, price, work.tokens_per_second, 100)
+            working.note(Computed(full := f"${rounded(each, money=True)}", own, 1.0, given))
+            working.note(Computed(share := f"{rounded(each / price * 100)} %", f"{own} / {price:g} × 100", 1.0, given))
+            working.say(f"{work.tokens_per_second:,g}")
+            lines.insert(0, f"{full} for a million tokens when it is always busy, at {work.tokens_per_second:,g} tokens a second; below {share} utilisation it is dearer than ${price:g} {_cited(machine, working)}.")
+        return [*lines, *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH, tokens_per_second=None)), "", working)]
     if own := own_hardware(question):
         bought, upkeep = own
         if month <= upkeep:
@@ -527,14 +567,33 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         working.say(f"{number_} {work.tokens_per_second:,g}")
         fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=HOURS_A_MONTH), working)
         return [f"{fleet.name}: {text} are needed, and one gives {work.tokens_per_second:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
-    if differ and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and _ALWAYS_ON.search(question) and not work.tokens_per_second:
-        whole = 8760.0 if work.hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
-        saved = work.hours if _WHEN_OFF.search(question) and not re.search(r"weekend|days\b|saturday|sunday", question) else whole - work.hours
-        span = "a year" if whole == 8760 else "a month of 730 hours"
-        told = _over(machine, "usd_per_hour", [(f"less {span}, for the {round(saved, 1):,g} hours that it is off", saved)], "${}", working)
-        working.say(f"{saved:g} {whole:g} {work.hours:g}")
-        return [f"{told}, {_over(machine, 'usd_per_hour', [(f'{span} when it is always on', whole)], '${}', working)} for {machine.name} {_where(machine, working)} {_cited(machine, working)}."]
+    reduced = _DOWN_TO.search(question)
+    if (differ or reduced) and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and (reduced or _ALWAYS_ON.search(question)) and not work.tokens_per_second:
+        return _switched_off(machine, int(reduced["left"].replace("one", "1").replace("zero", "0")) if reduced else 0, question, working)
     return []
+
+
+_DOWN_TO = re.compile(r"\b(?:scal\w+|reduc\w+|cut\w*|drop\w*|shrink\w*|go\w*|from)\b[^;?]{0,40}\bto (?P<left>\d+|zero|one)\b(?! (?:am|pm|o))")
+
+
+def _switched_off(machine: _Machine, left: int, question: str, working: Working) -> list[str]:
+    """What machines save that are off, all but those that are `left`, for a part of the time."""
+    work, hourly = machine.work, machine.impact.figure("usd_per_hour")
+    assert hourly
+    assert work.hours
+    number = work.instances or 1
+    whole = 8760.0 if work.hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
+    off = work.hours if left or (_WHEN_OFF.search(question) and not re.search(r"weekend|days\b|saturday|sunday", question)) else whole - work.hours
+    saved = hourly.value * machine.factor * off * (number - left) / number
+    formula = f"({hourly.formula}) × {machine.factor:g} × {off:.6g} × {number - left} / {number}"
+    span = "a year" if whole == 8760 else "a month of 730 hours"
+    given = _given(machine, off, whole, number - left)
+    working.note(Computed(money := f"${rounded(saved, money=True)}", formula, 1.0, given))
+    working.note(Computed(share := f"{rounded(saved / (hourly.value * machine.factor * whole) * 100)} %", f"{off:.6g} × {number - left} / ({whole:g} × {number}) × 100", 1.0, (*given, 100.0)))
+    which = f"{number - left} of the {number} are" if left else "it is"
+    working.say(f"{off:.6g} {round(off, 1)} {whole:g} {which}")
+    always = _over(machine, "usd_per_hour", [(f"{span} when {'all are' if left else 'it is'} always on", whole)], "${}", working)
+    return [f"{money} less {span}, {share}, for the {round(off, 1):,g} hours that {which} off, {always} for {machine.name} {_terms(machine)} {_cited(machine, working)}."]
 
 
 def _generated(work: Workload, question: str, working: Working) -> str:
@@ -564,12 +623,8 @@ def _cited(machine: _Machine, working: Working) -> str:
     return working.cite(machine.impact.price.row) if machine.impact.price else working.cite(*machine.rows)
 
 
-def _where(machine: _Machine, working: Working) -> str:
-    price = machine.impact.price
-    assert price
-    other = f"; none known for {machine.region}" if machine.region != price.region else ""
-    working.say(other)
-    return f"({price.purchase}, {price.region}, {price.date}{other})"
+def _terms(machine: _Machine) -> str:
+    return machine.impact.price.terms if machine.impact.price else ""
 
 
 def _no_price(machine: _Machine) -> str:
@@ -582,7 +637,7 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
     work, price = machine.work, machine.impact.price
     if not price:
         raise ReaderError(f"{REFUSAL} {_no_price(machine)}")
-    where = f"{_where(machine, working)} {_cited(machine, working)}"
+    where = f"{_terms(machine)} {_cited(machine, working)}"
     hourly = machine.impact.usd_per_hour or 0.0
     if work.budget and (not work.hours or _HOW_LONG.search(question)):
         shown, hours = f"${work.budget:,.0f}", work.budget / hourly
@@ -726,13 +781,23 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working, *,
         times = (most.impact.g_co2_per_hour or 0.0) / (least.impact.g_co2_per_hour or 1.0)
         text = f"{times:.3g}"
         working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, _both(least, most)))
-        verdict = [f"{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
+        whether = _whether(question, machines[0] is least)
+        verdict = [f"{whether}{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
         if differ:
             span = _spans(least.work, question)[0]
             saved = _gap(least, most, "g_co2_per_hour", "{} kg", span, working, 1000.0)
             verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region}{f' than in {most.region}' if places else f' than for {most.name}'} {_sources('g_co2_per_hour', (least, most), working)}.")
     told = [_emitted(m, question, working) for m in known]
     return [*verdict, *(f"- {line}" if len(told) > 1 else line for line in told), *(_worked(m, working) for m in known[:1]), *silent]
+
+
+_IS_LESS = re.compile(r"\b(?:is|are|was|does|do|would|will|can)(?:n['’]?t)? (?:it|that|this|they)\b[^.?;]*?\b(?:(?P<less>lower|less|cheaper|cleaner|greener|better|smaller|reduc\w+|sav\w+)|higher|more|dearer|worse)\b")
+
+
+def _whether(question: str, is_less: bool) -> str:
+    """ "Yes, " or "No, " where it is asked whether what a turn changes is less or more than before."""
+    match = _IS_LESS.search(question)
+    return "" if not match else "Yes, " if bool(match["less"]) == is_less else "No, "
 
 
 def _both(*machines: _Machine) -> tuple[float, ...]:

@@ -1,5 +1,6 @@
 """Sizing questions answered: the verdict and its figure, the arithmetic, what to launch, and what would change it."""
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -7,19 +8,19 @@ from dataclasses import fields, replace
 from typing import Any, Literal
 
 from chatbot.answer import REFUSAL, ReaderError
-from chatbot.computed import Computed
+from chatbot.computed import Computed, numbers
 from chatbot.draft import Draft
 from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
 from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import Asked, Heard, asked_for, hear
-from chatbot.sizing.facts import Price
-from chatbot.sizing.fit import TRAINING, Hardware, hardware, place, runs_on
+from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
+from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place, runs_on
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
 from chatbot.sizing.intent import FACTS
-from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
+from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count, weights
+from chatbot.sizing.own_figures import lines_of
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
@@ -58,13 +59,13 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     if not (tables.facts.models and tables.facts.instances):
         return None
+    if own := _own_figures(query.question, tables, index):
+        return own
     heard = hear(query.question, query.history, tables.known)
     if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, tables.known, index)):
         return _said(f"{REFUSAL} There is no {chip} in the data.")
-    if heard and heard.computed and (region := _unpriced(heard.asked, tables.facts)):
-        return _said(f"{REFUSAL} The data has prices of {DEFAULT_REGION} and none of {region}: `wattwise ingest 'aws://prices?region={region}'` brings them.")
     by_unit = asks_unit(query.question)
-    if heard and heard.computed and heard.label == "fact_price" and not by_unit and (told := tell_rows(query, heard, tables.facts, index)):
+    if heard and heard.computed and heard.label == "fact_price" and not heard.asked.purchase and not by_unit and (told := tell_rows(query, heard, tables.facts, index)):
         return told.draft
     asked = heard.asked if heard and heard.computed else _read_operations(query.question, tables.known)
     if asked is None:
@@ -81,16 +82,55 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     wanted = asked.workload
     if heard and heard.computed and "rival" in heard.said.plain.split() and "instance_type" not in heard.said.slots and not _OWN_CLOUD.search(heard.said.text):
         return _said(f"{REFUSAL} {_NO_ROW}")
+    if reference := _unpriced(asked, tables.facts):
+        return reference
     filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
     if not query.history and not filtered and not by_unit and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
         return None
     if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
-    # A turn that changes slots alone is asked in the words before, without their names and numbers: per GPU stays per GPU.
-    asking = f"{query.question} {heard.frame}" if heard else query.question
-    working = Working(tables, index, ["\n".join([*(turn.question for turn in query.history), asking.strip()])])
-    draft, remark = draft_of(asked, working), _apart(asked, query.question)
-    return replace(draft, text=f"{draft.text}\n{remark}", said=f"{draft.said}\n{remark}") if remark and draft.evidence else draft
+    earlier = "\n".join(turn.question for turn in query.history)
+    parts = ask_parts(query.question, heard, tables.known) if heard else ()
+    working = Working(tables, index, [])
+    first = _conditions(asked, query.question, working)
+    drafts = []
+    for text, part in parts or [(query.question, asked)]:
+        # A turn that changes slots alone is asked in the words before, without their names and numbers: per GPU stays per GPU.
+        working.said.insert(0, f"{earlier}\n{text} {heard.frame if heard else ''}".strip())
+        drafts.append(draft_of(part, working))
+        working.said.append(working.said.pop(0))
+    lines = [draft.text.split("\n") for draft in drafts]
+    if len(drafts) > 1:  # what each part asks, then how it is computed; what would change it is told of one question alone
+        lines = [[told[0] for told in lines], [line for told in lines for line in told[1:2] if not line.startswith(("Use ", "In "))]]
+    written = list(dict.fromkeys(line for part_ in lines for line in part_))
+    bill = _OTHER_BILLS.search(query.question) if _OF_MONEY & set(asked.goals) else None
+    if bill and drafts[0].evidence:
+        working.say(alone := f"This is the instance alone: what {bill.group()} costs is not in the data.")
+        written.append(alone)
+    return replace(drafts[0], text="\n".join([*first, *written]), evidence=tuple(working.evidence), computed=tuple(working.computed), said="\n".join(working.said))
+
+
+def continues_sizing(query: Query, index: Index) -> bool:
+    """Whether a turn changes what was computed for a model: then no answer that was written beforehand is meant."""
+    tables = load(index)
+    if not query.history or not tables.facts.models:
+        return False
+    heard = hear(query.question, query.history, tables.known)
+    return bool(heard and heard.computed and heard.said.slots and heard.asked.before and heard.asked.names_model)
+
+
+def _own_figures(question: str, tables: Tables, index: Index) -> Draft | None:
+    """What the question's own figures come to, with what documents say about that."""
+    working, lines = Working(tables, index, [question, "CO2e"]), []
+    for line in lines_of(as_read(question)):
+        for figure, formula in line.figures:
+            working.note(Computed(figure, formula, 1.0, tuple(numbers(formula))))
+            working.say(formula)
+        evidence = tables.explained(line.about, index) if line.about else None
+        if evidence or not line.about:
+            working.say(*re.findall(r"[\d.,]+", line.text) if not line.figures else ())
+            lines.append(f"{line.text} {working.mark(evidence)}." if evidence else line.text)
+    return working.draft(" ".join(lines)) if lines else None
 
 
 # A generation of a line, or a part number as makers of accelerators write it.
@@ -104,30 +144,59 @@ def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
     return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip), chip.rstrip("s"))))), None)
 
 
-def _unpriced(asked: Asked, facts: Facts) -> str | None:
-    """The Region without a price in the data that a question wants prices of and nothing else; a model beside it can be placed all the same."""
-    if not set(asked.goals) <= {Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE, Goal.AFFORDABLE} or (asked.names_model and asked.goal is not Goal.CHEAPEST):
-        return None
-    everywhere = {price.region for prices in facts.prices.values() for price in prices}
-
-    def priced(work: Workload) -> set[str]:
-        return {price.region for price in facts.prices.get(work.instance_type or "", ())} or everywhere
-
-    return next((work.region for work in (asked.workload, *asked.others) if work.region and work.region not in priced(work)), None)
-
-
+_OF_MONEY = frozenset({Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.TOKEN_COST})
 _OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")
 _BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
-_OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|traffic|bandwidth (?:bill|cost|charge)s?|storage|volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
+_OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|(?:network|data|egress) traffic|bandwidth (?:bill|cost|charge)s?|storage|(?<!ct )volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
 
 
-def _apart(asked: Asked, question: str) -> str:
-    """What a sum of money that is asked for does not hold: other bills, another currency."""
-    if not {Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE} & set(asked.goals):
-        return ""
-    bill = _OTHER_BILLS.search(question)
-    others = f"This is the instance alone: what {bill.group()} costs is not in the data." if bill else ""
-    return " ".join(filter(None, (others, "No exchange rate is in the data, so this is in US dollars." if asked.euros else "")))
+def _lacks_price(asked: Asked, facts: Facts) -> list[str]:
+    """What makes a price that the data does not have: "a Savings Plan", "eu-central-1"."""
+    everywhere = {price.region for prices in facts.prices.values() for price in prices}
+
+    def lacks(work: Workload) -> bool:
+        priced = {price.region for price in facts.prices.get(work.instance_type or "", ())} or everywhere
+        return bool(work.region) and work.region not in priced
+
+    bought = {price.purchase.lower() for price in facts.prices.get(asked.workload.instance_type or "", ())}
+    found = [asked.purchase] if asked.purchase and asked.purchase.lower() not in bought else []
+    return found + list(dict.fromkeys(str(work.region) for work in (asked.workload, *asked.others) if lacks(work)))
+
+
+def _unpriced(asked: Asked, facts: Facts) -> Draft | None:
+    """A price alone that the data does not have, with the one that it has in its place; None where more is asked for."""
+    work, missing = asked.workload, _lacks_price(asked, facts)
+    region = next((name for name in missing if name != asked.purchase), "")
+    placed = asked.names_model and not (asked.goal is Goal.COST and work.instance_type) and not (asked.goal is Goal.CHEAPEST and region)
+    if not missing or placed or not set(asked.goals) <= _OF_MONEY or work.tokens_per_second or work.tokens:
+        return None
+    remedy = f" `wattwise ingest 'aws://prices?region={region}'` brings those of the Region." if region else ""
+    remedy = " `wattwise ingest 'aws://spot-prices?region=us-east-1'` brings those of the last day." if "Spot" in missing else remedy
+    price, number = facts.price(work.instance_type or ""), work.instances or 1
+    if not price:
+        return _said(f"{REFUSAL} {_no_price(missing)}{remedy}")
+    name = f"{number} × {work.instance_type}" if number > 1 else work.instance_type
+    hourly, month = price.usd_per_hour * number, price.usd_per_hour * number * HOURS_A_MONTH
+    return _said(f"{_no_price(missing)} On demand in {price.region}, {name} is ${rounded(hourly, money=True)} an hour, ${rounded(month, money=True)} a month.{remedy}")
+
+
+def _no_price(missing: Sequence[str]) -> str:
+    return f"The data has no price {' or '.join(f'in {name}' if re.search('[0-9]$', name) else f'of {name}' for name in missing)}.".replace("of Spot", "of Spot Instances")
+
+
+def _conditions(asked: Asked, question: str, working: Working) -> list[str]:
+    """What a question asks for that the data cannot price, said before what it can."""
+    if not _OF_MONEY & set(asked.goals):
+        return []
+    missing, said = _lacks_price(asked, working.tables.facts), []
+    if missing:
+        working.say(text := f"{_no_price(missing)} So this is on demand in {DEFAULT_REGION}.")
+        said.append(text)
+    if "Spot" in missing and (evidence := working.tables.explained("Spot", working.index)):
+        said.append(f"Spot costs up to 90% less {working.mark(evidence)}.")
+    if asked.euros:
+        said.append("No exchange rate is in the data, so this is in US dollars.")
+    return [" ".join(said)] if said else []
 
 
 def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
@@ -205,12 +274,17 @@ def draft_of(asked: Asked, working: Working) -> Draft:
 
 
 def _sized(asked: Asked, working: Working) -> Draft:
-    facts = working.tables.facts
-    if (not asked.names_model and asked.goal is not Goal.LARGEST) or (asked.workload.tokens and asked.workload.tokens_per_second):
+    facts, given = working.tables.facts, asked.workload
+    at_own_rate = given.tokens_per_second and (given.tokens or (given.budget_per_hour and not (given.instance_type or given.accelerator)))
+    if (not asked.names_model and asked.goal is not Goal.LARGEST) or at_own_rate:
         return answer_by_hardware(asked, working)
+    if asked.goal is Goal.AFFORDABLE and given.tokens and given.task in TRAINING:
+        asked = replace(asked, goals=(Goal.COST, *asked.goals))
     if asked.goal in (Goal.AFFORDABLE, Goal.WATER):
         return answer_by_hardware(_housed(asked, facts), working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
+    if asked.quantised or (asked.others and asked.goal in (Goal.CHEAPEST, Goal.CHOICE, Goal.COMPARE) and "weights" not in asked.stated):
+        asked = replace(asked, workload=_in_bits_that_fit(asked.workload, facts), others=tuple(_in_bits_that_fit(other, facts) for other in asked.others))
     work, remark = asked.workload, ""
     longest = facts.models[work.model].max_position if work.model else None
     if longest and (work.context or 0) > longest and (asked.term or work.context == ALL_CONTEXT):
@@ -225,6 +299,19 @@ def _sized(asked: Asked, working: Working) -> Draft:
     sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
     draft = _Answer(asked, sizings, working).draft()
     return replace(draft, text=f"{remark}{draft.text}", workloads=tuple(works))
+
+
+def _in_bits_that_fit(work: Workload, facts: Facts) -> Workload:
+    """The workload in the most bits with which the hardware holds it, on one machine if it can; as it is where none do."""
+    if work.weights or work.task not in (None, Task.SERVE):
+        return work
+    for number, form in itertools.product(dict.fromkeys((1 if work.instance_type else None, work.instances)), (Format.BF16, *_SMALLER)):
+        step = replace(work, weights=form, instances=number)
+        sizing = size(_as_sold(step, facts), facts)
+        fit = sizing.named or sizing.cheapest
+        if fit and fit.fits and fit.runs != "no" and (number or 1) >= fit.instances:
+            return work if form is Format.BF16 and number == work.instances else step
+    return work
 
 
 _NO_ACTIVATIONS = re.compile(
@@ -249,7 +336,6 @@ _ASKS_OPERATIONS = re.compile(r"\bflops?\b|\bfloating[- ]point operations\b|\bco
 _CARD_HOURS = re.compile(r"\b(?:gpu|card|chip|accelerator|[a-z]{1,2}\d{2,3}[a-z]?)[- ]?hours?\b|\bhours? of (?:gpu|card)")
 _SECONDS_FOR = re.compile(r"\b(?:how (?:long|many (?:seconds|minutes))|seconds?|second[ei]|secondes|segundos|sekunden|wie lange|time|quanto tempo|combien de temps)\b")
 _TO_WRITE = re.compile(r"(?P<number>\d[\d,]*)[ -]tok(?:en)?s?\b(?! (?:of )?(?:context|prompt)| ?/| per)")
-_MILLION_TOKENS = re.compile(r"million tokens|m tokens|per token|/ ?m ?tok|1m tok|mtok")
 
 
 def _meant(asked: Asked, question: str) -> Asked:
@@ -257,7 +343,7 @@ def _meant(asked: Asked, question: str) -> Asked:
     work, goal = asked.workload, asked.goal
     if goal is Goal.COUNT and work.tokens and work.hours:
         goal = Goal.DEADLINE
-    elif goal is Goal.COST and (work.tokens_per_second or _MILLION_TOKENS.search(question)):
+    elif goal is Goal.COST and work.tokens_per_second:
         goal = Goal.TOKEN_COST
     elif goal is Goal.DIFFERENCE:
         goal = next((g for g in asked.goals if g is not Goal.DIFFERENCE), Goal.COST)
@@ -354,6 +440,7 @@ def _with(work: Workload, slot: str, value: int) -> Workload:
     return replace(work, **changes)
 
 
+_STILL = re.compile(r"\b(?P<still>still|too)\W*(?:\?|$|\b(?:ok|fine|fits?|enough|holds?|works?)\b)|\b(?:does|would|do|will|did)\b.*\bchang\w+")
 _OF_HARDWARE = re.compile(r"\.\w*(?:large|xl|metal|medium|small|micro|nano)\b|^(?:trainium|inferentia|gaudi)")
 
 
@@ -414,9 +501,9 @@ class _Answer:
     def _lines(self) -> Iterator[str]:
         sizing, goal = self._sizings[0], self._asked.goal
         if len(self._sizings) > 1:
-            sides = [self._side(s, a) for s, a in zip(self._sizings[:4], (self._asked.workload, *self._asked.others), strict=False)]
+            sides = [self._side(s) for s in self._sizings[:4]]
             yield self._preferred(self._sizings[:4])
-            yield from (f"- {side}" for side in sides)
+            yield from (f"- {side}" for side in dict.fromkeys(sides))
             yield self._assumed(sizing)
             return
         operations = self._operations(sizing)
@@ -431,7 +518,11 @@ class _Answer:
         if operations and _ASKS_OPERATIONS.search(self._question) and not (sizing.named or self._machine(sizing)):
             yield operations
             return
-        yield self._headline(sizing)
+        yield (headline := self._headline(sizing))
+        if self._asked.stepped_from and headline.startswith("No: "):
+            return
+        if (named := self._machine(sizing)) and goal is Goal.FITS and (left := self._left(sizing, named)):
+            yield left
         if goal in _OF_TRAINING:
             yield operations
         if goal in _OF_DEPLOYMENT and ((shown := self._derivation(sizing)) or goal is Goal.COST):
@@ -490,32 +581,65 @@ class _Answer:
         return f"{'; '.join(told)} {self._work.cite(*sizing.model.rows, *((sheet.row,) if sheet else ()))}".rstrip() + "."
 
     def _preferred(self, sizings: Sequence[Sizing]) -> str:
-        """Which of the sides is cheaper, or emits less, where that is what they are compared by."""
+        """Which of the sides is best by what they are compared by: speed, tokens for the money, carbon, energy, or the price of what holds it."""
         goals = set(self._asked.goals)
         field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
-        if all(s.named and self._per_token(s.named) for s in sizings):
+        fits = [self._deployed(s) for s in sizings]
+        if self._asked.goal in (Goal.THROUGHPUT, Goal.LATENCY):
+            field_ = "decode_tokens_per_second"
+        elif all(fit and self._per_token(fit) for fit in fits):
             field_ = "usd_per_million_tokens"
-        elif field_ == "usd_per_hour" and all((fit := self._deployed(s)) and fit.impact and fit.impact.usd_per_run is not None for s in sizings):
+        elif field_ == "usd_per_hour" and all(fit and fit.impact and fit.impact.usd_per_run is not None for fit in fits):
             field_ = "usd_per_run"  # the dearer machine may be done so much sooner
         regions = len({s.workload.region for s in sizings}) > 1
-        sides = [fit for s in sizings if (fit := self._deployed(s)) and fit.fits and fit.runs != "no" and fit.impact and getattr(fit.impact, field_) is not None]
-        machines = len({self._machine_name(s.named) for s in sizings if s.named}) > 1
-        if 0 < len(sides) < len(sizings) and machines and all(s.named for s in sizings):
-            self._work.say(held := self._machine_name(min(sides, key=_price)))
-            return f"Only {held} will do." if len(sides) == 1 else f"{held} is the cheapest that will do."
-        if len(sides) < len(sizings) or (field_.startswith("usd") and not (machines or goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE})):
+        holding = [n for n, fit in enumerate(fits) if fit and fit.fits and fit.runs != "no" and fit.impact and getattr(fit.impact, field_) is not None]
+        sides = [fit for n in holding if (fit := fits[n])]
+        machines = len({self._machine_name(fit) for fit in fits if fit}) > 1
+        if not sides or not (machines or regions):
+            return "" if machines or not sides else self._same(field_, goals, sizings, sides)
+        best = (max if field_ == "decode_tokens_per_second" else min)(sides, key=lambda side: getattr(side.impact, field_))
+        name = str(sizings[holding[sides.index(best)]].workload.region) if regions else self._machine_name(best)
+        others = [side for side in sides if side is not best]
+        self._work.say(name)
+        if field_ == "usd_per_hour" and len(sides) < len(sizings):
+            return f"Only {name} will do." if not others else f"{name} is the cheapest that will do."
+        if len({getattr(side.impact, field_) for side in sides}) == 1 or len(sides) < len(sizings):
             return ""
-        best = min(range(len(sides)), key=lambda n: getattr(sides[n].impact, field_))
-        name = sizings[best].workload.region if regions else self._machine_name(sides[best])
-        self._work.say(str(name))
-        if len({getattr(side.impact, field_) for side in sides}) == 1:
-            return ""
+        if field_ == "decode_tokens_per_second":
+            return f"{name} is {'faster' if len(others) == 1 else 'the fastest'} by the bound of memory bandwidth: {' '.join(self._times(best, others, field_))}."
+        if field_ == "usd_per_million_tokens" and not self._asked.workload.tokens_per_second and len(others) == 1:
+            times, cite = self._times(best, others, field_)
+            return f"{name} gives {times} the tokens for a dollar, by the bound of memory bandwidth and if it is kept full; no measured figure is in the data {cite}."
+        if field_ == "usd_per_hour" and goals & {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST, Goal.SMALLEST} and Goal.DIFFERENCE not in goals:
+            return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
         of_two = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
         of_many = {"kwh_per_month": "needs the least energy", "kg_co2_per_month": "emits the least"}.get(field_, "is the cheapest")
         verb = of_two if len(sides) == 2 else of_many
         if Goal.DIFFERENCE in goals and len(sides) == 2:
-            return f"{name} {verb}: {self._gap(sides[best], sides[1 - best], field_)}."
+            return f"{name} {verb}: {self._gap(best, others[0], field_)}."
         return f"{name} {verb}."
+
+    def _same(self, field_: str, goals: set[Goal], sizings: Sequence[Sizing], sides: Sequence[Fit]) -> str:
+        """Which of two models, or formats, costs less on the same hardware."""
+        values = [getattr(side.impact, field_) for side in sides]
+        if len(sides) < len(sizings) or len(set(values)) == 1 or not goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE}:
+            return ""
+        return f"{self._machine_name(sides[values.index(min(values))])} is cheaper."
+
+    def _times(self, best: Fit, others: Sequence[Fit], field_: str) -> tuple[str, str]:
+        """How far the best is ahead: its figure against the others', or for money how many times as much it gives; and its marks."""
+        assert best.impact
+        figures = [fit.impact.figure(field_) for fit in (best, *others) if fit.impact]
+        known = [figure for figure in figures if figure]
+        given = tuple(n for fit in (best, *others) for n in self._given(fit)) + tuple(figure.value for figure in known)
+        cite = self._work.cite(*(row for figure in known for row in figure.inputs))
+        if field_ == "decode_tokens_per_second":
+            told = [self._figure(fit, field_, "{}") for fit in (best, *others)]
+            return f"{told[0]} against {' and '.join(told[1:])} tokens a second", cite
+        for figure in known:
+            self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *given)))
+        self._work.note(Computed(text := f"{rounded(known[1].value / known[0].value)} times", f"({known[1].formula}) / ({known[0].formula})", 1.0, (*_CONSTANTS, *given)))
+        return text, cite
 
     def _gap(self, less: Fit, more: Fit, field_: str) -> str:
         """By how much a figure of one deployment is smaller than that of another, in a month or in the time that is given."""
@@ -648,15 +772,8 @@ class _Answer:
             fit = next((f for f in sizing.fits if f.name == named.name), named)
             what = self._machine_name(fit) if fit.instances > 1 else f"1 × {fit.name}"
         else:
-            like = [f for f in sizing.fits if f.accelerator == named.accelerator]
-            most = max((f.devices for f in like), default=1)
-            # ZeRO divides a training over any number of cards, tensor parallelism a model over those of one server.
-            counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
-            each = named.usable_bytes / USABLE / GIB
-            machines = (Hardware(n, each, named.accelerator, named.accelerator.name) for n in counts)
-            placed = ((m, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
-            found = next(((m.devices, p) for m, p in placed if p[3] <= named.usable_bytes), None)
-            name = short(named.accelerator.name)
+            like, name = [f for f in sizing.fits if f.accelerator == named.accelerator], short(named.accelerator.name)
+            most, found = max((f.devices for f in like), default=1), self._fewest(sizing, named)
             if found:
                 devices, (_, _, sharding, needed) = found
                 fit = replace(named, accelerators=devices, sharding=sharding, needed_bytes=needed)
@@ -674,6 +791,16 @@ class _Answer:
         if not fit.fits:
             return f"No number of {fit.name} that was considered holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         return f"At least {what}: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+
+    def _fewest(self, sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
+        """On how few of an accelerator a workload goes, and how; None where no number that was considered holds it."""
+        assert named.accelerator
+        most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
+        # ZeRO divides a training over any number of cards, tensor parallelism a model over those of one server.
+        counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
+        machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.accelerator.name) for n in counts)
+        placed = ((m.devices, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
+        return next(((devices, p) for devices, p in placed if p.needed_bytes <= named.usable_bytes), None)
 
     def _per_rank(self, sizing: Sizing, ranks: int) -> str:
         """What each of several accelerators holds of the model state when ZeRO shards it."""
@@ -701,16 +828,53 @@ class _Answer:
 
     def _verdict(self, sizing: Sizing, fit: Fit) -> str:
         wanted = self._asked.workload.instances or 1
+        if self._asked.stepped_from and (same := self._same_memory(fit)):
+            return same
         answer = {True: "Yes", False: "No"}[fit.fits and fit.instances <= wanted and fit.runs != "no"]
         if fit.verdict == "tight" and fit.runs != "no":
             answer = "Yes, only just" if fit.fits else "Not quite"
         if fit.runs == "unknown" and answer == "Yes":
             answer = "By its memory, yes"
+        if self._asked.quantised and fit.fits:
+            answer += f", in {sizing.workload.weights}" + (f" on one {fit.name}" if fit.instance and wanted == 1 else "")
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
         count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
-        if count:
+        if fit.accelerator and not fit.instance and not fit.fits and (fewest := self._fewest(sizing, fit)):
+            count = f"; {fewest[0]} of them hold it"
+            self._work.say(count)
+        elif count:
             self._work.say(f"{fit.instances} of them")
         return f"{answer}: {_lower(self._need(sizing, fit))}; {self._has(fit)}{count}{caveat}."
+
+    def _same_memory(self, fit: Fit) -> str:
+        """That another size of a family has no more accelerator memory, and which has; nothing where it has more."""
+        facts = self._work.tables.facts
+        before, after = facts.instances[self._asked.stepped_from], fit.instance
+        if not after or before.accelerators != after.accelerators:
+            return ""
+        larger = [i for i in facts.instances.values() if i.family == after.family and i.accelerators > after.accelerators and "metal" not in i.name]
+        more = min(larger, key=lambda i: (i.accelerators, _hourly(i.name, facts)), default=None)
+        self._work.say(before.name, after.name, more.name if more else "", f"{round(fit.usable_bytes / USABLE / 1e9)} GB")
+        has = f"{after.name} has the same accelerator memory as {before.name}, {article(short(after.accelerator))} {short(after.accelerator)} of {round(fit.usable_bytes / USABLE / 1e9)} GB" if after.accelerators == 1 else f"{after.name} has the same {after.accelerators:g} accelerators as {before.name}"
+        rest = f"; in this family more begins with {more.name}, with {more.accelerators:g}" if more else "; no size of this family has more"
+        return f"No: {has} {self._work.cite(before.row, after.row)}{rest}{' ' + self._work.cite(more.row) if more else ''}."
+
+    def _left(self, sizing: Sizing, fit: Fit) -> str:
+        """What weights leave of the usable memory for the cache, in this format and in fewer bits where it is nothing."""
+        if not LEFT_OVER.search(self._question) or sizing.workload.task is not Task.SERVE or not sizing.workload.weights:
+            return ""
+        devices = fit.devices * fit.instances
+        usable, told = fit.usable_bytes * devices, []
+        held = f"{fit.usable_bytes / USABLE:.0f} bytes × {USABLE} × {devices}"
+        for form in (sizing.workload.weights, *(f for f in _SMALLER if BITS[f] < BITS[sizing.workload.weights] - 1)):
+            term = weights(sizing.model, form)
+            if term.bytes < usable:
+                left = self._bytes(usable - term.bytes, f"({held}) - ({term.formula})", usable, devices)
+                told.append(f"{left} of {self._bytes(usable, held, devices)} usable are left beside the weights in {form}")
+                break
+            told.append(f"nothing is left for the cache in {form}")
+        self._work.say(*(f" in {form}" for form in (sizing.workload.weights, *_SMALLER)))
+        return f"{capital('; '.join(told))} {self._work.cite(*self._rows_of(fit), *sizing.model.rows)}."
 
     def _need(self, sizing: Sizing, fit: Fit | None = None) -> str:
         """What a workload needs, and of it each accelerator that it is divided over."""
@@ -742,6 +906,7 @@ class _Answer:
         fit = self._chosen(sizing)
         if fit is None:
             return f"{self._need(sizing)}: no single kind of instance that was considered holds it and is known to run it."
+        changed = self._changed(fit)
         smallest = self._asked.goal is Goal.SMALLEST
         opening = "The smallest that holds it is" if smallest else "The cheapest that holds it is" if self._asked.goal is Goal.CHEAPEST else "Use"
         if self._asked.goal is Goal.COUNT and fit.accelerator and fit.devices * fit.instances > 1:
@@ -752,25 +917,47 @@ class _Answer:
             opening = "Nothing that holds it is within the budget; the nearest is"
         tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)
         just = f"; {self._described(tight)} only just holds it" if tight and fit.within_budget is not False else ""
-        return f"{opening} {self._described(fit)}: {_lower(self._need(sizing, fit))}{just}."
+        return f"{changed}{opening} {self._described(fit)}: {_lower(self._need(sizing, fit))}{just}."
 
-    def _side(self, sizing: Sizing, workload: Workload) -> str:
-        fit = sizing.named or self._chosen(sizing)
+    def _changed(self, fit: Fit) -> str:
+        """Whether the choice of the turn before stands, where that is asked."""
+        asked = _STILL.search(self._question)
+        if not asked or not self._asked.before:
+            return ""
+        try:
+            chosen = size(_as_sold(self._asked.before, self._work.tables.facts), self._work.tables.facts).cheapest
+        except ReaderError:
+            return ""
+        same = bool(chosen) and chosen is not None and (chosen.name, chosen.instances) == (fit.name, fit.instances)
+        self._work.say(self._machine_name(chosen) if chosen else "")
+        verdict = "Yes" if same == bool(asked["still"]) else "No"
+        return f"{verdict}, {'the same as before' if same else f'{self._machine_name(chosen)} before' if chosen else 'nothing before'}. "
+
+    def _side(self, sizing: Sizing) -> str:
+        fit, goal = sizing.named or self._chosen(sizing), self._asked.goal
         if fit is None:
             return f"{self._need(sizing)}: nothing that was considered holds it."
-        goal = self._asked.goal
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
             return self._emission(sizing, told)
+        if goal in (Goal.THROUGHPUT, Goal.LATENCY) and (deployed := self._deployed(sizing)):
+            price = f" {self._price_of(told)}." if told and told.impact and told.impact.price else ""
+            return f"{capital(self._speed(sizing, deployed))}{price}"
         runs = sizing.workload.tokens and {Goal.CHEAPEST, Goal.COST, Goal.DIFFERENCE} & set(self._asked.goals)
+        if goal is Goal.TOKEN_COST and not sizing.workload.tokens_per_second and (deployed := self._deployed(sizing)) and deployed.impact and deployed.impact.price:
+            pace = self._figure(deployed, "decode_tokens_per_second", "{}")
+            return f"{self._machine_name(deployed)}: at most {pace} tokens a second of one sequence, at {self._price_of(deployed)}."
         if (goal in (Goal.COST, Goal.TOKEN_COST) or runs) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
             return self._cost(sizing, told)
         if not sizing.named:
-            return f"{self._need(sizing)}: {self._described(fit)}."
+            alike = fit.accelerators == 1 and sizing.memory.bytes == self._sizings[0].memory.bytes
+            return f"{self._described(fit)}." if alike else f"{self._described(fit)}: {_lower(self._need(sizing, fit))}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
         if fit.runs == "no":
             return f"{self._machine_name(fit)}: does not run it, {fit.caveats[0]}; {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         price = f"; {self._price_of(told)}" if told and told.fits and fit.fits else ""
+        if fit.fits and fit.accelerators == 1 and sizing.memory.bytes == self._sizings[0].memory.bytes and sizing is not self._sizings[0]:
+            return f"{self._machine_name(fit)}: {holds}; {self._has(fit)}{price}."
         return f"{self._machine_name(fit)}: {holds}, {_lower(self._need(sizing, fit))}; {self._has(fit)}{price}."
 
     # figures of a deployment
@@ -790,15 +977,17 @@ class _Answer:
         elif work.tokens and fit.impact.usd_per_run:
             took = self._span(fit, "training_hours_low", 1.0)
             spans = [f"{'About' if work.mfu else 'At least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours at {self._share(work, best=True)}", *spans]
+            if work.budget:
+                self._work.say(f"${work.budget:,.0f}")
+                spans[0] = f"{'Yes' if fit.impact.usd_per_run <= work.budget else 'No'}, with ${work.budget:,.0f}: it takes {spans[0][:1].lower()}{spans[0][1:]}"
         day = _A_DAY.search(self._question)
         if not work.tokens:
             spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
         assert price
-        where = self._where(price)
         fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
         figure = fit.impact.figure("usd_per_million_tokens" if "million tokens" in spans[0] else "training_hours_low" if work.tokens else "")
         rows = (*(figure.inputs if figure else ()), price.row)
-        return f"{', '.join(spans)} on {self._machine_name(fit)} {where} {self._work.cite(*rows)}{fits}."
+        return f"{', '.join(spans)} on {self._machine_name(fit)} {price.terms} {self._work.cite(*rows)}{fits}."
 
     def _per_token(self, fit: Fit) -> bool:
         return bool(self._asked.goal is Goal.TOKEN_COST and fit.impact and fit.impact.usd_per_million_tokens)
@@ -853,7 +1042,12 @@ class _Answer:
         sold = fit if fit.instance else next((f for f in sizing.fits if f.accelerator == fit.accelerator and f.accelerators == fit.accelerators), None)
         if Goal.COST in self._asked.goals and sold and sold.impact and sold.impact.usd_per_run is not None and sold.impact.price:
             price = sold.impact.price
-            cost = f" It costs {'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run', '${}')} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {self._where(price)} {self._work.cite(price.row)}."
+            costs = f"{'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run', '${}')}"
+            if low != high and sold.impact.usd_per_hour:
+                dearest = f"${rounded(sold.impact.usd_per_hour * high, money=True)}"
+                self._work.note(Computed(dearest, f"{sold.impact.usd_per_hour:.6g} × {high:.6g}", 1.0, (sold.impact.usd_per_hour, high)))
+                costs = f"{self._figure(sold, 'usd_per_run', '${}')} to {dearest}"
+            cost = f" It costs {costs} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {price.terms} {self._work.cite(price.row)}."
         return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{self._unless_it_fits(sizing, fit)}"
 
     def _trained(self, sizing: Sizing, fit: Fit) -> str:
@@ -1023,6 +1217,8 @@ class _Answer:
         work, named = sizing.workload, self._machine(sizing)
         if self._asked.goal is Goal.LARGEST:
             return self._larger(sizing)
+        if self._asked.quantised and named and named.fits and work.weights in _SMALLER:
+            return self._wider(sizing)
         if self._asked.goal in (Goal.COUNT, *_SOLVED, *_OF_DEPLOYMENT) or self._wants_any_count():
             return ""
         if work.task in TRAINING and work.task is not Task.QLORA and named and not named.fits:
@@ -1046,6 +1242,16 @@ class _Answer:
                 self._assume(smaller)
                 return f"{what} {self._described(after)} is enough."
         return ""
+
+    def _wider(self, sizing: Sizing) -> str:
+        """What it would need in more bits than those that fit."""
+        told = []
+        for form in (Format.BF16, Format.INT8):
+            if sizing.workload.weights and BITS[form] > BITS[sizing.workload.weights] + 1:
+                other = size(replace(sizing.workload, weights=form), self._work.tables.facts)
+                self._assume(other)
+                told.append(f"{self._bytes(other.memory.bytes, ' + '.join(f'({t.formula})' for t in other.memory.terms))} in {form}")
+        return f"It needs {' and '.join(told)} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
     def _larger(self, sizing: Sizing) -> str:
         """How large a model fits in fewer bits."""
@@ -1080,8 +1286,8 @@ class _Answer:
         if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
             return f"{name}{accelerators}, no on-demand price published {self._work.cite(*self._rows_of(fit))}"
         price = fit.impact.price
-        where = self._where(price)
-        return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour', '${}')} an hour {where} {self._work.cite(*self._rows_of(fit), price.row)}"
+        month = f", {self._figure(fit, 'usd_per_month', '${}')} a month" if self._asked.workload.budget_per_month else ""
+        return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour', '${}')} an hour{month} {price.terms} {self._work.cite(*self._rows_of(fit), price.row)}"
 
     def _accelerators(self, fit: Fit) -> str:
         """How many of which one machine has; of some it has a part of one."""
@@ -1094,14 +1300,7 @@ class _Answer:
     def _price_of(self, fit: Fit) -> str:
         if not fit.impact or not fit.impact.price:
             return f"no on-demand price of {fit.name} published {self._work.cite(*self._rows_of(fit))}"
-        return f"{self._figure(fit, 'usd_per_hour', '${}')} an hour on {self._machine_name(fit)} {self._where(fit.impact.price)} {self._work.cite(fit.impact.price.row)}"
-
-    def _where(self, price: Price) -> str:
-        """How, where and when a price holds; that of another region where the one asked for has none."""
-        asked = self._asked.workload.region
-        other = f"; none known for {asked}" if asked and asked != price.region else ""
-        self._work.say(asked or "")
-        return f"({price.purchase}, {price.region}, {price.date}{other})"
+        return f"{self._figure(fit, 'usd_per_hour', '${}')} an hour on {self._machine_name(fit)} {fit.impact.price.terms} {self._work.cite(fit.impact.price.row)}"
 
     def _machine_name(self, fit: Fit) -> str:
         if not fit.instance:

@@ -9,7 +9,7 @@ from typing import Any
 from chatbot.answer import Turn
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
-from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, number_of, read_question
+from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, number_of, read_question, sizes_of
 from chatbot.sizing.workload import Format, Task, Workload
 from ingest import known_words
 
@@ -31,6 +31,8 @@ class Asked:
     `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
     4 bits"), `unknown` a model or an instance type that is named and not known. `term` is the one term of the memory that is
     asked for, `euros` says that money is given in them, `by_pace` that so much a second is wanted and one machine's share given.
+    `purchase` is how it is to be paid for where that is not on demand, `quantised` says that fewer bits are welcome, and `stepped_from` is
+    the type of which another size of its family is asked for. `before` is the workload of the turn before, with which "still?" compares.
     """
 
     workload: Workload
@@ -41,6 +43,10 @@ class Asked:
     term: str | None = None
     euros: bool = False
     by_pace: bool = False
+    purchase: str = ""
+    quantised: bool = False
+    stepped_from: str = ""
+    before: Workload | None = None
 
     @property
     def goal(self) -> Goal:
@@ -88,6 +94,37 @@ def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked
     return heard.asked if heard and heard.computed else None
 
 
+# Where a question asks for something more: a new sentence, or "and" before a word that asks.
+_PART = re.compile(
+    r"(?<=[?.!;])\s+|,?\s+(?:and|und|et|y|plus)\s+(?=(?:(?:then|also|roughly|about|approximately)\s+)*(?:how|what|which|at (?:what|which)|does|is|are|will|can|with|wie|was|combien|quel|cu[aá]nto)\b)", re.IGNORECASE
+)
+_ASKS = re.compile(r"\?|\b(?:how|what|which|does|is it|will|can|size|wie|was|reicht|combien|cu[aá]nto|quanto)\b", re.IGNORECASE)
+# What is left beside a workload is told with it.
+LEFT_OVER = re.compile(r"\b(?:left(?! on| running)|remain\w*|headroom|to spare|übrig)\b", re.IGNORECASE)
+
+
+def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Asked], ...]:
+    """The parts of a question that asks for several things, each completed from the whole of it; nothing where it asks for one."""
+    texts = [part for part in _PART.split(question) if part and part.strip()]
+    if len(texts) < 2 or not heard.computed:
+        return ()
+    parts: dict[tuple[object, ...], tuple[str, Asked]] = {}
+    last = heard
+    for text in texts:
+        # Of another part only what it asks goes on, what is said of the workload holds for all: unless "and then with fp8" changes that part.
+        part = _hear(text, last if _FURTHER.match(text) else replace(heard, label=last.label), known)
+        last = part if part.computed else last
+        if not (_ASKS.search(text) or _FURTHER.match(text)) or LEFT_OVER.search(text):
+            continue
+        if not part.computed or part.asked.unknown:
+            return ()
+        told = any(part.asked.workload == other.workload and part.asked.goal in other.goals and part.asked.term == other.term for _, other in parts.values())
+        if not told:
+            parts[part.asked.goal, part.asked.term, part.asked.workload] = (text, part.asked)
+    return tuple(parts.values()) if len(parts) > 1 else ()
+
+
+_FURTHER = re.compile(r"\W*(?:and then|then|and) with\b", re.IGNORECASE)
 _COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi|h+m+|ouch|wow|oh|ah|uff|haha|lol|alright|right|interesting|sure|merci|gracias|grazie)\b\W*)*", re.IGNORECASE)  # fmt: skip
 _LEAD = re.compile(
     r"\W*(?:(?:ok(?:ay)?|haha|lol|hm+|oh|no|well|thanks)\b\W*)*(?:and|but|so|then|also|now|what about|how about|what if|same|instead|und|what would change|swap|switch|move|change|replace|make (?:it|that)|sorry|sry|oops|wait|actually|i (?:actually )?(?:have|mean|meant)|rather|y|et|und in)\b"
@@ -145,9 +182,10 @@ def _stranger(question: str, said: Said, before: Heard) -> str | None:
 def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Heard:
     """What is asked: by the question alone where it can stand so, else by what it changes of the turns before."""
     alone = probabilities(said, None)
-    label, likely = _likeliest(alone, _CLAIMED)
+    claimed = _claimed(said)
+    label, likely = _likeliest(alone, claimed)
     asked = asked_for(said, label, None, known)
-    computed = likely >= _CLAIMED and can_be_computed(label, asked) and len(question) <= _LONGEST
+    computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST
     if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
         return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": what comes next is asked of it
     if before and not before.computed and before.label not in COMPUTED and _is_bare(said):
@@ -164,6 +202,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
             return Heard(leaning, changed, computed=True, said=said, likely=after)
         if leaning in FACTS and (not said.slots or label in FACTS or not computed):
             return Heard(leaning, changed, computed=False, said=said, likely=after)  # "and its layers?", between questions on its memory
+        if not computed and before.computed and before.asked.names_model and said.slots.keys() & _OF_MODEL and not _ASKS.search(question):
+            return Heard(before.label, asked_for(said, before.label, before, known), computed=True, said=said, likely=after)  # "20 users at the same time at the peak."
         if not computed and said.slots and not said.goals and "?" not in question:
             return Heard(label, changed, computed=False, said=said, likely=after)  # "Four of them.", before what is asked of them
         if not computed:
@@ -171,6 +211,16 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     return Heard(label, asked, computed, said, likely=alone)
 
 
+def _claimed(said: Said) -> float:
+    """How likely a question must be computed: less where a model stands beside machines to choose from, or beside one that it is to fit."""
+    if not said.slots.keys() & {"model", "parameters"} or said.slots.get("task") not in (None, Task.SERVE):
+        return _CLAIMED
+    options = bool(said.several.get("instance_type")) and bool(_EITHER.search(said.text) or _WHAT_TO_TAKE.search(said.text))
+    return _OPTIONS if options else _PLACED if Goal.FITS in said.goals and said.slots.keys() & _HARDWARE else _CLAIMED
+
+
+_OPTIONS, _PLACED = 0.1, 0.35
+_WHAT_TO_TAKE = re.compile(r"\b(?:what|which)\b[^.?]*\b(?:would|should|do) (?:you|we|i) (?:run|take|use|pick|choose|serve|host)\b")
 _STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
 
 
@@ -190,6 +240,7 @@ _PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dea
 HOLDS_TOGETHER = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|(?:many|how much) (?:times|more|less|\w+er))\b|\b(?:which|second|first|former|latter|both|two|other)\b.*\b(?:more|less|worse|better|(?!number|other|power)\w{3,}er)\b")
 _MOVES = re.compile(r"\b(?:mov(?:e|ing)|replac(?:e|ing)|swap(?:ping)?|migrat(?:e|ing)|switch(?:ing)?|chang(?:e|ing)|going|go|trad(?:e|ing)|upgrad(?:e|ing)|from|pasar|wechsel\w*|passer)\b.*\b(?:to|for|by|with|into|a|auf|à)\b")
 _DIFFERS = re.compile(r"\b(?:premium|avoid(?:ed)?|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
+_IS_LESS = re.compile(r"\b(?:is|are|was|does|do|would|will|can)(?:n['’]?t)? (?:it|that|this|they)\b[^.?;]*\b(?:lower|less|cheaper|cleaner|greener|better|smaller|higher|more|dearer|worse)\b")
 # What is said of a model alone.
 _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage", "optimizer", "recompute", "lora_rank"})
 
@@ -265,7 +316,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL | {"two paces"},),
     "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | _MONEY),
     "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
-    "affordable": (_HARDWARE, _MONEY | {"kwh"}),
+    "affordable": (_HARDWARE | {"tokens"}, _MONEY | {"kwh"}),
     "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE | _MONEY,),
     "cost": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_per_tokens": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_difference": (_MODEL | _HARDWARE,),
     "fact_price": (_HARDWARE,),
@@ -327,6 +378,7 @@ _TERMS = {"weights": "weights", "kv_cache": "KV cache"}
 _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
 _EACH_TOKEN = re.compile(r"\bper-token\b|\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
 _PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\b(?:token|between tokens)\b|\btpot\b|\binter-?token\b")
+_FOR_TOKENS = re.compile(r"\btokens? (?:per|for (?:the|a)|/) ?(?:dollar|\$|usd|buck|money)|\b(?:cost|price|dollars?|\$|usd)\w* (?:per|/|a|for a) ?(?:\w+ )?(?:m ?)?tok(?:en)?s?\b|million tokens|\bm tokens|per token|/ ?m ?tok|1m tok|mtok")
 # "Which costs less?" wants the one, and then by how much.
 _WHICH = re.compile(r"\b(?:which|welche[rs]?|qu[eé]l(?:le)?|cu[aá]l|qual[e]?)\b")
 # What may be asked beside the figure that leads.
@@ -344,6 +396,8 @@ def _goals(label: str, said: Said, before: Heard | None) -> tuple[Goal, ...]:
         leads = Goal.COST
     if leads is Goal.THROUGHPUT and _PER_TOKEN.search(said.text):
         leads = Goal.LATENCY
+    if leads in (Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST) and "tokens" not in said.slots and _FOR_TOKENS.search(said.text):
+        leads = Goal.TOKEN_COST
     return tuple(dict.fromkeys((leads, *(beside if leads not in _IMPACTS else ()))))
 
 
@@ -351,9 +405,14 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     """The question's own workload, or the one before with the slots that it changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)
-    bare, them, epochs, kilowatts, share = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "kilowatts", "hours_share"))
+    bare, them, epochs, kilowatts, share, of_tokens = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "kilowatts", "hours_share", "tokens_share"))
     if share:
         slots.setdefault("hours", (work.hours or MONTH_HOURS) * share)
+    if of_tokens and work.tokens:
+        slots.setdefault("tokens", work.tokens * of_tokens)
+    stepped_from = work.instance_type if said.steps and work.instance_type and (size := _next_size(work.instance_type, said.steps, known)) else ""
+    if stepped_from:
+        slots.setdefault("instance_type", size)
     if before and (picked := _picked(said, before, known)):
         slots.setdefault("instance_type", picked)
     elif len(families := slots.get("families", ())) == 1 and not slots.keys() & {"model", "parameters", "accelerators", "accelerator_memory_gb"} and set(said.goals) & {Goal.SMALLEST, Goal.CHEAPEST}:
@@ -377,6 +436,8 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots.setdefault("context", 1)
     if bare and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:
         slots.setdefault("instance_type", other)
+    if work.accelerator and "accelerator_memory_gb" in slots and "accelerator" not in slots and _THE_ONES.search(said.text):
+        slots["accelerator"] = work.accelerator  # "and with the 80 GB ones"
     if them:
         slots["accelerators" if work.accelerator or (work.accelerators and not work.instance_type) else "instances"] = them
     names_model = work.model is not None or work.parameters is not None
@@ -403,8 +464,14 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         cleared |= {"weights", "cache"}
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
+    placed = first.model is not None or first.parameters is not None
+    if placed and not slot and len(first.families) > 1 and _EITHER.search(said.text):
+        # "g5, g6 or inf2?": of each the least that holds the model.
+        ranked = sorted(first.families, key=said.text.find)
+        first, said = replace(first, families=frozenset(ranked[:1])), replace(said, several={"families": [{"families": frozenset({name})} for name in ranked[1:]]})
+        slot = "families"
     paces = said.several.get("tokens_per_second", [])
-    several = said.several[slot] if slot else []
+    several = [_option(changes, placed=placed) for changes in said.several[slot]] if slot else []
     if len(paces) == len(several):
         several = [{**changes, **pace} for changes, pace in zip(several, paces, strict=True)]  # "g5 gives 900 tokens/s, g6 650"
     if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
@@ -419,10 +486,39 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
             elif before.asked.others:
                 changes = {slot: value for slot, value in slots.items() if slot in _EMPTY}
                 others = tuple(replace(other, **changes) for other in before.asked.others)
-        elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and _DIFFERS.search(said.text):
+        elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and (_DIFFERS.search(said.text) or _IS_LESS.search(said.text)):
             others = (replace(before.asked.workload, hours=first.hours, load=first.load),)
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
-    return Asked(first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros, label == "count" and len(paces) == 1)
+    return Asked(
+        first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros, label == "count" and len(paces) == 1,
+        _purchase(said, before), said.quantised or bool(before and before.asked.quantised and "weights" not in slots), stepped_from,
+        before.asked.workload if before and before.computed else None,
+    )  # fmt: skip
+
+
+_EITHER = re.compile(r"\b(?:or|vs\.?|versus|against|oder|ou)\b")
+
+
+def _option(changes: Mapping[str, Any], *, placed: bool) -> dict[str, Any]:
+    """The slots of a further option: a family among types is its largest, for a model the least of it that holds that."""
+    if changes.get("families") and "instance_type" in changes:
+        return {slot: value for slot, value in changes.items() if slot != "families"} | ({"families": changes["families"], "instance_type": None} if placed else {})
+    return dict(changes)
+
+
+def _purchase(said: Said, before: Heard | None) -> str:
+    purchase = said.purchase or (before.asked.purchase if before else "")
+    return "" if purchase == "on demand" else purchase
+
+
+def _next_size(name: str, steps: int, known: Known) -> str | None:
+    """The type so many sizes above or below in the same family; None where there is none."""
+    sizes = [size for size in sizes_of(name.partition(".")[0], known) if "metal" not in size]
+    place = sizes.index(name) + steps if name in sizes else -1
+    return sizes[place] if 0 <= place < len(sizes) else None
+
+
+_THE_ONES = re.compile(r"\b(?:ones?|version|variant|kind)\b")
 
 
 def _picked(said: Said, before: Heard, known: Known) -> str | None:

@@ -110,6 +110,11 @@ class Price:
     date: str
     row: Row
 
+    @property
+    def terms(self) -> str:
+        """How, where and when it holds."""
+        return f"({self.purchase}, {self.region}, {self.date})"
+
 
 @dataclass(frozen=True, slots=True)
 class Host:

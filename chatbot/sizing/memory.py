@@ -144,9 +144,10 @@ def kv_cache(model: Architecture, form: Format, tokens: int, sequences: int) -> 
         each = f"2 × {model.key_value_heads} key/value heads × {model.head_dim}"
         source = _GROUPED if model.key_value_heads < model.attention_heads else _CACHE
     positions = model.full_layers * tokens + model.sliding_layers * kept
-    spread = f"{model.full_layers} layers × {tokens:,} tokens"
+    spread = f"{model.full_layers} layers × {tokens:,} token{'s' if tokens > 1 else ''}"
     if model.sliding_layers:
-        spread = f"({spread} + {model.sliding_layers} layers × {kept:,} tokens)"
+        slid = f"{model.sliding_layers} layers × {kept:,} tokens"
+        spread = f"({spread} + {slid})" if model.full_layers else slid
         source = _WINDOW
     formula = f"{each} × {spread} × {sequences:,} {'sequence' if sequences == 1 else 'sequences'} × {_bytes(size)}"
     return Term("KV cache", values * positions * sequences * size, formula, source, model.rows)

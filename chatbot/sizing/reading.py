@@ -79,6 +79,12 @@ class Said:
     """The question with what was read replaced by plain words: "does MODEL fit on GPU"."""
     number: str = ""
     """The one number that no slot took: "and at 20,000?"."""
+    purchase: str = ""
+    """How it is to be paid for: "Spot", "a Savings Plan", "on demand"."""
+    quantised: bool = False
+    """Whether quantising is spoken of without a format: "we could quantise it"."""
+    steps: int = 0
+    """How many sizes up or down in the same family: "the next size up"."""
 
 
 @dataclass(slots=True)
@@ -137,7 +143,21 @@ def read_question(question: str, known: Known) -> Said:
     return Said(
         text, reading.slots, reading.several, goals,
         (named.unknown if named and not reading.slots.keys() & {"parameters", "model"} else None) or unknown, term, euros, plain, left[0] if len(left) == 1 else "",
+        purchase=next((name for name, written in listed("purchases") if written.search(text if len(text.split()) <= _STORY else _SENTENCE.split(text)[-1])), ""),
+        quantised=bool(_QUANTISED.search(text)) and "weights" not in reading.slots,
+        steps=_steps(text),
     )  # fmt: skip
+
+
+# In a longer text a way to pay stands that the question need not turn on, unless its last sentence names it.
+_STORY, _SENTENCE = 30, re.compile(r"(?<=[.?!])\s+")
+_QUANTISED = re.compile(r"\bquanti[sz]\w*")
+_STEP = re.compile(r"\b(?:next|one) (?:instance )?size (?:up|bigger|larger|(?P<down>down|smaller))\b|\bnext (?:bigger|larger|(?P<down_>smaller)) (?:size|one|instance)\b|\bnext size\b")
+
+
+def _steps(text: str) -> int:
+    match = _STEP.search(text)
+    return 0 if not match else -1 if match["down"] or match["down_"] else 1
 
 
 def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | None]:
@@ -182,8 +202,12 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     reading.stand_in("region")
     _take_people(reading)
     reading.stand_in("users")
-    reading.fill("task", _tasks(_take_listed(Reading(reading.text), "tasks")))
+    reading.fill("task", _tasks(_take_listed(Reading(_TUNED_BEFORE.sub(" ", reading.text)), "tasks")))
     return unknown, named
+
+
+# "Serve a fine-tuned Llama": it is served, and tuned no more.
+_TUNED_BEFORE = re.compile(r"\b(?:an?|the|our|my|own|this|that|already|unser\w*|ein\w*) (?:\w+ )?(?:fine-?\s?tuned?|trained)(?! (?:on|with)\b)(?=[ |])")
 
 
 @cache
@@ -300,6 +324,11 @@ def _sizes(known: Known) -> dict[str, tuple[str, ...]]:
     for name in sorted(known.types, key=lambda name: _largeness(name.partition(".")[2])):
         found.setdefault(name.partition(".")[0], []).append(name)
     return {family: tuple(names) for family, names in found.items()}
+
+
+def sizes_of(family: str, known: Known) -> tuple[str, ...]:
+    """The types of a family, the smallest first."""
+    return _sizes(known).get(family, ())
 
 
 def _largeness(size: str) -> float:
@@ -451,7 +480,7 @@ _LOAD_WORD = r"(?:load|loaded|utili[sz]ed|in use|carico|utili[sz]ation|util|usag
 _PERCENT = r"\s?(?:%|percent|prozent)"
 _LOAD = _compiled(
     rf"(?:(?:at |under |à |bei |unter )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?){_PERCENT} (?:gpu |average |of |de )?{_LOAD_WORD}"
-    rf"|{_LOAD_WORD}(?: factor| rate)?(?:\s?[:=]|\s(?:of|at|is|von|de|around|about|only|just|for|roughly|some|zu|nur))*\s(?P<behind>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
+    rf"|{_LOAD_WORD}(?: factor| rate)?(?:\s?[:=]|\s(?:of|at|is|von|de|around|about|only|just|like|for|roughly|some|zu|nur))*\s(?P<behind>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
     rf"|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?(?:(?:gpu|card|chip|accelerator)[\s-])?{_LOAD_WORD}"
     r"|(?:half|fully) (?:busy|loaded|utili[sz]ed|used|occupied)|half (?:of )?the time"
     r"|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )(?:its |their |the )?max(?:imum)?(?: power|(?=\s?[,.;?!)]|$| for| over))|maxed out|vol?llast|vollauslastung|plein régime|pleno rendimiento|pełn\w+ obciążeni\w+))"
@@ -499,15 +528,16 @@ _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(
 
 # What hardware of one's own costs, and a share of the hours before.
 PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
-_HOURS_SHARE = _compiled(r"(?P<share>half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as) (?:hours|long|schedule|running time|uptime)(?!\w)")
-_TIMES_AS_LONG = {"half": 0.5, "twice": 2.0, "double": 2.0, "a third": 1 / 3, "one third": 1 / 3, "a quarter": 0.25, "a fifth": 0.2, "a tenth": 0.1, "three times": 3.0, "triple": 3.0}
+_SHARE_OF_BEFORE = _compiled(r"(?P<share>halve|half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)(?: training)? (?:(?P<hours>hours|long|schedule|running time|uptime)|tokens|data)(?!\w)")
+_TIMES_AS_MUCH = {"halve": 0.5, "half": 0.5, "twice": 2.0, "double": 2.0, "a third": 1 / 3, "one third": 1 / 3, "a quarter": 0.25, "a fifth": 0.2, "a tenth": 0.1, "three times": 3.0, "triple": 3.0}
 
 
 def _take_amounts(reading: Reading) -> None:
     """Energy, a speed, a sum of money, and the compute and the bandwidth of an accelerator that are given."""
     if re.search(r"\b(?:buy|bought|used|second[- ]hand|offered|own|purchase\w*|colo\w*|on[- ]prem\w*)\b", reading.text):
         reading.take(PURCHASE)
-    reading.fill("hours_share", [_TIMES_AS_LONG[m["share"]] for m in reading.take(_HOURS_SHARE)])
+    for match in reading.take(_SHARE_OF_BEFORE):
+        reading.fill("hours_share" if match["hours"] else "tokens_share", [_TIMES_AS_MUCH[match["share"]]])
     for match in reading.take(_TFLOPS):
         reading.fill("tflops", [_value(match["number"]) * (1000.0 if match["scale"].startswith("p") else 1.0)])
         if match["share"] or match["reached"]:
@@ -561,7 +591,7 @@ _TOKENS = _compiled(
 
 # "12.4M rows x 512 tok", "90k tickets of about 700 tokens each".
 _ROWS = _compiled(
-    rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|b|thousand|million|billion)?\s(?:[a-z]+\s){{0,2}}?(?P<noun>[a-z]{{3,}}s)\s?(?:[x×*,]|of|at|with|averaging|à|each|\()\s?(?:each )?(?:with |of |is |are |averaging |at )?(?:about |around |roughly |~|ca\.? |on average |avg\.? )?"
+    rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|b|thousand|million|billion)?\s(?:[a-z]+\s){{0,2}}?(?P<noun>[a-z]{{3,}}s)\s?(?:[x×*,]|of|at|with|avg\.?|average|averaging|à|each|\()\s?(?:each )?(?:with |of |is |are |averaging |at )?(?:about |around |roughly |~|ca\.? |on average |avg\.? )?"
     rf"(?P<each>{_NUMBER})\s?(?P<each_scale>k)?\s?tok(?:en)?s?(?: each| on average| apiece| long)?(?!\w|\s?(?:/|per))"
 )
 _CALLED = re.compile(r"users?|people|requests?|sequences?|sessions?|chats?|quer(?:y|ies)|prompts?|clients?|streams?|conversations?|gpus?|agents?|customers?|developers?|staff")
@@ -607,7 +637,7 @@ _OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|
 # As long as the model takes.
 ALL_CONTEXT = 10**12
 _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
-_NO_CONTEXT = re.compile(r"[\s-]?(?:(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
+_NO_CONTEXT = re.compile(r"[\s-]?(?:(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|sequences|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|sequences|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
 
 
 def _take_whole_context(reading: Reading) -> None:
@@ -642,7 +672,12 @@ _SEQUENCES = _compiled(
 )
 
 
+# "200 daily users", "a team of 4": who is served over a day, and who does the work.
+_NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k? (?:(?:daily|monthly|registered) (?:active )?)+(?:users|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget))))(?!\w)")
+
+
 def _take_sequences(reading: Reading) -> None:
+    reading.take(_NOT_AT_ONCE)
     found = reading.take(_SEQUENCES)
     counts = [
         _signed(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
@@ -721,13 +756,20 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
         reading.mask(match.start(), match.end())
     if any(m["hours"] and m["count"] for m in matches):
         reading.slots["hours"] = 1.0  # "100 H100-hours" are 100 of them for an hour
-    wanted = [_accelerator(m, by_folded) for m in matches if not _is_refused(reading.text, m.start())]
+    options = [m for m in matches if "instance_type" in reading.slots and (_OPTION.search(reading.text[: m.start()]) or _OR_TYPE.match(reading.text, m.end()))]
+    reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": None, "instances": None, **_accelerator(m, by_folded)} for m in options)]
+    wanted = [_accelerator(m, by_folded) for m in matches if m not in options and not _is_refused(reading.text, m.start())]
     refused = frozenset(by_folded[_folded(m["name"])] for m in matches if _is_refused(reading.text, m.start()))
     if refused:
         reading.slots["without"] = refused
     if wanted:
         reading.slots.update({slot: value for slot, value in wanted[0].items() if value is not None})
         reading.several["accelerator"] = [other for other in wanted[1:] if other not in (wanted[0], {**wanted[0], "accelerators": None, "accelerator_memory_gb": None})]
+
+
+# "A g6.12xlarge or one L40S": another option, and not what is in the first.
+_OPTION = re.compile(r"\b(?:or|vs\.?|versus|against|oder|ou)\b[^,.;?|\d]{0,20}$")
+_OR_TYPE = re.compile(r"\s*(?:or|vs\.?|versus|against|oder|ou)\b[^,.;?|\d]{0,15}\|")
 
 
 def _accelerator(match: re.Match[str], names: Mapping[str, str]) -> dict[str, Any]:
@@ -827,11 +869,12 @@ def _take_families(reading: Reading, known: Known) -> None:
     wanted = [name for meant in found.values() for name in meant if name not in refused]
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
-    others = [name for name in wanted if "instance_type" in reading.slots and not reading.slots["instance_type"].startswith(f"{name}.")]
+    typed = [reading.slots.get("instance_type", ""), *(str(option["instance_type"]) for option in reading.several.get("instance_type", []))]
+    others = [name for name in wanted if typed[0] and not any(name_.startswith(f"{name}.") for name_ in typed)]
     if others and len(others) == len(set(wanted)) <= 4:
-        # "p4d, p4de and p5": of a family among types the largest is meant.
-        largest = [[t for t in _sizes(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)]
-        reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None} for t in largest)]
+        # "p4d, p4de and p5": of a family among types the largest is meant, or for a model the least that holds it.
+        largest = {name: [t for t in _sizes(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)}
+        reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None, "families": frozenset({name})} for name, t in largest.items())]
     elif wanted:
         reading.slots["families"] = reading.slots.get("families", frozenset()) | frozenset(wanted)
 
@@ -852,7 +895,7 @@ def _families(types: frozenset[str]) -> frozenset[str]:
 _MEMORY = _compiled(
     rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?(?P<least>(?:at least|no less than|an? minimum of|minimum|mindestens|au moins|al menos|almeno|over|more than|>=|≥|>)\s?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
-_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))))(?!\w)")
+_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?(?! groups?| pools?)|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))|(?:would|should|will|is|are) (?:be )?(?:enough|sufficient|do\b)))(?!\w)")
 _COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s|[a-z]+ed\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
 # A size that ends a short follow-up: "sorry, the 12xlarge".
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
@@ -879,7 +922,7 @@ def _gigabytes(number: str, unit: str) -> float:
 _UNIT = r"min(?:utes?|uten)|hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es|i)?|años?|or[ae]|giorn[oi]|settiman[ae]|ann[oi]"
 _DURATION = _compiled(
     rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante|em|num|numa|per(?= \d)|por(?= \d)|an(?= ein)|über|przez|w ciągu) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
-    rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por|cada|jeden|jede|chaque|ogni|elke)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|night|nacht|nuit|noche|notte|giorno|tag|jour|d[ií]a|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
+    rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por|cada|jeden|jede|chaque|ogni|elke)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|night|nacht|nuit|noche|notte|giorno|tag|jour|d[ií]a|weekend|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
 # "21 days of 10 hours a month", "8 h × 250 d".
 _DAYS_OF_HOURS = _compiled(
@@ -912,7 +955,12 @@ _RUNS = _compiled(rf"(?P<count>{_NUMBER})\s(?:[a-z-]+\s)?(?:runs|jobs|trainings|
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 
+# The length of a commitment is no time that it runs.
+_COMMITMENT = _compiled(r"(?:1|3)[\s-]?(?:years?|yrs?|y)(?=[,\s-]+(?:\w+\s){0,2}(?:savings?|reserv\w+|commit\w*|ris?|plan|no upfront|all upfront|partial)\b)|(?<=reserved )(?:1|3)[\s-]?(?:years?|yrs?|y)(?!\w)")
+
+
 def _take_duration(reading: Reading) -> None:
+    reading.take(_COMMITMENT)
     always = reading.take(_ALWAYS)
     yearly = bool(_A_YEAR.search(reading.text))
     lengths: list[float] = []
@@ -981,7 +1029,9 @@ def _take_duration(reading: Reading) -> None:
     elif days_ and (rates or lengths or whole_days) and not any(each > 24.0 for _, each in rates):
         if not rates and lengths and lengths[0] <= 24.0:
             rates.append((lengths.pop(0), 24.0))
-        if rates or whole_days or named:
+        if rates and days_[:2] == [5, 2]:
+            rates = [(5 * rates[0][0] + 48.0, 168.0)]  # "8pm to 7am on weekdays and all weekend"
+        elif rates or whole_days or named:
             rates.append((days_[0] * 24.0, 168.0))
     if runs := [_value(match["count"]) for match in reading.take(_RUNS)] if lengths and not rates else []:
         lengths[0] *= runs[0]
