@@ -27,26 +27,20 @@ _UNIT_OF_TIME = r"(?:minute|hour|day|week|month|quarter|year|annum|quartal|trime
 _LISTED = re.compile(rf"\b{_UNIT_OF_TIME}(?:(?:\s?[,/&+]|,? (?:and|or|und|oder|et|y|e)\b)?\s?(?:an? |one |per )?\b{_UNIT_OF_TIME}\b)+")
 _SPAN = re.compile(rf"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?({_UNIT_OF_TIME})\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
-_EVENLY = re.compile(r"\b(?:split|divided|shared|spread)\b|\b(?:evenly|equally|half and half|half each|fifty-fifty|50/50)\b")
 _EMBODIED = re.compile(r"^(?!.*\b(?:plus|operational|electricity|everything|included?|including|incl)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\b(?:plus|and|with|operation\w*)\b))", re.DOTALL)
 _NOT_EMBODIED = re.compile(r"\b(?:no|not|without|excluding|excl\.?|except|minus|ignor\w+|leav\w+ out|skip\w*|w/o|sans|ohne|sin)\b[^.;]{0,25}\b(?:embodied|embedded|manufactur\w+|making)\b|\b(?:embodied|manufactur\w+)\b[^.;,]{0,12}\b(?:no|out|off|excluded|aside|छोड़कर|left out)\b")
 _WITH_EMBODIED = re.compile(r"\b(?:everything|in all|total|plus|including|included|incl|and|with|all in)\b")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin|excl)\b[^.]{0,20}(?:pue|intensity|overhead)|\bpue\b[^.;,]{0,6} (?:no|out|excl\w*|aside|left out)\b|\b(?:overhead|pue)\b(?: (?:is|has been|\w+))? (?:already|left out)\b|\balready (?:has|includes?|incl\w*)\b|\bit side\b|\bgrid (?:intensity )?only\b")
-# What a data centre draws for energy that its machines use, in words that ask for no carbon.
-_FACILITY = re.compile(r"^(?!.*(?:co2|carbon|tonnes|\bkg\b|\bkilos?\b|\btons?\b|emi(?:t|ssion)|water|lit(?:re|er)))(?=.*(?:\bpue\b|\bfacility|\bdata ?cent(?:re|er) (?:total|draws?|uses?)|\boverhead|\bat the meter))", re.DOTALL)
 _GPUS_ALONE = re.compile(r"\b(?:just|only) (?:for |of |in )?(?:the |its |all )?(?:gpus?|accelerators?|chips|cards)\b|\b(?:gpus?|accelerators?|chips|cards) (?:alone|only|by themselves)\b")
-_HOST_ALONE = re.compile(r"\b(?:without|excluding|minus|not counting|no|before|apart from)\b (?:its |the |any |their )?(?:gpus?|accelerators?|cards|chips)\b|\bhost (?:alone|only)\b|\bonly the host\b")
 _EACH = re.compile(r"(?:cost of|does|do i pay for|price of|pay for) (?:one|a single) (?:nvidia )?(?![gp]\d)[a-z]\d{1,3}\w?\b|\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) (?![gp]\d)[a-z]{1,2}\d+\w*(?: (?:per|an|each) | |-)hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
-_IN_USE = re.compile(r"\b(?P<used>\d+) (?:out )?of (?:the |its |our |those )?\d+ (?:gpus|cards|chips|accelerators)\b")
-_USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
+_USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual(?!ly)\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
 _SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b|\b \+ \b", re.DOTALL)
 _COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
 _MORE_OF_THEM = re.compile(rf"\b(?P<count>{_COUNTED}) (?:more|extra|additional|others?)\b(?! (?:than|[a-z]+\d))")
 _LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
-_PER_HEAD = re.compile(r"\b(?:per|each|a) (?:seat|user|head|person|capita|employee|developer|customer|student|analyst|agent|engineer)\b|\bper seat\b")
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
 _ALWAYS_ON = re.compile(r"\bsav\w+|\bdrops? off|\bcompared|\bversus|\bvs\b|\binstead of|\bless\b|\bspar\w+|\béconomi\w+|\bahorr\w+")
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
@@ -70,14 +64,10 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.unknown:
         raise ReaderError(f"There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
-        return working.draft(*(_at_facility(work, working, water=True) for work in works))
+        return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
-        if not _WITHOUT_PUE.search(question) and (_FACILITY.search(question) or (earlier and Goal.ENERGY in goals and _FACILITY.search(earlier[-1]))):
-            return working.draft(*(_at_facility(work, working, water=False) for work in works))
-        parts = len(works) if _EVENLY.search(question) else 1
-        shared = [replace(work, kwh=(work.kwh or 0.0) / parts) for work in works]
         metered = any("at the meter" in turn for turn in (question, *earlier))  # the overhead is in it
-        return working.draft(*_of_energy(shared, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ, together=parts > 1))
+        return working.draft(*_of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
     if asked.workload.budget_per_hour and goals & {Goal.COST, Goal.TOKEN_COST} and (asked.workload.tokens_per_second or asked.workload.hours) and not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
         return working.draft(*(_at_own_rate(work, working) for work in works))
     if asked.workload.tokens_per_second and Goal.TOKENS in goals and not asked.workload.instance_type:
@@ -85,9 +75,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.workload.tokens and goals & {Goal.TIME, Goal.THROUGHPUT} and (paced := _paced(asked.workload, working)):
         return working.draft(paced)
     if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
-        if len(asked.workload.families) > 1 and (_EACH.search(question) or _PER_GB.search(question)):
-            machines = [_machine(_cheapest_by(replace(asked.workload, families=frozenset({family})), question, facts), working) for family in sorted(asked.workload.families)]
-            return working.draft(*_costs(machines, question, working, differ=differ))
         found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
         return working.draft(*(line for work, machine in found for line in _cheapest(machine, work, question, working)))
     if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
@@ -103,8 +90,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if goals <= {Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.COMPARE} and _SUM.search(question) and (told := _together(asked.workload, question, working)):
         return working.draft(*told)
     machines = [_machine(work, working) for work in _typed(works, facts)]
-    if asked.workload.kwh and re.search(r"\bhow (?:many hours|long)|\bhours\b", question):
-        return working.draft(*(_lasts(machine, question, working) for machine in machines))
     if Goal.CARBON in goals:
         if _EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
             return working.draft(*(_made(machine, question, working) for machine in machines))
@@ -429,12 +414,6 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     hourly = [] if any(hours == 1 for _, hours in spans) else [("an hour", 1.0)]
     terms = f", {machine.terms}" if machine.terms else ""
     text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name}{terms} {_terms(machine)} {_cited(machine, working)}."
-    if machine.work.sequences and machine.work.sequences > 1 and _PER_HEAD.search(question):
-        (words, hours), number, known = spans[-1], machine.work.sequences, machine.impact.figure("usd_per_hour")
-        assert known
-        working.note(Computed(each := f"${rounded(known.value * machine.factor * hours / number, money=True)}", f"({known.formula}) × {machine.factor:g} × {hours:g} / {number}", 1.0, _given(machine, hours, number)))
-        working.say(f"{number:,}")
-        return [f"{each} {words} for each of {number:,}: {capital(text)}"]
     unit = _unit(machine, question, working)
     return [f"{unit.text}: {capital(text)}"] if unit else [text]
 
@@ -486,8 +465,6 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     memory = _memory_gb(instance, facts) * instance.accelerators
     if memory and _PER_GB.search(question):
         divisor, what = memory, f"GB of GPU memory, of which {instance.name} has {memory:g}"
-    elif (part := _IN_USE.search(question)) and instance.accelerators and int(part["used"]) <= instance.accelerators:
-        divisor, what = float(part["used"]), f"{short(instance.accelerator)} of {instance.name} in use"
     elif instance.accelerators and _EACH.search(question):
         divisor, what = instance.accelerators, f"{short(instance.accelerator)} of {instance.name}, which has {instance.accelerators:g} of them"
     elif load < 1:
@@ -553,26 +530,26 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         working.note(Computed(text := f"${shown}", f"({hourly.formula}) × {machine.factor:g} / ({rate:g} × 3600) × {number:g}", 1.0, _given(machine, rate, number)))
         working.say(f"{number:,.0f} {noun} {rate:g}")
         return [f"{text} for {number:,.0f} {noun} at {rate:g} a second: {capital(line)}" for line in _cost(replace(machine, work=replace(work, hours=None)), "per hour", working)]
-    paces = paces_of(question)
-    if len(paces) == 2 and not work.tokens and re.search(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve)\b", question):
-        number_ = math.ceil(max(paces) / min(paces) - 1e-9)
-        working.say(f"{number_} {max(paces):,g} {min(paces):,g}")
-        fleet = _machine(replace(work, instances=number_, tokens_per_second=None, hours=None if _SPAN.search(question) else HOURS_A_MONTH), working)
-        return [f"{fleet.name}: {max(paces):,g} a second are needed, and one gives {min(paces):,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
-    if work.tokens and work.tokens_per_second and re.search(r"\bhow many\b|\bboxes\b|\bmachines\b|\bfleet\b|\bnumber of\b|\bwie viele\b", question):
+    paces, needed, text = paces_of(question), 0.0, ""
+    if len(paces) == 2 and not work.tokens and _HOW_MANY.search(question):
+        needed, one, text = max(paces), min(paces), f"{max(paces):,g} a second"
+    elif work.tokens and work.tokens_per_second and _HOW_MANY.search(question):
         day = next((hours for match in _SPAN.finditer(question) if (hours := dict(_SPANS)[_unit_of_time(match)]) < HOURS_A_MONTH), 24.0)
-        needed = work.tokens / (day * 3600)
-        number_ = math.ceil(needed / work.tokens_per_second - 1e-9)
+        needed, one = work.tokens / (day * 3600), work.tokens_per_second
         working.note(Computed(text := f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", 1.0, _given(machine, day, work.tokens)))
-        working.say(f"{number_} {work.tokens_per_second:,g}")
-        fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=HOURS_A_MONTH), working)
-        return [f"{fleet.name}: {text} are needed, and one gives {work.tokens_per_second:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
+    if needed:
+        number_ = math.ceil(needed / one - 1e-9)
+        working.say(f"{number_} {needed:,g} {one:,g}")
+        hours = work.hours if work.hours and not work.tokens else None if _SPAN.search(question) and not work.tokens else HOURS_A_MONTH
+        fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=hours), working)
+        return [f"{fleet.name}: {text} are needed, and one gives {one:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
     reduced = _DOWN_TO.search(question)
     if (differ or reduced) and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and (reduced or _ALWAYS_ON.search(question)) and not work.tokens_per_second:
         return _switched_off(machine, int(reduced["left"].replace("one", "1").replace("zero", "0")) if reduced else 0, question, working)
     return []
 
 
+_HOW_MANY = re.compile(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve|wie viele)\b")
 _DOWN_TO = re.compile(r"\b(?:scal\w+|reduc\w+|cut\w*|drop\w*|shrink\w*|go\w*|from)\b[^;?]{0,40}\bto (?P<left>\d+|zero|one)\b(?! (?:am|pm|o))")
 
 
@@ -645,10 +622,6 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
         text = f"{rounded(hours)} hours"
         working.say(shown, days)
         working.note(Computed(text, f"{work.budget:g} / {hourly:.6g}", 1.0, (work.budget, hourly)))
-        devices = working.tables.facts.instances[work.instance_type or ""].accelerators * (work.instances or 1)
-        if devices > 1 and re.search(r"\b(?:gpu|card|chip|[a-z]\d{2,3}\w?)[ -]hours?\b", question):
-            working.note(Computed(each := f"{rounded(hours * devices)} accelerator-hours", f"{work.budget:g} / {hourly:.6g} × {devices:g}", 1.0, (work.budget, hourly, devices)))
-            text = f"{each}, {text}"
         return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], '${}', working)} {where}."
     if work.budget:
         budget, hours, per = work.budget, work.hours or 1.0, ""
@@ -657,9 +630,6 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
         # A month of machines that do not run all the time has fewer hours.
         budget, hours, per = work.budget_per_month, min(work.hours or HOURS_A_MONTH, HOURS_A_MONTH), " a month"
         spans = [("an hour", 1.0), ("a month of 730 hours" if hours == HOURS_A_MONTH else _length(hours), hours)]
-    elif work.hours and work.hours < HOURS_A_MONTH:
-        budget, hours, per = (work.budget_per_hour or 0.0) * HOURS_A_MONTH, work.hours, " a month"
-        spans = [("an hour", 1.0), (_length(hours), hours)]
     else:
         budget, hours, per = work.budget_per_hour or 0.0, 1.0, " an hour"
         spans = [("an hour", 1.0)]
@@ -680,8 +650,6 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
 
 
 def _energy(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
-    if _HOST_ALONE.search(question):
-        return [_host(machine, working) for machine in machines]
     known = sorted((m for m in machines if m.impact.watts is not None), key=lambda m: m.impact.watts or 0.0)
     silent = [_no_power(m, working, alone=len(machines) == 1) for m in machines if m.impact.watts is None]
     verdict = [f"{known[0].name} draws less." if len(known) == 2 else f"{known[0].name} draws least."] if len(known) > 1 else []
@@ -690,36 +658,7 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
         less = _gap(known[0], known[1], "watts", "{} kWh", span, working, 1000.0)
         verdict = [f"{known[0].name} takes {less} less {span[0]} than {known[1].name} {_sources('watts', known, working)}."]
     told = [line for m in known for line in _drawn(m, question, working)]
-    if _IDLE.search(question):
-        inside = [Workload(accelerator=short(name)) for m in machines if (name := working.tables.facts.instances[m.work.instance_type or ""].accelerator)]
-        metered = [work for work in dict.fromkeys(inside) if any(sheet.max_w is not None for sheet in _sheets(work, working.tables.facts))]
-        told = [*_of_accelerators(metered, question, working), *told]
     return [*verdict, *told, *silent]
-
-
-def _lasts(machine: _Machine, question: str, working: Working) -> str:
-    """For how many hours energy that is given is enough, with the data centre's overhead unless that is left out."""
-    kwh, with_pue = machine.work.kwh or 0.0, not _WITHOUT_PUE.search(question)
-    figure = machine.impact.figure("kwh_per_hour" if with_pue else "watts")
-    if not figure:
-        return _no_power(machine, working)
-    each = figure.value if with_pue else figure.value / 1000
-    working.note(Computed(text := f"{rounded(kwh / each)} hours", f"{kwh:g} / {each:.6g}", 1.0, _given(machine, kwh, each)))
-    working.note(Computed(one := f"{rounded(each)} kWh", f"({figure.formula}){'' if with_pue else ' / 1000'}", 1.0, _given(machine)))
-    working.say(f"{kwh:g} kWh", load := f"{load_of(machine.work):.0%}".replace("%", " %"))
-    return f"{text} of {machine.name} for {kwh:g} kWh: {one} an hour at {load} load{f', with the PUE of {machine.region}' if with_pue else ''} {working.cite(*machine.rows, *figure.inputs)}."
-
-
-def _host(machine: _Machine, working: Working) -> str:
-    """What the hosts draw without their accelerators."""
-    host, number = working.tables.facts.hosts.get(machine.work.instance_type or ""), machine.work.instances or 1
-    if not host:
-        raise ReaderError(f"{REFUSAL} There is no published power figure for the host of {machine.work.instance_type} in the data.")
-    formula = f"{number} × {host.watts:.4g} W"
-    working.note(Computed(text := f"{rounded(host.watts * number)} W", formula, 1.0, (float(number),)))
-    each = f", {formula}" if number > 1 else ""
-    working.say(formula, "50 %")
-    return f"{text} for the host of {machine.name} without its accelerators, at 50 % load{each} {working.cite(host.row)}."
 
 
 def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
@@ -902,7 +841,7 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     told: list[str] = []
     energies = [replace(work, kwh=_watts(work, sheet, idle=idle)[0] * _hours_of(work, question)[1] / 1000) for work, sheet in known]
     if Goal.WATER in goals:
-        told = [_at_facility(work, working, water=True) for work in energies]
+        told = [_evaporated(work, working) for work in energies]
     elif Goal.CARBON in goals and known:
         told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
     told += [_draws(work, sheet, question, working, idle=idle) for work, sheet in known]
@@ -1009,20 +948,19 @@ def _intensity(grid: Grid) -> str:
     return f"{grid.g_co2_per_kwh:g} g of CO2e per kWh"
 
 
-def _at_facility(work: Workload, working: Working, *, water: bool) -> str:
-    """The water that energy which is given takes in a region, or what the data centres there draw in all for it."""
+def _evaporated(work: Workload, working: Working) -> str:
+    """The water that energy which is given takes in a region."""
     region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
     centre = working.tables.facts.pue(region)
-    factor = (centre.litres_per_kwh if water else centre.pue) if centre else None
-    if centre is None or factor is None:
-        raise ReaderError(f"There is no published {'water use' if water else 'PUE'} of {region} in the data.")
-    formula = f"{kwh:g} kWh × {factor:g} litres" if water else f"{kwh:g} kWh × PUE {factor:g}"
-    working.note(Computed(text := f"{rounded(kwh * factor)} {'litres' if water else 'kWh'}", formula, 1.0, (kwh,)))
+    if centre is None or centre.litres_per_kwh is None:
+        raise ReaderError(f"There is no published water use of {region} in the data.")
+    formula = f"{kwh:g} kWh × {centre.litres_per_kwh:g} litres"
+    working.note(Computed(text := f"{rounded(kwh * centre.litres_per_kwh)} litres", formula, 1.0, (kwh,)))
     working.say(formula, region)
-    return f"{text} {'of water' if water else 'for the whole data centre'} in {region}: {formula} {working.cite(centre.row)}."
+    return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
 
 
-def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False, together: bool = False) -> list[str]:
+def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False) -> list[str]:
     """What energy that is given emits in regions, with the PUE of their data centres unless that is not wanted."""
     facts = working.tables.facts
     lines: list[tuple[float, str, str, float, tuple[Row, ...]]] = []
@@ -1046,7 +984,4 @@ def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, d
         (least, _, less, kwh, rows_), (most, _, more, other, others) = lines[0], lines[-1]
         working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other)))
         verdict = [f"{text} of CO2e less in {rows_[0].cells['Region']} than in {others[0].cells['Region']} {working.cite(*rows_, *others)}."]
-    if together and len(lines) > 1:
-        working.note(Computed(text := f"{rounded(sum(line[0] for line in lines) / 1000)} kg", " + ".join(f"({line[2]})" for line in lines), 1000.0, tuple(line[3] for line in lines)))
-        verdict = [f"{text} of CO2e together {working.cite(*(row for line in lines for row in line[4]))}."]
     return [*verdict, *(f"- {line}" if len(lines) > 1 else line for _, line, *_ in lines)]

@@ -14,10 +14,10 @@ from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
 from chatbot.premise import presumed_in
 from chatbot.query import Query
-from chatbot.sizing import Facts, Figure, Fit, Format, Sizing, Task, Workload, most, size
+from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
-from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place, runs_on
-from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact, load_of, shares
+from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place
+from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count, weights
 from chatbot.sizing.own_figures import lines_of
@@ -31,11 +31,10 @@ from ingest import Index, Row, known_words
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
 _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _OF_SPEED = frozenset({Goal.THROUGHPUT, Goal.LATENCY, Goal.PREFILL, Goal.TOKEN_COST})
 _OF_TRAINING = frozenset({Goal.TIME, Goal.TOKENS, Goal.DEADLINE})
-_OF_DEPLOYMENT = frozenset({Goal.COST, Goal.ENERGY, Goal.CARBON, *_OF_SPEED, *_OF_TRAINING})
-_A_DAY = re.compile(r"\b(?:a|per|each|every) day\b|\bdaily\b")
+_OF_DEPLOYMENT = frozenset({Goal.COST, *_OF_SPEED, *_OF_TRAINING})
+_OF_MACHINES = frozenset({Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.ENERGY, Goal.CARBON, Goal.WATER})
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _MOST_CARDS = 1024
@@ -99,6 +98,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         working.said.insert(0, f"{earlier}\n{text} {heard.frame if heard else ''}".strip())
         drafts.append(draft_of(part, working))
         working.said.append(working.said.pop(0))
+    if impossible := next((draft for draft in drafts if draft.said == draft.text), None):
+        return impossible
     lines = [draft.text.split("\n") for draft in drafts]
     if len(drafts) > 1:  # what each part asks, then how it is computed; what would change it is told of one question alone
         lines = [[told[0] for told in lines], [line for told in lines for line in told[1:2] if not line.startswith(("Use ", "In "))]]
@@ -177,7 +178,7 @@ def _unpriced(asked: Asked, facts: Facts) -> Draft | None:
         return _said(f"{REFUSAL} {_no_price(missing)}{remedy}")
     name = f"{number} × {work.instance_type}" if number > 1 else work.instance_type
     hourly, month = price.usd_per_hour * number, price.usd_per_hour * number * HOURS_A_MONTH
-    return _said(f"{_no_price(missing)} On demand in {price.region}, {name} is ${rounded(hourly, money=True)} an hour, ${rounded(month, money=True)} a month.{remedy}")
+    return _said(f"{REFUSAL} {_no_price(missing)} On demand in {price.region}, {name} is ${rounded(hourly, money=True)} an hour, ${rounded(month, money=True)} a month.{remedy}")
 
 
 def _no_price(missing: Sequence[str]) -> str:
@@ -280,8 +281,8 @@ def _sized(asked: Asked, working: Working) -> Draft:
         return answer_by_hardware(asked, working)
     if asked.goal is Goal.AFFORDABLE and given.tokens and given.task in TRAINING:
         asked = replace(asked, goals=(Goal.COST, *asked.goals))
-    if asked.goal in (Goal.AFFORDABLE, Goal.WATER):
-        return answer_by_hardware(_housed(asked, facts), working)
+    if asked.goal in _OF_MACHINES and not given.tokens and not given.tokens_per_second:
+        return _of_machines(asked, working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     if asked.quantised or (asked.others and asked.goal in (Goal.CHEAPEST, Goal.CHOICE, Goal.COMPARE) and "weights" not in asked.stated):
         asked = replace(asked, workload=_in_bits_that_fit(asked.workload, facts), others=tuple(_in_bits_that_fit(other, facts) for other in asked.others))
@@ -325,8 +326,6 @@ _MATTERS: dict[str, str] = {
     Goal.LATENCY: r"layers|weights$|tokens of context|bf16 cache",
     Goal.PREFILL: r"weights$|tokens of context",
     Goal.TOKEN_COST: r"layers|weights$|tokens of context|bf16 cache|one sequence",
-    Goal.CARBON: r"weights$|% load|in [a-z]+-",
-    Goal.ENERGY: r"weights$|% load|in [a-z]+-",
     "KV cache": r"layers|tokens of context|cache|one sequence",
     "weights": r"weights$",
 }
@@ -374,8 +373,6 @@ _LEADS = {
     Goal.LATENCY: ("Tokens a second", "decode_tokens_per_second"),
     Goal.PREFILL: ("Tokens a second", "prefill_tokens_per_second_high"),
     Goal.TOKEN_COST: ("", "usd_per_million_tokens"),
-    Goal.CARBON: ("kWh an hour", "kwh_per_hour"),
-    Goal.ENERGY: ("W", "watts"),
     **dict.fromkeys(_OF_TRAINING, _BY_TRAINING),
 }
 
@@ -400,12 +397,6 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
         raise ReaderError("Say how long the training runs, as in 8 H100 for a week.")
     if not slot or (slot == "parameters" and work.model):
         return asked
-    if slot == "parameters" and not (work.instance_type or work.accelerator) and (budget := work.budget_per_hour or (work.budget_per_month or 0.0) / HOURS_A_MONTH):
-        bought = [i for i in facts.instances.values() if i.accelerators and _hourly(i.name, facts) <= budget and runs_on(hardware(i, facts), work)[0] != "no"]
-        if bought:
-            best = max(bought, key=lambda i: (hardware(i, facts).usable_bytes * hardware(i, facts).devices, -_hourly(i.name, facts)))
-            work = replace(work, instance_type=best.name)
-            asked = replace(asked, workload=work)
     if not (work.instance_type or work.accelerator):
         raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
     found = most(_as_sold(work, facts), slot, facts)
@@ -414,12 +405,22 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     return replace(asked, workload=_with(work, slot, found))
 
 
-def _housed(asked: Asked, facts: Facts) -> Asked:
-    """What is paid for or cooled: the hardware that is named, else the cheapest that holds the model."""
-    work = asked.workload
-    if not (work.instance_type or work.accelerator) and (fit := size(work, facts).cheapest):
-        work = replace(work, instance_type=fit.name, instances=fit.instances)
-    return replace(asked, workload=work)
+def _of_machines(asked: Asked, working: Working) -> Draft:
+    """What is paid for, powered or cooled: the machines that are named, else those that suit the model best, and whether they hold it."""
+    facts = working.tables.facts
+    sizings = [size(_as_sold(work, facts), facts) for work in (asked.workload, *asked.others)]
+    best = [{Goal.CARBON: s.least_carbon, Goal.ENERGY: s.least_energy}.get(asked.goal) or s.cheapest or s.smallest for s in sizings]
+    fits = [s.named if s.named and s.named.instance else s.named_cheapest if s.named else fit for s, fit in zip(sizings, best, strict=True)]
+    answer = _Answer(asked, sizings, working)
+    if not all(fits):
+        return answer.draft()
+    housed = [
+        replace(w, instance_type=fit.name, instances=w.instances if s.named and s.named.instance else fit.instances, accelerator=None, accelerators=None, families=frozenset(), vendors=frozenset())
+        for w, s, fit in zip((asked.workload, *asked.others), sizings, fits, strict=True) if fit
+    ]
+    draft = answer_by_hardware(replace(asked, workload=housed[0], others=tuple(housed[1:])), working)
+    held = dict.fromkeys(told for s, fit in zip(sizings, fits, strict=True) if fit and (told := answer.held(s, fit)))
+    return working.draft(draft.text, *held, answer.assumed() if held else "") if draft.evidence else draft
 
 
 def _in_time(work: Workload, facts: Facts) -> Workload:
@@ -498,6 +499,16 @@ class _Answer:
     def draft(self) -> Draft:
         return self._work.draft(*self._lines())
 
+    def held(self, sizing: Sizing, fit: Fit) -> str:
+        """That a machine does not hold the model, or why it was chosen where none is named."""
+        if not fit.fits:
+            return f"{self._machine_name(fit)} does not hold it, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        return "" if sizing.named else f"{self._machine_name(fit)} holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+
+    def assumed(self) -> str:
+        """What was assumed of the model."""
+        return self._assumed(self._sizings[0])
+
     def _lines(self) -> Iterator[str]:
         sizing, goal = self._sizings[0], self._asked.goal
         if len(self._sizings) > 1:
@@ -507,9 +518,6 @@ class _Answer:
             yield self._assumed(sizing)
             return
         operations = self._operations(sizing)
-        if goal in (Goal.THROUGHPUT, Goal.LATENCY) and sizing.workload.bandwidth_gbps and not (sizing.named or self._machine(sizing)):
-            yield self._by_bandwidth(sizing)
-            return
         if goal is Goal.TIME and (hours := self._card_hours(sizing)):
             yield hours
         if goal is Goal.TIME and sizing.workload.tflops and not (sizing.named or self._machine(sizing)):
@@ -546,16 +554,6 @@ class _Answer:
         self._work.say(formula)
         return f"The whole training computes {text}: {formula} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
-    def _by_bandwidth(self, sizing: Sizing) -> str:
-        """The bound of the tokens a second of one accelerator of which the bandwidth alone is known."""
-        work, model = sizing.workload, sizing.model
-        read = sizing.memory.terms[0].bytes * model.active_parameters / model.parameters
-        formula = f"{work.sequences or 1} × {work.bandwidth_gbps:g}e9 / {count(read)}"
-        value = (work.sequences or 1) * (work.bandwidth_gbps or 0.0) * 1e9 / read
-        self._work.note(Computed(text := rounded(value), formula, 1.0, (*_CONSTANTS, read, (work.bandwidth_gbps or 0.0) * 1e9)))
-        self._work.say(formula)
-        return f"At most {text} tokens a second with {self._subject(sizing)}, a bound and no measurement: {formula} {self._work.cite(*model.rows)}".rstrip() + "."
-
     def _card_hours(self, sizing: Sizing) -> str:
         """The hours of all accelerators of a training together, at a compute that is given or of those that are named."""
         work, fit = sizing.workload, sizing.named
@@ -583,7 +581,7 @@ class _Answer:
     def _preferred(self, sizings: Sequence[Sizing]) -> str:
         """Which of the sides is best by what they are compared by: speed, tokens for the money, carbon, energy, or the price of what holds it."""
         goals = set(self._asked.goals)
-        field_ = "kg_co2_per_month" if Goal.CARBON in goals else "kwh_per_month" if Goal.ENERGY in goals else "usd_per_hour"
+        field_ = "usd_per_hour"
         fits = [self._deployed(s) for s in sizings]
         if self._asked.goal in (Goal.THROUGHPUT, Goal.LATENCY):
             field_ = "decode_tokens_per_second"
@@ -611,13 +609,9 @@ class _Answer:
             times, cite = self._times(best, others, field_)
             return f"{name} gives {times} the tokens for a dollar, by the bound of memory bandwidth and if it is kept full; no measured figure is in the data {cite}."
         if field_ == "usd_per_hour" and goals & {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST, Goal.SMALLEST} and Goal.DIFFERENCE not in goals:
-            return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
-        of_two = {"kwh_per_month": "needs less energy", "kg_co2_per_month": "emits less"}.get(field_, "is cheaper")
-        of_many = {"kwh_per_month": "needs the least energy", "kg_co2_per_month": "emits the least"}.get(field_, "is the cheapest")
-        verb = of_two if len(sides) == 2 else of_many
-        if Goal.DIFFERENCE in goals and len(sides) == 2:
-            return f"{name} {verb}: {self._gap(best, others[0], field_)}."
-        return f"{name} {verb}."
+            neuron = ", run with the Neuron SDK" if best.accelerator and best.accelerator.vendor == "AWS" else ""
+            return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
+        return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}."
 
     def _same(self, field_: str, goals: set[Goal], sizings: Sequence[Sizing], sides: Sequence[Fit]) -> str:
         """Which of two models, or formats, costs less on the same hardware."""
@@ -640,27 +634,6 @@ class _Answer:
             self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *given)))
         self._work.note(Computed(text := f"{rounded(known[1].value / known[0].value)} times", f"({known[1].formula}) / ({known[0].formula})", 1.0, (*_CONSTANTS, *given)))
         return text, cite
-
-    def _gap(self, less: Fit, more: Fit, field_: str) -> str:
-        """By how much a figure of one deployment is smaller than that of another, in a month or in the time that is given."""
-        field_ = field_.replace("hour", "month")
-        run, words = field_.replace("month", "run"), "a month"
-        if less.impact and more.impact and less.impact.figure(run) and more.impact.figure(run):
-            field_, words = run, f"for {self._asked.workload.hours:,g} hours" if self._asked.workload.hours else "for the run"
-        elif "million" in field_:
-            words = "for a million tokens"
-        assert less.impact
-        assert more.impact
-        one, other = less.impact.figure(field_), more.impact.figure(field_)
-        assert one
-        assert other
-        unit = "${}" if field_.startswith("usd") else "{} kWh" if field_.startswith("kwh") else "{} kg of CO2e"
-        self._figure(less, field_, "{}")
-        self._figure(more, field_, "{}")
-        text = unit.format(rounded(other.value - one.value, money="$" in unit))
-        self._work.say(words)
-        self._work.note(Computed(text, f"({other.formula}) - ({one.formula})", 1.0, (*_CONSTANTS, *self._given(less), *self._given(more), one.value, other.value)))
-        return f"{text} less {words} {self._work.cite(*one.inputs, *other.inputs)}"
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
@@ -698,8 +671,6 @@ class _Answer:
         goal, work = self._asked.goal, sizing.workload
         chosen = self._deployed(sizing) if goal in _OF_DEPLOYMENT else self._chosen(sizing)
         impact = chosen.impact if chosen else None
-        if goal in (Goal.CARBON, Goal.ENERGY) and chosen:
-            return self._emission(sizing, chosen)
         if goal in (Goal.COST, Goal.TOKEN_COST) and chosen and impact and impact.usd_per_hour is not None:
             return self._cost(sizing, chosen)
         if goal is Goal.COST and chosen and chosen == sizing.named and chosen.instance and chosen.fits:
@@ -786,8 +757,6 @@ class _Answer:
                 fit = sizing.named_cheapest or named
                 what = f"{fit.instances * fit.devices} × {name} ({fit.instances} × {fit.name})"
         self._work.say(what)
-        if "state" in self._question and sizing.workload.task in TRAINING and fit.instance:
-            return self._state_count(sizing, fit)
         if not fit.fits:
             return f"No number of {fit.name} that was considered holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         return f"At least {what}: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
@@ -811,20 +780,6 @@ class _Answer:
         each = self._bytes(sum(t.bytes / sharding.divisor(t.name) for t in states), formula, ranks)
         self._work.say(f"{ranks} ZeRO stage {stage}", formula)
         return f"{each} of model state on each of {ranks} accelerators with ZeRO stage {stage}: {_lower(self._need(sizing))}."
-
-    def _state_count(self, sizing: Sizing, fit: Fit) -> str:
-        """How many instances hold the weights, gradients and optimizer states, before activations and a reserve."""
-        states = [t for t in sizing.memory.terms if t.name != "activations"]
-        held = fit.usable_bytes / USABLE * fit.devices
-        total = sum(t.bytes for t in states)
-        count = math.ceil(total / held)
-        size_of, each = self._bytes(total, " + ".join(f"({t.formula})" for t in states)), self._bytes(held, f"{held:.0f} bytes", held)
-        self._work.say(f"{count} {fit.instances}")
-        words = _WORDS[count] if count < len(_WORDS) else str(count)
-        return (
-            f"At least {words} {fit.name} for the model state alone: {size_of}, and each has {each} {self._work.cite(*self._rows_of(fit))}; "
-            f"with activations and a tenth kept free it takes {fit.instances}."
-        )
 
     def _verdict(self, sizing: Sizing, fit: Fit) -> str:
         wanted = self._asked.workload.instances or 1
@@ -938,15 +893,13 @@ class _Answer:
         if fit is None:
             return f"{self._need(sizing)}: nothing that was considered holds it."
         told = fit if fit.instance else self._chosen(sizing)
-        if goal in (Goal.CARBON, Goal.ENERGY) and told and fit.fits:
-            return self._emission(sizing, told)
         if goal in (Goal.THROUGHPUT, Goal.LATENCY) and (deployed := self._deployed(sizing)):
             price = f" {self._price_of(told)}." if told and told.impact and told.impact.price else ""
             return f"{capital(self._speed(sizing, deployed))}{price}"
         runs = sizing.workload.tokens and {Goal.CHEAPEST, Goal.COST, Goal.DIFFERENCE} & set(self._asked.goals)
         if goal is Goal.TOKEN_COST and not sizing.workload.tokens_per_second and (deployed := self._deployed(sizing)) and deployed.impact and deployed.impact.price:
-            pace = self._figure(deployed, "decode_tokens_per_second", "{}")
-            return f"{self._machine_name(deployed)}: at most {pace} tokens a second of one sequence, at {self._price_of(deployed)}."
+            pace, bound = self._figure(deployed, "decode_tokens_per_second", "{}"), deployed.impact.figure("decode_tokens_per_second")
+            return f"{self._machine_name(deployed)}: at most {pace} tokens a second of one sequence {self._work.cite(*(bound.inputs if bound else ()))}, at {self._price_of(deployed)}."
         if (goal in (Goal.COST, Goal.TOKEN_COST) or runs) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
             return self._cost(sizing, told)
         if not sizing.named:
@@ -963,64 +916,30 @@ class _Answer:
     # figures of a deployment
 
     def _cost(self, sizing: Sizing, fit: Fit) -> str:
+        """The price of a machine, before it that of a million tokens or of a training."""
         assert fit.impact
         price, work = fit.impact.price, sizing.workload
-        hour = self._figure(fit, "usd_per_hour", "${}")
-        spans = [f"{hour} an hour"]
+        assert price
+        spans = [f"{self._figure(fit, 'usd_per_hour', '${}')} an hour"]
         if self._per_token(fit):
             pace = f" at {work.tokens_per_second:,.0f} tokens a second" if work.tokens_per_second else ""
             self._work.say(pace)
             spans = [f"{'' if pace else 'At least '}{self._figure(fit, 'usd_per_million_tokens', '${}')} for a million tokens{pace}", *spans]
-        elif work.hours and work.hours != 730:
-            self._work.say(f"{work.hours:g} hours")
-            spans = [f"{self._figure(fit, 'usd_per_run', '${}')} for {work.hours:g} hours", *spans]
         elif work.tokens and fit.impact.usd_per_run:
             took = self._span(fit, "training_hours_low", 1.0)
-            spans = [f"{'About' if work.mfu else 'At least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours at {self._share(work, best=True)}", *spans]
+            run = f"{'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours at {self._share(work, best=True)}"
             if work.budget:
                 self._work.say(f"${work.budget:,.0f}")
-                spans[0] = f"{'Yes' if fit.impact.usd_per_run <= work.budget else 'No'}, with ${work.budget:,.0f}: it takes {spans[0][:1].lower()}{spans[0][1:]}"
-        day = _A_DAY.search(self._question)
+                run = f"{'yes' if fit.impact.usd_per_run <= work.budget else 'no'}, with ${work.budget:,.0f}: it takes {run}"
+            spans = [capital(run), *spans]
         if not work.tokens:
-            spans.append(f"{self._figure(fit, 'usd_per_day', '${}')} a day" if day else f"{self._figure(fit, 'usd_per_month', '${}')} a month")
-        assert price
+            spans.append(f"{self._figure(fit, 'usd_per_month', '${}')} a month")
         fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
         figure = fit.impact.figure("usd_per_million_tokens" if "million tokens" in spans[0] else "training_hours_low" if work.tokens else "")
-        rows = (*(figure.inputs if figure else ()), price.row)
-        return f"{', '.join(spans)} on {self._machine_name(fit)} {price.terms} {self._work.cite(*rows)}{fits}."
+        return f"{', '.join(spans)} on {self._machine_name(fit)} {price.terms} {self._work.cite(*(figure.inputs if figure else ()), price.row)}{fits}."
 
     def _per_token(self, fit: Fit) -> bool:
         return bool(self._asked.goal is Goal.TOKEN_COST and fit.impact and fit.impact.usd_per_million_tokens)
-
-    def _emission(self, sizing: Sizing, fit: Fit) -> str:
-        impact, region = fit.impact, sizing.workload.region or ""
-        carbon = self._asked.goal is Goal.CARBON
-        wanted = "kg_co2_per_run" if carbon else "kwh_per_run"
-        monthly = "kg_co2_per_month" if carbon else "kwh_per_month"
-        unit = "kg of CO2e" if carbon else "kWh"
-        name = self._machine_name(fit)
-        day = bool(_A_DAY.search(self._question))
-        if not impact or getattr(impact, monthly) is None:
-            reasons = [m for m in (impact.notes if impact else ()) if "no published" in m] or ["no published figure of its power"]
-            return f"There is {reasons[0]}, so the {'carbon' if carbon else 'energy'} of {name} cannot be computed {self._work.cite(*self._rows_of(fit))}."
-        month = impact.figure(monthly)
-        assert month
-        self._work.say(f"{sizing.workload.hours:g} hours" if sizing.workload.hours else "")
-        run = f"{self._figure(fit, wanted, '{} ' + unit)} for {'the run' if sizing.workload.tokens and not sizing.workload.hours else f'{sizing.workload.hours:g} hours'}, " if getattr(impact, wanted) and sizing.workload.hours != 730 else ""
-        load = f"{load_of(sizing.workload):.0%}".replace("%", " %")
-        self._work.say(f"{load} CO2e")
-        drawn = f"{self._figure(fit, 'watts', '{} W')} at {load} load"
-        length = impact.figure("training_hours_low")
-        rows = (*month.inputs, *(length.inputs if length and run else ()))
-        shape = "" if fit.fits else f", which does not hold it ({_lower(self._need(sizing, fit))})"
-        span = f"{self._daily(fit, month, unit)} a day" if day else f"{self._figure(fit, monthly, '{} ' + unit)} a month"
-        return f"About {run}{span} on {name} in {region}, {drawn} {self._work.cite(*rows)}{shape}."
-
-    def _daily(self, fit: Fit, month: Figure, unit: str) -> str:
-        self._figure(fit, month.name, "{}")
-        text = f"{rounded(month.value * 24 / 730)} {unit}"
-        self._work.note(Computed(text, f"({month.formula}) × 24 / 730", 1.0, (*_CONSTANTS, *self._given(fit))))
-        return text
 
     def _time(self, sizing: Sizing, fit: Fit) -> str:
         """How long a training takes at least, and whether that is within the time that is given."""
@@ -1215,8 +1134,6 @@ class _Answer:
     def _change(self, sizing: Sizing) -> str:
         """The next smaller format that turns a no into a yes, or makes it cheaper."""
         work, named = sizing.workload, self._machine(sizing)
-        if self._asked.goal is Goal.LARGEST:
-            return self._larger(sizing)
         if self._asked.quantised and named and named.fits and work.weights in _SMALLER:
             return self._wider(sizing)
         if self._asked.goal in (Goal.COUNT, *_SOLVED, *_OF_DEPLOYMENT) or self._wants_any_count():
@@ -1253,27 +1170,13 @@ class _Answer:
                 told.append(f"{self._bytes(other.memory.bytes, ' + '.join(f'({t.formula})' for t in other.memory.terms))} in {form}")
         return f"It needs {' and '.join(told)} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
-    def _larger(self, sizing: Sizing) -> str:
-        """How large a model fits in fewer bits."""
-        told: list[str] = []
-        for form in _SMALLER:
-            if sizing.workload.weights and BITS[form] < BITS[sizing.workload.weights] - 1 and sizing.workload.task is Task.SERVE:
-                step = replace(self._asked.workload, weights=form, parameters=None)
-                parameters = most(_as_sold(step, self._work.tables.facts), "parameters", self._work.tables.facts)
-                told.append(f"{_count(parameters)} in {form}")
-        self._work.say(*told)
-        return f"At most {' and '.join(told)}." if told else ""
-
-    # words
-
     def _chosen(self, sizing: Sizing) -> Fit | None:
         """The instance type that an answer speaks of: the one that is named, or the best by what is asked."""
-        if sizing.named and sizing.named.instance and (sizing.named.fits or self._asked.goal in (Goal.COST, Goal.CARBON, Goal.ENERGY)):
+        if sizing.named and sizing.named.instance and (sizing.named.fits or self._asked.goal is Goal.COST):
             return sizing.named
         if self._wants_any_count() and sizing.named_cheapest:
             return sizing.named_cheapest
-        best = {Goal.SMALLEST: sizing.smallest, Goal.CARBON: sizing.least_carbon, Goal.ENERGY: sizing.least_energy}
-        fit = best.get(self._asked.goal) or sizing.cheapest or sizing.smallest
+        fit = (sizing.smallest if self._asked.goal is Goal.SMALLEST else None) or sizing.cheapest or sizing.smallest
         wishes = self._asked.workload.families or self._asked.workload.vendors or self._asked.workload.instance_type
         if fit and fit.runs != "yes" and not wishes:
             return next((f for f in sizing.fits if f.fits and f.runs == "yes"), fit)

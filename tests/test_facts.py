@@ -232,7 +232,7 @@ def ask(question: str, index: Index) -> Answer:
         ("price of p5.48xlarge per hour", "p5.48xlarge costs $55.04 per hour on demand in us-east-1 (Linux, as of 2026-07-20) [1]."),
         ("How much is a p5.48xlarge on demand?", "p5.48xlarge costs $55.04 per hour on demand in us-east-1 (Linux, as of 2026-07-20) [1]."),
         ("what does trn2.48xlarge cost?", "trn2.48xlarge on demand in us-east-1, price per hour: not published (sold as Capacity Blocks only) [1]."),
-        ("price of p5.48xlarge in Ireland", f"{REFUSAL} The data has prices of us-east-1 and none of eu-west-1: `wattwise ingest 'aws://prices?region=eu-west-1'` brings them."),
+        ("price of p5.48xlarge in Ireland", f"{REFUSAL} The data has no price in eu-west-1. On demand in us-east-1, p5.48xlarge is $55.04 an hour, $40,200 a month. `wattwise ingest 'aws://prices?region=eu-west-1'` brings those of the Region."),
         ("host power of p5.48xlarge", "p5.48xlarge has a host power of 338.9 W at 50 % load, without accelerators [1]."),
         ("embodied carbon of g5.xlarge", "g5.xlarge has embodied carbon of 1.7 g CO2e per hour [1]."),
         ("how many layers has Llama 3.1 70B?", "meta-llama/Meta-Llama-3.1-70B has 80 layers [1]."),

@@ -98,7 +98,7 @@ def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked
 _PART = re.compile(
     r"(?<=[?.!;])\s+|,?\s+(?:and|und|et|y|plus)\s+(?=(?:(?:then|also|roughly|about|approximately)\s+)*(?:how|what|which|at (?:what|which)|does|is|are|will|can|with|wie|was|combien|quel|cu[aá]nto)\b)", re.IGNORECASE
 )
-_ASKS = re.compile(r"\?|\b(?:how|what|which|does|is it|will|can|size|wie|was|reicht|combien|cu[aá]nto|quanto)\b", re.IGNORECASE)
+_ASKS = re.compile(r"\?|\b(?:how|what|which|does (?:it|this|that)|is it|will|can|size|wie|was|reicht|combien|cu[aá]nto|quanto)\b", re.IGNORECASE)
 # What is left beside a workload is told with it.
 LEFT_OVER = re.compile(r"\b(?:left(?! on| running)|remain\w*|headroom|to spare|übrig)\b", re.IGNORECASE)
 
@@ -121,7 +121,8 @@ def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Ask
         told = any(part.asked.workload == other.workload and part.asked.goal in other.goals and part.asked.term == other.term for _, other in parts.values())
         if not told:
             parts[part.asked.goal, part.asked.term, part.asked.workload] = (text, part.asked)
-    return tuple(parts.values()) if len(parts) > 1 else ()
+    kinds = {(part.goal, part.term, part.workload.weights, part.workload.cache) for _, part in parts.values()}
+    return tuple(parts.values()) if len(kinds) > 1 else ()  # the same of two machines or places is a comparison
 
 
 _FURTHER = re.compile(r"\W*(?:and then|then|and) with\b", re.IGNORECASE)
@@ -219,7 +220,7 @@ def _claimed(said: Said) -> float:
     return _OPTIONS if options else _PLACED if Goal.FITS in said.goals and said.slots.keys() & _HARDWARE else _CLAIMED
 
 
-_OPTIONS, _PLACED = 0.1, 0.35
+_OPTIONS, _PLACED = 0.1, 0.4
 _WHAT_TO_TAKE = re.compile(r"\b(?:what|which)\b[^.?]*\b(?:would|should|do) (?:you|we|i) (?:run|take|use|pick|choose|serve|host)\b")
 _STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
 
@@ -317,7 +318,7 @@ _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | _MONEY),
     "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
     "affordable": (_HARDWARE | {"tokens"}, _MONEY | {"kwh"}),
-    "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE | _MONEY,),
+    "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE,),
     "cost": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_per_tokens": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_difference": (_MODEL | _HARDWARE,),
     "fact_price": (_HARDWARE,),
     "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ingest import Index, Row, load_tables, read_rows
 
@@ -237,41 +237,20 @@ def _grouped(
     return {name: tuple(values) for name, values in grouped.items()}
 
 
-def _model(row: Row, _: str) -> Model:
-    def whole(header: str) -> int | None:
-        value = number(row, header)
-        return None if value is None else round(value)
+# What the columns of counts are called where that is not the field's own name.
+_HEADERS = {
+    "key_value_heads": "Key/value heads", "head_dim": "Head dimension", "max_position": "Longest context", "kv_lora_rank": "KV LoRA rank",
+    "rope_head_dim": "RoPE head dimension", "sliding_layers": "Sliding window layers", "query_lora_rank": "Query LoRA rank",
+    "nope_head_dim": "NoPE head dimension", "value_head_dim": "Value head dimension",
+}  # fmt: skip
+_COUNTS = [f.name for f in fields(Model) if f.type == "int | None" or f.type == int | None]
 
-    tied = row.cells.get("Tied embeddings")
-    return Model(
-        name=row.cells["Model"],
-        parameters=whole("Parameters"),
-        active_parameters=whole("Active parameters"),
-        layers=whole("Layers"),
-        hidden_size=whole("Hidden size"),
-        intermediate_size=whole("Intermediate size"),
-        attention_heads=whole("Attention heads"),
-        key_value_heads=whole("Key/value heads"),
-        head_dim=whole("Head dimension"),
-        vocabulary=whole("Vocabulary"),
-        max_position=whole("Longest context"),
-        experts=whole("Experts"),
-        experts_per_token=whole("Experts per token"),
-        expert_intermediate_size=whole("Expert intermediate size"),
-        shared_experts=whole("Shared experts"),
-        kv_lora_rank=whole("KV LoRA rank"),
-        rope_head_dim=whole("RoPE head dimension"),
-        sliding_window=whole("Sliding window"),
-        sliding_layers=whole("Sliding window layers"),
-        attention_layers=whole("Attention layers"),
-        dense_layers=whole("Dense layers"),
-        query_lora_rank=whole("Query LoRA rank"),
-        nope_head_dim=whole("NoPE head dimension"),
-        value_head_dim=whole("Value head dimension"),
-        tied_embeddings={"yes": True, "no": False}.get(tied or ""),
-        note=row.cells.get("Note", ""),
-        row=row,
-    )
+
+def _model(row: Row, _: str) -> Model:
+    found = {name: number(row, _HEADERS.get(name, name.replace("_", " ").capitalize())) for name in _COUNTS}
+    counts: dict[str, Any] = {name: None if value is None else round(value) for name, value in found.items()}
+    tied = {"yes": True, "no": False}.get(row.cells.get("Tied embeddings", ""))
+    return Model(name=row.cells["Model"], tied_embeddings=tied, note=row.cells.get("Note", ""), row=row, **counts)
 
 
 def _accelerator(row: Row, _: str) -> Accelerator:

@@ -122,7 +122,7 @@ def _on_spot(question: str) -> tuple[Line, ...]:
     between, write = _minutes(killed, "between"), _minutes(writes, "write")
     if not (interval and length):
         best = f"{_rounded(math.sqrt(2 * write * between))} minutes"
-        return (Line(f"About every {best}: the root of 2 × {write:g} × {between:g} minutes (Young).", ((best, f"(2 × {write:g} × {between:g}) ** 0.5"),)),)
+        return (Line(f"About every {best}: the root of 2 × {write:g} × {between:g} minutes (Young).", ()),)
     every, whole, restart = _minutes(interval, "interval"), _minutes(length, "length") / 60, _minutes(restarts, "restart") if restarts else 0.0
     lost = every / 2 + restart
     if lost >= between:
