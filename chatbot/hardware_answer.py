@@ -279,8 +279,7 @@ def _length(hours: float) -> str:
 
 def _over(machine: _Machine, figure: str, spans: Sequence[tuple[str, float]], unit: str, working: Working) -> str:
     """A figure of an hour, over times: "$55.04 an hour, $40,200 a month"."""
-    known = machine.impact.figure(figure)
-    assert known
+    known = machine.impact.known(figure)
     told: list[str] = []
     factor = machine.factor if "$" in unit else 1.0
     for words, hours in spans:
@@ -308,16 +307,17 @@ def _devices(machine: _Machine) -> tuple[float, ...]:
 
 
 def _costs(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool) -> list[str]:
-    if len(machines) > 1 and (told := _for_the_same_work(machines, question, working)):
-        return told
     priced = sorted((m for m in machines if m.impact.price), key=lambda m: m.impact.usd_per_hour or 0.0)
     silent = [f"{_no_price(m).removesuffix('.')} {working.cite(*m.rows)}." for m in machines if not m.impact.price]
     if not priced:
         raise ReaderError(" ".join([REFUSAL, *map(_no_price, machines)]))
     if len(priced) > 1 and (units := [unit for m in priced if (unit := _unit(m, question, working))]):
         units.sort(key=lambda unit: unit.value)
-        best = f"{units[0].name} is cheapest by that." if len(units) > 1 else ""
-        times = [_times(units[1], units[0], working)] if len(units) == 2 and _RATIO.search(question) else []
+        unmeasured = "No measured cost per token is in the data; by memory bandwidth, which bounds it, " if _by_bandwidth(machines[0], question) else ""
+        tie = len(units) > 1 and units[1].value / units[0].value < _TIE
+        best = f"{unmeasured}{'A tie' if tie else f'{units[0].name} is cheapest'} by that." if len(units) > 1 else ""
+        best = best.replace(" by that.", " for the same work.") if unmeasured or _FASTER.search(question) else best
+        times = [_times(units[1], units[0], working)] if len(units) == 2 and not tie and (unmeasured or _RATIO.search(question)) else []
         return [best, *times, *(f"- {unit.text}." for unit in units), *silent]
     if len({m.work.tokens_per_second for m in priced}) > 1:
         priced.sort(key=lambda m: (m.impact.usd_per_hour or 0.0) / ((m.work.tokens_per_second or 1.0) * (m.work.load or 1.0)))
@@ -334,9 +334,7 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
             return told
         gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', '${}', span, working)} more {span[0]}" for span in spans)
         percent = ""
-        one, other = least.impact.figure("usd_per_hour"), others[0].impact.figure("usd_per_hour")
-        assert one
-        assert other
+        one, other = least.impact.known("usd_per_hour"), others[0].impact.known("usd_per_hour")
         given = (*_given(least, 100), *_given(others[0], 100))
         if _RATIO.search(question):
             told.insert(0, _times(_Unit(others[0].name, other.value, _cited(others[0], working), other.formula, given), _Unit(least.name, one.value, _cited(least, working), one.formula, given), working))
@@ -351,51 +349,13 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
 
 
 _FASTER = re.compile(r"(?P<name>[a-z]+\d[\w.-]*?)(?:['’]?s)? (?:is|are|runs?|being|does|gets?)? ?(?:about |roughly |around |~)?(?P<times>\d+(?:\.\d+)?) ?(?:x|×|times) (?:faster|as fast|quicker|the (?:speed|throughput))")
+_TIE = 1.02
 _TOKEN_MONEY = re.compile(r"tokens? (?:per|for (?:the|a)|/) ?(?:dollar|\$|usd|buck|money)|(?:cost|price|dollars?|\$)\w* (?:per|/|a|for a) ?(?:\w+ )?(?:m ?)?tok")
-
-
-def _for_the_same_work(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
-    """Machines by what the same work costs on them: by a speed that the question gives, or for tokens by the bound of their memory bandwidth."""
-    facts = working.tables.facts
-    faster, tokens = _FASTER.search(question), _TOKEN_MONEY.search(question) and not any(m.work.tokens_per_second for m in machines)
-    units: list[_Unit] = []
-    for m in machines if faster or tokens else ():
-        instance, hourly = facts.instances[m.work.instance_type or ""], m.impact.figure("usd_per_hour")
-        sheet, number = facts.accelerator(instance), instance.accelerators * (m.work.instances or 1)
-        if not hourly or not number or not sheet or (tokens and not faster and not sheet.bandwidth_gbps):
-            return []
-        cite = f"{_cited(m, working)}{working.cite(*m.rows, *(() if faster else (sheet.row,)))}"
-        if faster:
-            named = faster["name"] in (short(instance.accelerator).lower(), instance.family, instance.name)
-            speed, work = (float(faster["times"]) if named else 1.0), "hour of work of one GPU"
-            work = f"hour of what one {next((short(facts.instances[o.work.instance_type or ''].accelerator) for o in machines if o is not m), '')} does" if named else f"hour of one {short(instance.accelerator)}"
-            divided, shown = number * speed, f"({number:g} × {speed:g})" if speed != 1 else f"{number:g}"
-        else:
-            divided, shown, work = number * (sheet.bandwidth_gbps or 0.0) / 1000, f"({number:g} × {sheet.bandwidth_gbps:.3g} / 1000)", "hour of a TB/s of memory bandwidth"
-        formula = f"({hourly.formula}) × {m.factor:g} / {shown}"
-        given = _given(m, number, divided, sheet.bandwidth_gbps or 1.0, float(faster["times"]) if faster else 1.0)
-        value = hourly.value * m.factor / divided
-        working.note(Computed(text := f"${value:.3f}", formula, 1.0, given))
-        working.say(formula, work)
-        units.append(_Unit(m.name, value, f"{text} for an {work}: ${hourly.value:.6g} / {shown} {cite}", formula, given))
-        working.say(f"${hourly.value:.6g} / {shown}")
-    if len(units) < 2:
-        return []
-    units.sort(key=lambda unit: unit.value)
-    ratio, marks = units[1].value / units[0].value, "".join(dict.fromkeys(re.findall(r"\[\d+\]", units[0].text + units[1].text)))
-    working.note(Computed(times := f"{ratio:.3f}" if ratio < 1.1 else rounded(ratio), f"({units[1].formula}) / ({units[0].formula})", 1.0, (*units[0].given, *units[1].given)))
-    if tokens and not faster:
-        verdict = f"No measured cost per token is in the data; by the bound of memory bandwidth {units[0].name} gives at most {times} times the tokens of {units[1].name} for a dollar, where its software runs the model {marks}."
-    else:
-        verdict = f"{'A tie' if ratio < 1.02 else f'{units[0].name} is cheaper'} for the same work: {units[1].name} costs {times} times as much as {units[0].name} {marks}."
-    return [verdict, *(f"- {unit.name}: {unit.text}." for unit in units)]
 
 
 def _gap(less: _Machine, more: _Machine, name: str, unit: str, span: tuple[str, float], working: Working, scale: float = 1.0) -> str:
     """By how much a figure of one is greater than that of the other over a time."""
-    one, other = less.impact.figure(name), more.impact.figure(name)
-    assert one
-    assert other
+    one, other = less.impact.known(name), more.impact.known(name)
     hours = span[1]
     formula = f"(({other.formula}) - ({one.formula})) × {hours:g}{f' × {less.factor:g}' if '$' in unit else ''}"
     text = unit.format(rounded((other.value - one.value) * hours * (less.factor if "$" in unit else 1.0) / scale, money="$" in unit))
@@ -465,6 +425,14 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     memory = _memory_gb(instance, facts) * instance.accelerators
     if memory and _PER_GB.search(question):
         divisor, what = memory, f"GB of GPU memory, of which {instance.name} has {memory:g}"
+    elif instance.accelerators and (faster := _FASTER.search(question)):
+        ahead = faster["name"] in (short(instance.accelerator).lower(), instance.family, instance.name)
+        divisor = instance.accelerators * (float(faster["times"]) if ahead else 1.0)
+        what = f"GPU at the slower speed, for which {instance.name} counts as {divisor:g}"
+    elif _by_bandwidth(machine, question) and (sheet := facts.accelerator(instance)) and sheet.bandwidth_gbps:
+        divisor = instance.accelerators * sheet.bandwidth_gbps / 1000
+        what = f"TB/s of memory bandwidth, of which {instance.name} has {rounded(divisor)} {working.cite(sheet.row)}"
+        working.note(Computed(rounded(divisor), f"{instance.accelerators:g} × {sheet.bandwidth_gbps:g} / 1000", 1.0, (*_NUMBERS, instance.accelerators)))
     elif instance.accelerators and _EACH.search(question):
         divisor, what = instance.accelerators, f"{short(instance.accelerator)} of {instance.name}, which has {instance.accelerators:g} of them"
     elif load < 1:
@@ -479,6 +447,11 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     working.say(what, busy)
     cite = f"{_cited(machine, working)}{working.cite(*machine.rows)}"
     return _Unit(machine.name, value, f"{text} an hour{busy} for each {what} {cite}", formula, (*_given(machine), divisor, load))
+
+
+def _by_bandwidth(machine: _Machine, question: str) -> bool:
+    """Whether a price is asked for tokens without a speed: then memory bandwidth, which bounds them, stands for it."""
+    return not machine.work.tokens_per_second and bool(_TOKEN_MONEY.search(question))
 
 
 def _times(more: _Unit, less: _Unit, working: Working) -> str:
@@ -515,8 +488,8 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
             working.say(f"{work.tokens_per_second:,g}")
             lines.insert(0, f"{full} for a million tokens when it is always busy, at {work.tokens_per_second:,g} tokens a second; below {share} utilisation it is dearer than ${price:g} {_cited(machine, working)}.")
         return [*lines, *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH, tokens_per_second=None)), "", working)]
-    if own := own_hardware(question):
-        bought, upkeep = own
+    if bought_at := own_hardware(question):
+        bought, upkeep = bought_at
         if month <= upkeep:
             return []
         working.note(Computed(text := f"{rounded(bought / (month - upkeep))} months", f"{bought:g} / ({formula} - {upkeep:g})", 1.0, _given(machine, bought, upkeep)))
@@ -530,22 +503,24 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         working.note(Computed(text := f"${shown}", f"({hourly.formula}) × {machine.factor:g} / ({rate:g} × 3600) × {number:g}", 1.0, _given(machine, rate, number)))
         working.say(f"{number:,.0f} {noun} {rate:g}")
         return [f"{text} for {number:,.0f} {noun} at {rate:g} a second: {capital(line)}" for line in _cost(replace(machine, work=replace(work, hours=None)), "per hour", working)]
-    paces, needed, text = paces_of(question), 0.0, ""
+    paces, needed, one, wanted = paces_of(question), 0.0, 1.0, ""
     if len(paces) == 2 and not work.tokens and _HOW_MANY.search(question):
-        needed, one, text = max(paces), min(paces), f"{max(paces):,g} a second"
+        needed, one, wanted = max(paces), min(paces), f"{max(paces):,g} a second"
     elif work.tokens and work.tokens_per_second and _HOW_MANY.search(question):
         day = next((hours for match in _SPAN.finditer(question) if (hours := dict(_SPANS)[_unit_of_time(match)]) < HOURS_A_MONTH), 24.0)
         needed, one = work.tokens / (day * 3600), work.tokens_per_second
-        working.note(Computed(text := f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", 1.0, _given(machine, day, work.tokens)))
+        working.note(Computed(wanted := f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", 1.0, _given(machine, day, work.tokens)))
     if needed:
         number_ = math.ceil(needed / one - 1e-9)
         working.say(f"{number_} {needed:,g} {one:,g}")
-        hours = work.hours if work.hours and not work.tokens else None if _SPAN.search(question) and not work.tokens else HOURS_A_MONTH
-        fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=hours), working)
-        return [f"{fleet.name}: {text} are needed, and one gives {one:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
+        asks_time = not work.tokens and bool(_SPAN.search(question))
+        fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=None if asks_time else HOURS_A_MONTH), working)
+        return [f"{fleet.name}: {wanted} are needed, and one gives {one:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
     reduced = _DOWN_TO.search(question)
+    left = int(reduced["left"].replace("one", "1").replace("zero", "0")) if reduced else 0
+    reduced = reduced if left < (work.instances or 1) > 1 else None
     if (differ or reduced) and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and (reduced or _ALWAYS_ON.search(question)) and not work.tokens_per_second:
-        return _switched_off(machine, int(reduced["left"].replace("one", "1").replace("zero", "0")) if reduced else 0, question, working)
+        return _switched_off(machine, left if reduced else 0, question, working)
     return []
 
 
@@ -662,8 +637,7 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
 
 
 def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
-    watts = machine.impact.figure("watts")
-    assert watts
+    watts = machine.impact.known("watts")
     kilo = watts.value >= 1000
     power = f"{rounded(watts.value / 1000)} kW" if kilo else f"{rounded(watts.value)} W"
     working.note(Computed(power, watts.formula, 1000.0 if kilo else 1.0, _given(machine)))
@@ -744,8 +718,7 @@ def _both(*machines: _Machine) -> tuple[float, ...]:
 
 
 def _emitted(machine: _Machine, question: str, working: Working) -> str:
-    carbon = machine.impact.figure("g_co2_per_hour")
-    assert carbon
+    carbon = machine.impact.known("g_co2_per_hour")
     spans = _spans(machine.work, question)
     told: list[str] = []
     for words, hours in spans:
@@ -788,9 +761,8 @@ def _made(machine: _Machine, question: str, working: Working) -> str:
 
 def _worked(machine: _Machine, working: Working) -> str:
     watts, carbon = machine.impact.figure("watts"), machine.impact.figure("g_co2_per_hour")
-    energy = machine.impact.figure("kwh_per_hour")
+    energy = machine.impact.known("kwh_per_hour")
     assert watts
-    assert energy
     assert carbon
     working.say(watts.formula, energy.formula, carbon.formula, machine.region)
     grams = f"{rounded(carbon.value)} g"

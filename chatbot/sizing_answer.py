@@ -418,9 +418,15 @@ def _of_machines(asked: Asked, working: Working) -> Draft:
         replace(w, instance_type=fit.name, instances=w.instances if s.named and s.named.instance else fit.instances, accelerator=None, accelerators=None, families=frozenset(), vendors=frozenset())
         for w, s, fit in zip((asked.workload, *asked.others), sizings, fits, strict=True) if fit
     ]
-    draft = answer_by_hardware(replace(asked, workload=housed[0], others=tuple(housed[1:])), working)
+    try:
+        draft = answer_by_hardware(replace(asked, workload=housed[0], others=tuple(housed[1:])), working)
+    except ReaderError as error:
+        if asked.goal not in _OF_POWER or not fits[0] or not fits[0].instance:
+            raise
+        # The power that a machine draws for a model is told to be unknown, not refused.
+        return working.draft(f"{str(error).removeprefix(REFUSAL).strip().removesuffix('.')} {working.cite(fits[0].instance.row)}.")
     held = dict.fromkeys(told for s, fit in zip(sizings, fits, strict=True) if fit and (told := answer.held(s, fit)))
-    return working.draft(draft.text, *held, answer.assumed() if held else "") if draft.evidence else draft
+    return working.draft(draft.text, *held, answer.assumed() if held else "")
 
 
 def _in_time(work: Workload, facts: Facts) -> Workload:
@@ -503,7 +509,7 @@ class _Answer:
         """That a machine does not hold the model, or why it was chosen where none is named."""
         if not fit.fits:
             return f"{self._machine_name(fit)} does not hold it, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
-        return "" if sizing.named else f"{self._machine_name(fit)} holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        return "" if sizing.named and sizing.named.instance else f"{self._machine_name(fit)} holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
 
     def assumed(self) -> str:
         """What was assumed of the model."""
@@ -611,7 +617,8 @@ class _Answer:
         if field_ == "usd_per_hour" and goals & {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST, Goal.SMALLEST} and Goal.DIFFERENCE not in goals:
             neuron = ", run with the Neuron SDK" if best.accelerator and best.accelerator.vendor == "AWS" else ""
             return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
-        return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}."
+        less = ": {} less for the run {}".format(*self._times(best, others, field_)) if field_ == "usd_per_run" and len(others) == 1 else ""
+        return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{less}."
 
     def _same(self, field_: str, goals: set[Goal], sizings: Sequence[Sizing], sides: Sequence[Fit]) -> str:
         """Which of two models, or formats, costs less on the same hardware."""
@@ -621,7 +628,7 @@ class _Answer:
         return f"{self._machine_name(sides[values.index(min(values))])} is cheaper."
 
     def _times(self, best: Fit, others: Sequence[Fit], field_: str) -> tuple[str, str]:
-        """How far the best is ahead: its figure against the others', or for money how many times as much it gives; and its marks."""
+        """How far the best is ahead: its figure against the others', how many tokens more for the money, or how much less money; and its marks."""
         assert best.impact
         figures = [fit.impact.figure(field_) for fit in (best, *others) if fit.impact]
         known = [figure for figure in figures if figure]
@@ -632,7 +639,8 @@ class _Answer:
             return f"{told[0]} against {' and '.join(told[1:])} tokens a second", cite
         for figure in known:
             self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *given)))
-        self._work.note(Computed(text := f"{rounded(known[1].value / known[0].value)} times", f"({known[1].formula}) / ({known[0].formula})", 1.0, (*_CONSTANTS, *given)))
+        ratio, sign = (f"{rounded(known[1].value / known[0].value)} times", "/") if "million" in field_ else (f"${rounded(known[1].value - known[0].value, money=True)}", "-")
+        self._work.note(Computed(text := ratio, f"({known[1].formula}) {sign} ({known[0].formula})", 1.0, (*_CONSTANTS, *given)))
         return text, cite
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
@@ -795,7 +803,8 @@ class _Answer:
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
         count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
         if fit.accelerator and not fit.instance and not fit.fits and (fewest := self._fewest(sizing, fit)):
-            count = f"; {fewest[0]} of them hold it"
+            sold = sizing.named_cheapest
+            count = f"; {fewest[0]} of them hold it{f', as in {self._machine_name(sold)}' if sold else ''}"
             self._work.say(count)
         elif count:
             self._work.say(f"{fit.instances} of them")
@@ -987,8 +996,7 @@ class _Answer:
         assert fit.impact
         assert fit.accelerator
         work, hours = sizing.workload, self._asked.workload.hours or 0.0
-        figure = fit.impact.figure("training_tokens_per_second_high")
-        assert figure
+        figure = fit.impact.known("training_tokens_per_second_high")
         assert work.tokens
         counts: list[int] = []
         for share in dict.fromkeys(reversed(shares(work))):
@@ -1043,8 +1051,7 @@ class _Answer:
             return f"At least {self._figure(fit, 'milliseconds_per_token', '{}')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
         if (written := _TO_WRITE.search(self._question)) and _SECONDS_FOR.search(self._question) and fit.impact.milliseconds_per_token:
             tokens = float(written["number"].replace(",", ""))
-            milliseconds = fit.impact.figure("milliseconds_per_token")
-            assert milliseconds
+            milliseconds = fit.impact.known("milliseconds_per_token")
             self._figure(fit, "milliseconds_per_token", "{}")
             text = f"{rounded(milliseconds.value * tokens / 1000)} s"
             self._work.note(Computed(text, f"({milliseconds.formula}) × {tokens:g} / 1000", 1.0, (*_CONSTANTS, *self._given(fit), tokens)))
@@ -1083,8 +1090,7 @@ class _Answer:
         assert fit.impact
         for figure in fit.impact.figures:
             self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
-        wanted = fit.impact.figure(name)
-        assert wanted
+        wanted = fit.impact.known(name)
         text = written.format(rounded(wanted.value, money="$" in written))
         self._work.note(Computed(text, wanted.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
         return text

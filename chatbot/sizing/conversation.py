@@ -106,8 +106,8 @@ LEFT_OVER = re.compile(r"\b(?:left(?! on| running)|remain\w*|headroom|to spare|Ã
 def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Asked], ...]:
     """The parts of a question that asks for several things, each completed from the whole of it; nothing where it asks for one."""
     texts = [part for part in _PART.split(question) if part and part.strip()]
-    if len(texts) < 2 or not heard.computed:
-        return ()
+    if len(texts) < 2 or not heard.computed or any(_machines(other)[0] != _machines(heard.asked.workload)[0] for other in heard.asked.others):
+        return ()  # of several machines all that is asked is told side by side
     parts: dict[tuple[object, ...], tuple[str, Asked]] = {}
     last = heard
     for text in texts:

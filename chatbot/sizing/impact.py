@@ -86,6 +86,10 @@ class Impact:
         """The arithmetic behind a field."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
+    def known(self, name: str) -> Figure:
+        """The arithmetic behind a field that has a value; KeyError where it has none."""
+        return {figure.name: figure for figure in self.figures}[name]
+
 
 def impact(fit: Fit, memory: Memory, model: Architecture, workload: Workload, facts: Facts) -> Impact:
     """What a fit costs, draws, emits and can do at most; of accelerators without an instance type, only the last."""
