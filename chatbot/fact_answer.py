@@ -376,7 +376,7 @@ def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]])
         reading.text = reading.text.replace(written, " | ")
     if "instance_type" in said.slots:
         yield said.slots["instance_type"]
-        yield from (change["instance_type"] for change in said.several.get("instance_type", ()))
+        yield from (change["instance_type"] for change in said.several.get("instance_type", ()) if change["instance_type"])
     elif families := said.slots.get("families"):
         yield from (name for name, rows in known.items() if rows[0].family in families)
     elif work.instance_type:

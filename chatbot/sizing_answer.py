@@ -803,7 +803,7 @@ class _Answer:
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
         count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
         if fit.accelerator and not fit.instance and not fit.fits and (fewest := self._fewest(sizing, fit)):
-            sold = sizing.named_cheapest
+            sold = next((f for f in (sizing.named_cheapest,) if f and abs(f.usable_bytes / fit.usable_bytes - 1) < 0.01), None)
             count = f"; {fewest[0]} of them hold it{f', as in {self._machine_name(sold)}' if sold else ''}"
             self._work.say(count)
         elif count:

@@ -185,7 +185,11 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     alone = probabilities(said, None)
     claimed = _claimed(said)
     label, likely = _likeliest(alone, claimed)
+    if label in _BESIDE_CARBON and Goal.CARBON in said.goals and alone["carbon"] > _OPTIONS:
+        label = "carbon"  # nothing else is meant by its words, whatever stands beside them
     asked = asked_for(said, label, None, known)
+    if label == "affordable" and asked.names_model and not can_be_computed(label, asked):
+        label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for what holds it
     computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST
     if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
         return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": what comes next is asked of it
@@ -214,13 +218,20 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
 
 def _claimed(said: Said) -> float:
     """How likely a question must be computed: less where a model stands beside machines to choose from, or beside one that it is to fit."""
-    if not said.slots.keys() & {"model", "parameters"} or said.slots.get("task") not in (None, Task.SERVE):
+    if not said.slots.keys() & {"model", "parameters"}:
         return _CLAIMED
-    options = bool(said.several.get("instance_type")) and bool(_EITHER.search(said.text) or _WHAT_TO_TAKE.search(said.text))
+    if said.slots.keys() & {"tokens"} and said.slots.keys() & _HARDWARE and Goal.COST in said.goals:
+        return _RECKONED
+    if said.slots.get("task") not in (None, Task.SERVE):
+        return _CLAIMED
+    several = bool(said.several.get("instance_type")) or len(said.slots.get("families", ())) > 1
+    options = several and not _ON_CPU.search(said.text) and bool(_EITHER.search(said.text) or _WHAT_TO_TAKE.search(said.text))
     return _OPTIONS if options else _PLACED if Goal.FITS in said.goals and said.slots.keys() & _HARDWARE else _CLAIMED
 
 
-_OPTIONS, _PLACED = 0.1, 0.4
+_OPTIONS, _PLACED, _RECKONED = 0.1, 0.4, 0.05
+_BESIDE_CARBON = frozenset({"cost", "tokens_in_time", "training_time"})
+_ON_CPU = re.compile(r"\b(?:graviton\d?|cpus?)\b")
 _WHAT_TO_TAKE = re.compile(r"\b(?:what|which)\b[^.?]*\b(?:would|should|do) (?:you|we|i) (?:run|take|use|pick|choose|serve|host)\b")
 _STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
 
@@ -446,7 +457,9 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots.setdefault("instances", work.instances)  # "two p4d.24xlarge", then "same but p4de.24xlarge"
     if "parameters" in slots and work.model and (model := sibling(work.model, f"{slots['parameters'] / 1e9:g}b", known.models)):
         slots = {("model" if k == "parameters" else k): (model if k == "parameters" else v) for k, v in slots.items()}
-    if label in ("training_time", "accelerators_for_time", "tokens_in_time") or "tokens" in slots or slots.keys() & {"zero_stage", "optimizer"}:
+    if "tokens" in slots and "tokens_per_second" not in slots and slots.get("task", work.task) in (None, Task.SERVE) and _TOKENS_A_DAY.search(said.text):
+        slots["tokens_per_second"] = slots.pop("tokens") / 86400  # what is served in a day is no training
+    elif label in ("training_time", "accelerators_for_time", "tokens_in_time") or "tokens" in slots or slots.keys() & {"zero_stage", "optimizer"}:
         task = slots.get("task", work.task)
         slots["task"] = (Task.FULL if slots.keys() & {"zero_stage", "optimizer"} else Task.PRETRAIN) if task in (None, Task.SERVE) else task
     if slots.get("task", work.task) in (Task.FULL, Task.PRETRAIN, Task.LORA, Task.QLORA) and "load" in slots and label in ("training_time", "accelerators_for_time", "tokens_in_time"):
@@ -497,7 +510,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     )  # fmt: skip
 
 
-_EITHER = re.compile(r"\b(?:or|vs\.?|versus|against|oder|ou)\b")
+_EITHER = re.compile(r"\b(?:or|vs\.?|versus|against|than|oder|ou)\b")
 
 
 def _option(changes: Mapping[str, Any], *, placed: bool) -> dict[str, Any]:
@@ -519,6 +532,7 @@ def _next_size(name: str, steps: int, known: Known) -> str | None:
     return sizes[place] if 0 <= place < len(sizes) else None
 
 
+_TOKENS_A_DAY = re.compile(r"\btokens? ?(?:/|per|an?|each|every) ?day\b|\btokens? daily\b")
 _THE_ONES = re.compile(r"\b(?:ones?|version|variant|kind)\b")
 
 

@@ -526,6 +526,7 @@ _SPEED_ALONE = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:/|(?:per|
 _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars?|usd|bucks|dólares|dollari|\$|美元|美金|ドル|달러))(?![a-z0-9]|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
 
 
+_BUDGET_IN_ALL = re.compile(rf"\bbudget(?:\s?[:=]|\s(?:of|is|at|around|about|roughly))+\s(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)(?!\w|\s?(?:/|per|an?|each|every|the|pro|tok)\b)")
 # What hardware of one's own costs, and a share of the hours before.
 PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
 _SHARE_OF_BEFORE = _compiled(r"(?P<share>halve|half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)(?: training)? (?:(?P<hours>hours|long|schedule|running time|uptime)|tokens|data)(?!\w)")
@@ -550,7 +551,7 @@ def _take_amounts(reading: Reading) -> None:
     if speeds or "tok" in reading.text:
         speeds += [_scaled(m) for pattern in ((_BARE_SPEED, _GIVEN_SPEED) if speeds else (_SPEED_ALONE,)) for m in reading.take(pattern)]
     reading.fill("tokens_per_second", speeds)
-    reading.fill("budget", [_scaled(m) for m in reading.take(_MONEY_IN_ALL)])
+    reading.fill("budget", [_scaled(m) for pattern in (_MONEY_IN_ALL, _BUDGET_IN_ALL) for m in reading.take(pattern)])
 
 
 _PER = r"(?:\s?(?:/|per|an?|each|every|the|por|pro|par|im|al)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|tag|woche|monat|jahr|jour|semaine|semana|mois|mes|año)|\s(?P<adverb>hourly|daily|weekly|monthly|yearly|annually))\b"
