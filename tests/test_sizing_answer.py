@@ -152,6 +152,24 @@ def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
     assert held.startswith("g6.xlarge holds it: Llama-3.1-8B in bf16 needs 17.1 GB")
 
 
+@pytest.mark.parametrize(
+    ("turns", "openings"),
+    [
+        (("Our team serves Llama 3.1 8B: g5.xlarge, g6.xlarge or g6e?",), ("g6.xlarge is enough, and the cheapest of these", "- g5.xlarge: fits", "- g6.xlarge: fits", "- g6e.xlarge")),
+        (("We have 2 g5.2xlarge for Mistral Small 24B, is that enough? We could quantise.",), ("Yes, in int4 on one g5.2xlarge: Mistral-Small-24B",)),
+        (("How many KB of KV cache per token has Llama 3.1 70B in fp16, and how many 4k sequences fit on 4 L40S with fp8 weights?",), ("The KV cache of Llama-3.1-70B takes 328 kB for 1 token", "At most 76 sequences at once, of 4,096 tokens each")),
+        (("g6e.12xlarge or p4d.24xlarge for a 70B, which has more tokens per dollar?",), ("p4d.24xlarge gives 1.72 times the tokens for a dollar",)),
+        (("If I scale 6 g6.2xlarge down to 1 from 8pm to 7am on weekdays and all weekend, what do I save a month?",), ("$2,190 less a month of 730 hours, 51.1 %",)),
+        (("Cheapest GPU instance for a 13B model?", "and on spot?"), ("The data has no price of Spot Instances.", "The cheapest that holds it is g6e.xlarge")),
+        (("Does a 7B with 32k of context fit on a g5.xlarge?", "would the next size up in the family fix it?"), ("No: g5.2xlarge has the same accelerator memory as g5.xlarge",)),
+        (("How much CO2 does a g5.12xlarge emit a month?", "is it lower in Stockholm?"), ("Yes, eu-north-1 emits less",)),
+    ],
+)  # fmt: skip
+def test_what_is_asked_beside_the_first_figure_is_answered(bot: Chatbot, turns: tuple[str, ...], openings: tuple[str, ...]) -> None:
+    lines = ask(bot, *turns).text.splitlines()
+    assert all(line.startswith(opening) for line, opening in zip(lines, openings, strict=False)), lines
+
+
 def test_only_what_holds_it_is_advised(bot: Chatbot) -> None:
     answer = bot.ask("What instance do I need to serve llama 3.1 70b in bf16 for 20 users with 16k context under $1/h?")
     assert answer.text.startswith("Nothing that holds it is within the budget; the nearest is ")
