@@ -88,10 +88,15 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return None
     if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
+    return _told(query, heard, asked, tables, index)
+
+
+def _told(query: Query, heard: Heard | None, asked: Asked, tables: Tables, index: Index) -> Draft:
+    """What is asked, or each of its parts, behind what cannot be priced and before what the sum does not hold."""
     earlier = "\n".join(turn.question for turn in query.history)
     parts = ask_parts(query.question, heard, tables.known) if heard else ()
     working = Working(tables, index, [])
-    first = _conditions(asked, query.question, working)
+    first = _conditions(asked, working)
     drafts = []
     for text, part in parts or [(query.question, asked)]:
         # A turn that changes slots alone is asked in the words before, without their names and numbers: per GPU stays per GPU.
@@ -185,7 +190,7 @@ def _no_price(missing: Sequence[str]) -> str:
     return f"The data has no price {' or '.join(f'in {name}' if re.search('[0-9]$', name) else f'of {name}' for name in missing)}.".replace("of Spot", "of Spot Instances")
 
 
-def _conditions(asked: Asked, question: str, working: Working) -> list[str]:
+def _conditions(asked: Asked, working: Working) -> list[str]:
     """What a question asks for that the data cannot price, said before what it can."""
     if not _OF_MONEY & set(asked.goals):
         return []
@@ -402,7 +407,7 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     found = most(_as_sold(work, facts), slot, facts)
     if not found:
         return replace(asked, goals=(Goal.FITS,), workload=replace(work, parameters=work.parameters or 1e8))
-    return replace(asked, workload=_with(work, slot, found))
+    return replace(asked, workload=replace(work, **{slot: found}))  # type: ignore[arg-type]
 
 
 def _of_machines(asked: Asked, working: Working) -> Draft:
@@ -440,11 +445,6 @@ def _in_time(work: Workload, facts: Facts) -> Workload:
         raise ReaderError("There is no published compute of this hardware in the data: name another, such as H100 or p5.48xlarge.")
     count = math.ceil(work.tokens / (speed / fit.instances * work.hours * 3600) - 1e-9)
     return replace(work, instance_type=fit.instance.name, instances=count) if fit.instance else replace(work, accelerators=count)
-
-
-def _with(work: Workload, slot: str, value: int) -> Workload:
-    changes: dict[str, Any] = {slot: value}
-    return replace(work, **changes)
 
 
 _STILL = re.compile(r"\b(?P<still>still|too)\W*(?:\?|$|\b(?:ok|fine|fits?|enough|holds?|works?)\b)|\b(?:does|would|do|will|did)\b.*\bchang\w+")

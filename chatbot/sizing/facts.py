@@ -12,7 +12,6 @@ from ingest import Index, Row, load_tables, read_rows
 
 Purchase = Literal["on demand", "spot"]
 Format = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
-NOT_PUBLISHED = "not published"
 
 _FORMATS: tuple[Format, ...] = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chatbot.sizing.architecture import Architecture
 from chatbot.sizing.facts import Accelerator, Facts, Instance
-from chatbot.sizing.memory import GIB, USABLE, Memory, Reference, Sharding
+from chatbot.sizing.memory import GIB, USABLE, Memory, Sharding
 from chatbot.sizing.workload import Format, Task, Workload
 
 if TYPE_CHECKING:
@@ -36,14 +36,8 @@ _NOT_FOR_LANGUAGE_MODELS = {
 # Of the T4g, whose hosts are Arm, serving frameworks do not say that they run on it.
 _SUPPORT_UNKNOWN = ("Gaudi", "Qualcomm", "T4g")
 _NEURON = re.compile(r"Trainium|Inferentia")
-# The families that Neuron serves, by the name of the model without its maker.
-_NEURON_FAMILIES = re.compile(
-    r"(?:Meta-)?Llama-(?:2|3(?:\.[123])?|4)-|Qwen2\.5-|Qwen3-(?!VL|Coder)", re.IGNORECASE
-)
-NEURON_FAMILIES = Reference(
-    "AWS Neuron, vLLM User Guide for NxD Inference and NxD Inference - Production Ready Models",
-    "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/libraries/nxd-inference/developer_guides/model-reference.html",
-)
+# The families that Neuron serves, by the name of the model without its maker: AWS Neuron, vLLM User Guide for NxD Inference.
+_NEURON_FAMILIES = re.compile(r"(?:Meta-)?Llama-(?:2|3(?:\.[123])?|4)-|Qwen2\.5-|Qwen3-(?!VL|Coder)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
