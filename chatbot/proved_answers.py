@@ -49,7 +49,8 @@ _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
-    "nearest wording", "nearest three", "ahead of others", "said of question", "said of wording", "said of section", "figures missing",
+    "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
+    "said of heading", "letters shared", "figures missing",
 )  # fmt: skip
 # Of a later turn: those of each reading of it, and whether the answer was given before.
 LATER = (*FEATURES, *(f"{name}, behind the turn before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
@@ -68,13 +69,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """All questions of an index, the vectors of their wordings as they were encoded and as the map has them, (wordings, …), and how
-    rare each word is in the answers. `owners`, (wordings,), has the number of the question that each wording is of."""
+    """All questions of an index, the vectors of their wordings as they were encoded and as the map has them, (wordings, …), where the middle
+    of each question's wordings is mapped to, (questions, …), and how rare each word is in the answers. `owners`, (wordings,), has the
+    number of the question that each wording is of."""
 
     questions: tuple[Known, ...]
     owners: NDArray[np.int64]
     encoded: NDArray[np.float32]
     mapped: NDArray[np.float32]
+    centers: NDArray[np.float32]
     rarity: dict[str, float]
 
     def weight(self, said: frozenset[str]) -> float:
@@ -88,6 +91,13 @@ class Match:
     question: Known
     features: NDArray[np.float32]
     probability: float
+
+
+class Near(NamedTuple):
+    """The cosines of a text to all wordings, (wordings,), and to the centers of all questions, (questions,)."""
+
+    wordings: NDArray[np.float32]
+    centers: NDArray[np.float32]
 
 
 class Learned(NamedTuple):
@@ -197,19 +207,18 @@ def matches(
     if not book.questions or not stems(standalone):
         return []
     check()
-    matching = load_matching()
-    cosines = [book.mapped @ matching.mapped(vector_of(text)) for text in texts]
-    if not history and typed != standalone:  # wordings in other languages are nearest to what was typed
-        cosines[0] = np.maximum(cosines[0], book.mapped @ matching.mapped(vector_of(typed)))
-    for near in cosines:
-        near[list(without)] = -1.0
-    compared = dict.fromkeys(number for near in cosines for number in _compared(near, book))
+    centers = _centers_without(without, book) if without else book.centers
+    # Wordings in other languages are nearest to what was typed.
+    readings = [_near([text] if history else [text, typed], book, centers) for text in texts]
+    for near in readings:
+        near.wordings[list(without)] = -1.0
+    compared = dict.fromkeys(number for near in readings for number in _compared(near, book))
     found = [(question, tuple(row for row in question.rows if row not in without)) for question in (book.questions[i] for i in compared)]
-    parts = [_features(text, found, near, book) for text, near in zip(texts, cosines, strict=True)]
+    parts = [_features(text, found, list(compared), near, book) for text, near in zip(texts, readings, strict=True)]
     if history:
         parts.append(_given_before([question.answer for question, _ in found], history))
     features = np.concatenate(parts, axis=1)
-    learned = matching.later if history else matching.first
+    learned = load_matching().later if history else load_matching().first
     odds = np.exp(np.clip(features @ learned.weights + learned.bias, -30, 30))
     likely = [Match(q, f, float(o / (1 + odds.sum()))) for (q, _), f, o in zip(found, features, odds, strict=True)]
     return sorted(likely, key=lambda match: -match.probability)
@@ -220,17 +229,32 @@ def related(answer: Answer, index: Index) -> Iterator[str]:
     book = load_book(index)
     if not book.questions:
         return
-    near = book.mapped @ load_matching().mapped(vector_of(f"{answer.question} {answer.text[:_LONGEST]}"))
+    near = _near([f"{answer.question} {answer.text[:_LONGEST]}"], book, book.centers)
     text = " ".join(without_marks(answer.text).split())
     for question in (book.questions[i].answer for i in _compared(near, book)):
         if plain_answer(question)[:_BEGINNING] not in text:
             yield question.question
 
 
-def _compared(cosines: NDArray[np.float32], book: Book) -> list[int]:
+def _near(texts: Sequence[str], book: Book, centers: NDArray[np.float32]) -> Near:
+    """How near the nearest of the texts comes."""
+    vectors = load_matching().mapped(np.array([vector_of(text) for text in dict.fromkeys(texts)])).T
+    return Near((book.mapped @ vectors).max(axis=1), (centers @ vectors).max(axis=1))
+
+
+def _centers_without(rows: frozenset[int], book: Book) -> NDArray[np.float32]:
+    centers = book.centers.copy()
+    for number in {int(book.owners[row]) for row in rows}:
+        if kept := [row for row in book.questions[number].rows if row not in rows]:
+            centers[number] = load_matching().mapped(book.encoded[kept].sum(axis=0))
+    return centers
+
+
+def _compared(near: Near, book: Book) -> list[int]:
     best = np.full(len(book.questions), -1.0, dtype=np.float32)
-    np.maximum.at(best, book.owners, cosines)
-    return [int(i) for i in np.argsort(-best, kind="stable")[:_COMPARED] if best[i] > -1.0]
+    np.maximum.at(best, book.owners, near.wordings)
+    order = np.argsort(-(best + near.centers), kind="stable")
+    return [int(i) for i in order if best[i] > -1.0][:_COMPARED]
 
 
 def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> NDArray[np.float32]:
@@ -240,27 +264,41 @@ def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> N
     return np.array(given, dtype=np.float32)[:, None]
 
 
-def _features(text: str, found: Sequence[tuple[Known, tuple[int, ...]]], cosines: NDArray[np.float32], book: Book) -> NDArray[np.float32]:
+def _features(
+    text: str, found: Sequence[tuple[Known, tuple[int, ...]]], numbers: Sequence[int], near: Near, book: Book
+) -> NDArray[np.float32]:
     """(found, FEATURES)."""
-    asked, figures = stems(text), {q.text for q in quantities(text)}
-    nearest = [np.sort(cosines[list(rows)])[::-1] for _, rows in found]
+    asked, letters, figures = stems(text), _letters(text), {q.text for q in quantities(text)}
+    centers = near.centers[numbers]
     weight = book.weight(asked) or 1.0
     rows_of_features = []
-    for number, (question, rows) in enumerate(found):
+    for place, (question, rows) in enumerate(found):
+        cosines = near.wordings[list(rows)]
         kept = [question.wordings[question.rows.index(row)] for row in rows]
-        said = [_stems(wording) for wording in kept]
+        said, heading = [_stems(wording) for wording in kept], _stems(question.answer.question)
         shared = [book.weight(asked & words) for words in said]
-        others = max((cosine[0] for n, cosine in enumerate(nearest) if n != number), default=0.0)
         rows_of_features.append([
-            nearest[number][0],
-            nearest[number][:3].mean(),
-            nearest[number][0] - others,
+            cosines.max(),
+            cosines.mean(),
+            centers[place],
+            centers[place] - max(np.delete(centers, place), default=0.0),
+            cosines[0],
             max(shared) / weight,
             max(s / (book.weight(words) or 1.0) for s, words in zip(shared, said, strict=True)),
             book.weight(asked & _stems(question.answer.answer).union(*said)) / weight,
+            book.weight(asked & heading) / (book.weight(heading) or 1.0),
+            max(len(letters & other) / len(letters | other) for other in map(_letters, kept)),
             sum(figure not in question.answer.answer and not any(figure in wording for wording in kept) for figure in figures),
         ])  # fmt: skip
     return np.array(rows_of_features, dtype=np.float32).reshape(len(found), len(FEATURES))
+
+
+# As many as the wordings that one question is compared with.
+@lru_cache(maxsize=1_024)
+def _letters(text: str) -> frozenset[str]:
+    """Each four characters that stand together: spellings, and words that are written together or apart, differ in few of them."""
+    padded = f" {' '.join(text.lower().split())} "
+    return frozenset(padded[start : start + 4] for start in range(max(1, len(padded) - 3)))
 
 
 def plain_answer(answer: ProvedAnswer) -> str:
@@ -334,7 +372,11 @@ def _read(index: Index) -> Book:
     owners = np.zeros(len(vectors), dtype=np.int64)
     for number, question in enumerate(questions):
         owners[list(question.rows)] = number
-    return Book(questions, owners, vectors, load_matching().mapped(vectors) if questions else vectors, rarity)
+    if not questions:
+        return Book(questions, owners, vectors, vectors, vectors, rarity)
+    mapped = load_matching().mapped
+    sums = np.array([vectors[list(question.rows)].sum(axis=0) for question in questions])
+    return Book(questions, owners, vectors, mapped(vectors), mapped(sums), rarity)
 
 
 def _known(answer: ProvedAnswer, text: str, document: str, rows: dict[tuple[str, int], int]) -> Known:

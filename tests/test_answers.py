@@ -10,7 +10,8 @@ import pytest
 from chatbot import Chatbot, Turn
 from chatbot.citations import verify
 from chatbot.computed import numbers
-from chatbot.proved_answers import _draft, load_book
+from chatbot.meaning import vector_of
+from chatbot.proved_answers import FEATURES, _draft, _letters, load_book, load_matching, matches
 from ingest import Document, Index, Source, read_answers, sync
 from ingest.answers import Proof, ProvedAnswer, holds_answers, wording_chunks
 
@@ -124,6 +125,30 @@ def test_a_number_that_no_proof_has_is_not_shown(kilns: Path, tmp_path: Path) ->
     sync([kilns], tmp_path / "index")
     answer = Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?")
     assert answer.text == "40 pots: the Ember holds 40 at once [1]."
+
+
+def test_a_wording_left_out_is_neither_near_nor_in_the_middle(kilns: Path, tmp_path: Path) -> None:
+    sync([kilns], tmp_path / "index")
+    index, asked = Index.open(tmp_path / "index"), "ember capacity?"
+    book, mapped = load_book(index), load_matching().mapped
+    question = next(q for q in book.questions if asked in q.wordings)
+    left_out, *kept = sorted(question.rows, key=lambda row: row != question.rows[question.wordings.index(asked)])
+    vector = mapped(vector_of(asked))
+
+    def found(without: frozenset[int]) -> dict[str, float]:
+        match = next(m for m in matches(asked, asked, (), index, without) if m.question is question)
+        return dict(zip(FEATURES, match.features.tolist(), strict=True))
+
+    assert found(frozenset())["nearest wording"] == pytest.approx(1.0, abs=1e-4)
+    assert found(frozenset())["center"] == pytest.approx(float(mapped(book.encoded[list(question.rows)].sum(axis=0)) @ vector), abs=1e-4)
+    without = found(frozenset({left_out}))
+    assert without["nearest wording"] == pytest.approx(float((book.mapped[kept] @ vector).max()), abs=1e-4)
+    assert without["center"] == pytest.approx(float(mapped(book.encoded[kept].sum(axis=0)) @ vector), abs=1e-4)
+
+
+def test_letters_that_stand_together_are_compared_without_case_and_spacing() -> None:
+    assert _letters("A  Kiln") == {" a k", "a ki", " kil", "kiln", "iln "}
+    assert _letters("") == {"  "}
 
 
 def test_every_answer_shipped_is_shown_whole(corpus_index: Path) -> None:
