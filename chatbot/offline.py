@@ -55,11 +55,13 @@ def read(
     index: Index,
     scored: Sequence[Scored] | None = None,
     near: Sequence[Match] = (),
+    compared: Draft | None = None,
 ) -> Draft:
     """Draft an answer from passages; a draft without text is a refusal.
 
     `scored` is their evidence, where that is known, and `near` are the questions of the corpus that may mean what is asked: the answer
-    to one of them is given if it is sure, or where no row of a table answers, if it is likely to be right.
+    to one of them is given if it is sure, or where no row of a table answers, if it is likely to be right. `compared` are the figures of
+    hardware that the question holds against each other.
     """
     if query.options:
         return examine(query, passages, index)
@@ -69,8 +71,12 @@ def read(
     found = eligible(query, scored)
     if query.asks_agreement and (told := lay_side_by_side(query, scored, passages, index)):
         return told
-    if is_sure(near, query) and (proved := _proved(near[0], query, found, index)):
+    # Figures go before a prepared answer that is not all but certain, unless the best evidence proves that one, too.
+    agreed = not compared or bool(found and near and is_proved_by(near[0], found[0]))
+    if agreed and is_sure(near, query) and (proved := _proved(near[0], query, found, index)):
         return proved
+    if compared:
+        return compared
     told_by_rows = _tell_rows(query, index)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return told_by_rows.draft
