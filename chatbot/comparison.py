@@ -1,37 +1,45 @@
 """Comparisons: the sides next to each other, each with its own evidence."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, DOUBT, doubt, is_bare, repeats
+from chatbot.eligibility import ANSWERS, SURE, is_bare, repeats
 from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
+from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
-from chatbot.words import content_words, stem, stems_and_groups, synonyms
+from chatbot.words import stems
 from ingest import Index
 
-_A_SIDE = 3
 # A side needs less than a whole answer does: its evidence answers half of the question by nature.
 _HALF = 0.4
+# A figure that a thing has by itself; a percentage or a price may be told of one side as against the other.
+_OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", "flops/watt", "frequency", "count"})
+# Two numbers of one kind are held against each other: one of them is no comparison, unless reasons or ways are asked for.
+_MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
+_WHY = re.compile(r"\W*(?:so\s+)?(?:why|how (?:do|does|can|could|should))\b", re.IGNORECASE)
 
 
 def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """Each side's best evidence, side by side, led by evidence that speaks of all sides at once where there is some."""
     if not query.compares:
         return None
-    by_side = {side: [s for s in _spoken_of(side, query, passages, index) if _tells(s, query)] for side in query.sides}
+    spoken = {side: _spoken_of(side, query, passages, index) for side in query.sides}
+    by_side = {side: [s for s in found if _tells(s, query)] for side, found in spoken.items()}
     if sum(bool(found) for found in by_side.values()) < 2 or not any(
         s.score >= ANSWERS for found in by_side.values() for s in found
     ):
         return None
+    if _lacks_a_side(query, spoken):
+        return Notes().draft()
     notes = Notes()
     of_all = (s for s in scored[:8] if all(names_side(side, s.unit.meant) for side in query.sides))
-    lead = next((s for s in of_all if s.score >= ANSWERS), None)
+    lead = (_for_one(query, scored) if query.decides else None) or next((s for s in of_all if s.score >= ANSWERS), None)
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
     # A side's evidence was scored anew, for that side.
@@ -46,6 +54,20 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
     return notes.draft()
+
+
+def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
+    """Whether a figure is asked for and no side has one, or which side has more of something and only some have a figure for it."""
+    if not query.dimensions & _OF_A_THING or query.asks_agreement or _WHY.match(query.standalone):
+        return False
+    told = [any(_is_figure(s, query) for s in found) for found in spoken.values()]
+    return (not all(told) and bool(_MORE.search(query.standalone))) or (not any(told) and query.strict and not query.yes_no)
+
+
+def _for_one(query: Query, scored: Sequence[Scored]) -> Scored | None:
+    """Evidence that answers all but surely which of the sides to take: it names one of them."""
+    sure = (s for s in scored[:3] if s.score >= SURE and not denies(s.unit.meant))
+    return next((s for s in sure if sum(names_side(side, s.unit.meant) for side in query.sides) == 1), None)
 
 
 def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
@@ -111,32 +133,8 @@ def _merit(side: str, scored: Scored, query: Query) -> float:
 
 
 def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
-    """The best evidence and what says most of what it leaves out."""
-    kept = list(found[:1])
-    while len(kept) < _A_SIDE:
-        new = [s for s in found if s not in kept and not any(repeats(s, k) for k in kept)]
-        told = any(_is_figure(k, query) for k in kept)
-        near = [
-            (g, s)
-            for s in new
-            if (g := gain(query, s, kept)) > 0 or (s.score >= ANSWERS and not told and doubt(kept) > DOUBT)
-        ]
-        if not near:
-            break
-        kept.append(max(near, key=lambda pair: (pair[0], pair[1].score))[1])
-    return kept
-
-
-def gain(query: Query, candidate: Scored, kept: Sequence[Scored]) -> int:
-    """How many of the question's words the candidate says that the evidence kept so far does not.
-
-    A word that the candidate itself has counts as said by another only where that has it, too: memory of an accelerator does not
-    tell how many chips there are."""
-    asked = content_words(query.standalone)
-    own = {w for w in asked if stem(w) in stems_and_groups(candidate.unit.meant)[0]}
-    return len(_said(asked, candidate).difference(*(_said(asked, k, literally=own) for k in kept)))
-
-
-def _said(asked: Sequence[str], scored: Scored, literally: Container[str] = ()) -> set[str]:
-    there, groups = stems_and_groups(scored.unit.meant)
-    return {w for w in asked if stem(w) in there or (w not in literally and synonyms(w) & groups)}
+    """The best evidence, and the next that answers by itself or says something that was asked and that the best does not."""
+    best, *others = found or [None]
+    asked = stems(query.standalone)
+    more = (s for s in others if best and not repeats(s, best) and (s.score >= ANSWERS or asked & stems(s.unit.meant) - stems(best.unit.meant)))
+    return [s for s in (best, next(more, None)) if s]

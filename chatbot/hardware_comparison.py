@@ -13,9 +13,8 @@ from chatbot.sizing.conversation import hear
 from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, number
 from chatbot.sizing.intent import FACTS
 from chatbot.table import answer_from_table
+from chatbot.table.filters import strange
 from chatbot.table.instances import accelerator_names
-from chatbot.table.lookup import look_up
-from chatbot.words import STOP_WORDS
 from chatbot.working import Working, capital, load, rounded, short
 from ingest import Index, Row
 
@@ -23,28 +22,25 @@ from ingest import Index, Row
 _FEWEST, _MOST = 2, 4
 # Figures nearer to each other than this are the same: 40 GB are sold as 40 GiB.
 _SAME = 1.08
-# So many words may stand in a question that are neither hardware nor figures nor what is done with them; more of them ask something of documents.
+# So many words may stand in a question that are neither hardware nor figures nor what is done with them; more ask something of documents.
 _UNREAD = 2
 
 # "| 40 GB vs the |", "| has more memory than |": two pieces of hardware with nothing between them but what holds them against each other.
 _OWN = r"(?:\s+(?:\d+\s?gi?b|instances?|gpus?|cards?|chips?|famil(?:y|ies)|sxm|worth it|single gpu))*"
 _ITS = r"\s*(?:(?:the|an?|one|two|single|first|\d+x?|aws|nvidia|ec2|on|of|with|for|\d+\s?gi?b)\s+)*"
-_JOINED = re.compile(rf"\|{_OWN}(?:\s*[,/+&]|\s+(?:vs\.?|versus|or|against|and|over|compare[sd]? (?:to|with)|instead of)\s|(?:\s+[\w-]+){{0,4}}?\s+than\s){_ITS}\|", re.IGNORECASE)
+_JOINED = re.compile(rf"\|{_OWN}(?:\s*[,/+&]|\s+(?:vs\.?|versus|or|against|and|over|instead of)\s|(?:\s+[\w-]+){{0,4}}?\s+(?:than|compare[sd]? (?:to|with))\s){_ITS}\|", re.IGNORECASE)
 _HELD = re.compile(r"\b(?:vs|versus|against|or|than|compar\w*|diff\w*|better|between|side by side|instead|over)\b", re.IGNORECASE)
-_OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces)\b", re.IGNORECASE)
+_OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces|support\w*|exam)\b", re.IGNORECASE)
+# Words that say what hardware is for, and how it is asked: none of them turns a comparison of figures into another question.
 _FRAME = frozenset(
-    word
-    for line in (
-        "instance instances gpu gpus card cards chip chips accelerator accelerators hardware machine box boxes single size sizes family type types aws ec2 nvidia amd one two each per other",
-        "inference infer serve serving served train training trained trainer finetune finetuning fine tune tuning pretrain pretraining lora qlora model models llm llms small large quantized quantised",
-        "chat chatbot class style like run running runs use using workload workloads job jobs production online batch latency requests request prompts prompt tokens token context scratch",
-        "vs versus against compare compared comparison difference differences differ diff diffrence diference better best best faster slower cheaper worth main mostly matters matter pick choose decide recommendation",
-        "actually actualy really honest opinion real numbers number measured benchmark benchmarks published get know looks look poor something us our pls please short answer reason just only still also want need would extra",
-        "price prices pricing cost costs costing money dollar dollars premium hour hourly us-east us-east-1 region pain bit bits fp8 fp16 bf16 int8 fp4 tflops flops compute",
+    re.findall(
+        r"\S+",
+        "vs versus against compare compared comparison difference differences diff differ better best cheaper main mostly matters pick choose hardware gpu gpus card cards chip chips single"
+        " accelerator accelerators inference serve serving train training finetune finetuning fine tune tuning pretraining lora qlora model llm llms class style like small large quantized"
+        " chat chatbot workload workloads job jobs production online batch latency requests request prompt tokens token context run running scratch real numbers actually actualy really honest"
+        " opinion looks poor pain get short reason extra hour us-east us-east-1 fp16 int8 fp4 bit bits than not no without instead",
     )
-    for word in line.split()
 )
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +104,10 @@ class _Side:
     def number(self) -> float:
         return self.instance.accelerators if self.instance else 1.0
 
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(held.row for held in (self.instance, self.sheet, self.price) if held)
+
     def row(self, measure: str) -> Row | None:
         held = {"sheet": self.sheet, "instance": self.instance, "price": self.price}[_MEASURES[measure].table]
         return held.row if held else None
@@ -140,7 +140,7 @@ def compare_hardware(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     sides = _sides(query, tables.facts)
     asked = (_asked(query.question) if query.history else []) or _asked(query.standalone)
-    if not sides or _is_of_another_kind(query, asked, index) or answer_from_table(query, (), (), index) or look_up(query, (), index):
+    if not sides or _is_of_another_kind(query, asked, index) or answer_from_table(query, (), (), index):
         return None
     unpriced: list[_Side] = []
     if {"value", "price"} & set(asked):
@@ -157,6 +157,8 @@ def lacks_figure(known: Draft, query: Query) -> bool:
 
 
 _PAYS_MORE = re.compile(r"\b(?:extra|more) money|\bpremium|\bprice difference", re.IGNORECASE)
+# What is had for a price is asked, too.
+_WORTH = re.compile(rf"{_PAYS_MORE.pattern}|\bworth|\bpay", re.IGNORECASE)
 
 
 # --- what is asked ---------------------------------------------------------------------------------------------------------
@@ -226,8 +228,10 @@ def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> boo
         return True
     if heard.computed and (heard.label not in ("cost", "cost_difference", "cheapest") or asked == ["price"]):
         return True
-    left = [word for word in re.findall(r"[a-z][\w-]+", heard.said.plain) if word not in STOP_WORDS | _FRAME and not any(words.match(word) for _, words in _TOPICS)]
-    return len(left) > _UNREAD
+    rest = heard.said.plain
+    for _, words in _TOPICS:
+        rest = words.sub(" ", rest)
+    return sum(not word.isdigit() and word not in _FRAME for word in strange(rest)) > _UNREAD
 
 
 def _rented(side: _Side, facts: Facts) -> _Side:
@@ -251,12 +255,13 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
     if not leading or not apart:
         return None
     leaders = {_best(_having(sides, m), m).name for m in leading if m in apart or m == "value"}
-    beside = [m for m in apart if m in _BESIDE and m not in leading and _best(sides, m).name not in leaders]
+    beside = [m for m in apart if m in _BESIDE and m not in leading and _best(sides, m).name not in leaders and (asked != ["price"] or _WORTH.search(query.standalone))]
     fp8 = _with_fp8(sides, leaders)
-    lead = f"{_told(sides, leading, working, asked)} {_cited(sides, leading, working)}."
+    marks = working.cite(*(row for side in sides for row in side.rows))
+    lead = f"{_told(sides, leading, working, asked)} {marks}."
     further: list[str] = []
     if beside or fp8:
-        further.append(f"{_told(sides, beside, working, (), fp8)} {_cited(sides, beside or ['fp8'], working)}.")
+        further.append(f"{_told(sides, beside, working, (), fp8)} {marks}.")
     if _BOUNDS & {*leading}:
         measured = "; no table has a measurement of one against the other" if _ASKS_MEASURED.search(query.standalone) else ", no measurement"
         further.append(f"That is a bound by peaks of data sheets{measured}.")
@@ -330,18 +335,6 @@ def _figure(sides: Sequence[_Side], side: _Side, measure: str, working: Working,
     return text
 
 
-def _cited(sides: Sequence[_Side], measures: Sequence[str], working: Working) -> str:
-    return working.cite(*(row for measure in measures for side in sides for row in _rows(side, measure)))
-
-
-def _rows(side: _Side, measure: str) -> Iterator[Row]:
-    """The rows that bear out a figure."""
-    needed = {"value": (side.sheet, side.instance, side.price), "memory": (side.instance or side.sheet,)}.get(measure, (side.instance if _MEASURES[measure].table == "sheet" and side.number != 1 else None,))
-    yield from (held.row for held in needed if held)
-    if row := side.row(measure):
-        yield row
-
-
 def _line(side: _Side, working: Working) -> str:
     """What the rows have of a side, in their own words."""
     cells = side.sheet.row.cells if side.sheet else {}
@@ -353,14 +346,13 @@ def _line(side: _Side, working: Working) -> str:
     ]
     of_sheet = _listed([part for part in parts if part])
     if not (instance := side.instance):
-        return f"{cells['Memory']} of memory, {of_sheet} {working.cite(*([side.sheet.row] if side.sheet else []))}."
+        return f"{cells['Memory']} of memory, {of_sheet} {working.cite(*side.rows)}."
     machine = [f"{instance.row.cells['vCPUs']} vCPUs", f"{instance.row.cells['Memory']} of memory", f"{instance.row.cells['Network']} of network", f"EFA: {instance.row.cells['EFA']}" if instance.row.cells.get("EFA") else ""]
     if instance.accelerator:
         machine.insert(0, f"{instance.row.cells['Accelerators']} × {instance.accelerator}, {instance.row.cells['Accelerator memory total']} of accelerator memory")
     priced = f"; {side.says('price')} an hour on demand in {side.price.region}" if side.price else ""
     each = f"; {'each accelerator: ' if side.number > 1 else ''}{of_sheet}" if of_sheet else ""
-    rows = [held.row for held in (side.instance, side.price, side.sheet if of_sheet else None) if held]
-    return f"{', '.join(part for part in machine if part)}{priced}{each} {working.cite(*rows)}."
+    return f"{', '.join(part for part in machine if part)}{priced}{each} {working.cite(*side.rows)}."
 
 
 def _has(cells: Mapping[str, str], header: str) -> bool:

@@ -180,7 +180,7 @@ def _enumerate(request: Request, query: Query, rows: Sequence[Row], writing: Wri
     if len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators) and rows:
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
     columns = columns_of(request)
-    families = list(dict.fromkeys(row.family for row in rows))
+    families = sorted({row.family for row in rows})
     if len(rows) > SHOWN and 1 < len(families) <= SHOWN:
         for family in families:
             first, *others = [row for row in rows if row.family == family]

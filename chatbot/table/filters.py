@@ -133,7 +133,7 @@ def read_request(
         return None
     if "price" in priced:
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
-    if not is_understood(reading.text) or _is_ambiguous(text, asked):
+    if strange(reading.text) or _is_ambiguous(text, asked):
         return None
     counts = seeks and bool(_COUNTS.search(text))
     return Request(
@@ -250,7 +250,7 @@ def _is_ambiguous(text: str, asked: Collection[Column]) -> bool:
     return {"memory", "accelerators"} <= set(asked) and not re.search(r"\band\b|,|&|\bplus\b|\+", text)
 
 
-def is_understood(rest: str) -> bool:
-    """Whether what is left of a question asks and claims nothing."""
+def strange(rest: str) -> list[str]:
+    """The words of what is left of a question that ask or claim something."""
     left = (match.group() for match in WORD.finditer(rest) if len(match.group()) > 1 or match.group().isdigit())
-    return all(word in _FRAME or (word in STOP_WORDS and word not in _MATTERS) for word in left)
+    return [word for word in left if word not in _FRAME and (word not in STOP_WORDS or word in _MATTERS)]
