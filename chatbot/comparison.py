@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
@@ -134,7 +135,6 @@ def _merit(side: str, scored: Scored, query: Query) -> float:
 
 def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
     """The best evidence, and the next that answers by itself or says something that was asked and that the best does not."""
-    best, *others = found or [None]
     asked = stems(query.standalone)
-    more = (s for s in others if best and not repeats(s, best) and (s.score >= ANSWERS or asked & stems(s.unit.meant) - stems(best.unit.meant)))
-    return [s for s in (best, next(more, None)) if s]
+    more = (s for s in found[1:] if not repeats(s, found[0]) and (s.score >= ANSWERS or asked & stems(s.unit.meant) - stems(found[0].unit.meant)))
+    return [*found[:1], *islice(more, 1)]

@@ -73,8 +73,8 @@ _UNITS = {"bandwidth": "GB/s", "memory": "GiB", "power": "W"}
 _CORE, _BOUNDS = ("bf16", "bandwidth", "memory"), frozenset({"value", "bandwidth", "bf16", "fp8"})
 _BESIDE = (*_CORE, "power", "price")
 # What a question is about, by the measure that leads its answer.
-_TOPICS = tuple(
-    (measure, re.compile(rf"(?:\b|(?<=\d))(?:{words})", re.IGNORECASE))
+_TOPICS = {
+    measure: re.compile(rf"(?:\b|(?<=\d))(?:{words})", re.IGNORECASE)
     for measure, words in (
         ("value", r"per[- ](?:dollar|\$|buck|token)|price[- /]*perf\w*|value for|bang for"),
         ("bandwidth", r"decod\w*|generat(?:e|es|ing|ion)\b|tok(?:en)?s? ?(?:/|per|a) ?s\w*|throughput|(?<!efa )(?<!network )bandwidth|fast\w*|speed\w*|slow\w*"),
@@ -85,7 +85,7 @@ _TOPICS = tuple(
         ("network", r"network\w*|efa\b|gbps|nodes"),
         ("price", r"worth|premium|pay(?:ing)? (?:for|more)|prices?\b|pricing|pric(?:y|ier)|costs?\b|money|cheap\w*|expensive"),
     )
-)  # fmt: skip
+}  # fmt: skip
 _TRAINS = re.compile(r"\b(?:pre-?)?train(?!ium)|fine-?\s?tun|\bq?lora\b", re.IGNORECASE)
 _SERVES = re.compile(r"\b(?:inference|serv(?:e|ing)|chat)", re.IGNORECASE)
 _ASKS_MEASURED = re.compile(r"\breal (?:numbers|figures)|\bmeasured|\bbenchmark|\breally\b", re.IGNORECASE)
@@ -152,8 +152,9 @@ def compare_hardware(query: Query, index: Index) -> Draft | None:
 
 def lacks_figure(known: Draft, query: Query) -> bool:
     """Whether a question turns on the speed of generation, or on what is paid more, and an answer has no figure of that."""
-    asked = _asked(query.standalone)
-    return (asked[:1] == ["bandwidth"] and bool(_TOPICS[1][1].search(query.standalone)) and "/s" not in known.text) or ("price" in asked and bool(_PAYS_MORE.search(query.standalone)) and "$" not in known.text)
+    text, asked = query.standalone, _asked(query.standalone)
+    lacks_speed = asked[:1] == ["bandwidth"] and bool(_TOPICS["bandwidth"].search(text)) and "/s" not in known.text
+    return lacks_speed or (bool(_PAYS_MORE.search(text)) and "$" not in known.text)
 
 
 _PAYS_MORE = re.compile(r"\b(?:extra|more) money|\bpremium|\bprice difference", re.IGNORECASE)
@@ -166,7 +167,7 @@ _WORTH = re.compile(rf"{_PAYS_MORE.pattern}|\bworth|\bpay", re.IGNORECASE)
 
 def _asked(text: str) -> list[str]:
     """The measures that a question is about, those of what it is for where it names none."""
-    found = [measure for measure, words in _TOPICS if words.search(text)]
+    found = [measure for measure, words in _TOPICS.items() if words.search(text)]
     if "value" in found:
         return [measure for measure in found if measure not in ("price", "bandwidth")]
     if "network" in found and not re.search(r"memory bandwidth|decod|generat|token", text, re.IGNORECASE):
@@ -183,7 +184,7 @@ def _sides(query: Query, facts: Facts) -> list[_Side]:
         if name.kind == "region":
             continue
         side = _side(name.name.lower(), text, facts)
-        if side is None and (name.kind != "code" or name.name in query.unknown):
+        if side is None and (name.kind != "code" or name.name in query.unknown or any(i.family.startswith(name.name.lower()) for i in facts.instances.values())):
             return []
         if side:
             found.insert(0, side)
@@ -229,7 +230,7 @@ def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> boo
     if heard.computed and (heard.label not in ("cost", "cost_difference", "cheapest") or asked == ["price"]):
         return True
     rest = heard.said.plain
-    for _, words in _TOPICS:
+    for words in _TOPICS.values():
         rest = words.sub(" ", rest)
     return sum(not word.isdigit() and word not in _FRAME for word in strange(rest)) > _UNREAD
 
