@@ -7,6 +7,7 @@ from typing import Literal
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.hardware_answer import asks_unit
 from chatbot.names import names
 from chatbot.query import Query
 from chatbot.sizing.conversation import hear
@@ -225,7 +226,7 @@ def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> boo
         return True
     work = heard.asked.workload
     given = (work.hours, work.tokens, work.kwh, work.sequences, work.tokens_per_second, work.budget, work.budget_per_hour, work.budget_per_month, work.instances)
-    if any(given) or heard.label in FACTS or _OF_DOCUMENTS.search(query.standalone.lower()):
+    if any(given) or heard.label in FACTS or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):
         return True
     if heard.computed and (heard.label not in ("cost", "cost_difference", "cheapest") or asked == ["price"]):
         return True
