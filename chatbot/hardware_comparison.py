@@ -257,8 +257,9 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
     if not leading or not apart:
         return None
     leaders = {_best(_having(sides, m), m).name for m in leading if m in apart or m == "value"}
-    beside = [m for m in apart if m in _BESIDE and m not in leading and _best(sides, m).name not in leaders and (asked != ["price"] or _WORTH.search(query.standalone))]
-    fp8 = _with_fp8(sides, leaders)
+    only_price = asked == ["price"] and not any(words.search(query.standalone) for words in (_WORTH, _TRAINS, _SERVES))
+    beside = [m for m in apart if m in _BESIDE and m not in leading and _best(sides, m).name not in leaders] if not only_price else []
+    fp8 = _with_fp8(sides, leaders) if not only_price else None
     marks = working.cite(*(row for side in sides for row in side.rows))
     lead = f"{_told(sides, leading, working, asked)} {marks}."
     further: list[str] = []
