@@ -14,11 +14,12 @@ from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
-from chatbot.words import stems
 from ingest import Index
 
 # A side needs less than a whole answer does: its evidence answers half of the question by nature.
 _HALF = 0.4
+# So many pieces of evidence stand behind the best one of a side.
+_FURTHER = 2
 # A figure that a thing has by itself; a percentage or a price may be told of one side as against the other.
 _OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", "flops/watt", "frequency", "count"})
 # Two numbers of one kind are held against each other: one of them is no comparison, unless reasons or ways are asked for.
@@ -50,7 +51,7 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
         for side in query.sides
     }
     for side in query.sides:
-        said = " ".join(notes.sentence(statement(s.unit, query), s) for s in _distinct(own[side], query))
+        said = " ".join(notes.sentence(statement(s.unit, query), s) for s in _distinct(own[side]))
         if said or not lead:
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
@@ -133,8 +134,6 @@ def _merit(side: str, scored: Scored, query: Query) -> float:
     return scored.score + 0.2 * names_side(side, scored.unit.meant) + 0.1 * names_side(side, scored.unit.meant_in_place) + 0.4 * _is_figure(scored, query)
 
 
-def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
-    """The best evidence, and the next that answers by itself or says something that was asked and that the best does not."""
-    asked = stems(query.standalone)
-    more = (s for s in found[1:] if not repeats(s, found[0]) and (s.score >= ANSWERS or asked & stems(s.unit.meant) - stems(found[0].unit.meant)))
-    return [*found[:1], *islice(more, 1)]
+def _distinct(found: Sequence[Scored]) -> list[Scored]:
+    """The best evidence, and what comes next that does not say the same."""
+    return [*found[:1], *islice((s for s in found[1:] if not repeats(s, found[0])), _FURTHER)]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import asks_unit
 from chatbot.names import names
 from chatbot.query import Query
@@ -20,7 +21,7 @@ from chatbot.working import Working, capital, load, rounded, short
 from ingest import Index, Row
 
 # More pieces than these make a table, which is asked for in other words.
-_FEWEST, _MOST = 2, 4
+_FEWEST, _MOST = 2, 6
 # Figures nearer to each other than this are the same: 40 GB are sold as 40 GiB.
 _SAME = 1.08
 # So many words may stand in a question that are neither hardware nor figures nor what is done with them; more ask something of documents.
@@ -30,7 +31,7 @@ _UNREAD = 2
 _OWN = r"(?:\s+(?:\d+\s?gi?b|instances?|gpus?|cards?|chips?|famil(?:y|ies)|sxm|worth it|single gpu))*"
 _ITS = r"\s*(?:(?:the|an?|one|two|single|first|\d+x?|aws|nvidia|ec2|on|of|with|for|\d+\s?gi?b)\s+)*"
 _JOINED = re.compile(rf"\|{_OWN}(?:\s*[,/+&]|\s+(?:vs\.?|versus|or|against|and|over|instead of)\s|(?:\s+[\w-]+){{0,4}}?\s+(?:than|compare[sd]? (?:to|with))\s){_ITS}\|", re.IGNORECASE)
-_HELD = re.compile(r"\b(?:vs|versus|against|or|than|compar\w*|diff\w*|better|between|side by side|instead|over)\b", re.IGNORECASE)
+_HELD = re.compile(r"\b(?:vs|versus|against|or|than|compar\w*|diff\w*|better|between|side by side|instead|over|rank(?:ed)?)\b", re.IGNORECASE)
 _OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces|support\w*|exam)\b", re.IGNORECASE)
 # Words that say what hardware is for, and how it is asked: none of them turns a comparison of figures into another question.
 _FRAME = frozenset(
@@ -222,11 +223,12 @@ def _alike(kept: Sequence[Sequence[_Side]]) -> Iterator[_Side]:
 
 def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> bool:
     """Whether documents or the arithmetic of a workload must answer: rows tell it, it is given what it runs for, or too many words are not understood."""
-    if (heard := hear(query.question, query.history, load(index).known)) is None:
+    tables = load(index)
+    if (heard := hear(query.question, query.history, tables.known)) is None:
         return True
     work = heard.asked.workload
     given = (work.hours, work.tokens, work.kwh, work.sequences, work.tokens_per_second, work.budget, work.budget_per_hour, work.budget_per_month, work.instances)
-    if any(given) or heard.label in FACTS or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):
+    if any(given) or (heard.label in FACTS and (told := tell_rows(query, heard, tables.facts, index)) and told.draft.text) or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):
         return True
     if heard.computed and (heard.label not in ("cost", "cost_difference", "cheapest") or asked == ["price"]):
         return True

@@ -19,9 +19,11 @@ from chatbot.table.writing import Writing
 from ingest import Index
 
 SHOWN = 8
+# More families than a few are told by one size of each, and so many at most.
+_FEW, _FAMILIES = 4, 16
 # Rows that stand behind the first of a ranking, to show that it is the first.
 _FOLLOWERS = 3
-_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?)\b", re.IGNORECASE)
+_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies))\b", re.IGNORECASE)
 _LONGEST = 300
 _OF_HOST = re.compile(r"\b(?:host|system|main|cpu|ram)\b", re.IGNORECASE)
 _SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
@@ -180,18 +182,22 @@ def _enumerate(request: Request, query: Query, rows: Sequence[Row], writing: Wri
     if len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators) and rows:
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
     columns = columns_of(request)
-    families = sorted({row.family for row in rows})
-    if len(rows) > SHOWN and 1 < len(families) <= SHOWN:
-        for family in families:
-            first, *others = [row for row in rows if row.family == family]
-            sizes = writing.count(f"{first.cells[FAMILY]}, {1 + len(others)} of {first.cells[SIZES]} sizes")
-            told = list(dict.fromkeys(("accelerators", *columns)))
-            writing.line(f"{subject(first)}{describe(first, told)}", first, opening=f"- {sizes}", columns=told)
+    if len(rows) > SHOWN and 1 < len({row.family for row in rows}) <= _FAMILIES:
+        _tell_by_family(rows, columns, writing)
         return
     for number, row in enumerate(rows[:SHOWN], start=1):
         told = columns if request.asked else _with_summary(columns, row)
         opening = "Yes: " if query.yes_no and len(rows) == 1 else _opening(number, len(rows), writing)
         writing.line(f"{subject(row)}{describe(row, told)}", row, opening=opening, columns=told)
+
+
+def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing) -> None:
+    """How many sizes of each family there are, and what its first has in the columns."""
+    told = list(dict.fromkeys(("accelerators", *columns)))
+    for family in sorted({row.family for row in rows}):
+        first, *others = [row for row in rows if row.family == family]
+        sizes = writing.count(f"{first.cells[FAMILY]}, {1 + len(others)} of {first.cells[SIZES]} sizes")
+        writing.line(f"{subject(first)}{describe(first, told)}", first, opening=f"- {sizes}", columns=told)
 
 
 def _opening(number: int, matching: int, writing: Writing) -> str:
@@ -204,6 +210,9 @@ def _opening(number: int, matching: int, writing: Writing) -> str:
 def _look_up_families(request: Request, rows: Sequence[Row], writing: Writing) -> None:
     """What is asked of the families that are named: once where all sizes have the same, else size by size."""
     columns = columns_of(request)
+    if _FEW < len(request.families) <= _FAMILIES:
+        _tell_by_family(rows, columns, writing)
+        return
     for family in request.families:
         own = [row for row in rows if row.family == family]
         said = dict.fromkeys(text for row in own if (text := describe(row, columns)))
