@@ -8,7 +8,7 @@ from urllib.parse import quote as url_quote
 from app.escaping import as_html, mark_html, with_links
 from app.markdown_html import document_html, markdown_html
 from chatbot import Answer, Citation, Footprint, Passage
-from chatbot.comparison_table import Bars, Comparison, Property, TableRow, bars, comparison, row_of
+from chatbot.comparison_table import Comparison, Property, TableRow, comparison, row_of
 from chatbot.conversations import header_above
 from chatbot.llm.models import OFFLINE
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
@@ -74,7 +74,7 @@ def text_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
 
 
 def comparison_html(found: Comparison, quotes: Mapping[int, str], anchor: str, *, in_words: bool) -> str:
-    """What rows say, property by option, with bars on a scale each; then what is said of the sides, and bars of their figures."""
+    """What rows say, property by option, with bars on a scale each; then what is said of the sides."""
     parts = [_properties(found, quotes, anchor)] if found.properties else []
     if in_words and found.sides:
         rows = (
@@ -82,8 +82,6 @@ def comparison_html(found: Comparison, quotes: Mapping[int, str], anchor: str, *
             for side in found.sides
         )
         parts.append(_scrolled("ww-table", "".join(rows)))
-    if not found.properties and (figures := bars(found.sides)):
-        parts.append(_bars(figures, quotes, anchor))
     return "".join(parts)
 
 
@@ -109,16 +107,6 @@ def _row(found: Property, quotes: Mapping[int, str], anchor: str) -> list[str]:
         f"{'' if cell.value is None else _track(cell.value / most)}</td>"
         for cell in found.cells
     ]
-
-
-def _bars(figures: Bars, quotes: Mapping[int, str], anchor: str) -> str:
-    most = max(value for _, value, _ in figures.bars) or 1.0
-    rows = "".join(
-        f'<div class="ww-bar"><span dir="auto">{as_html(name)}</span>{_track(value / most)}'
-        f"<span>{value:,g} {as_html(figures.unit)} {_marks(numbers, quotes, anchor)}</span></div>"
-        for name, value, numbers in figures.bars
-    )
-    return f'<figure class="ww-bars">{rows}</figure>'
 
 
 def _track(share: float) -> str:

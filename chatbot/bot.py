@@ -15,6 +15,7 @@ from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
+from chatbot.hardware_comparison import compare_hardware, lacks_figure
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.llm.transcript import is_fit
@@ -22,7 +23,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
-from chatbot.proved_answers import answer_of, certain_answer, is_meant, is_sure, load_book, nearest
+from chatbot.proved_answers import CERTAIN, answer_of, certain_answer, is_meant, is_sure, load_book, nearest
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
@@ -251,8 +252,12 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
-    continued = answer_by_sizing(query, index) if continues_sizing(query, index) else None
-    known = continued or certain_answer(near, query, index) or (None if is_sure(near, query) else answer_by_sizing(query, index))
+    known = answer_by_sizing(query, index) if continues_sizing(query, index) else None
+    prepared = answer_of(near[0], index) if near and near[0].probability >= CERTAIN else None
+    compared = None if known or (prepared and not lacks_figure(prepared, query)) else compare_hardware(query, index)
+    if compared and (prepared or not is_sure(near, query)):
+        known = compared
+    known = known or certain_answer(near, query, index) or (None if is_sure(near, query) else answer_by_sizing(query, index))
     if known:
         yield from _known(query, known)
         return
@@ -261,7 +266,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     verified = Verified("", (), ())
     outside = not is_meant(near, query, 0.0) and is_outside(query, index, answered=True)
     for passages, scored in () if outside else passages_to_read(query, index):
-        draft = read(query, passages, index, scored, near)
+        draft = read(query, passages, index, scored, near, compared)
         verified = verify(draft.text, draft.evidence, [*(option.label for option in query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
         if verified.citations:
             break
@@ -275,7 +280,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
 def _known(query: Query, draft: Draft) -> Iterator[Event]:
     """An answer that was computed or proved beforehand: what it rests on is looked up, so no passages are searched."""
     yield Event("stage", "checking")
-    verified = verify(draft.text, draft.evidence, computed=draft.computed, said=draft.said)
+    verified = verify(draft.text, draft.evidence, draft.given, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))
     yield from _offline_answer(query, verified.text or REFUSAL, passages, verified, workloads=draft.workloads)
 

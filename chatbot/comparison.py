@@ -1,31 +1,30 @@
 """Comparisons: the sides next to each other, each with its own evidence."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, DOUBT, SURE, doubt, is_bare, repeats
+from chatbot.eligibility import ANSWERS, SURE, is_bare, repeats
 from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
 from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
-from chatbot.words import content_words, stem, stems_and_groups, synonyms
 from ingest import Index
 
-_A_SIDE = 3
 # A side needs less than a whole answer does: its evidence answers half of the question by nature.
 _HALF = 0.4
+# So many pieces of evidence stand behind the best one of a side.
+_FURTHER = 2
 # A figure that a thing has by itself; a percentage or a price may be told of one side as against the other.
 _OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", "flops/watt", "frequency", "count"})
 # Two numbers of one kind are held against each other: one of them is no comparison, unless reasons or ways are asked for.
 _MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
 _WHY = re.compile(r"\W*(?:so\s+)?(?:why|how (?:do|does|can|could|should))\b", re.IGNORECASE)
-# Two sentences that share this much but for names and numbers say the same of two things.
-_ALIKE = 0.7
 
 
 def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
@@ -51,14 +50,8 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
         side: [s for s in _own(side, by_side[side], query) if (s.unit.chunk.id, s.unit.start) != led]
         for side in query.sides
     }
-    spoken = {side: [s for s in found if (s.unit.chunk.id, s.unit.start) != led] for side, found in spoken.items()}
-    chosen = {side: _distinct(found, query) for side, found in own.items()}
     for side in query.sides:
-        of_others = [s for other in query.sides if other != side for s in chosen[other]]
-        said = " ".join(
-            notes.sentence(statement(s.unit, query), s)
-            for s in [*chosen[side], *_counterparts(of_others, chosen[side], spoken[side])]
-        )
+        said = " ".join(notes.sentence(statement(s.unit, query), s) for s in _distinct(own[side]))
         if said or not lead:
             opening = "" if said.lower().startswith(f"{side}: ".lower()) else f"{side}: "
             notes.line(f"- {opening}{said or REFUSAL}")
@@ -70,13 +63,12 @@ def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
     if not query.dimensions & _OF_A_THING or query.asks_agreement or _WHY.match(query.standalone):
         return False
     told = [any(_is_figure(s, query) for s in found) for found in spoken.values()]
-    which_has_more = bool(_MORE.search(query.standalone))
-    return (not all(told) and which_has_more) or (not any(told) and query.strict and not query.yes_no)
+    return (not all(told) and bool(_MORE.search(query.standalone))) or (not any(told) and query.strict and not query.yes_no)
 
 
 def _for_one(query: Query, scored: Sequence[Scored]) -> Scored | None:
     """Evidence that answers all but surely which of the sides to take: it names one of them."""
-    sure = (s for s in scored[:_A_SIDE] if s.score >= SURE and not denies(s.unit.meant))
+    sure = (s for s in scored[:3] if s.score >= SURE and not denies(s.unit.meant))
     return next((s for s in sure if sum(names_side(side, s.unit.meant) for side in query.sides) == 1), None)
 
 
@@ -139,67 +131,9 @@ def _is_figure(scored: Scored, query: Query) -> bool:
 
 def _merit(side: str, scored: Scored, query: Query) -> float:
     """The score, raised for evidence that names the side and for a figure of the kind compared."""
-    figure = 0.4 * _is_figure(scored, query)
-    return (
-        scored.score
-        + 0.2 * names_side(side, scored.unit.meant)
-        + 0.1 * names_side(side, scored.unit.meant_in_place)
-        + figure
-    )
+    return scored.score + 0.2 * names_side(side, scored.unit.meant) + 0.1 * names_side(side, scored.unit.meant_in_place) + 0.4 * _is_figure(scored, query)
 
 
-def _distinct(found: Sequence[Scored], query: Query) -> list[Scored]:
-    """The best evidence and what says most of what it leaves out."""
-    kept = list(found[:1])
-    while len(kept) < _A_SIDE:
-        new = [s for s in found if s not in kept and not any(repeats(s, k) for k in kept)]
-        told = any(_is_figure(k, query) for k in kept)
-        near = [
-            (g, s)
-            for s in new
-            if (g := gain(query, s, kept)) > 0 or (s.score >= ANSWERS and not told and doubt(kept) > DOUBT)
-        ]
-        if not near:
-            break
-        kept.append(max(near, key=lambda pair: (pair[0], pair[1].score))[1])
-    return kept
-
-
-def _counterparts(of_others: Sequence[Scored], kept: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
-    """What says of this side what the others' evidence says of them: a figure is compared with its like."""
-    added: list[Scored] = []
-    for other in of_others:
-        told = [*kept, *added]
-        like = next((s for s in found if s not in told and _is_counterpart(other, s)), None)
-        if like and len(told) < _A_SIDE and not any(_is_counterpart(other, t) for t in told):
-            added.append(like)
-    return added
-
-
-def _is_counterpart(one: Scored, other: Scored) -> bool:
-    """Whether two pieces of a document say the same of two things: only names and numbers differ."""
-    if one.unit.chunk.document.id != other.unit.chunk.document.id or one.unit.kind != other.unit.kind:
-        return False
-    first, second = (_without_names(s) for s in (one, other))
-    return bool(first) and len(first & second) >= _ALIKE * len(first | second)
-
-
-def _without_names(scored: Scored) -> set[str]:
-    text = scored.unit.cells[0][1] if scored.unit.cells else scored.unit.meant
-    named = {word for name in names(text) for word in content_words(name.text)}
-    return {stem(w) for w in content_words(text) if w not in named and not any(c.isdigit() for c in w)}
-
-
-def gain(query: Query, candidate: Scored, kept: Sequence[Scored]) -> int:
-    """How many of the question's words the candidate says that the evidence kept so far does not.
-
-    A word that the candidate itself has counts as said by another only where that has it, too: memory of an accelerator does not
-    tell how many chips there are."""
-    asked = content_words(query.standalone)
-    own = {w for w in asked if stem(w) in stems_and_groups(candidate.unit.meant)[0]}
-    return len(_said(asked, candidate).difference(*(_said(asked, k, literally=own) for k in kept)))
-
-
-def _said(asked: Sequence[str], scored: Scored, literally: Container[str] = ()) -> set[str]:
-    there, groups = stems_and_groups(scored.unit.meant)
-    return {w for w in asked if stem(w) in there or (w not in literally and synonyms(w) & groups)}
+def _distinct(found: Sequence[Scored]) -> list[Scored]:
+    """The best evidence, and what comes next that does not say the same."""
+    return [*found[:1], *islice((s for s in found[1:] if not repeats(s, found[0])), _FURTHER)]

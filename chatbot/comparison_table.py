@@ -4,25 +4,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise
 
-from chatbot.answer import REFUSAL, Answer, Citation, Statement
+from chatbot.answer import Answer, Citation, Statement
 from chatbot.conversations import header_above
-from chatbot.quantities import Quantity, quantities
-from chatbot.words import STOP_WORDS, content_words, stem, stems, synonyms, words
+from chatbot.words import STOP_WORDS, stem, stems, synonyms, words
 
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
 # A number or a "no" stands in a claim for many a column: one of its words must be there, too.
 _BARE = re.compile(r"[\d,.]+|\w{1,4}")
 # What parts the figures of a sentence.
-_PART = re.compile(r"[,;:()]\s|\band\b|\s\(")
+_PART = re.compile(r"[,;()]\s|\band\b|\s\(")
 _LISTED = re.compile(r"(?:-|\d+\.)\s")
-_ASIDE = re.compile(r"\([^()]*\)")
-_LEADING_NUMBER = re.compile(r"[\d,.]*\d")
-# Sentences about the same measure share at least this part of their words.
-_SAME_MEASURE = 0.5
-# How many words behind a bare number say what it counts ("16 Trainium chips").
-_NOUN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +38,10 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is said of a side in words, with its marks; `first` is the first sentence without them, `numbers` its citations."""
+    """What is said of a side in words, with its marks."""
 
     name: str
     said: str
-    first: str
-    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +53,6 @@ class Comparison:
     properties: tuple[Property, ...]
     common: tuple[str, ...]
     sides: tuple[Side, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """Numbers that may stand side by side, by name: all in `unit`, all of one measure, each with its citations."""
-
-    unit: str
-    bars: tuple[tuple[str, float, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +79,10 @@ class TableRow:
                     at[max(reversed(meant), key=lambda name: shared[name])] = match.start()
         return tuple(sorted(at, key=lambda name: at[name]))
 
-    def without(self, claim: str) -> str:
-        """What a claim says beyond the row."""
+    def without(self, claim: str, told: Sequence[str]) -> str:
+        """What a claim says beyond the row's cells in the columns that it tells."""
         cells = dict(self.columns)
-        for said in sorted((self.name, *(cells[column] for column in self.told(claim))), key=len, reverse=True):
+        for said in sorted((self.name, *told, *(cells[column] for column in told)), key=len, reverse=True):
             claim = _written(said).sub(" ", claim)
         return claim
 
@@ -133,7 +116,7 @@ def comparison(answer: Answer) -> Comparison | None:
         said = [*(statement for statement in statements[:1] if statement in tabular), *said]
     lead = " ".join(marked(statement, answer.citations) for statement in said if not statement.about)
     sides = [
-        _side(name, found, answer.citations)
+        Side(name, " ".join(marked(statement, answer.citations) for statement in found))
         for name in compared
         if (found := [statement for statement in said if statement.about == name])
     ]
@@ -152,24 +135,6 @@ def marked(statement: Statement, citations: Sequence[Citation]) -> str:
     for place in sorted(behind, reverse=True):
         text = f"{text[:place]} {''.join(f'[{number}]' for number in behind[place])}{text[place:]}"
     return text
-
-
-def bars(sides: Sequence[Side]) -> Bars | None:
-    """The numbers of the sides' first sentences where each has exactly one of the same unit, and they speak of the same measure.
-
-    What comes after its first sentence adds to a side, and is no answer to what was compared.
-    """
-    texts = [side.first for side in sides]
-    if len(sides) < 2 or REFUSAL in texts or not all(_alike(one, other) for one, other in pairwise(texts)):
-        return None
-    # What stands in brackets is beside the point: "320 GiB (40 GiB each)".
-    found = [_by_unit(_ASIDE.sub(" ", text)) for text in texts]
-    for unit in found[0]:
-        values = [_only(units.get(unit, [])) for units in found]
-        if all(value is not None for value in values):
-            pairs = zip(sides, values, strict=True)
-            return Bars(unit, tuple((side.name, value, side.numbers) for side, value in pairs if value is not None))
-    return None
 
 
 _Rows = tuple[tuple[int, TableRow, str], ...]
@@ -194,38 +159,41 @@ def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
     )
     rest = statement.text
     for _, row, _ in rows:
-        rest = row.without(rest)
+        rest = row.without(rest, row.told(statement.text))
     told = stems(" ".join(column for _, row, _ in rows for column in row.told(statement.text)))
     # "… and supports EFA" is said of a column whose cell is a yes.
     others = (stems(name) - told for _, row, _ in rows for name, _ in row.columns)
     says_more = any(c.isdigit() for c in rest) or any(other and other <= stems(rest) for other in others)
-    is_of_one = len(rows) == len(cited) and len({row.name for _, row, _ in rows}) == 1
+    # What a machine has inside is told of the machine, where the sentence is on it.
+    is_of_one = len(rows) == len(cited) and (bool(statement.about) or len({row.name for _, row, _ in rows}) == 1)
     return rows if is_of_one and not says_more else ()
 
 
 def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[Property, ...], tuple[str, ...]]:
     """The options, what is told of any of them as the rows have it of all, and what they have in common."""
     options: list[tuple[str, dict[str, tuple[int, TableRow]]]] = []
-    columns: dict[str, None] = {}
+    columns: dict[tuple[str, str], None] = {}
     for statement, rows in tabular.items():
+        named = {row.name for _, row, _ in rows}
         for number, row, document in rows:
             # Another row of the same table is another thing, also under the same name: an A100 with 40 GB and one with 80.
-            fits = (own for name, own in options if name == row.name and own.get(document, (number,))[0] == number)
+            thing = row.name if len(named) == 1 else statement.about
+            fits = (own for name, own in options if name == thing and own.get(document, (number,))[0] == number)
             if (own := next(fits, None)) is None:
-                options.append((row.name, own := {}))
+                options.append((thing, own := {}))
             own[document] = number, row
-            columns |= dict.fromkeys(row.told(statement.text))
-    found = [
-        _property(
-            name,
-            [[(dict(r.columns)[name], n) for n, r in own.values() if name in dict(r.columns)] for _, own in options],
-        )
-        for name in columns
-    ]
+            columns |= dict.fromkeys((document, column) for column in row.told(statement.text))
+    found = [_property(name, [_cell(own, name, [d for d, n in columns if n == name]) for _, own in options]) for name in dict.fromkeys(n for _, n in columns)]
     alike = [p for p in found if len({cell.text for cell in p.cells}) == 1 and p.cells[0].value is None]
     properties = tuple(p for p in found if p not in alike) or tuple(found)
     common = tuple(f"{p.name} {p.cells[0].text}" for p in alike if p not in properties)
     return tuple(name for name, _ in options), properties, common
+
+
+def _cell(own: Mapping[str, tuple[int, TableRow]], column: str, documents: Sequence[str]) -> list[tuple[str, int]]:
+    """What the rows of an option have in a column, those of the documents from which it is told."""
+    rows = [own[document] for document in documents if document in own]
+    return [(cells[column], number) for number, row in rows if column in (cells := dict(row.columns))]
 
 
 def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property:
@@ -242,11 +210,6 @@ def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property
         for cell, text, figure in zip(cells, texts, figures, strict=True)
     ]
     return Property(name, units.pop() if is_measured else "", tuple(made))
-
-
-def _side(name: str, statements: Sequence[Statement], citations: Sequence[Citation]) -> Side:
-    said = " ".join(marked(statement, citations) for statement in statements)
-    return Side(name, said, statements[0].text, statements[0].citations)
 
 
 def _cells(row: str) -> list[str]:
@@ -267,36 +230,3 @@ def _shared(name: str, claim: str) -> tuple[int, float]:
     shared = sum(stem(word) in there or bool(synonyms(word) & groups) for word in own)
     return shared, shared / max(len(own), 1)
 
-
-def _alike(one: str, other: str) -> bool:
-    first, second = _words(one), _words(other)
-    return bool(first and second) and len(first & second) / min(len(first), len(second)) >= _SAME_MEASURE
-
-
-def _words(text: str) -> set[str]:
-    return {stem(word) for word in content_words(text) if not any(c.isdigit() for c in word)}
-
-
-def _by_unit(text: str) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for quantity in quantities(text):
-        unit, number = _unit(quantity), _LEADING_NUMBER.search(quantity.text)
-        if unit and number and quantity.low == quantity.high:
-            found.setdefault(unit, []).append(float(number.group().replace(",", "")))
-    return found
-
-
-def _unit(quantity: Quantity) -> str:
-    """The unit as it is written, or the words that are counted."""
-    if quantity.dimension == "count":
-        return " ".join(islice(takewhile(lambda word: word not in _STOPS, quantity.noun.split()), _NOUN))
-    if quantity.dimension in ("date", "day"):
-        return ""
-    return _LEADING_NUMBER.sub("", quantity.text, count=1).strip(" -~<>≥≤")
-
-
-_STOPS = frozenset(("and", "or", "of", "with", "in", "on", "for", "per", "to", "each", "at", "by", "while", "than"))
-
-
-def _only(values: list[float]) -> float | None:
-    return values[0] if len(set(values)) == 1 else None

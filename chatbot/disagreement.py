@@ -32,6 +32,8 @@ _SHARE = re.compile(
 _TOTAL = re.compile(r"\b(?:in all|in total|altogether|combined)\b", re.IGNORECASE)
 
 
+DIFFERENT = "The sources give different figures"
+
 def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """What each source says, for a question on whether they agree; None for other questions and where one source speaks alone."""
     if not query.asks_agreement:
@@ -151,7 +153,7 @@ def side_by_side(query: Query, found: Sequence[Scored]) -> Draft:
     notes = Notes()
     told = [figures for s in found if (figures := _figures(s, query))]
     differ = any(not _agree(one, other) for one in told for other in told)
-    notes.line(f"The sources {'give different figures' if differ else 'say'} {notes.mark(*found[:5])}:")
+    notes.line(f"{DIFFERENT if differ else 'The sources say'} {notes.mark(*found[:5])}:")
     for s in found[:5]:
         source = s.unit.chunk.document.source
         date = f" ({source.published})" if source.published else ""

@@ -7,12 +7,13 @@ from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.comparison import compare
 from chatbot.decision import decide
-from chatbot.disagreement import lay_side_by_side
+from chatbot.disagreement import DIFFERENT, lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.examination import examine
 from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import NEAREST, state_facts
+from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
 from chatbot.premise import judge
 from chatbot.proved_answers import Match, answer_of, is_meant, is_proved_by, is_sure
@@ -20,7 +21,6 @@ from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
 from chatbot.table import answer_from_table
-from chatbot.table.lookup import look_up, speaks_of_it
 from chatbot.working import load
 from ingest import Index
 
@@ -45,7 +45,7 @@ def _tell_rows(query: Query, index: Index) -> Told | None:
 def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
     """The rows of tables that answer a question, or a part of it."""
     told = _tell_rows(query, index)
-    drafts = (told.draft if told else None, answer_from_table(query, (), passages, index), look_up(query, passages, index))
+    drafts = (told.draft if told else None, answer_from_table(query, (), passages, index), compare_hardware(query, index))
     return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
 
@@ -55,11 +55,13 @@ def read(
     index: Index,
     scored: Sequence[Scored] | None = None,
     near: Sequence[Match] = (),
+    compared: Draft | None = None,
 ) -> Draft:
     """Draft an answer from passages; a draft without text is a refusal.
 
     `scored` is their evidence, where that is known, and `near` are the questions of the corpus that may mean what is asked: the answer
-    to one of them is given if it is sure, or where no row of a table answers, if it is likely to be right.
+    to one of them is given if it is sure, or where no row of a table answers, if it is likely to be right. `compared` are the figures of
+    hardware that the question holds against each other.
     """
     if query.options:
         return examine(query, passages, index)
@@ -69,23 +71,27 @@ def read(
     found = eligible(query, scored)
     if query.asks_agreement and (told := lay_side_by_side(query, scored, passages, index)):
         return told
-    if is_sure(near, query) and (proved := _proved(near[0], query, found, index)):
+    # Figures go before a prepared answer that is not all but certain, unless the best evidence proves that one, too.
+    agreed = not compared or bool(found and near and is_proved_by(near[0], found[0]))
+    if agreed and is_sure(near, query) and (proved := _proved(near[0], query, found, index)):
         return proved
+    if compared:
+        return compared
     told_by_rows = _tell_rows(query, index)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return told_by_rows.draft
     if draft := answer_from_table(query, scored, passages, index):
         return draft
-    looked_up = (told_by_rows.draft if told_by_rows else None) or look_up(query, passages, index)
+    looked_up = told_by_rows.draft if told_by_rows else None
     if set(map(str.lower, query.unknown)) - load(index).known.types - load(index).known.regions:
         return looked_up or Draft("", ())
-    if looked_up and not told_by_rows and not any(s.score >= ANSWERS and speaks_of_it(query, s.unit.meant_in_place, index) for s in scored):
-        return looked_up
     if is_meant(near, query, found[0].score if found else 0.0) and (proved := _proved(near[0], query, found, index)):
         return proved
     told = _first(_COMPOSERS, query, scored, passages, index) or Notes().draft()
     if looked_up:
-        return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it
+        # A row needs nothing that may have to do with it, and figures of other things are no other figures of this one.
+        needless = NEAREST in told.given or (told.text.startswith(DIFFERENT) and not query.asks_agreement)
+        return looked_up if needless else looked_up.then(told)
     return told
 
 

@@ -34,7 +34,7 @@ from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
 # So likely must a question be to be answered before anything is computed or searched for; from the second on, without a search.
-SURE, _CERTAIN = 0.5, 0.7
+SURE, CERTAIN = 0.5, 0.7
 # In place of what documents say of the matter a question is answered that is so likely; or, where no evidence is so good, the likeliest of several one of
 # which must be meant. Chosen on 240 questions people asked, graded blind (67 were answered by sentences of documents, 52 of these badly), and tuned golden ones.
 _LIKELY, _GOOD, _ONE_OF, _EACH = 0.6, 0.6, 0.5, 0.15
@@ -137,7 +137,7 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
     best, unproved = found[0], evidence < ANSWERS
     if unproved and _lacks_quantity(best, query):
         return False
-    if best.probability >= _CERTAIN:
+    if best.probability >= CERTAIN:
         return True
     if (unproved and (query.asks_number or query.operates)) or (len(query.sides) > 1 and not _names_all(best, query)):
         return False
@@ -157,7 +157,7 @@ def _fits(match: Match, query: Query) -> bool:
     """Whether an answer speaks of what a short question names (in a story or a conversation names stand that it does not turn on), is of the
     years that are named, and where a figure is claimed, says whether it is right."""
     claims = query.yes_no and bool(quantities(query.standalone))
-    named = match.probability >= _CERTAIN or bool(query.history) or len(query.question) > _SHORT or _names_all(match, query)
+    named = match.probability >= CERTAIN or bool(query.history) or len(query.question) > _SHORT or _names_all(match, query)
     return named and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(_said(match))) and (not claims or bool(_VERDICT.match(match.question.answer.answer)))
 
 
@@ -175,7 +175,7 @@ def _lacks_quantity(match: Match, query: Query) -> bool:
 
 def certain_answer(found: Sequence[Match], query: Query, index: Index) -> Draft | None:
     """The answer of the likeliest question where that is so sure that nothing needs to be searched."""
-    return answer_of(found[0], index) if is_sure(found, query) and found[0].probability >= _CERTAIN else None
+    return answer_of(found[0], index) if is_sure(found, query) and found[0].probability >= CERTAIN else None
 
 
 def answer_of(match: Match, index: Index) -> Draft | None:

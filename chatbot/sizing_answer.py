@@ -24,7 +24,6 @@ from chatbot.sizing.own_figures import lines_of
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
-from chatbot.table.lookup import look_up
 from chatbot.working import Tables, Working, article, capital, load, rounded, short
 from ingest import Index, Row, known_words
 
@@ -84,7 +83,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if reference := _unpriced(asked, tables.facts):
         return reference
     filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
-    if not query.history and not filtered and not by_unit and _may_stand_in_rows(asked, query.question) and (asked.others or look_up(query, (), index) or answer_from_table(query, (), (), index)):
+    if not query.history and not filtered and not by_unit and _may_stand_in_rows(asked, query.question) and (asked.others or answer_from_table(query, (), (), index)):
         return None
     if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell

@@ -1,4 +1,4 @@
-"""An answer's text as tables, bars and verdicts."""
+"""An answer's text as tables and verdicts."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 from chatbot import Answer, Chatbot, Citation, Passage
 from chatbot.answer import Statement
-from chatbot.comparison_table import Bars, Cell, Comparison, Property, Side, TableRow, bars, comparison, marked
+from chatbot.comparison_table import Cell, Comparison, Property, Side, TableRow, comparison, marked
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 from chatbot.options import Option
 from ingest import Chunk, Document, Source
@@ -116,8 +116,8 @@ def test_what_is_said_of_the_sides_keeps_its_marks_and_their_names() -> None:
     found = comparison(answer(side("Trn1: training", "It is fast.", 1), side("Inf2", "It is slow.", 2, 3)))
     assert found is not None
     assert found.sides == (
-        Side("Trn1: training", "It is fast [1].", "It is fast.", (1,)),
-        Side("Inf2", "It is slow [2][3].", "It is slow.", (2, 3)),
+        Side("Trn1: training", "It is fast [1]."),
+        Side("Inf2", "It is slow [2][3]."),
     )
 
 
@@ -139,35 +139,6 @@ def test_a_mark_stands_behind_the_words_that_it_bears_out() -> None:
 )
 def test_what_compares_nothing_is_no_comparison(other: Answer) -> None:
     assert comparison(other) is None
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "unit", "values"),
-    [
-        ("The instance has 32 GB of memory.", "The instance has 512 GB of memory.", "GB", (32.0, 512.0)),
-        ("It has 8 vCPUs.", "It has 1,280 vCPUs.", "vcpus", (8.0, 1280.0)),
-        ("It has 320 GiB of GPU memory (40 GiB each).", "It has 640 GiB of GPU memory (80 GiB each).", "GiB", (320.0, 640.0)),
-    ],
-)  # fmt: skip
-def test_numbers_of_one_unit_become_bars(one: str, other: str, unit: str, values: tuple[float, float]) -> None:
-    assert bars([Side("a", one, one, (1,)), Side("b", other, other, (2,))]) == Bars(
-        unit, (("a", values[0], (1,)), ("b", values[1], (2,)))
-    )
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("It has 32 GB of memory.", "It has 1 TB of memory."),
-        ("It has 32 GB or 64 GB of memory.", "It has 16 GB of memory."),
-        ("Cost of inference fell by 70%.", "Energy to train BERT sank by 29%."),
-        ("It has 32 GB of memory.", "The sources do not say."),
-        ("It has over 32 GB of memory.", "It has 16 GB of memory."),
-    ],
-    ids=["other unit", "two numbers", "other measure", "one side unknown", "open range"],
-)
-def test_numbers_that_may_not_stand_side_by_side_become_no_bars(one: str, other: str) -> None:
-    assert bars([Side("a", one, one, (1,)), Side("b", other, other, (2,))]) is None
 
 
 def test_an_exam_answer_is_its_reason_and_a_verdict_an_option() -> None:

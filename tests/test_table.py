@@ -135,7 +135,7 @@ def names(question: str, index: Index) -> list[str]:
         ("memory of u-6tb1.56xlarge", "u-6tb1.56xlarge has 6144 GiB of memory [1]."),
         (
             "Which instances have 8 H100?",
-            "1. p5.48xlarge has 8 NVIDIA H100 GPUs, 640 GiB of accelerator memory (80 GiB each), 192 vCPUs and 2048 GiB of memory [1].",
+            "1. p5.48xlarge has 8 NVIDIA H100 GPUs, 640 GiB of accelerator memory (80 GiB each), 192 vCPUs and 2048 GiB of host memory [1].",
         ),
         (
             "p4d.24xlarge vs p5.48xlarge: vCPUs?",
@@ -484,3 +484,33 @@ def test_a_row_lies_where_it_says(known: Instances) -> None:
 
     assert all(quoted(row).startswith(f"| {row.cells['Instance type']} |") for row in known.newest)
     assert all(row.chunk.start <= row.start < row.end <= row.chunk.end for row in known.newest)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "how many inferentia2 chips in inf2.24xlarge and total memory",
+            "inf2.24xlarge has 192 GiB of accelerator memory (32 GiB each), 384 GiB of host memory and 6 AWS Inferentia2 chips [1].",
+        ),
+        ("how many vCPUs has an ml.g5.2xlarge", "g5.2xlarge has 8 vCPUs [1]."),
+        ("Is there a p5 with only one gpu", "Yes: p5.4xlarge has 1 NVIDIA H100 GPU, 80 GiB of accelerator memory, 16 vCPUs and 256 GiB of host memory [1]."),
+    ],
+)
+def test_what_people_mean_is_told_of_a_row(question: str, text: str, index: Index) -> None:
+    found = answer(question, index)
+    assert (found.text if found else None) == text
+
+
+def test_more_rows_than_fit_are_told_by_family(index: Index) -> None:
+    found = answer("which g instances have more than 14 GB of gpu memory on one card", index)
+    assert found is not None
+    lines = found.text.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["- g4dn", "- g5", "- g5g", "- g6", "- g6e", "- gr6"]
+    assert lines[4].startswith("- g6e, 8 of 8 sizes: g6e.xlarge has 1 NVIDIA L40S GPU and ")
+
+
+def test_what_is_asked_of_all_families_of_a_letter_is_told_once_for_each(index: Index) -> None:
+    found = answer("all g family gpus + vram pls", index)
+    assert found is not None
+    assert [line.split(",")[0] for line in found.text.splitlines()] == ["- g4dn", "- g5", "- g5g", "- g6", "- g6e", "- g6f", "- gr6"]

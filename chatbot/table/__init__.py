@@ -19,10 +19,13 @@ from chatbot.table.writing import Writing
 from ingest import Index
 
 SHOWN = 8
+# More families than a few are told by one size of each, and so many at most.
+_FEW, _FAMILIES = 4, 16
 # Rows that stand behind the first of a ranking, to show that it is the first.
 _FOLLOWERS = 3
-_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?)\b", re.IGNORECASE)
+_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies))\b", re.IGNORECASE)
 _LONGEST = 300
+_OF_HOST = re.compile(r"\b(?:host|system|main|cpu|ram)\b", re.IGNORECASE)
 _SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
 
 
@@ -54,19 +57,15 @@ def answer_from_table(
 
 def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], known: Instances) -> bool:
     """Whether prose answers: for types that are named, a source in all the columns asked; for a kind of accelerator, by its name."""
+    if not request.types and (request.bounds or request.order or request.counts or (request.seeks and request.families) or OTHER_TABLES & {*request.asked}):
+        return False
     prose = [s for s in scored if s.score >= ANSWERS and s.unit.chunk.document.id not in known.documents]
-    if request.types:
-        # A row is as good as what background says of a type, and newer.
-        sources = [s for s in prose if not is_background(s.unit.chunk)]
-        told = [(mentioned(s.unit.meant_in_place), columns_in(s.unit.meant)) for s in sources]
-        wanted = set(columns_of(request))
-        return all(wanted <= {c for names, said in told if name in names for c in said} for name in request.types)
-    if request.bounds or request.order or request.counts or (request.seeks and request.families):
-        return False
-    if OTHER_TABLES & {*request.asked}:
-        return False
-    named = {*request.families, *request.accelerators}
-    return bool(named) and named <= {name for s in eligible(query, prose) for name in mentioned(s.unit.meant_in_place)}
+    # A row is as good as what background says of a type, and newer.
+    sources = [s for s in prose if not is_background(s.unit.chunk)] if request.types else eligible(query, prose)
+    told = [(mentioned(s.unit.meant_in_place), columns_in(s.unit.meant)) for s in sources]
+    named, wanted = request.types or (*request.families, *request.accelerators), set(columns_of(request)) - ({"accelerators"} if request.accelerators else set())
+    by_name = {name: [said for names, said in told if name in names] for name in named}
+    return bool(named) and all(some and wanted <= {c for said in some for c in said} for some in by_name.values())
 
 
 def _compose(
@@ -79,7 +78,7 @@ def _compose(
     elif request.order:
         _rank(request, request.order[1], select(request, known.newest), writing)
     elif request.seeks and (request.families or request.accelerators or request.bounds or request.traits):
-        _enumerate(request, select(request, known.newest), writing)
+        _enumerate(request, query, select(request, known.newest), writing)
     elif request.families and request.asked and not request.bounds:
         _look_up_families(request, select(request, known.newest), writing)
     if request.compared and writing.lines:
@@ -96,12 +95,12 @@ def _compose(
 
 def _look_up(request: Request, query: Query, known: Instances, writing: Writing) -> None:
     """What is asked of each type that is named, and an older table's figure where it is another."""
-    columns = columns_of(request)
     found = [known.rows[name] for name in request.types[:SHOWN]]
     if request.order:
         found.sort(key=lambda rows: sort_key(request)(rows[0]))
     opening = "- " if len(found) > 1 else ""
     for newest, *older in found:
+        columns = _with_own_memory(columns_of(request), newest, query)
         said = describe(newest, columns)
         if said:
             verdict = "" if opening else _verdict(request, query, newest)
@@ -114,6 +113,13 @@ def _look_up(request: Request, query: Query, known: Instances, writing: Writing)
         for row in older:
             if (before := describe(row, columns)) not in ("", said):
                 writing.line(f"As of {row.as_of}: {subject(row)}{before}", row, opening=opening)
+
+
+def _with_own_memory(columns: list[Column], row: Row, query: Query) -> list[Column]:
+    """The columns, with the memory of the accelerators before that of the machine unless it is clear that this alone is meant."""
+    if "memory" not in columns or {"total", "each"} & {*columns} or not row.number("accelerators") or _OF_HOST.search(query.standalone):
+        return columns
+    return [c for column in columns for c in (("total", "memory") if column == "memory" else (column,))]
 
 
 def _verdict(request: Request, query: Query, row: Row) -> str:
@@ -171,15 +177,27 @@ def _superlative(request: Request, most: bool) -> str:
     return f"{'Most' if most else 'Least'} {NOUNS.get(column, column)}"
 
 
-def _enumerate(request: Request, rows: Sequence[Row], writing: Writing) -> None:
-    """The rows one below the other; numbered, so that their number can be seen, where it is asked for."""
+def _enumerate(request: Request, query: Query, rows: Sequence[Row], writing: Writing) -> None:
+    """The rows one below the other; numbered, so that their number can be seen, where it is asked for; more than fit by their families."""
     if len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators) and rows:
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
     columns = columns_of(request)
+    if len(rows) > SHOWN and 1 < len({row.family for row in rows}) <= _FAMILIES:
+        _tell_by_family(rows, columns, writing)
+        return
     for number, row in enumerate(rows[:SHOWN], start=1):
         told = columns if request.asked else _with_summary(columns, row)
-        opening = _opening(number, len(rows), writing)
+        opening = "Yes: " if query.yes_no and len(rows) == 1 else _opening(number, len(rows), writing)
         writing.line(f"{subject(row)}{describe(row, told)}", row, opening=opening, columns=told)
+
+
+def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing) -> None:
+    """How many sizes of each family there are, and what its first has in the columns."""
+    told = list(dict.fromkeys(("accelerators", *columns)))
+    for family in sorted({row.family for row in rows}):
+        first, *others = [row for row in rows if row.family == family]
+        sizes = writing.count(f"{first.cells[FAMILY]}, {1 + len(others)} of {first.cells[SIZES]} sizes")
+        writing.line(f"{subject(first)}{describe(first, told)}", first, opening=f"- {sizes}", columns=told)
 
 
 def _opening(number: int, matching: int, writing: Writing) -> str:
@@ -192,6 +210,9 @@ def _opening(number: int, matching: int, writing: Writing) -> str:
 def _look_up_families(request: Request, rows: Sequence[Row], writing: Writing) -> None:
     """What is asked of the families that are named: once where all sizes have the same, else size by size."""
     columns = columns_of(request)
+    if _FEW < len(request.families) <= _FAMILIES:
+        _tell_by_family(rows, columns, writing)
+        return
     for family in request.families:
         own = [row for row in rows if row.family == family]
         said = dict.fromkeys(text for row in own if (text := describe(row, columns)))

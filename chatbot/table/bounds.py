@@ -15,7 +15,7 @@ _LEAST = r"at least|no(?:t)? (?:less|fewer) than|(?:with )?a minimum of|minimum(
 _MOST = r"at most|up to|no(?:t)? more than|(?:with )?a maximum of|maximum(?: of)?|<=|≤"
 _MORE = r"more than|over|greater than|larger than|bigger than|above|exceeding|>"
 _LESS = r"less than|fewer than|smaller than|under|below|<"
-_BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})|exactly|=)\s*)?"
+_BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})|exactly|only|just|=)\s*)?"
 _AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
 _UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|usd)(?![\w/]))?"
 _AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{_NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"

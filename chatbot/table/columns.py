@@ -48,7 +48,7 @@ WORDS: tuple[tuple[Column, str], ...] = (
     ("price", rf"(?:(?:hourly|on[- ]demand|spot|list|current) )*(?:prices?|pricing|priced|costs?)(?: {HOURLY})?|how (?:much (?:is|are|for)|expensive (?:is|are))(?=\s+(?:(?:an?|the)\s+)?(?:\||[\w-]+\.))"),
     ("host", r"(?:host|server)(?:['’]s)? power(?: draw| consumption| use)?|power(?: draw| consumption| use)? of (?:the |its |a )?(?:host|server)"),
     ("embodied", r"embodied (?:carbon|emissions?)"),
-    ("each", rf"(?:(?:{_DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {_DEVICE}|per[- ]{_DEVICE} (?:memory|vram)|(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{_DEVICE}s?"),
+    ("each", rf"(?:(?:{_DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {_DEVICE}|per[- ]{_DEVICE} (?:memory|vram)|(?:{_DEVICE} )?(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{_DEVICE}s?"),
     ("total", rf"(?:gpu|accelerator|graphics|video)[- ]?(?:speicher|mem)|grafikspeicher|显存|(?:total |combined )?(?:{_DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{_DEVICE}s"),
     ("ratio", r"(?:memory|ram)(?: per |[- ]to[- ]|/)v?cpus?(?: ratio)?|gi?b (?:of (?:memory|ram) )?per v?cpu"),
     ("memory", r"(?:arbeits)?speicher|mémoire|memoria|内存|メモリ(?:ー)?|pamięci|gigs|(?:system |host |main |instance )?(?:memory|ram)(?: size| capacity)?"),

@@ -64,7 +64,7 @@ _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|d
 _ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?)"
 _SEEKS = re.compile(
     rf"\b(?:which|what|list|show|find|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
-    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|that|having|under|below|over|costing|cheaper than)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b"
+    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|that|having|under|below|over|costing|cheaper than)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
 )
 _COUNTS = re.compile(rf"\b(?:how many|number of|count of)\b(?: [\w.-]+){{0,4}}? {_ROWS}\b")
 _SPECIFIED = re.compile(
@@ -78,6 +78,9 @@ _TYPE = (
 _FAMILY = (
     r"(?<![\w.-])(?P<card>nvidia )?(?P<family>[a-z]+-?\d[a-z0-9-]*)(?![\w-]|\.\d)(?P<after> (?:tensor core )?gpus?)?"
 )
+# "Which g instances": all families of a letter.
+_LINES = r"(?:series|famil(?:y|ies)|instances?|types?|ones)\b"
+_LETTER = rf"\b(?P<letter>[b-hj-z]|inf|trn|hpc)[- ]{_LINES}"
 _MEASURE = (
     r"\b(?:than|as|like|instead of|(?:alternatives?|replacements?|upgrades?|successors?) (?:to|for|of|from)|(?:i|we) (?:now |already |currently )?(?:use|run|have))"
     rf"(?: (?:an?|the|on|in|of|with|our|my|that|those))* {_TYPE}(?: (?:has|have|does|instances?)\b)*"
@@ -89,7 +92,7 @@ _FRAME = frozenset(
         "support supports supported offer offers offered equipped feature features featured contain contains carry carries exist exists",
         "available number total amount count spec specs specification specifications details configuration capacity table provide provides",
         "watts gb gib gigabytes tb tib terabytes compare include includes use uses used inside built among between across compared overall installed attached each different show find describe",
-        "give need want please pls plz thx thanks hi hey can could make get side slide slides overview summary rank ranked list listed row rows column columns",
+        "give need want box boxes please pls plz thx thanks hi hey can could make get side slide slides overview summary rank ranked list listed row rows column columns",
     )
     for words in line.split(" ")
 )
@@ -104,7 +107,7 @@ def read_request(
 
     A word is understood when it belongs to a name, a column, a condition or the frame of a question.
     """
-    text = re.sub(r"\s+", " ", question.lower())
+    text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", re.sub(r"\s+", " ", question.lower()))  # SageMaker's name of the same type
     reading = Reading(in_dollars(text))
     regions = take_regions(reading)
     purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
@@ -130,7 +133,7 @@ def read_request(
         return None
     if "price" in priced:
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
-    if not is_understood(reading.text) or _is_ambiguous(text, asked):
+    if strange(reading.text) or _is_ambiguous(text, asked):
         return None
     counts = seeks and bool(_COUNTS.search(text))
     return Request(
@@ -193,7 +196,9 @@ def _take_families(reading: Reading, known: Collection[str], accelerators: Colle
 
     T4 is a GPU and no family, T4g a family but for "T4g GPUs".
     """
-    found: list[str] = []
+    letters = [match["letter"] for match in re.finditer(_LETTER, reading.text)]
+    lines = {letter: [name for name in sorted(known) if re.match(rf"{letter}r?\d", name)] for letter in letters}
+    found = [name for letter in letters if lines[letter] and reading.take(rf"\b{letter}(?=[- ]{_LINES})") for name in lines[letter]]
     for match in re.finditer(_FAMILY, reading.text):
         name, card = match["family"], bool(match["card"]) or match["after"] is not None
         members = [] if name in accelerators and (card or name not in known) else _members(name, known)
@@ -245,7 +250,7 @@ def _is_ambiguous(text: str, asked: Collection[Column]) -> bool:
     return {"memory", "accelerators"} <= set(asked) and not re.search(r"\band\b|,|&|\bplus\b|\+", text)
 
 
-def is_understood(rest: str) -> bool:
-    """Whether what is left of a question asks and claims nothing."""
+def strange(rest: str) -> list[str]:
+    """The words of what is left of a question that ask or claim something."""
     left = (match.group() for match in WORD.finditer(rest) if len(match.group()) > 1 or match.group().isdigit())
-    return all(word in _FRAME or (word in STOP_WORDS and word not in _MATTERS) for word in left)
+    return [word for word in left if word not in _FRAME and (word not in STOP_WORDS or word in _MATTERS)]

@@ -1,21 +1,14 @@
-"""Questions on one column of a fact table: how many layers a model has, which region has the cleanest grid."""
+"""What texts ask of fact tables, and their cells in words: how many layers a model has, which region has the cleanest grid."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from chatbot.answer import Passage
-from chatbot.draft import Draft
-from chatbot.query import Query
 from chatbot.sizing.model_names import find_model
 from chatbot.table.bounds import Reading
-from chatbot.table.columns import TYPE
 from chatbot.table.entities import take_names, vocabulary
-from chatbot.table.filters import is_understood
-from chatbot.table.instances import Row, load_tables
+from chatbot.table.instances import Row
 from chatbot.table.writing import Writing
-from ingest import Index
 
 _SHOWN = 8
 # Names of more rows than this are of a family.
@@ -23,17 +16,8 @@ _FAMILY = 3
 _LONGEST = 200
 # Columns that say of a row where it is from, or are its name.
 _APART = frozenset({"Source", "As of", "Note", "Place", "Vendor", "Load"})
-_MOST = {
-    True: r"(?:most|highest|largest|biggest|greatest|max(?:imum)?)",
-    False: r"(?:least|lowest|smallest|fewest|min(?:imum)?)",
-}
 # Of these the least is the best, of all others the most.
 LESS_IS_BETTER = frozenset({"Grid carbon intensity", "PUE", "WUE", "Idle power", "Maximum power"})
-# What a cell does not tell: how a thing is used, and where; and instance types are rows of other tables.
-_ASKS_MORE = re.compile(r"\b(?:how (?:do|does|did|is|are|was|can|could|should|would|will|to)|when|where|who|(?<!the )two|instances?|famil(?:y|ies)|machines?|vms?)\b")
-_BYTES = re.compile(r"\b(?:[gt]i?b|(?:giga|tera)?bytes?)\b")
-# The one column whose cells are yes and no.
-_TIES = re.compile(r"\b(?:tie[sd]?|tied|tying|shares?|shared|untied)\b[^.]{0,20}\bembeddings?\b|\bembeddings? (?:\w+ )?tied\b", re.IGNORECASE)
 GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
 LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
@@ -48,57 +32,6 @@ class Asked:
     columns: tuple[str, ...]
     most: bool | None = None
     greater_first: bool | None = None
-
-
-def look_up(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
-    """The cells that a question asks for, each from its row; None for a question that asks more than that, or that no row tells."""
-    if len(query.standalone) > _LONGEST or (query.yes_no and not _TIES.search(query.question)):
-        return None
-    tables = load_tables(index)
-    # As it was asked too: spelling is put right by the words of prose, which has no "instruct".
-    for text in dict.fromkeys((query.standalone, query.question)):
-        for key in tables.keys() - {TYPE}:
-            if asked := _read(text, key, tables[key]):
-                writing, lines = Writing(passages), lines_of(asked, tables[key])
-                if lines and all(row.cells[column] == "not published" for column, _, row in lines):
-                    return Draft("", ())
-                tell(asked, lines, writing)
-                if writing.lines:
-                    return writing.draft()
-    return None
-
-
-def speaks_of_it(query: Query, said: str, index: Index) -> bool:
-    """Whether a text names a thing that a question looks up, and the column: then it may say more than the row."""
-    tables = load_tables(index)
-    for key in tables.keys() - {TYPE}:
-        if asked := _read(query.standalone, key, tables[key]):
-            reading = Reading(said.lower())
-            named = set(take_names(reading, key, _names(tables[key])))
-            return bool(named & set(asked.names)) and bool(
-                set(asked.columns) & set(take_columns_of(reading, key, tables[key]))
-            )
-    return False
-
-
-def _read(text: str, key: str, rows: Sequence[Row]) -> Asked | None:
-    """What a text of nothing but names and columns asks."""
-    reading = Reading(re.sub(r"\s+", " ", text.lower()))
-    names = take_things(reading, key, rows)
-    first = _take_first(reading, key, rows) if not names else None
-    columns = (first[0],) if first else take_columns_of(reading, key, rows)
-    ranked = first is not None and bool(re.search(rf"\b{key.lower()}s?\b", text.lower()))
-    reading.take(rf"\b{key.lower()}s?\b")
-    greater = len(names) > 1 and bool(reading.take(GREATER.pattern))
-    lesser = len(names) > 1 and bool(reading.take(LESSER.pattern))
-    if key == "Model" and _BYTES.search(reading.text):
-        return None  # its parameters are no size in bytes
-    reading.take(_frame())
-    if not columns or not (names or ranked) or _ASKS_MORE.search(reading.text):
-        return None
-    if not is_understood(reading.text):
-        return None
-    return Asked(key, names, columns, first[1] if first else None, None if greater == lesser else greater)
 
 
 def take_things(reading: Reading, key: str, rows: Sequence[Row]) -> tuple[str, ...]:
@@ -117,12 +50,6 @@ def _take_models(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, 
     between = reading.text[named.start : named.end]
     reading.text = f"{reading.text[: named.start]} | {reading.text[named.end :]}"
     return named.models if len(between) < _LONGEST else ()
-
-
-@cache
-def _frame() -> str:
-    """Words that ask and say nothing of the thing."""
-    return rf"(?<!\w)(?:{'|'.join(vocabulary()['frame']['words'].split())})(?!\w)"
 
 
 def _names(rows: Iterable[Row]) -> list[str]:
@@ -145,20 +72,6 @@ def direction(reading: Reading, key: str) -> bool | None:
 def take_columns_of(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
     """The columns that a text speaks of, the longest words for one first."""
     return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?a:(?<![\w-]))(?:{words})(?a:(?![\w-]))"))
-
-
-def _take_first(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, bool] | None:
-    for header, words in _words(key, rows):
-        own = vocabulary().get(key, {}).get(header, {})
-        for most, direction in _MOST.items():
-            named = own.get("high" if most else "low", r"(?!)")
-            judged = "best" if most != (header in LESS_IS_BETTER) else "worst"
-            between = rf"(?: (?:aws )?{key.lower()}s?)? (?:for|by|in|on|of|in terms of)(?: the| its)?"
-            if reading.take(
-                rf"\b(?:{direction}|{judged})(?:{between})?[ -](?:{words}|{own.get('by', '(?!)')})(?![\w-])|\b(?:{named})(?: (?:{words}|grid|electricity|power))?(?!\w)"
-            ):
-                return header, most
-    return None
 
 
 def _words(key: str, rows: Iterable[Row]) -> list[tuple[str, str]]:

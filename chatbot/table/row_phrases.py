@@ -66,7 +66,8 @@ def _phrase(row: Row, column: Column, columns: Sequence[Column]) -> str:
         case "vcpus":
             return f"{cell} vCPU{'' if cell == '1' else 's'}"
         case "memory" | "ratio":
-            return f"{cell} of memory{' per vCPU' if column == 'ratio' else ''}"
+            host = "host " if column == "memory" and {"total", "each"} & {*columns} and row.number("accelerators") else ""
+            return f"{cell} of {host}memory{' per vCPU' if column == 'ratio' else ''}"
         case "network":
             return (
                 f"{cell[0].lower()}{cell[1:]} of network bandwidth" if "bps" in cell else f"{cell} network performance"

@@ -10,15 +10,7 @@ from chatbot.table.columns import ACCELERATOR, HEADERS, NUMBERED, Column
 from chatbot.table.filters import Request, Trait
 from chatbot.table.instances import Row
 
-_OF_TRAIT: dict[str, Column] = {
-    "EFA": "efa",
-    "Burstable": "burstable",
-    "Bare metal": "metal",
-    "Local storage": "storage",
-    "Processor": "processor",
-    "Architecture": "architecture",
-    ACCELERATOR: "accelerators",
-}
+_OF_TRAIT: dict[str, Column] = {header: column for column, header in HEADERS.items()} | {ACCELERATOR: "accelerators"}
 
 
 def measured(request: Request, rows: Mapping[str, Sequence[Row]]) -> Request | None:

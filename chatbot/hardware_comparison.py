@@ -1,0 +1,372 @@
+"""Hardware held against hardware: its figures side by side from the rows of tables, led by what they come to for what is asked."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from chatbot.computed import Computed
+from chatbot.draft import Draft
+from chatbot.fact_answer import tell_rows
+from chatbot.hardware_answer import asks_unit
+from chatbot.names import names
+from chatbot.query import Query
+from chatbot.sizing.conversation import hear
+from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, number
+from chatbot.sizing.intent import FACTS
+from chatbot.table import answer_from_table
+from chatbot.table.filters import strange
+from chatbot.table.instances import accelerator_names
+from chatbot.working import Working, capital, load, rounded, short
+from ingest import Index, Row
+
+# More pieces than these make a table, which is asked for in other words.
+_FEWEST, _MOST = 2, 6
+# Figures nearer to each other than this are the same: 40 GB are sold as 40 GiB.
+_SAME = 1.08
+# So many words may stand in a question that are neither hardware nor figures nor what is done with them; more ask something of documents.
+_UNREAD = 2
+
+# "| 40 GB vs the |", "| has more memory than |": two pieces of hardware with nothing between them but what holds them against each other.
+_OWN = r"(?:\s+(?:\d+\s?gi?b|instances?|gpus?|cards?|chips?|famil(?:y|ies)|sxm|worth it|single gpu))*"
+_ITS = r"\s*(?:(?:the|an?|one|two|single|first|\d+x?|aws|nvidia|ec2|on|of|with|for|\d+\s?gi?b)\s+)*"
+_JOINED = re.compile(rf"\|{_OWN}(?:\s*[,/+&]|\s+(?:vs\.?|versus|or|against|and|over|instead of)\s|(?:\s+[\w-]+){{0,4}}?\s+(?:than|compare[sd]? (?:to|with))\s){_ITS}\|", re.IGNORECASE)
+_HELD = re.compile(r"\b(?:vs|versus|against|or|than|compar\w*|diff\w*|better|between|side by side|instead|over|rank(?:ed)?)\b", re.IGNORECASE)
+_OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces|support\w*|exam)\b", re.IGNORECASE)
+# Words that say what hardware is for, and how it is asked: none of them turns a comparison of figures into another question.
+_FRAME = frozenset(
+    re.findall(
+        r"\S+",
+        "vs versus against compare compared comparison difference differences diff differ better best cheaper main mostly matters pick choose hardware gpu gpus card cards chip chips single"
+        " accelerator accelerators inference serve serving train training finetune finetuning fine tune tuning pretraining lora qlora model llm llms class style like small large quantized"
+        " chat chatbot workload workloads job jobs production online batch latency requests request prompt tokens token context run running scratch real numbers actually actualy really honest"
+        " opinion looks poor pain get short reason extra hour us-east us-east-1 fp16 int8 fp4 bit bits than not no without instead",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A figure to compare by: the cell that has it, of which row, and what whoever has the best says of itself; `less` is better where so said."""
+
+    noun: str
+    cell: str
+    table: Literal["sheet", "instance", "price"]
+    ahead: str = "has {times} the {noun} ({best} against {other})"
+    less: bool = False
+
+
+_MEASURES = {
+    "value": _Measure("memory bandwidth for the price of an hour", "", "price", "can generate up to {times} the tokens per dollar in bf16 ({best} against {other})"),
+    "bandwidth": _Measure("memory bandwidth", "Memory bandwidth", "sheet"),
+    "bf16": _Measure("compute in BF16 for prompts and training", "BF16", "sheet"),
+    "fp8": _Measure("compute in FP8", "FP8", "sheet"),
+    "memory": _Measure("accelerator memory", "Memory", "sheet"),
+    "power": _Measure("power at most", "Maximum power", "sheet", "draws {best} at most against {other}", less=True),
+    "network": _Measure("network bandwidth", "Network", "instance"),
+    "price": _Measure("price an hour", "Price per hour", "price", "is cheaper ({best} an hour against {other}, {times} as much)", less=True),
+    "vcpus": _Measure("number of vCPUs", "vCPUs", "instance"),
+    "host": _Measure("host memory", "Memory", "instance"),
+}
+# What memory bandwidth comes to where a speed is asked for.
+_DECODES = "can generate tokens up to {times} as fast ({best} of memory bandwidth against {other})"
+_UNITS = {"bandwidth": "GB/s", "memory": "GiB", "power": "W"}
+# What differs first where nothing is asked, and what bounds a speed.
+_CORE, _BOUNDS = ("bf16", "bandwidth", "memory"), frozenset({"value", "bandwidth", "bf16", "fp8"})
+_BESIDE = (*_CORE, "power", "price")
+# What a question is about, by the measure that leads its answer.
+_TOPICS = {
+    measure: re.compile(rf"(?:\b|(?<=\d))(?:{words})", re.IGNORECASE)
+    for measure, words in (
+        ("value", r"per[- ](?:dollar|\$|buck|token)|price[- /]*perf\w*|value for|bang for"),
+        ("bandwidth", r"decod\w*|generat(?:e|es|ing|ion)\b|tok(?:en)?s? ?(?:/|per|a) ?s\w*|throughput|(?<!efa )(?<!network )bandwidth|fast\w*|speed\w*|slow\w*"),
+        ("memory", r"v?ram\b|mem(?:ory)?\b(?! (?:bandwidth|speed|bus))|hbm|fits?\b|long(?:er)?[- ]contexts?"),
+        ("bf16", r"pre-?fill|first token|ttft|long(?:er)?[- ](?:prompts?|contexts?)|prompts|tflops|compute\b|bf16"),
+        ("fp8", r"fp8|8[- ]bits?"),
+        ("power", r"watts?\b|power|tdp"),
+        ("network", r"network\w*|efa\b|gbps|nodes"),
+        ("price", r"worth|premium|pay(?:ing)? (?:for|more)|prices?\b|pricing|pric(?:y|ier)|costs?\b|money|cheap\w*|expensive"),
+    )
+}  # fmt: skip
+_TRAINS = re.compile(r"\b(?:pre-?)?train(?!ium)|fine-?\s?tun|\bq?lora\b", re.IGNORECASE)
+_SERVES = re.compile(r"\b(?:inference|serv(?:e|ing)|chat)", re.IGNORECASE)
+_ASKS_MEASURED = re.compile(r"\breal (?:numbers|figures)|\bmeasured|\bbenchmark|\breally\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A piece of hardware by its rows; an accelerator by itself has no instance, an instance type may have no accelerator."""
+
+    name: str
+    sheet: Accelerator | None
+    instance: Instance | None = None
+    price: Price | None = None
+
+    @property
+    def number(self) -> float:
+        return self.instance.accelerators if self.instance else 1.0
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(held.row for held in (self.instance, self.sheet, self.price) if held)
+
+    def row(self, measure: str) -> Row | None:
+        held = {"sheet": self.sheet, "instance": self.instance, "price": self.price}[_MEASURES[measure].table]
+        return held.row if held else None
+
+    def says(self, measure: str) -> str:
+        """The cell of a measure: what one accelerator has, or the machine."""
+        row = self.row(measure)
+        if measure == "memory" and self.instance:
+            return self.instance.row.cells.get("Accelerator memory each", "")
+        return row.cells.get(_MEASURES[measure].cell, "") if row else ""
+
+    def figure(self, measure: str) -> float | None:
+        """The number of a measure in one unit for all sides; all accelerators together have that of a data sheet."""
+        if measure == "value":
+            bandwidth = self.figure("bandwidth")
+            return bandwidth / self.price.usd_per_hour if bandwidth and self.price else None
+        if measure == "memory":
+            each = self.instance.accelerator_memory_gib_each if self.instance else self.sheet.memory_gib if self.sheet else None
+        else:
+            row = self.row(measure)
+            each = number(row, _MEASURES[measure].cell) if row else None
+        return each * self.number if each and _MEASURES[measure].table == "sheet" else each
+
+
+def compare_hardware(query: Query, index: Index) -> Draft | None:
+    """The figures of two to four pieces of hardware side by side, behind what they come to for what is asked.
+
+    None for a question that is not of this kind, and where rows tell what is asked without comparing.
+    """
+    tables = load(index)
+    sides = _sides(query, tables.facts)
+    asked = (_asked(query.question) if query.history else []) or _asked(query.standalone)
+    if not sides or _is_of_another_kind(query, asked, index) or answer_from_table(query, (), (), index):
+        return None
+    unpriced: list[_Side] = []
+    if {"value", "price"} & set(asked):
+        rented = [_rented(side, tables.facts) for side in sides]
+        unpriced = [side for side in rented if not side.price]
+        sides = rented if all(side.instance for side in rented) else sides
+    return _draft(sides, asked, unpriced, query, Working(tables, index, [query.standalone, "BF16 FP8"]))
+
+
+def lacks_figure(known: Draft, query: Query) -> bool:
+    """Whether a question turns on the speed of generation, or on what is paid more, and an answer has no figure of that."""
+    text, asked = query.standalone, _asked(query.standalone)
+    lacks_speed = asked[:1] == ["bandwidth"] and bool(_TOPICS["bandwidth"].search(text)) and "/s" not in known.text
+    return lacks_speed or (bool(_PAYS_MORE.search(text)) and "$" not in known.text)
+
+
+_PAYS_MORE = re.compile(r"\b(?:extra|more) money|\bpremium|\bprice difference", re.IGNORECASE)
+# What is had for a price is asked, too.
+_WORTH = re.compile(rf"{_PAYS_MORE.pattern}|\bworth|\bpay", re.IGNORECASE)
+
+
+# --- what is asked ---------------------------------------------------------------------------------------------------------
+
+
+def _asked(text: str) -> list[str]:
+    """The measures that a question is about, those of what it is for where it names none."""
+    found = [measure for measure, words in _TOPICS.items() if words.search(text)]
+    if "value" in found:
+        return [measure for measure in found if measure not in ("price", "bandwidth")]
+    if "network" in found and not re.search(r"memory bandwidth|decod|generat|token", text, re.IGNORECASE):
+        return [measure for measure in found if measure != "bandwidth"]  # a faster network
+    if found == ["bandwidth"] and _TRAINS.search(text):
+        return ["bf16"]
+    return found or (["bf16", "memory"] if _TRAINS.search(text) else ["bandwidth"] if _SERVES.search(text) else [])
+
+
+def _sides(query: Query, facts: Facts) -> list[_Side]:
+    """The pieces of hardware that a question holds against each other, all of them of the tables; none for any other question."""
+    text, found = query.standalone, list[list[_Side]]()
+    for name in sorted(names(text), key=lambda n: -n.start):
+        if name.kind == "region":
+            continue
+        side = _side(name.name.lower(), text, facts)
+        if side is None and (name.kind != "code" or name.name in query.unknown or any(i.family.startswith(name.name.lower()) for i in facts.instances.values())):
+            return []
+        if side:
+            found.insert(0, side)
+            text = f"{text[: name.start]}|{text[name.start + len(name.text) :]}"
+    if not (_HELD.search(text) and _JOINED.search(text)) or (query.history and not names(query.question)):
+        return []
+    within = {side.sheet.name for kin in found for side in kin if side.sheet and side.instance}
+    kept = [kin for kin in found if any(side.instance for side in kin) or not within & {side.sheet.name for side in kin if side.sheet}]
+    if any(kin[0].instance is None for kin in kept):  # a machine has more than its accelerators
+        kept = [[replace(kin[-1], name=short(kin[-1].sheet.name), instance=None)] if kin[-1].sheet else [] for kin in kept]
+    sides = list({side.name: side for side in _alike(kept)}.values())
+    return sides if _FEWEST <= len(sides) <= _MOST and len({bool(side.sheet) for side in sides}) == 1 else []
+
+
+def _side(name: str, text: str, facts: Facts) -> list[_Side] | None:
+    """What a name stands for: an accelerator, an instance type, or the types of a family with the smallest first; None for what no table has."""
+    known = [facts.instances[name]] if name in facts.instances else [i for i in facts.instances.values() if i.family == name]
+    if known:
+        known.sort(key=lambda i: (i.accelerators, i.vcpus))
+        return [_Side(i.name, facts.accelerator(i), i, facts.price(i.name)) for i in known]
+    sheets = [sheet for full, found in facts.accelerators.items() if name in accelerator_names(full) for sheet in found]
+    # Of an A100 with 40 and one with 80 GB it is the one whose size is named, else the larger.
+    sheets.sort(key=lambda sheet: (bool(re.search(rf"\b{sheet.row.cells['Memory'].split()[0]}\s?gb", text, re.IGNORECASE)), sheet.memory_gib or 0.0))
+    return [_Side(short(sheets[-1].name), sheets[-1])] if sheets else None
+
+
+def _alike(kept: Sequence[Sequence[_Side]]) -> Iterator[_Side]:
+    """One type of each family: with one accelerator where all have such a type that is sold on demand, else the largest."""
+    singles = [next((side for side in kin if side.number == 1 and (side.price or not side.instance)), None) for kin in kept]
+    for kin, single in zip(kept, singles, strict=True):
+        if kin:
+            yield single if single and all(singles) else kin[-1]
+
+
+def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> bool:
+    """Whether documents or the arithmetic of a workload must answer: rows tell it, it is given what it runs for, or too many words are not understood."""
+    tables = load(index)
+    if (heard := hear(query.question, query.history, tables.known)) is None:
+        return True
+    work = heard.asked.workload
+    given = (work.hours, work.tokens, work.kwh, work.sequences, work.tokens_per_second, work.budget, work.budget_per_hour, work.budget_per_month, work.instances)
+    if any(given) or (heard.label in FACTS and (told := tell_rows(query, heard, tables.facts, index)) and told.draft.text) or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):
+        return True
+    if heard.computed and (heard.label not in ("cost", "cost_difference", "cheapest") or asked == ["price"]):
+        return True
+    rest = heard.said.plain
+    for words in _TOPICS.values():
+        rest = words.sub(" ", rest)
+    return sum(not word.isdigit() and word not in _FRAME for word in strange(rest)) > _UNREAD
+
+
+def _rented(side: _Side, facts: Facts) -> _Side:
+    """An accelerator as it is rented: on the largest type that has it and a price."""
+    if side.instance or not side.sheet:
+        return side
+    sold = [(i.accelerators, i, price) for i in facts.instances.values() if facts.accelerator(i) is side.sheet and (price := facts.price(i.name))]
+    _, instance, price = max(sold, key=lambda one: (one[0], -one[2].usd_per_hour), default=(0.0, None, None))
+    return replace(side, name=instance.name, instance=instance, price=price) if instance else side
+
+
+# --- what is told ----------------------------------------------------------------------------------------------------------
+
+
+def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Side], query: Query, working: Working) -> Draft | None:
+    """The verdict on what is asked, what speaks for the others, and a line for each side."""
+    working.say(*(side.name for side in (*sides, *unpriced)))
+    apart = sorted((m for m in _MEASURES if m != "value" and len(_having(sides, m)) == len(sides) and _spread(sides, m) > _SAME), key=lambda m: -_spread(sides, m))
+    leading = [m for m in asked if len(_having(sides, m)) > 1] or [m for m in apart if m in _CORE] or [*apart[:3], *_CORE]
+    leading = [m for m in leading if len(_having(sides, m)) > 1]
+    if not leading or not apart:
+        return None
+    leaders = {_best(_having(sides, m), m).name for m in leading if m in apart or m == "value"}
+    only_price = asked == ["price"] and not any(words.search(query.standalone) for words in (_WORTH, _TRAINS, _SERVES))
+    beside = [m for m in apart if m in _BESIDE and m not in leading and _best(sides, m).name not in leaders] if not only_price else []
+    fp8 = _with_fp8(sides, leaders) if not only_price else None
+    marks = working.cite(*(row for side in sides for row in side.rows))
+    lead = f"{_told(sides, leading, working, asked)} {marks}."
+    further: list[str] = []
+    if beside or fp8:
+        further.append(f"{_told(sides, beside, working, (), fp8)} {marks}.")
+    if _BOUNDS & {*leading}:
+        measured = "; no table has a measurement of one against the other" if _ASKS_MEASURED.search(query.standalone) else ", no measurement"
+        further.append(f"That is a bound by peaks of data sheets{measured}.")
+    if unpriced:
+        further.append(f"No on-demand price of {_listed([_the(side) for side in unpriced])} is in the data.")
+    draft = working.draft(lead, " ".join(further), *(f"- {side.name}: {_line(side, working)}" for side in sides))
+    return replace(draft, given=tuple(side.name for side in sides))
+
+
+def _told(sides: Sequence[_Side], measures: Sequence[str], working: Working, asked: Collection[str], fp8: tuple[_Side, _Side] | None = None) -> str:
+    """Measures by whoever is ahead in them, or where there are more than two sides, by their order."""
+    ahead: dict[str, list[str]] = {}
+    others: list[str] = []
+    for measure in measures:
+        having, known = sorted(_having(sides, measure), key=lambda side: side.figure(measure) or 0.0, reverse=not _MEASURES[measure].less), _MEASURES[measure]
+        figures = [_figure(sides, side, measure, working) for side in having]
+        if len(having) > 2:
+            names = {figure: [side.name for side, own in zip(having, figures, strict=True) if own == figure] for figure in figures}
+            others.append(f"{known.noun}: {', '.join(f'{figure} ({_listed(some)})' for figure, some in names.items())}")
+        elif _spread(having, measure) <= _SAME:
+            others.append(f"both have about the same {known.noun} ({f'{figures[0]} each' if figures[0] == figures[1] else ' and '.join(figures)})")
+        else:
+            lesser, greater = sorted(side.figure(measure) or 1.0 for side in having)
+            working.note(Computed(ratio := f"{greater / lesser:.3g}", f"{greater} / {lesser}", 1.0, (greater, lesser)))
+            says = _DECODES if measure == "bandwidth" and measure in asked else known.ahead
+            times = "twice" if ratio == "2" else f"{ratio} times"
+            ahead.setdefault(_the(having[0]), []).append(says.format(times=times, noun=known.noun, best=figures[0], other=figures[1]))
+    if fp8:
+        ahead.setdefault(_the(fp8[0]), []).append(f"has FP8, which halves the bytes of a weight and which {_the(fp8[1])} lacks")
+    text = "; ".join([*(f"{name} {_listed(_with_one_verb(clauses))}" for name, clauses in ahead.items()), *others])
+    return text if any(text.startswith(side.name) for side in sides) else capital(text)
+
+
+def _with_one_verb(clauses: Sequence[str]) -> list[str]:
+    """ "has twice the …", "1.5 times the …": one "has" is enough for those that follow it."""
+    return [clause.removeprefix("has ") if before.startswith("has ") else clause for before, clause in zip(["", *clauses], clauses, strict=False)]
+
+
+def _having(sides: Sequence[_Side], measure: str) -> list[_Side]:
+    return [side for side in sides if side.figure(measure)]
+
+
+def _with_fp8(sides: Sequence[_Side], leaders: Collection[str]) -> tuple[_Side, _Side] | None:
+    """Of two sides the one that computes in FP8, unless it leads anyway, and the one that does not."""
+    for one, other in (sides, sides[::-1]) if len(sides) == 2 else ():
+        if one.sheet and other.sheet and one.sheet.tflops.get("fp8") and other.sheet.row.cells.get("FP8") == "no" and one.name not in leaders:
+            return one, other
+    return None
+
+
+def _spread(sides: Sequence[_Side], measure: str) -> float:
+    values = [side.figure(measure) or 1.0 for side in sides]
+    return max(values) / min(values)
+
+
+def _best(sides: Sequence[_Side], measure: str) -> _Side:
+    return (min if _MEASURES[measure].less else max)(sides, key=lambda side: side.figure(measure) or 0.0)
+
+
+def _figure(sides: Sequence[_Side], side: _Side, measure: str, working: Working, *, whole: bool = False) -> str:
+    """A figure as its row has it; that of all accelerators together where the sides have different numbers of them."""
+    value = side.figure(measure) or 0.0
+    if measure == "value":
+        return f"{_figure(sides, side, 'bandwidth', working, whole=True)} for {_figure(sides, side, 'price', working)} an hour"
+    if measure == "price":
+        working.note(Computed(text := f"${rounded(value, money=True)}", f"{value}", 1.0, (value,)))
+        return text
+    if _MEASURES[measure].table != "sheet" or side.number == 1 or (len({s.number for s in sides}) == 1 and not whole):
+        return side.says(measure)
+    working.note(Computed(text := f"{rounded(value)} {_UNITS.get(measure, 'TFLOPS')}", f"{side.number:g} × {value / side.number}", 1.0, (value / side.number,)))
+    return text
+
+
+def _line(side: _Side, working: Working) -> str:
+    """What the rows have of a side, in their own words."""
+    cells = side.sheet.row.cells if side.sheet else {}
+    parts = [
+        f"{cells['Memory bandwidth']} of memory bandwidth" if _has(cells, "Memory bandwidth") else "",
+        f"{cells['BF16']} in BF16" if _has(cells, "BF16") else "",
+        f"{cells['FP8']} in FP8" if _has(cells, "FP8") else "no FP8" if cells.get("FP8") == "no" else "",
+        f"{cells['Maximum power']} at most" if _has(cells, "Maximum power") else "",
+    ]
+    of_sheet = _listed([part for part in parts if part])
+    if not (instance := side.instance):
+        return f"{cells['Memory']} of memory, {of_sheet} {working.cite(*side.rows)}."
+    machine = [f"{instance.row.cells['vCPUs']} vCPUs", f"{instance.row.cells['Memory']} of memory", f"{instance.row.cells['Network']} of network", f"EFA: {instance.row.cells['EFA']}" if instance.row.cells.get("EFA") else ""]
+    if instance.accelerator:
+        machine.insert(0, f"{instance.row.cells['Accelerators']} × {instance.accelerator}, {instance.row.cells['Accelerator memory total']} of accelerator memory")
+    priced = f"; {side.says('price')} an hour on demand in {side.price.region}" if side.price else ""
+    each = f"; {'each accelerator: ' if side.number > 1 else ''}{of_sheet}" if of_sheet else ""
+    return f"{', '.join(part for part in machine if part)}{priced}{each} {working.cite(*side.rows)}."
+
+
+def _has(cells: Mapping[str, str], header: str) -> bool:
+    return any(c.isdigit() for c in cells.get(header, ""))
+
+
+def _the(side: _Side) -> str:
+    return side.name if side.instance else f"the {side.name}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""

@@ -1,0 +1,82 @@
+"""Hardware held against hardware: the verdict that its figures come to, and a side of rows for each."""
+
+import pytest
+
+from chatbot import Chatbot, Turn
+from chatbot.comparison_table import comparison
+from chatbot.hardware_comparison import compare_hardware
+from chatbot.query import understand
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict"),
+    [
+        ("a10g vs l4 for llm inference, decode speed mostly", "The A10G can generate tokens up to twice as fast (600 GB/s of memory bandwidth against 300 GB/s)"),
+        ("L4 or L40S for inference?", "The L40S can generate tokens up to 2.88 times as fast (864 GB/s of memory bandwidth against 300 GB/s)"),
+        (
+            "g6e.12xlarge vs p4d.24xlarge for serving a 70B, which has better tokens per dollar",
+            "p4d.24xlarge can generate up to 1.72 times the tokens per dollar in bf16 (12,400 GB/s for $21.96 an hour against 3,460 GB/s for $10.49 an hour)",
+        ),
+        ("H100 vs H200 for training with 64k prompts, TFLOPS", "Both have about the same compute in BF16 for prompts and training (989 TFLOPS each)"),
+        (
+            "trn1 vs trn2",
+            "trn2.48xlarge has 3.51 times the compute in BF16 for prompts and training (667 TFLOPS against 190 TFLOPS), "
+            "3.29 times the memory bandwidth (2900 GB/s against 820 GiB/s) and 3 times the accelerator memory (96 GiB against 32 GiB)",
+        ),
+        ("p5 vs p5e vs p5en price per hour us-east", "p5.48xlarge is cheaper ($55.04 an hour against $63.30, 1.15 times as much)"),
+        ("g5 vs g6 vs g6e memory bandwidth", "Memory bandwidth: 864 GB/s (g6e.xlarge), 600 GB/s (g5.xlarge), 300 GB/s (g6.xlarge)"),
+    ],
+)
+def test_the_verdict_follows_from_the_figures_of_what_is_asked(bot: Chatbot, question: str, verdict: str) -> None:
+    answer = bot.ask(question)
+    assert answer.statements[0].text == f"{verdict}."
+    assert answer.dropped == 0
+    assert {statement.role for statement in answer.statements} <= {"computed", "side", "caveat"}
+
+
+def test_what_speaks_for_the_other_side_comes_second(bot: Chatbot) -> None:
+    second = bot.ask("a10g vs l4, which decodes faster").text.splitlines()[1]
+    assert second.startswith("The L4 draws 72 W at most against 300 W, has 1.73 times the compute in BF16")
+    assert "FP8, which halves the bytes of a weight and which the A10G lacks" in second
+    assert second.endswith("That is a bound by peaks of data sheets, no measurement.")
+
+
+def test_a_missing_price_is_said(bot: Chatbot) -> None:
+    assert "No on-demand price of p5e.48xlarge is in the data." in bot.ask("p5 vs p5e vs p5en price per hour us-east").text
+
+
+def test_a_side_is_an_option_and_each_of_its_cells_a_property(bot: Chatbot) -> None:
+    found = comparison(bot.ask("p5.4xlarge or g6e.12xlarge"))
+    assert found is not None
+    assert found.options == ("p5.4xlarge", "g6e.12xlarge")
+    cells = {each.name: [cell.text for cell in each.cells] for each in found.properties}
+    assert cells["Accelerator memory total"] == ["80", "178.81"]
+    assert cells["Memory"] == ["256", "384"]
+    assert cells["Memory bandwidth"] == ["3350", "864"]
+    assert cells["Price per hour"] == ["6.88", "10.49264"]
+
+
+def test_a_later_turn_compares_with_what_the_turn_before_was_on(bot: Chatbot) -> None:
+    query = understand("how does it compare with inf2", [Turn("what is trn1", "")], bot.index)
+    draft = compare_hardware(query, bot.index)
+    assert draft is not None
+    assert draft.given == ("trn1.2xlarge", "inf2.xlarge")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "EC2 Instance SP against Compute SP for a team that moves from g5 to g6",
+        "karpenter with mixed g5/g6 spot pools vs managed node groups with odcr",
+        "do trn1 and inf2 still get new neuron releases or are they legacy",
+        "Which NVIDIA architecture are the L4 and the L40S built on?",
+        "is the p5en still h100 or is that the h200 one",
+        "L4 vs A10G vs RTX 5090",
+        "TPU v5e vs inf2",
+        "Energy-wise, one p5 for a day or four p4d for a day, same job",
+        "price per hour g6.xlarge vs g5.xlarge",
+        "Compare FP16 TFLOPS of L4, L40S and H100",
+    ],
+)
+def test_what_documents_rows_or_a_workload_answer_is_left_to_them(bot: Chatbot, question: str) -> None:
+    assert compare_hardware(understand(question, (), bot.index), bot.index) is None
