@@ -14,8 +14,8 @@ from chatbot.query import understand
         ("a10g vs l4 for llm inference, decode speed mostly", "The A10G can generate tokens up to twice as fast (600 GB/s of memory bandwidth against 300 GB/s)"),
         ("L4 or L40S for inference?", "The L40S can generate tokens up to 2.88 times as fast (864 GB/s of memory bandwidth against 300 GB/s)"),
         (
-            "g6e.12xlarge vs p4d.24xlarge for serving a 70B, which has better tokens per dollar",
-            "p4d.24xlarge can generate up to 1.72 times the tokens per dollar in bf16 (12,400 GB/s for $21.96 an hour against 3,460 GB/s for $10.49 an hour)",
+            "inf2.24xlarge vs g5.12xlarge price performance",
+            "inf2.24xlarge can generate up to 1.92 times the tokens per dollar in bf16 (5,280 GB/s for $6.49 an hour against 2,400 GB/s for $5.67 an hour)",
         ),
         ("H100 vs H200 for training with 64k prompts, TFLOPS", "Both have about the same compute in BF16 for prompts and training (989 TFLOPS each)"),
         (
