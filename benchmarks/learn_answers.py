@@ -2,7 +2,8 @@
 
 First a linear map of the vectors of sentences that brings a wording nearer to the middle of its question's other wordings than to other questions' (prototypical
 networks; Snell et al. 2017, arXiv:1703.05175), from the wordings that nobody asked. Then weights for a choice among the nearest questions and none (a conditional
-logit), from `labels/asked.jsonl`: what people asked before they had read anything, and the question of the corpus that answers it, if any does. Most
+logit), from `labels/asked.jsonl`: what people asked before they had read anything, and the question of the corpus that answers it, if any does; of 480
+turns `labels/graded.jsonl` has what others, who knew neither, thought of the five nearest. Most
 of these turns stand among the wordings: a writer's are compared with all but that writer's own. What is printed is of writers whose turns taught nothing.
 """
 
@@ -22,7 +23,8 @@ from chatbot import Chatbot, Turn, proved_answers
 from chatbot.proved_answers import FEATURES, LATER, Book, Learned, Matching, load_book, matches
 from chatbot.query import understand
 
-LABELS = Path(__file__).parent / "labels" / "asked.jsonl"
+LABELS = Path(__file__).parent / "labels"
+ASKED, GRADED = LABELS / "asked.jsonl", LABELS / "graded.jsonl"
 OUT = Path("chatbot/matching.safetensors")
 DIMENSION = 256
 STEPS = 600
@@ -30,18 +32,32 @@ WORDINGS = 256
 RATE = 2e-3
 TEMPERATURE = 0.05
 PENALTY = 1.0
+# Grades of what was near to a turn: it answers it, or a part of it. How much of the choice the latter should have where something answers, and where nothing does.
+RIGHT, PARTLY = 2, 1
+BESIDE, ALONE = 0.1, 0.5
 SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
 class Example(NamedTuple):
-    """A labelled turn: features of what is near, (found, features), and which of it is right, if any. `stood` says that the right
+    """A labelled turn: features of what is near, (found, features), and the grade of each. `stood` says that the right
     question stood in the corpus before its writer wrote: of the others, some were written for the turn."""
 
     writer: str
     later: bool
     stood: bool
     features: np.ndarray
-    right: int | None
+    grades: np.ndarray
+
+    @property
+    def answered(self) -> bool:
+        return bool((self.grades == RIGHT).any())
+
+    def wanted(self) -> np.ndarray:
+        """(found + 1,): how the choice should fall on each, and last on none."""
+        share = np.append(np.select([self.grades == RIGHT, self.grades == PARTLY], [1.0, BESIDE if self.answered else 1.0]), 0.0)
+        if not self.answered:
+            share[-1] = share.sum() * (1 - ALONE) / ALONE or 1.0
+        return share / share.sum()
 
 
 def learned_map(vectors: np.ndarray, owners: np.ndarray) -> np.ndarray:
@@ -69,22 +85,25 @@ def learned_map(vectors: np.ndarray, owners: np.ndarray) -> np.ndarray:
 
 def examples(bot: Chatbot) -> Iterator[Example]:
     """Every labelled turn with what is near to it, after the answers that the bot gives to the turns before it."""
-    book = load_book(bot.index)
-    numbers = {q.answer.question: q for q in book.questions}
-    own = _asked_rows(book)
+    own = _asked_rows(load_book(bot.index))
     said: dict[tuple[str, ...], tuple[Turn, ...]] = {(): ()}
     for label in _labels():
         *before, last = label["turns"]
         history = _history(tuple(before), bot, said)
         standalone = understand(last, history, bot.index).standalone
         found = matches(standalone, last, history, bot.index, own[label["writer"]])
-        right = next((n for n, match in enumerate(found) if match.question is numbers.get(label.get("section"))), None)
-        if found and (right is not None or label["answer"] != "section"):
-            yield Example(label["writer"], bool(before), label.get("existing", False), np.array([m.features for m in found]), right)
+        names = [match.question.answer.question for match in found]
+        grades = {label.get("section"): RIGHT} | label.get("grades", {})
+        given = np.array([grades.get(name, 0) for name in names])
+        if found and (given.any() or "grades" in label or label["answer"] != "section"):
+            yield Example(label["writer"], bool(before), label.get("existing", False), np.array([m.features for m in found]), given)
 
 
 def _labels() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
+    """What people asked, with the grades of what was near to it where there are any."""
+    asked, graded = ([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in (ASKED, GRADED))
+    grades = {(*label["turns"],): {"grades": label["grades"]} for label in graded}
+    return [label | grades.get((*label["turns"],), {}) for label in asked]
 
 
 def _asked_rows(book: Book) -> dict[str, frozenset[int]]:
@@ -114,18 +133,16 @@ def fitted(taught: list[Example]) -> np.ndarray:
     """Weights and, last, the bias of a conditional logit with an L2 penalty."""
     everything = np.concatenate([e.features for e in taught])
     mean, spread = everything.mean(axis=0), everything.std(axis=0) + 1e-6
-    scaled = [(np.column_stack([(e.features - mean) / spread, np.ones(len(e.features))]), e.right) for e in taught]
+    scaled = [(np.column_stack([(e.features - mean) / spread, np.ones(len(e.features))]), e.wanted()) for e in taught]
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         penalty = PENALTY * np.append(w[:-1], 0.0)
         total, slope = 0.5 * float(penalty @ w), penalty.copy()
-        for x, right in scaled:
-            logits = x @ w
-            top = max(0.0, float(logits.max()))
-            odds = np.exp(logits - top)
-            all_odds = odds.sum() + np.exp(-top)
-            total += np.log(all_odds) + top - (logits[right] if right is not None else 0.0)
-            slope += (odds / all_odds) @ x - (x[right] if right is not None else 0.0)
+        for x, wanted in scaled:
+            logits = np.append(x @ w, 0.0)
+            odds = np.exp(logits - logits.max())
+            total += np.log(odds.sum()) + logits.max() - wanted @ logits
+            slope += (odds / odds.sum() - wanted)[:-1] @ x
         return float(total), slope
 
     w = minimize(loss, np.zeros(everything.shape[1] + 1), jac=True, method="L-BFGS-B").x
@@ -141,13 +158,13 @@ def report(found: list[Example]) -> None:
         for e in found:
             if e.writer == writer:
                 odds = np.exp(e.features @ weights[:-1] + weights[-1])
-                told.append((e.right is not None, int(odds.argmax()) == e.right, odds.max() / (1 + odds.sum())))
-                stood += [int(odds.argmax()) == e.right] if e.stood else []
-    print(f"  likeliest right: {np.mean([right for there, right, _ in told if there]):.2f} of {sum(t[0] for t in told)}; {np.mean(stood):.2f} of {len(stood)} whose question stood before")
+                told.append((e.answered, e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
+                stood += [e.grades[odds.argmax()] == RIGHT] if e.stood else []
+    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.2f} of {sum(t[0] for t in told)}; {np.mean(stood):.2f} of {len(stood)} whose question stood before")
     for sure in SURE:
-        right, another = (np.mean([p >= sure and r is wanted for there, r, p in told if there]) for wanted in (True, False))
-        invented = np.mean([p >= sure for there, _, p in told if not there])
-        print(f"  from {sure:.1f}: right {right:.2f}, another {another:.2f}; answered where no question is right {invented:.2f}")
+        right, partly, another = (np.mean([p >= sure and g == grade for there, g, p in told if there]) for grade in (RIGHT, PARTLY, 0))
+        invented = np.mean([p >= sure and not g for there, g, p in told if not there])
+        print(f"  from {sure:.1f}: right {right:.2f}, partly {partly:.2f}, another {another:.2f}; answered where nothing near answers {invented:.2f}")
 
 
 def _learned(weights: np.ndarray, features: int) -> Learned:

@@ -252,12 +252,13 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
-    known = answer_by_sizing(query, index) if continues_sizing(query, index) else None
+    # A model with its size is placed on hardware before the hardware alone is compared.
+    known = answer_by_sizing(query, index) if query.sizes or continues_sizing(query, index) else None
     prepared = answer_of(near[0], index) if near and near[0].probability >= CERTAIN else None
     compared = None if known or (prepared and not lacks_figure(prepared, query)) else compare_hardware(query, index)
     if compared and (prepared or not is_sure(near, query)):
         known = compared
-    known = known or certain_answer(near, query, index) or (None if is_sure(near, query) else answer_by_sizing(query, index))
+    known = known or certain_answer(near, query, index) or answer_by_sizing(query, index)
     if known:
         yield from _known(query, known)
         return

@@ -1,4 +1,4 @@
-"""Facts and numbers: the best evidence first, what adds to it after, and figures side by side where sources differ."""
+"""Facts and numbers: the best evidence first, and what adds to it after."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 
 from chatbot.answer import Passage
-from chatbot.disagreement import document_of, figures_that_differ, side_by_side
+from chatbot.disagreement import document_of
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, doubt, eligible, repeats
 from chatbot.names import proper_names
@@ -47,9 +47,6 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
         )
     if not found or found[0].score < (_FOREIGN_ANSWERS if found[0].features["unseen"] > _FOREIGN else ANSWERS):
         return None
-    differing = figures_that_differ(query, found) if query.asks_number else []
-    if len(differing) > 1:
-        return side_by_side(query, differing)
     notes = Notes()
     chosen = siblings(query, found[0], found) if query.wants_list else []
     if len(chosen) < 2:

@@ -7,7 +7,7 @@ from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.comparison import compare
 from chatbot.decision import decide
-from chatbot.disagreement import DIFFERENT, lay_side_by_side
+from chatbot.disagreement import lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.examination import examine
@@ -89,9 +89,7 @@ def read(
         return proved
     told = _first(_COMPOSERS, query, scored, passages, index) or Notes().draft()
     if looked_up:
-        # A row needs nothing that may have to do with it, and figures of other things are no other figures of this one.
-        needless = NEAREST in told.given or (told.text.startswith(DIFFERENT) and not query.asks_agreement)
-        return looked_up if needless else looked_up.then(told)
+        return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it
     return told
 
 

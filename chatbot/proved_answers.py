@@ -141,7 +141,7 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
         return True
     if (unproved and (query.asks_number or query.operates)) or (len(query.sides) > 1 and not _names_all(best, query)):
         return False
-    among = sum(match.probability for match in found) >= _ONE_OF and best.probability >= _EACH
+    among = len(query.sides) < 2 and sum(match.probability for match in found) >= _ONE_OF and best.probability >= _EACH
     return best.probability >= _LIKELY or (among and evidence < _GOOD)
 
 

@@ -170,11 +170,11 @@ def test_an_editor_s_note_on_the_very_matter_stands_with_the_answer(bot: Chatbot
     assert "only the training of such models" in bot.ask("Which Trn1 use case is about fraud in real time?").text
 
 
-def test_the_documents_that_a_question_names_are_set_side_by_side(bot: Chatbot) -> None:
+def test_the_documents_that_a_question_names_are_both_told(bot: Chatbot) -> None:
     question = "How many times the throughput does Inferentia reach in the exam notes, and how many in the hardware-selection pattern?"
     answer = bot.ask(question)
     cited = {c.passage.chunk.document.source.id for c in answer.citations}
-    assert cited == {"trainium-exam-notes", "hardware-selection-pattern"}
+    assert cited >= {"trainium-exam-notes", "hardware-selection-pattern"}
     assert "4x the throughput" in answer.text
     assert "10x better throughput" in answer.text
 

@@ -79,7 +79,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("how many p5 can I run with 50k a month", r"1 × p5\.48xlarge: each costs "),
         ("carbon of one p5.48xlarge for a day in eu-moon-1?", r"There are no figures for a region 'eu-moon-1'"),
         ("kv cache llama 3 8b 256k tokens", r"Llama-3\.1-8B takes 131,072 tokens at most, not 262,144\. The KV cache of Llama-3\.1-8B takes 17\.2 GB"),
-        ("largest model on a g6.xlarge", r"At most 10\.2B parameters in bf16: "),
+        ("largest model on a g6e.12xlarge", r"At most 85B parameters in bf16: "),
         ("Llama 3.1 70B in bf16 on 8 H100, one sequence: at most how many tokens a second?", r"At most 190 tokens a second "),
         ("Shifting 2 MWh of compute from us-east-2 to ca-central-1 would avoid how much CO2?", r"629 kg of CO2e less in ca-central-1 than in us-east-2"),
         ("host power of p6-b200.48xlarge without its GPUs?", r"The sources do not say\. There is no published power figure for the host of p6-b200\.48xlarge"),
