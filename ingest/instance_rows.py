@@ -7,33 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+# One entry of `InstanceTypes` in the answer to DescribeInstanceTypes.
 Description = Mapping[str, Any]
-"""One entry of `InstanceTypes` in the answer to DescribeInstanceTypes."""
 
 # What the row is about stands first and the names of other things last, so that no reader takes the figures of an
 # instance type for those of its GPU. Amounts carry their unit: 2048 alone would be a year as well.
 COLUMNS = (
-    "Instance type",
-    "Category",
-    "Family",
-    "Generation",
-    "Source",
-    "vCPUs",
-    "Memory",
-    "Memory per vCPU",
-    "Network",
-    "EFA",
-    "Local storage",
-    "Burstable",
-    "Bare metal",
-    "Sizes in family",
-    "Accelerators",
-    "Accelerator memory each",
-    "Accelerator memory total",
-    "Processor",
-    "Accelerator",
-    "Architecture",
-)
+    "Instance type", "Category", "Family", "Generation", "Source", "vCPUs", "Memory", "Memory per vCPU", "Network", "EFA", "Local storage",
+    "Burstable", "Bare metal", "Sizes in family", "Accelerators", "Accelerator memory each", "Accelerator memory total", "Processor",
+    "Accelerator", "Architecture",
+)  # fmt: skip
 SOURCE = "EC2 DescribeInstanceTypes"
 
 # EC2 user guide, "Amazon EC2 instance type naming conventions": the letters before the generation.
@@ -73,6 +56,7 @@ _KINDS = (
     ("FpgaInfo", "Fpgas", "FPGA"),
     ("MediaAcceleratorInfo", "Accelerators", "media accelerator"),
 )
+_LETTERS_AND_NUMBER = re.compile(r"([a-z]*)(\d*)")
 _GIGABIT = re.compile(r"(?P<times>\d+)x (?P<each>[\d.]+) Gigabit")
 
 
@@ -107,14 +91,16 @@ def _order(description: Description) -> tuple[str, bool, int, int, str]:
 
 
 def _row(description: Description, sizes: int) -> dict[str, str]:
+    family = _family(description)
+    letters, number = _LETTERS_AND_NUMBER.match(family).groups()  # type: ignore[union-attr]  # it matches every text
     count, name, each = _accelerators(description)
     vcpus = int(description["VCpuInfo"]["DefaultVCpus"])
     memory = description["MemoryInfo"]["SizeInMiB"] / 1024
     cells = (
         str(description["InstanceType"]),
-        _CATEGORIES.get(_letters(_family(description)), ""),
-        _family(description),
-        _generation(description),
+        _CATEGORIES.get(letters, ""),
+        family,
+        _generation(number, description["CurrentGeneration"]),
         _CORRECTED if name == _TRAINIUM2 else SOURCE,
         str(vcpus),
         _gib(memory),
@@ -139,15 +125,9 @@ def _family(description: Description) -> str:
     return str(description["InstanceType"]).partition(".")[0]
 
 
-def _letters(family: str) -> str:
-    match = re.match(r"[a-z]+", family)
-    return match.group() if match else ""
-
-
-def _generation(description: Description) -> str:
-    number = re.match(r"[a-z]+(\d+)", _family(description))
-    state = "current" if description["CurrentGeneration"] else "previous"
-    return f"{number[1]} ({state})" if number else state
+def _generation(number: str, is_current: bool) -> str:
+    state = "current" if is_current else "previous"
+    return f"{number} ({state})" if number else state
 
 
 def _accelerators(description: Description) -> tuple[float, str, float | None]:
