@@ -29,34 +29,32 @@ def mending(folder: Place, sources: Sequence[str] = ()) -> str:
     return f"Make it anew: {shlex.join(['wattwise', 'ingest', *sources, '--index', str(folder)])}"
 
 
-def open_store(folder: Place) -> tuple[AnyStore, State]:
+def open_store(place: Place) -> tuple[AnyStore, State]:
     """A reader's store, which keeps its generation. Raises CorpusError where there is no usable index."""
-    if isinstance(folder, Database):
-        with explained(folder):
-            return open_postgres(folder, mending(folder))
-    file = folder / FILE_NAME
-    with explained(folder):
-        if not file.is_file():
-            raise CorpusError(f"There is no index in {folder}. {mending(folder)}")
+    with explained(place):
+        if isinstance(place, Database):
+            return _usable(open_postgres(place, mending(place)), place)
+        if not (file := place / FILE_NAME).is_file():
+            raise CorpusError(f"There is no index in {place}. {mending(place)}")
         connection = _connect(file)
         try:
-            return Store(connection), _usable_state(connection, folder)
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version == FORMAT:
+                return _usable(Store(connection), place)
+            fault = "was made by another version of wattwise" if version else "is empty"
+            raise CorpusError(f"The index in {place} {fault}. {mending(place)}")
         except BaseException:
             connection.close()
             raise
 
 
-def _usable_state(connection: sqlite3.Connection, folder: Path) -> State:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in (0, FORMAT):
-        raise CorpusError(f"The index in {folder} was made by another version of wattwise. {mending(folder)}")
-    store = Store(connection)
-    state = store.state() if version else None
+def _usable(store: AnyStore, place: Place) -> tuple[AnyStore, State]:
+    state = store.state()
     if state is None or store.count_chunks() == 0:
-        raise CorpusError(f"The index in {folder} is empty. {mending(folder)}")
+        raise CorpusError(f"The index in {place} is empty. {mending(place)}")
     if not store.is_whole():
         raise Mismatch("what it holds is not what was written")
-    return state
+    return store, state
 
 
 def signature(place: Place) -> object:

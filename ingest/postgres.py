@@ -491,24 +491,20 @@ def _psycopg(database: Database) -> Any:
     return psycopg
 
 
-def open_postgres(database: Database, mending: str) -> tuple[PostgresStore, State]:
-    """A reader's store of the newest generation. Raises CorpusError, with `mending`, where there is no usable index."""
+def open_postgres(database: Database, mending: str) -> PostgresStore:
+    """A reader's store of the newest generation. Raises CorpusError, with `mending`, where there are no tables of this version."""
     shared = pool(database)
     with shared.connection() as connection:
         version = _version(connection)
     if not version:
         raise CorpusError(f"There is no index in {database}. {mending}")
-    _refuse_other_version(database, version, mending)
-    state = PostgresStore(shared.connection, _FOREVER - 1).state()
-    if state is None:
-        raise CorpusError(f"The index in {database} is empty. {mending}")
-    store = PostgresStore(shared.connection, state.generation)
+    _refuse_newer_version(database, version)
+    if version < len(MIGRATIONS):
+        raise CorpusError(f"The index in {database} was made by an older version of wattwise. {mending}")
+    newest = PostgresStore(shared.connection, _FOREVER - 1).state()
+    store = PostgresStore(shared.connection, newest.generation if newest else 0)
     store.keep()
-    if store.count_chunks() == 0:
-        raise CorpusError(f"The index in {database} is empty. {mending}")
-    if not store.is_whole():
-        raise Mismatch("what it holds is not what was written")
-    return store, state
+    return store
 
 
 def origins_of(database: Database) -> list[str]:
@@ -610,12 +606,6 @@ def _version(connection: "Connection[Any]") -> int:
         return 0
     ((version,),) = connection.execute("SELECT coalesce(max(version), 0) FROM wattwise.migrations").fetchall()
     return int(version)
-
-
-def _refuse_other_version(database: Database, version: int, mending: str) -> None:
-    _refuse_newer_version(database, version)
-    if version < len(MIGRATIONS):
-        raise CorpusError(f"The index in {database} was made by an older version of wattwise. {mending}")
 
 
 def _refuse_newer_version(database: Database, version: int) -> None:
