@@ -194,7 +194,7 @@ class PostgresStore(StoredRows):
     def _blob(self, vector: Any) -> bytes:
         return bytes(vector.to_numpy().astype("<f2").tobytes())
 
-    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
         """The numbers of the chunks nearest to a unit vector, with their cosines, best first."""
         from pgvector import HalfVector
 
