@@ -38,9 +38,8 @@ from ingest.store import (
     Part,
     State,
     StoredRows,
-    chunk_columns,
     prefixed,
-    source_key,
+    rows_of,
     vector_crc,
     with_crc,
 )
@@ -257,17 +256,12 @@ class PostgresStore(StoredRows):
             )
         if document.id in self._documents:
             self._flush()
-        source = astuple(document.source)
-        key = source_key(source)
         self._next[0] += 1
-        number = self._next[0]
-        chunks = [(n, number, *chunk_columns(e)) for n, e in enumerate(entries, self._next[1] + 1)]
+        source, about, chunks = rows_of(document, entries, known, self._next[0], self._next[1] + 1)
         self._next[1] += len(chunks)
-        searched = sum(row[-1] for row in chunks)
-        about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched)
-        self._sources[key] = (key, *source)
-        self._documents[document.id] = (self._generation, *with_crc(*about, document.text))
-        self._chunks[document.id] = [(self._generation, *with_crc(*row)) for row in chunks]
+        self._sources[source[0]] = source
+        self._documents[document.id] = (self._generation, *about)
+        self._chunks[document.id] = [(self._generation, *row) for row in chunks]
         if sum(map(len, self._chunks.values())) >= _PENDING:
             self._flush()
 

@@ -385,19 +385,15 @@ class Store(StoredRows):
     def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
         """Put a document in, in the place of the one of the same id if there is one."""
         self.remove([document.id])
-        source = astuple(document.source)
-        key = source_key(source)
-        self._connection.execute(f"INSERT OR IGNORE INTO sources VALUES (?{', ?' * len(source)})", (key, *source))
         number, first = self._connection.execute(_NEXT_NUMBERS).fetchone()
-        chunks = [(n, number, *chunk_columns(entry)) for n, entry in enumerate(entries, first)]
-        searched = sum(row[-1] for row in chunks)
-        about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched)
-        self._connection.execute(
-            f"INSERT INTO documents (crc, {DOCUMENT_FIELDS}) VALUES (?{', ?' * 9})", with_crc(*about, document.text)
-        )
-        self._connection.executemany(
-            f"INSERT INTO chunks (crc, {CHUNK_FIELDS}) VALUES (?{', ?' * 10})", (with_crc(*row) for row in chunks)
-        )
+        source, about, chunks = rows_of(document, entries, known, number, first)
+        for verb, table, columns, rows in (
+            ("INSERT OR IGNORE", "sources", f"key, {SOURCE_FIELDS}", [source]),
+            ("INSERT", "documents", f"crc, {DOCUMENT_FIELDS}", [about]),
+            ("INSERT", "chunks", f"crc, {CHUNK_FIELDS}", chunks),
+        ):
+            places = ", ".join("?" * len(columns.split(", ")))
+            self._connection.executemany(f"{verb} INTO {table} ({columns}) VALUES ({places})", rows)
 
     def remove(self, ids: Iterable[str]) -> None:
         self._connection.executemany("DELETE FROM documents WHERE id = ?", ((id,) for id in ids))
@@ -452,20 +448,30 @@ def chunk_of(document: Document, row: Sequence[Any]) -> Chunk:
     return Chunk(id, document, tuple(json.loads(headings)), start, end, document.text[start:end], page)
 
 
-def chunk_columns(entry: Entry) -> tuple[Any, ...]:
-    chunk = entry.chunk
-    headings = json.dumps(chunk.headings, ensure_ascii=False)
-    place = (chunk.id, headings, chunk.start, chunk.end, chunk.page)
-    return *place, entry.context, entry.digest, int(entry.searched)
+_Row = tuple[Any, ...]
+
+
+def rows_of(document: Document, entries: Iterable[Entry], known: Known, number: int, first: int) -> tuple[_Row, _Row, list[_Row]]:
+    """The rows of a document's source, of itself and of its chunks, which are numbered from `first`; the last two with their checksums."""
+    source = astuple(document.source)
+    key = _source_key(source)
+    chunks = []
+    for n, entry in enumerate(entries, first):
+        chunk, headings = entry.chunk, json.dumps(entry.chunk.headings, ensure_ascii=False)
+        place = (chunk.id, headings, chunk.start, chunk.end, chunk.page)
+        chunks.append(with_crc(n, number, *place, entry.context, entry.digest, int(entry.searched)))
+    searched = sum(row[-1] for row in chunks)
+    about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched, document.text)
+    return (key, *source), with_crc(*about), chunks
 
 
 def _source_of(key: object, *row: Any) -> Source:
-    if source_key(row) != key:
+    if _source_key(row) != key:
         raise Mismatch("a source does not match its checksum")
     return Source(*row)
 
 
-def source_key(row: Sequence[object]) -> bytes:
+def _source_key(row: Sequence[object]) -> bytes:
     return sha256(repr(tuple(row)).encode()).digest()[:16]
 
 
@@ -475,7 +481,7 @@ def _checked(what: str, crc: object, *values: Any) -> Sequence[Any]:
     return values
 
 
-def with_crc(*values: object) -> tuple[object, ...]:
+def with_crc(*values: Any) -> _Row:
     return _crc(values), *values
 
 
