@@ -42,11 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(line, file=sys.stderr)
     for failure in report.failed:
         print(f"not read: {failure.id}: {failure.reason}", file=sys.stderr)
-    print(
-        json.dumps(asdict(report), ensure_ascii=False)
-        if options.json
-        else _summary(report, options.index, options.dry_run)
-    )
+    summary = _summary(report, options.index, options.dry_run)
+    print(json.dumps(asdict(report), ensure_ascii=False) if options.json else summary)
     return 0 if report.added or report.changed or report.unchanged else 1
 
 
@@ -123,12 +120,9 @@ def _damage(report: SyncReport, index: Place, dry_run: bool) -> Iterator[str]:
 def _summary(report: SyncReport, index: Place, dry_run: bool) -> str:
     kinds = ("added", "changed", "removed", "unchanged", "failed")
     counts = ", ".join(f"{len(getattr(report, kind))} {kind}" for kind in kinds)
-    lines = [
-        f"{sign} {id}"
-        for sign, ids in (("+", report.added), ("~", report.changed), ("-", report.removed))
-        for id in ids
-    ]
     if dry_run:
+        signed = (("+", report.added), ("~", report.changed), ("-", report.removed))
+        lines = [f"{sign} {id}" for sign, ids in signed for id in ids]
         return "\n".join([*lines, f"{index} would change so: {counts}."])
     return f"{index} is up to date: {counts}; {report.encoded} texts encoded."
 

@@ -1,5 +1,6 @@
 """aws:// addresses: what AWS itself says of a region today, as one table: its instance types, their prices, their spot prices."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -7,59 +8,33 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
+from ingest.boto import explained, open_client, open_session
 from ingest.document import CorpusError, Source
 from ingest.instance_rows import as_csv, instance_rows
 from ingest.items import Item
-from ingest.price_rows import PRICE_COLUMNS, SPOT_COLUMNS, price_rows, spot_rows
 
 if TYPE_CHECKING:
     from boto3 import Session
 
-Fetch = Callable[["Session", str], bytes]
+_PRICE_COLUMNS = ("Instance type", "Price per hour", "Purchase", "Operating system", "Region", "Source")
+_SPOT_COLUMNS = (*_PRICE_COLUMNS[:-1], "Zone", "Price per hour in the dearest zone", "Source")
+_USAGE = "write aws://instance-types?region=eu-west-1, aws://prices?region=… or aws://spot-prices?region=…"
+# Where the Price List is served: "Finding services and products using the AWS Price List Query API".
+_PRICE_LISTS = {"eu": "eu-central-1", "ap": "ap-south-1", "cn": "cn-northwest-1"}
+_PRICED = {"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
+_DOCUMENTED = "https://docs.aws.amazon.com/{}/latest/APIReference/API_{}.html"
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
     """One kind of table: who is asked for it and by which permission, how, and what its document is called."""
 
-    fetch: Fetch
+    fetch: Callable[["Session", str], bytes]
     service: str
     permission: str
     id: str
     title: str
     url: str
-
-
-_USAGE = "write aws://instance-types?region=eu-west-1, aws://prices?region=… or aws://spot-prices?region=…"
-_NO_REGION = f"no AWS region is given: {_USAGE} or set AWS_REGION"
-_CREDENTIALS = "the AWS credentials are wrong or have expired: renew them, for example with `aws sso login`"
-_REASONS = (
-    dict.fromkeys(
-        ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException"),
-        "access is denied: grant {permission} to these AWS credentials",
-    )
-    | dict.fromkeys(
-        (
-            "InvalidClientTokenId", "SignatureDoesNotMatch", "ExpiredToken", "RequestExpired", "InvalidAccessKeyId",
-            "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException",
-        ),
-        _CREDENTIALS,
-    )
-    | dict.fromkeys(
-        ("AuthFailure", "OptInRequired"),
-        "{service} does not accept these AWS credentials there: renew them, and enable the region for the account",
-    )
-    | dict.fromkeys(
-        (
-            "RequestLimitExceeded", "Throttling", "ThrottlingException", "SlowDown", "ServiceUnavailable", "Unavailable",
-            "InternalErrorException",
-        ),
-        "{service} asks for fewer requests, after several tries: run this again later",
-    )
-)  # fmt: skip
-# Where the Price List is served: "Finding services and products using the AWS Price List Query API".
-_PRICE_LISTS = {"eu": "eu-central-1", "ap": "ap-south-1", "cn": "cn-northwest-1"}
-_PRICED = {"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
 
 
 def find_tables(address: str) -> Iterator[Item]:
@@ -68,12 +43,13 @@ def find_tables(address: str) -> Iterator[Item]:
     The rows hold no date, so that on another day only the date of the document differs and nothing is encoded again.
     CorpusError for an address that is none or a region that does not exist; AWS is asked when the item is fetched.
     """
-    session = _session()
+    session = open_session("aws")
     name, region = _parts(address)
     region = region or session.region_name
     if not region:
-        raise CorpusError(_NO_REGION)
-    if region not in _regions(session):
+        raise CorpusError(f"no AWS region is given: {_USAGE} or set AWS_REGION")
+    partitions = session.get_available_partitions()
+    if not any(region in session.get_available_regions("ec2", partition_name=partition) for partition in partitions):
         raise CorpusError(f"{region!r} is no AWS region that boto3 knows: check the name, or update boto3")
     table = _TABLES[name]
     source = _source(table, region, datetime.now(UTC).date())
@@ -92,50 +68,14 @@ def _parts(address: str) -> tuple[str, str | None]:
     return parts.netloc, options.get("region")
 
 
-def _session() -> "Session":
-    try:
-        import boto3
-    except ImportError as error:
-        raise CorpusError("aws:// sources need boto3: pip install 'wattwise[aws]'") from error
-    from botocore.exceptions import BotoCoreError
-
-    try:
-        # A session of its own: the default one would keep the credentials of an earlier call.
-        return boto3.Session()
-    except BotoCoreError as error:
-        raise CorpusError(_botocore_reason(error, "AWS")) from error
-
-
-def _regions(session: "Session") -> frozenset[str]:
-    return frozenset(
-        region
-        for partition in session.get_available_partitions()
-        for region in session.get_available_regions("ec2", partition_name=partition)
-    )
-
-
 def _source(table: _Table, region: str, day: date) -> Source:
-    return Source(
-        id=f"{table.id}-{region}",
-        title=f"{table.title} in {region}",
-        publisher="AWS",
-        url=table.url,
-        published=day.isoformat(),
-        original=None,
-    )
+    return Source(f"{table.id}-{region}", f"{table.title} in {region}", "AWS", table.url, day.isoformat())
 
 
 def _fetch(table: _Table, session: "Session", region: str) -> bytes:
-    from botocore.exceptions import BotoCoreError, ClientError
-
     try:
-        return table.fetch(session, region)
-    except ClientError as error:
-        code = str(error.response.get("Error", {}).get("Code", "unknown"))
-        reason = _REASONS.get(code, f"{{service}} answered {code}: check the region and try again")
-        raise CorpusError(reason.format(service=table.service, permission=table.permission)) from error
-    except BotoCoreError as error:
-        raise CorpusError(_botocore_reason(error, table.service)) from error
+        with explained(table.service, table.permission):
+            return table.fetch(session, region)
     except (KeyError, TypeError, ValueError) as error:
         raise CorpusError(f"{table.service} answered in a form that is not known: update wattwise") from error
 
@@ -154,58 +94,35 @@ def _prices(session: "Session", region: str) -> bytes:
     filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
     pages = _pages(session, "pricing", endpoint, "get_products", ServiceCode="AmazonEC2", Filters=filters)
     rows = price_rows((product for page in pages for product in page["PriceList"]), region)
-    return as_csv(_some(rows, f"the AWS Price List has no price in US dollars for {region}"), PRICE_COLUMNS)
+    return as_csv(_some(rows, f"the AWS Price List has no price in US dollars for {region}"), _PRICE_COLUMNS)
 
 
 def _spot_prices(session: "Session", region: str) -> bytes:
     """What each instance type with Linux cost last as Spot Instance, in the cheapest and the dearest zone."""
-    pages = _pages(
-        session,
-        "ec2",
-        region,
-        "describe_spot_price_history",
-        ProductDescriptions=["Linux/UNIX"],
-        StartTime=datetime.now(UTC),
-    )
+    asked = {"ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
+    pages = _pages(session, "ec2", region, "describe_spot_price_history", **asked)
     rows = spot_rows((price for page in pages for price in page["SpotPriceHistory"]), region)
-    return as_csv(_some(rows, f"EC2 has no spot price in {region}"), SPOT_COLUMNS)
+    return as_csv(_some(rows, f"EC2 has no spot price in {region}"), _SPOT_COLUMNS)
 
 
 _TABLES: Mapping[str, _Table] = {
     "instance-types": _Table(
-        _instance_types,
-        "EC2",
-        "ec2:DescribeInstanceTypes",
-        "ec2-instance-types",
-        "Amazon EC2 instance types",
-        "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
+        _instance_types, "EC2", "ec2:DescribeInstanceTypes", "ec2-instance-types", "Amazon EC2 instance types",
+        _DOCUMENTED.format("AWSEC2", "DescribeInstanceTypes"),
     ),
     "prices": _Table(
-        _prices,
-        "the AWS Price List",
-        "pricing:GetProducts",
-        "ec2-prices",
-        "Amazon EC2 on-demand prices, Linux,",
-        "https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html",
+        _prices, "the AWS Price List", "pricing:GetProducts", "ec2-prices", "Amazon EC2 on-demand prices, Linux,",
+        _DOCUMENTED.format("aws-cost-management", "pricing_GetProducts"),
     ),
     "spot-prices": _Table(
-        _spot_prices,
-        "EC2",
-        "ec2:DescribeSpotPriceHistory",
-        "ec2-spot-prices",
-        "Amazon EC2 spot prices, Linux,",
-        "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeSpotPriceHistory.html",
+        _spot_prices, "EC2", "ec2:DescribeSpotPriceHistory", "ec2-spot-prices", "Amazon EC2 spot prices, Linux,",
+        _DOCUMENTED.format("AWSEC2", "DescribeSpotPriceHistory"),
     ),
-}
+}  # fmt: skip
 
 
 def _pages(session: "Session", service: str, region: str, operation: str, **asked: Any) -> Iterable[Mapping[str, Any]]:
-    from botocore.config import Config
-
-    # Adaptive: after a throttled request botocore slows itself down before it tries again.
-    config = Config(retries={"mode": "adaptive", "total_max_attempts": 5}, connect_timeout=10, read_timeout=60)
-    client: Any = session.client(service, region_name=region, config=config)  # type: ignore[call-overload]
-    pages: Iterable[Mapping[str, Any]] = client.get_paginator(operation).paginate(**asked)
+    pages: Iterable[Mapping[str, Any]] = open_client(session, service, region).get_paginator(operation).paginate(**asked)
     return pages
 
 
@@ -215,14 +132,48 @@ def _some(found: list[Any], otherwise: str) -> list[Any]:
     return found
 
 
-def _botocore_reason(error: Exception, service: str) -> str:
-    from botocore import exceptions
+def price_rows(products: Iterable[str], region: str) -> list[dict[str, str]]:
+    """A row for each instance type out of the products of the Price List, each a JSON text, by name.
 
-    missing = (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.ProfileNotFound)
-    if isinstance(error, missing):
-        return "no AWS credentials were found: run `aws configure` or set AWS_PROFILE"
-    if isinstance(error, exceptions.CredentialRetrievalError | exceptions.SSOError):
-        return _CREDENTIALS
-    if isinstance(error, exceptions.HTTPClientError | exceptions.ConnectionError):
-        return f"{service} cannot be reached: check the network, the region and AWS_ENDPOINT_URL"
-    return f"boto3 could not ask {service} ({type(error).__name__}): check the AWS settings"
+    A type without a price in US dollars above 0 has no row; of several prices for one type the lowest counts.
+    """
+    found: dict[str, str] = {}
+    for product in map(json.loads, products):
+        name = product["product"]["attributes"].get("instanceType", "")
+        for amount in _on_demand(product):
+            if "." in name and float(amount) > 0 and (name not in found or float(amount) < float(found[name])):
+                found[name] = amount
+    return [_row(name, found[name], "on demand", region, "AWS Price List") for name in sorted(found)]
+
+
+def spot_rows(prices: Iterable[Mapping[str, Any]], region: str) -> list[dict[str, str]]:
+    """A row for each instance type out of the price history, by name: the last price of each zone, the lowest first."""
+    newest: dict[str, dict[str, tuple[Any, str]]] = {}
+    for price in prices:
+        zones = newest.setdefault(price["InstanceType"], {})
+        last = (price["Timestamp"], price["SpotPrice"])
+        zones[price["AvailabilityZone"]] = max(last, zones.get(price["AvailabilityZone"], last))
+    rows = []
+    for name in sorted(newest):
+        (_, zone, amount), *_ = ordered = sorted((float(amount), zone, amount) for zone, (_, amount) in newest[name].items())
+        dearest = {"Zone": zone, "Price per hour in the dearest zone": _dollars(ordered[-1][2])}
+        rows.append(_row(name, amount, "spot", region, "EC2 DescribeSpotPriceHistory") | dearest)
+    return rows
+
+
+def _on_demand(product: Mapping[str, Any]) -> Iterable[str]:
+    for term in product.get("terms", {}).get("OnDemand", {}).values():
+        for dimension in term["priceDimensions"].values():
+            if dimension.get("unit") == "Hrs" and "USD" in dimension["pricePerUnit"]:
+                yield dimension["pricePerUnit"]["USD"]
+
+
+def _row(name: str, amount: str, purchase: str, region: str, source: str) -> dict[str, str]:
+    cells = (name, _dollars(amount), purchase, "Linux", region, source)
+    return dict(zip(_PRICE_COLUMNS, cells, strict=True))
+
+
+def _dollars(amount: str) -> str:
+    """ "$1.861" for "1.8610000000"."""
+    whole, _, rest = amount.partition(".")
+    return f"${whole}.{rest.rstrip('0')}" if rest.rstrip("0") else f"${whole}"

@@ -3,14 +3,12 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 
 from ingest.answers import holds_answers, wording_chunks
 from ingest.blocks import Block, parse, trim
 from ingest.document import Chunk, Document
 from ingest.lines import clean_title, is_plain
-from ingest.outline import Outline, Section
 from ingest.plain import front_matter
 
 # Characters. The encoder reads some 1,000; what is longer than LIMIT is split into parts of about TARGET.
@@ -30,102 +28,124 @@ _SEAMS = {
 }
 
 
-def chunk(document: Document) -> tuple[Chunk, ...]:
-    """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue."""
-    return tuple(_chunk(document, piece) for piece in _split(document.text))
-
-
 def chunks_with_context(document: Document) -> Iterator[tuple[Chunk, str]]:
-    """The chunks of a document, each with its `context`; the document is not remembered.
+    """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue. Of a document of
+    answers these are the wordings of its questions.
 
-    Of a document of answers these are the wordings of its questions.
+    Each comes with what the index should carry beside its text and headings where it begins in the middle of something. One
+    line each: the sentence that introduces the list or table, the header row of the table, the item or the row's first cell
+    that the text is under.
     """
     if holds_answers(document.text):
         yield from ((wording, "") for wording in wording_chunks(document))
         return
-    for piece in _pieces_of(document.text):
-        yield _chunk(document, piece), "\n".join(piece.context)
+    for section in _sections(document.text):
+        for piece in _pack(document.text, section):
+            yield _chunk(document, section, piece), "\n".join(piece.context)
 
 
-def context(chunk: Chunk) -> str:
-    """What the index should carry beside the text and headings of a chunk that begins in the middle of something.
-
-    One line each: the sentence that introduces the list or table, the header row of the table, the item or the row's
-    first cell that the text is under. The document is read again for it, so an index keeps what this returns.
-    """
-    return "\n".join(_piece_at(chunk).context)
-
-
-def table_header(chunk: Chunk) -> str | None:
-    """The header row, cells between bars, of the table in whose middle the chunk begins."""
-    return _piece_at(chunk).header
-
-
-def _chunk(document: Document, piece: "_Piece") -> Chunk:
-    return Chunk(
-        id=_chunk_id(document, piece.start, piece.end),
-        document=document,
-        headings=piece.headings,
-        start=piece.start,
-        end=piece.end,
-        text=document.text[piece.start : piece.end],
-        page=piece.page,
-    )
-
-
-def _chunk_id(document: Document, start: int, end: int) -> str:
-    digest = hashlib.sha256(f"{document.id}\0{start}\0".encode(errors="surrogatepass"))
-    digest.update(document.text[start:end].encode(errors="surrogatepass"))
-    return digest.hexdigest()[:16]
+def _chunk(document: Document, section: "_Section", piece: "_Piece") -> Chunk:
+    text = document.text[piece.start : piece.end]
+    id = hashlib.sha256(f"{document.id}\0{piece.start}\0{text}".encode(errors="surrogatepass")).hexdigest()[:16]
+    return Chunk(id, document, section.headings, piece.start, piece.end, text, section.page)
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A span that stays together, and what the index should carry when a chunk begins with it."""
+    """A span that stays together, and what the index should carry when a chunk begins with it; `leads`: it introduces the next."""
 
     start: int
     end: int
     context: tuple[str, ...] = ()
-    header: str | None = None
     leads: bool = False
-    headings: tuple[str, ...] = ()
-    page: int | None = None
 
 
-def _piece_at(chunk: Chunk) -> _Piece:
-    return _starts(chunk.document.text).get(chunk.start, _Piece(chunk.start, chunk.end))
+@dataclass(slots=True)
+class _Section:
+    """Blocks under the same headings, outermost first, on one page."""
+
+    headings: tuple[str, ...]
+    page: int | None
+    blocks: list[Block] = field(default_factory=list)
 
 
-@lru_cache(maxsize=16)
-def _starts(text: str) -> dict[int, _Piece]:
-    return {piece.start: piece for piece in _split(text)}
-
-
-@lru_cache(maxsize=16)
-def _split(text: str) -> tuple[_Piece, ...]:
-    return tuple(_pieces_of(text))
-
-
-def _pieces_of(text: str) -> Iterator[_Piece]:
-    return (piece for section in _sections(text) for piece in _pack(text, section))
-
-
-def _sections(text: str) -> list[Section]:
+def _sections(text: str) -> list[_Section]:
     _, start = front_matter(text)
-    outline = Outline()
-    parts = text[start:].split("\f")
+    outline = _Outline()
     plain = is_plain(text[start:])
     first_page = 1 + text.count("\f", 0, start)
-    for page, part in enumerate(parts, start=first_page):
-        outline.turn(page if "\f" in text else None)
+    for page, part in enumerate(text[start:].split("\f"), start=first_page):
+        outline.page = page if "\f" in text else None
         end = start + len(part)
         for block in parse(text, start, end, plain=plain, first=page == first_page):
             outline.add(block)
         start = end + 1
-    return outline.finish()
+    outline.close(0)
+    return outline.sections
 
 
-def _pack(text: str, section: Section) -> Iterator[_Piece]:
+@dataclass(slots=True)
+class _Heading:
+    block: Block
+    page: int | None
+    flattened: bool
+    used: bool = False
+
+
+class _Outline:
+    """Takes the blocks of a document in order and keeps which headings are open; no section crosses the border of a `page`.
+
+    A heading that nothing stands under is text itself, so that no words are lost.
+    """
+
+    def __init__(self) -> None:
+        self.sections: list[_Section] = []
+        self.page: int | None = None
+        self._open: list[_Heading] = []
+        self._owner: _Heading | None = None
+        self._broken = True
+
+    def add(self, block: Block, *, flattened: bool = False) -> None:
+        match block.kind:
+            case "heading":
+                self.close(block.rank)
+                self._open.append(_Heading(block, self.page, flattened))
+            case "residue":
+                self._broken = True
+            case "flattened":
+                self._add_flattened(block)
+            case "anchor":
+                pass
+            case _:
+                self._append(block, self.page)
+
+    def close(self, rank: int) -> None:
+        """End the headings of this rank and below."""
+        while self._open and self._open[-1].block.rank >= rank:
+            heading = self._open.pop()
+            if not heading.used and heading.block.title:
+                self._append(replace(heading.block, kind="text"), heading.page)
+
+    def _add_flattened(self, block: Block) -> None:
+        # Such a line is a whole article: its headings end with it.
+        self._broken = True
+        for child in block.children:
+            self.add(child, flattened=True)
+        while self._open and self._open[-1].flattened:
+            self.close(self._open[-1].block.rank)
+        self._broken = True
+
+    def _append(self, block: Block, page: int | None) -> None:
+        for heading in self._open:
+            heading.used = True
+        owner = self._open[-1] if self._open else None
+        if self._broken or owner is not self._owner or page != self.sections[-1].page:
+            self.sections.append(_Section(tuple(h.block.title for h in self._open if h.block.title), page))
+        self._owner, self._broken = owner, False
+        self.sections[-1].blocks.append(block)
+
+
+def _pack(text: str, section: _Section) -> Iterator[_Piece]:
     """Pieces of a section put together to chunks."""
     pieces = list(_with_lead_ins(_pieces(text, section.blocks)))
     whole = pieces[-1].end - pieces[0].start <= LIMIT
@@ -139,7 +159,7 @@ def _pack(text: str, section: Section) -> Iterator[_Piece]:
         edge = _EDGE.match(text, group.start, group.end)
         start = edge.end() if edge else group.start
         if start < group.end:
-            yield replace(group, start=start, headings=section.headings, page=section.page)
+            yield replace(group, start=start)
 
 
 def _fit(group: _Piece, piece: _Piece) -> bool:
@@ -196,9 +216,7 @@ def _rows(text: str, table: Block, context: tuple[str, ...]) -> Iterator[_Piece]
     headed = (*context, table.title)
     for number, row in enumerate(table.children or (replace(table, kind="row"),)):
         name = _row_name(text, row) if row.end - row.start > LIMIT else ()
-        pieces = _cut(text, row, headed if number else context, (*headed, *name))
-        for part, piece in enumerate(pieces):
-            yield replace(piece, header=table.title) if number or part else piece
+        yield from _cut(text, row, headed if number else context, (*headed, *name))
 
 
 def _row_name(text: str, row: Block) -> tuple[str, ...]:

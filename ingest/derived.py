@@ -47,14 +47,6 @@ class Derived:
     vectors: NearestVectors | None
 
 
-@dataclass(frozen=True, slots=True)
-class _InDatabase:
-    store: PostgresStore
-
-    def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
-        return self.store.nearest(vector, limit)
-
-
 def load_derived(place: Place, store: AnyStore, state: State) -> Derived:
     """The engines of a generation, made or copied first if need be: elsewhere, if nothing can be written in their folder."""
     folder = _cache(store) if isinstance(store, PostgresStore) else Path(str(place))
@@ -160,9 +152,9 @@ def place_of(folder: Path, state: State) -> Path:
 
 
 def _load(place: Path, store: AnyStore, state: State) -> Derived:
-    if isinstance(store, PostgresStore):
-        return Derived(LexicalIndex(place), _InDatabase(store) if state.dimension else None)
-    return Derived(LexicalIndex(place), VectorIndex(place) if state.dimension else None)
+    if not state.dimension:
+        return Derived(LexicalIndex(place), None)
+    return Derived(LexicalIndex(place), store if isinstance(store, PostgresStore) else VectorIndex(place))
 
 
 def searched_rows(store: AnyStore) -> Iterator[tuple[int, Chunk, str]]:

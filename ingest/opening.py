@@ -29,34 +29,32 @@ def mending(folder: Place, sources: Sequence[str] = ()) -> str:
     return f"Make it anew: {shlex.join(['wattwise', 'ingest', *sources, '--index', str(folder)])}"
 
 
-def open_store(folder: Place) -> tuple[AnyStore, State]:
+def open_store(place: Place) -> tuple[AnyStore, State]:
     """A reader's store, which keeps its generation. Raises CorpusError where there is no usable index."""
-    if isinstance(folder, Database):
-        with explained(folder):
-            return open_postgres(folder, mending(folder))
-    file = folder / FILE_NAME
-    with explained(folder):
-        if not file.is_file():
-            raise CorpusError(f"There is no index in {folder}. {mending(folder)}")
+    with explained(place):
+        if isinstance(place, Database):
+            return _usable(open_postgres(place, mending(place)), place)
+        if not (file := place / FILE_NAME).is_file():
+            raise CorpusError(f"There is no index in {place}. {mending(place)}")
         connection = _connect(file)
         try:
-            return Store(connection), _usable_state(connection, folder)
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version == FORMAT:
+                return _usable(Store(connection), place)
+            fault = "was made by another version of wattwise" if version else "is empty"
+            raise CorpusError(f"The index in {place} {fault}. {mending(place)}")
         except BaseException:
             connection.close()
             raise
 
 
-def _usable_state(connection: sqlite3.Connection, folder: Path) -> State:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in (0, FORMAT):
-        raise CorpusError(f"The index in {folder} was made by another version of wattwise. {mending(folder)}")
-    store = Store(connection)
-    state = store.state() if version else None
+def _usable(store: AnyStore, place: Place) -> tuple[AnyStore, State]:
+    state = store.state()
     if state is None or store.count_chunks() == 0:
-        raise CorpusError(f"The index in {folder} is empty. {mending(folder)}")
+        raise CorpusError(f"The index in {place} is empty. {mending(place)}")
     if not store.is_whole():
         raise Mismatch("what it holds is not what was written")
-    return state
+    return store, state
 
 
 def signature(place: Place) -> object:
@@ -86,17 +84,12 @@ def explained(folder: Place) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         if _is_unreachable(error):
-            raise CorpusError(_unreachable(folder, error)) from error
-        raise CorpusError(
-            f"The index in {folder} is damaged ({_reason(error)}). {mending(folder, _sources(folder))}"
-        ) from error
+            raise _unreachable(folder, error) from error
+        # Of a text that is not UTF-8 Python quotes some words.
+        said = "a text in it is not UTF-8" if str(error).startswith("Could not decode") else " ".join(str(error).split())
+        raise CorpusError(f"The index in {folder} is damaged ({said}). {mending(folder, _sources(folder))}") from error
     except OSError as error:
-        raise CorpusError(_unreachable(folder, error)) from error
-
-
-def _reason(error: sqlite3.DatabaseError) -> str:
-    """What SQLite says, without the text of a document, which Python quotes where it is not UTF-8."""
-    return "a text in it is not UTF-8" if str(error).startswith("Could not decode") else " ".join(str(error).split())
+        raise _unreachable(folder, error) from error
 
 
 def _sources(folder: Place) -> list[str]:
@@ -114,8 +107,8 @@ def _is_unreachable(error: sqlite3.DatabaseError) -> bool:
     return bool(_UNREACHABLE.match(getattr(error, "sqlite_errorname", "")))
 
 
-def _unreachable(folder: Path, error: Exception) -> str:
-    return f"The index in {folder} cannot be read or written ({error}). Check the path, the rights and the free space."
+def _unreachable(folder: Path, error: Exception) -> CorpusError:
+    return CorpusError(f"The index in {folder} cannot be read or written ({error}). Check the path, the rights and the free space.")
 
 
 def _connect(file: Path) -> sqlite3.Connection:
@@ -160,7 +153,8 @@ def writing(folder: Place) -> Iterator[AnyStore]:
             return
         set_aside = f"{FILE_NAME}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}" if condition == "damaged" else ""
         fresh = folder / f"{FILE_NAME}.new"
-        _remove_database(fresh)
+        _remove_logs(fresh)
+        fresh.unlink(missing_ok=True)
         try:
             with closing(_begin_writing(fresh)) as connection:
                 yield Store(connection, set_aside)
@@ -171,7 +165,8 @@ def writing(folder: Place) -> Iterator[AnyStore]:
                 _remove_logs(file)
                 fresh.replace(file)
         finally:
-            _remove_database(fresh)
+            _remove_logs(fresh)
+            fresh.unlink(missing_ok=True)
 
 
 def _narrow(folder: Path) -> None:
@@ -201,17 +196,15 @@ def _chmod(place: Path, mode: int) -> None:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """The system lets go of the lock when the process ends, however it ends."""
-    with open(folder / _LOCK, "w", opener=_private) as stream:
+    with open(folder / _LOCK, "w", opener=private) as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise CorpusError(
-                f"Another ingest is writing to the index in {folder}. Try again when it is done."
-            ) from error
+            raise CorpusError(f"Another ingest is writing to the index in {folder}. Try again when it is done.") from error
         yield
 
 
-def _private(path: str, flags: int) -> int:
+def private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
@@ -227,8 +220,9 @@ def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
             if version != FORMAT:
                 (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 return "damaged" if version or tables else "usable"
-            Store(connection).state()
-            flawed = Store(connection).flaw()
+            store = Store(connection)
+            store.state()
+            flawed = store.flaw()
         return "damaged" if flawed and not _mended(file) else "usable"
     except sqlite3.DatabaseError as error:
         if _is_unreachable(error):
@@ -250,7 +244,7 @@ def _begin_writing(file: Path) -> sqlite3.Connection:
     # SQLite gives its log the rights of the file. One that is there must not be opened: closing it again would drop the
     # locks that SQLite has on it in this process.
     with suppress(FileExistsError):
-        os.close(_private(str(file), os.O_CREAT | os.O_EXCL))
+        os.close(private(str(file), os.O_CREAT | os.O_EXCL))
     connection = sqlite3.connect(file, isolation_level=None, timeout=30)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -272,11 +266,6 @@ def _set_aside(file: Path, other: Path) -> None:
         other.hardlink_to(file)
     except OSError:  # not every file system has links
         file.rename(other)
-
-
-def _remove_database(file: Path) -> None:
-    _remove_logs(file)
-    file.unlink(missing_ok=True)
 
 
 def _remove_logs(file: Path) -> None:

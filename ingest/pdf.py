@@ -1,4 +1,4 @@
-"""PDF -> text by pages, with headings told by their size and paragraphs by their distance."""
+"""PDF -> text by pages: headings are told by their size, paragraphs by their distance, tables by wide gaps below one another."""
 
 import re
 from collections import Counter
@@ -11,14 +11,21 @@ from typing import Any
 
 from ingest.document import CorpusError
 from ingest.items import Extracted
-from ingest.pdf_tables import GAP, Cell, Row, tables
 from ingest.plain import first_heading
+from ingest.tables import markdown_table
 
 _HEADING_SIZE = 1.15
 _LONGEST_HEADING = 120
 _PARAGRAPH_GAP = 1.4
 _MARGIN = 0.12
 _FEWEST_PAGES = 3
+# A gap this much wider than the font size divides cells; justified prose has narrower ones.
+_GAP = 1.0
+_FEWEST_ROWS = 2
+_FEWEST_COLUMNS = 3
+# Rows farther apart than this many font sizes are of different tables.
+_PITCH = 4.0
+_LONGEST_MEAN = 45
 _HASH = re.compile(r"^#+(?= )")
 _BULLET = re.compile(r"^[•●▪◦‣·∙■] *(?=\S)")
 # PDFium puts one of these for a hyphen at a line's end, mostly instead of the line break too.
@@ -27,6 +34,15 @@ _BROKEN_WORD = re.compile(r"([^\W\d_]+)(?:[\x02\ufffe]\n?|[-\u2010]\n)([^\W\d_]+
 _CONTENTS_ENTRY = re.compile(r"(?: ?\.){4,} *[\divxlc]+$")
 _PAGE_NUMBER = re.compile(r"(?:page )?[-–] ?\d+ ?[-–]|(?:page )?\d+(?: (?:of|/) \d+)?|[ivxlc]+", re.IGNORECASE)
 _PROGRAM_TITLE = re.compile(r"^(untitled|microsoft \w+ -|slide 1$)|\.\w{2,4}$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Words that stand together on a line, and where they begin and end, in points from the page's left edge."""
+
+    text: str
+    left: float
+    right: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +133,7 @@ def _cells(textpage: Any, first: int, last: int, size: float) -> Iterator[Cell]:
     start = first
     for is_space, group in groupby(range(first, last + 1), key=lambda index: codes[index - first] <= 32):
         indexes = list(group)
-        if is_space and _left(textpage, indexes[-1] + 1) - _right(textpage, indexes[0] - 1) > GAP * size:
+        if is_space and _left(textpage, indexes[-1] + 1) - _right(textpage, indexes[0] - 1) > _GAP * size:
             yield _cell(textpage, codes[start - first : indexes[0] - first], start, indexes[0] - 1)
             start = indexes[-1] + 1
     yield _cell(textpage, codes[start - first :], start, last)
@@ -171,11 +187,78 @@ def _running_key(line: Line) -> tuple[str, int]:
 def _with_tables(page: list[Line]) -> list[Line]:
     """The lines of a page, those of a table as one."""
     lines, done = [], 0
-    for start, end, text in tables([Row(line.cells, line.height, line.size) for line in page]):
+    for start, end, text in tables(page):
         lines += page[done:start]
         lines.append(Line(text, page[start].size, page[end - 1].height, in_margin=False))
         done = end
     return [*lines, *page[done:]]
+
+
+def tables(rows: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
+    """The tables in the lines of a page: first line, line after the last, Markdown."""
+    start = 0
+    while start < len(rows):
+        end = _table_end(rows, start)
+        if text := _table(rows[start:end]):
+            yield start, end, text
+        start = max(end, start + 1)
+
+
+def _table_end(rows: Sequence[Line], start: int) -> int:
+    """Where the run of lines ends that have several cells, or go on with the cells of the line above."""
+    if len(rows[start].cells) < _FEWEST_COLUMNS:
+        return start
+    end = start + 1
+    while end < len(rows) and _belongs(rows[start], rows[end - 1], rows[end]):
+        end += 1
+    return end
+
+
+def _belongs(first: Line, above: Line, row: Line) -> bool:
+    if not 0 < above.height - row.height <= _PITCH * row.size:
+        return False
+    return len(row.cells) > 1 or _continues_row(first, row)
+
+
+def _continues_row(first: Line, row: Line) -> bool:
+    """Whether a line has nothing in the first column: it goes on with the row above it."""
+    return row.cells[0].left >= first.cells[1].left - row.size
+
+
+def _table(rows: Sequence[Line]) -> str:
+    """The lines as a Markdown table; "" where they do not stand in columns."""
+    width = max((len(row.cells) for row in rows), default=0)
+    full = [row for row in rows if len(row.cells) == width]
+    if width < _FEWEST_COLUMNS or len(full) < _FEWEST_ROWS:
+        return ""
+    columns = [_extent(column) for column in zip(*(row.cells for row in full), strict=True)]
+    lengths = [len(cell.text) for row in rows for cell in row.cells]
+    if any(a[1] > b[0] for a, b in pairwise(columns)) or sum(lengths) > _LONGEST_MEAN * len(lengths):
+        return ""
+    lines: list[list[str]] = []
+    for row in rows:
+        placed = _placed(row, columns)
+        if placed[0] or not lines:
+            lines.append(placed)
+        else:
+            lines[-1] = [f"{said} {more}".strip() for said, more in zip(lines[-1], placed, strict=True)]
+    return markdown_table(lines) if len(lines) >= _FEWEST_ROWS else ""
+
+
+def _extent(cells: Sequence[Cell]) -> tuple[float, float]:
+    return min(cell.left for cell in cells), max(cell.right for cell in cells)
+
+
+def _placed(row: Line, columns: Sequence[tuple[float, float]]) -> list[str]:
+    """The words of a line in each column: a cell belongs where its middle is nearest."""
+    places = sorted((_nearest(cell, columns), number) for number, cell in enumerate(row.cells))
+    by_column = {place: [n for _, n in group] for place, group in groupby(places, key=lambda pair: pair[0])}
+    return [" ".join(row.cells[n].text for n in by_column.get(place, ())) for place in range(len(columns))]
+
+
+def _nearest(cell: Cell, columns: Sequence[tuple[float, float]]) -> int:
+    overlaps = [min(cell.right, right) - max(cell.left, left) for left, right in columns]
+    return max(range(len(columns)), key=lambda place: overlaps[place])
 
 
 def _render(pages: list[list[Line]]) -> Iterator[str]:

@@ -16,7 +16,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,22 +24,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.document import CorpusError, Document, Source
+from ingest.document import CorpusError, Document
 from ingest.place import Database
 from ingest.store import (
-    UNENCODED,
+    CHUNK_FIELDS,
+    DOCUMENT_FIELDS,
+    SOURCE_FIELDS,
+    STATE_FIELDS,
     Damage,
     Entry,
     Known,
     Mismatch,
+    Part,
     State,
-    checked,
-    chunk_columns,
-    entry_of,
-    source_key,
-    source_of,
+    StoredRows,
+    prefixed,
+    rows_of,
     vector_crc,
-    vector_of,
     with_crc,
 )
 
@@ -56,16 +57,11 @@ _PGVECTOR = (0, 8)  # iterative scans
 _KEPT_MINUTES = 15
 _FOREVER = 2**63 - 1
 _PENDING = 2_000  # chunks written at once
-_READ = 200  # documents read at once
 _PART = 1 << 20  # bytes of a file in one row
 _POOLED = 8
 _PATIENCE = 10  # seconds, for a connection
 _WRITER, _MIGRATION, _RECORDS = (0x77617474_77697365 + n for n in range(3))  # advisory locks
 _NO_ADDRESS = "The address of the index is none that PostgreSQL can read: write postgresql://USER@HOST:PORT/DATABASE."
-_SOURCE = ", ".join(field.name for field in fields(Source))
-_STATE = "generation, mark, encoder, dimension, updated"
-_CHUNK = 'number, document, id, headings, start, "end", page, context, digest, searched'
-_DOCUMENT = "number, id, origin, fingerprint, source, title, chunks, searched, text"
 _LIFE = f"born bigint NOT NULL, died bigint NOT NULL DEFAULT {_FOREVER}"
 # One script a version, for ever as it was released: what changes becomes another one.
 MIGRATIONS = (
@@ -132,12 +128,13 @@ SELECT (SELECT count(DISTINCT source) FROM wattwise.documents WHERE {alive}),
 """
 
 
-class PostgresStore:
+class PostgresStore(StoredRows):
     """The rows of one generation. A writer's is the next one, which nobody sees until it is committed.
 
-    Safe to share between threads for reading. What is read raises Mismatch where it is not what was written.
+    Safe to share between threads for reading.
     """
 
+    _AT_ONCE = 200  # the way to a server and back is long
     set_aside = ""
 
     def __init__(
@@ -176,13 +173,6 @@ class PostgresStore:
         ((mark,),) = self._rows("SELECT mark FROM wattwise.library")
         return str(mark)
 
-    def state(self) -> State | None:
-        rows = self._rows(
-            f"SELECT crc, content, {_STATE} FROM wattwise.generations WHERE generation <= %(at)s"
-            " ORDER BY generation DESC LIMIT 1"
-        )
-        return State(*checked("the state of the index", *rows[0])[1:]) if rows else None
-
     def keep(self) -> None:
         """Note that the generation is the newest now, so that it is not deleted for as long as an older one is kept."""
         self._kept_until = time.monotonic() + (_KEPT_MINUTES - 1) * 60
@@ -197,145 +187,13 @@ class PostgresStore:
         for table in ("documents", "chunks", "vectors"):
             self._end(table, "true")
 
-    def is_whole(self) -> bool:
-        ((content,),) = self._rows(
-            "SELECT content FROM wattwise.generations WHERE generation <= %(at)s ORDER BY generation DESC LIMIT 1"
-        )
-        return bool(content == self._content())
-
     def _content(self) -> str:
         return " ".join(map(str, self._rows(_CONTENT)[0]))
 
-    def count_chunks(self) -> int:
-        return int(self._rows("SELECT count(*) FROM wattwise.chunks WHERE {alive}")[0][0])
+    def _blob(self, vector: Any) -> bytes:
+        return bytes(vector.to_numpy().astype("<f2").tobytes())
 
-    def count_searched(self) -> int:
-        return int(self._rows("SELECT coalesce(sum(searched), 0) FROM wattwise.documents WHERE {alive}")[0][0])
-
-    def origins(self) -> list[str]:
-        rows = self._rows('SELECT DISTINCT origin COLLATE "C" FROM wattwise.documents WHERE {alive} ORDER BY 1')
-        return [origin for (origin,) in rows]
-
-    def known(self, damaged: Iterable[int] = ()) -> dict[str, Known]:
-        rows = self._rows(
-            "SELECT id, origin, fingerprint FROM wattwise.documents WHERE {alive} AND number <> ALL(%(damaged)s::bigint[])",
-            damaged=list(damaged),
-        )
-        return {id: Known(origin, fingerprint) for id, origin, fingerprint in rows}
-
-    def sources(self) -> list[Source]:
-        rows = self._rows(
-            f"SELECT key, {_SOURCE} FROM wattwise.sources"
-            ' WHERE key IN (SELECT source FROM wattwise.documents WHERE {alive}) ORDER BY id COLLATE "C", key'
-        )
-        return [source_of(*row) for row in rows]
-
-    def document_numbers(self) -> list[int]:
-        rows = self._rows('SELECT number FROM wattwise.documents WHERE {alive} ORDER BY id COLLATE "C"')
-        return [number for (number,) in rows]
-
-    def table_numbers(self) -> list[int]:
-        rows = self._rows(
-            'SELECT number FROM wattwise.documents WHERE {alive} AND searched = 0 ORDER BY id COLLATE "C"'
-        )
-        return [number for (number,) in rows]
-
-    def questions(self) -> list[str]:
-        rows = self._rows(
-            "SELECT c.id FROM wattwise.chunks c JOIN wattwise.vectors v USING (digest)"
-            " WHERE {alive:c} AND {alive:v} AND c.searched = 0 ORDER BY c.number"
-        )
-        return [id for (id,) in rows]
-
-    def document_number(self, id: str) -> int | None:
-        rows = self._rows("SELECT number FROM wattwise.documents WHERE {alive} AND id = %(id)s", id=id)
-        return int(rows[0][0]) if rows else None
-
-    def document(self, number: int) -> Document:
-        return self.documents_of([number])[0]
-
-    def documents_of(self, numbers: Sequence[int]) -> list[Document]:
-        documents = self._read(numbers)
-        if len(documents) < len(set(numbers)):
-            raise Mismatch("a document is missing")
-        return [documents[number] for number in numbers]
-
-    # Documents are read some hundred at a time, so that nothing waits for each.
-
-    def documents(self) -> Iterator[Document]:
-        for numbers in _pieces(self.document_numbers(), _READ):
-            yield from self.documents_of(numbers)
-
-    def contents(self) -> Iterator[tuple[int, Entry]]:
-        for numbers in _pieces(self.document_numbers(), _READ):
-            documents, entries = self._read(numbers), self._entries(numbers)
-            for number in numbers:
-                yield from _entries_of(documents[number], number, *entries[number])
-
-    def _read(self, numbers: Sequence[int]) -> dict[int, Document]:
-        rows = self._rows(
-            f"SELECT d.crc, {_prefixed('d', _DOCUMENT)}, key, {_prefixed('s', _SOURCE)}"
-            " FROM wattwise.documents d JOIN wattwise.sources s ON key = source WHERE d.number = ANY(%(numbers)s::bigint[])",
-            numbers=list(numbers),
-        )
-        documents = {}
-        for row in rows:
-            number, id, _, _, _, title, _, _, text = checked("a document", *row[:10])
-            documents[number] = Document(id, source_of(*row[10:]), title, text)
-        return documents
-
-    def _entries(self, numbers: Sequence[int]) -> dict[int, tuple[int, list[Any]]]:
-        """How many chunks each document had, and the rows of those it has."""
-        counts = self._rows(
-            "SELECT number, chunks FROM wattwise.documents WHERE number = ANY(%(numbers)s::bigint[])",
-            numbers=list(numbers),
-        )
-        found: dict[int, tuple[int, list[Any]]] = {number: (count, []) for number, count in counts}
-        rows = self._rows(
-            f"SELECT crc, {_CHUNK} FROM wattwise.chunks WHERE {{alive}} AND document = ANY(%(numbers)s::bigint[])"
-            " ORDER BY document, start, number",
-            numbers=list(numbers),
-        )
-        for row in rows:
-            found[row[2]][1].append(row)
-        return found
-
-    def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
-        return _entries_of(document, number, *self._entries([number])[number])
-
-    def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, tuple[str, str, int, int, int | None]]]:
-        rows = self._rows(
-            f"SELECT crc, {_CHUNK} FROM wattwise.chunks WHERE {{alive}} AND id = ANY(%(ids)s)", ids=list(ids)
-        )
-        read = (checked("a passage", *row) for row in rows)
-        return {id: (document, (id, *place)) for _, document, id, *place, _, _, _ in read}
-
-    def chunk_ids(self, numbers: Sequence[int]) -> dict[int, str]:
-        rows = self._rows(
-            "SELECT number, id FROM wattwise.chunks WHERE {alive} AND number = ANY(%(numbers)s::bigint[])",
-            numbers=list(numbers),
-        )
-        if len(rows) < len(set(numbers)):
-            raise Mismatch("passages that are searched are missing")
-        return dict(rows)
-
-    def holds_chunk(self, ids: Sequence[str]) -> bool:
-        return bool(
-            self._rows(
-                "SELECT 1 FROM wattwise.chunks WHERE {alive} AND id = ANY(%(ids)s) AND searched = 1 LIMIT 1",
-                ids=list(ids),
-            )
-        )
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        rows = self._rows(
-            "SELECT c.id, digest, v.vector, v.crc FROM wattwise.chunks c JOIN wattwise.vectors v USING (digest)"
-            " WHERE {alive:c} AND {alive:v} AND c.id = ANY(%(ids)s)",
-            ids=list(ids),
-        )
-        return {id: _vector(*row) for id, *row in rows}
-
-    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
         """The numbers of the chunks nearest to a unit vector, with their cosines, best first."""
         from pgvector import HalfVector
 
@@ -344,16 +202,16 @@ class PostgresStore:
         rows = self._rows(
             "SELECT c.number, near.digest, near.vector, near.crc FROM ("
             "SELECT digest, vector, crc FROM wattwise.vectors v"
-            f" WHERE {{alive:v}} AND vector_dims(vector) = {dimension} AND EXISTS"
-            " (SELECT 1 FROM wattwise.chunks s WHERE s.digest = v.digest AND s.searched = 1 AND {alive:s})"
+            f" WHERE {{alive:v.}} AND vector_dims(vector) = {dimension} AND EXISTS"
+            " (SELECT 1 FROM wattwise.chunks s WHERE s.digest = v.digest AND s.searched = 1 AND {alive:s.})"
             f" ORDER BY vector::halfvec({dimension}) <#> %(vector)s::halfvec({dimension}) LIMIT {nearest}"
-            ") near JOIN wattwise.chunks c USING (digest) WHERE {alive:c} AND c.searched = 1",
+            ") near JOIN wattwise.chunks c USING (digest) WHERE {alive:c.} AND c.searched = 1",
             vector=HalfVector(vector),
         )
         if not rows:
             return []
         # By the question's vector in full precision, as in the file.
-        cosines = np.einsum("ij,j->i", np.stack([_vector(*row) for _, *row in rows]), vector)
+        cosines = np.einsum("ij,j->i", np.stack([self._vector(*row) for _, *row in rows]), vector)
         hits = zip((row[0] for row in rows), map(float, cosines), strict=True)
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
@@ -363,31 +221,7 @@ class PostgresStore:
         missing = sorted(_INDEXES - {name for (name,) in rows})
         return f"it has no {missing[0]}" if missing else ""
 
-    def damage(self) -> Damage:
-        """Read all there is and tell what does not match."""
-        documents: dict[int, str] = {}
-        for numbers in _pieces(self.document_numbers(), _READ):
-            try:
-                self._check_documents(numbers)
-            except Mismatch:
-                documents |= {n: self._id(n) for n in numbers if not self._is_sound(n)}
-        return Damage(documents, self._damaged_vectors(), not self.is_whole())
-
-    def _check_documents(self, numbers: Sequence[int]) -> None:
-        documents, entries = self._read(numbers), self._entries(numbers)
-        if len(documents) < len(numbers):
-            raise Mismatch("a document is missing")
-        for number, document in documents.items():
-            _entries_of(document, number, *entries[number])
-
-    def _is_sound(self, number: int) -> bool:
-        try:
-            self._check_documents([number])
-        except Mismatch:
-            return False
-        return True
-
-    def _id(self, number: int) -> str:
+    def _readable_id(self, number: int) -> str:
         return str(self._rows("SELECT id FROM wattwise.documents WHERE number = %(number)s", number=number)[0][0])
 
     def _damaged_vectors(self) -> list[int]:
@@ -398,7 +232,7 @@ class PostgresStore:
             last=last,
         ):
             last = rows[-1][0]
-            damaged += [number for number, digest, vector, crc in rows if vector_crc(digest, _bytes(vector)) != crc]
+            damaged += [number for number, digest, vector, crc in rows if vector_crc(digest, self._blob(vector)) != crc]
         return damaged
 
     # What only a writer does.
@@ -407,7 +241,7 @@ class PostgresStore:
         self._end("documents", "number = ANY(%(numbers)s::bigint[])", numbers=list(damage.documents))
         self._end(
             "chunks",
-            "NOT EXISTS (SELECT 1 FROM wattwise.documents d WHERE d.number = chunks.document AND {alive:d})",
+            "NOT EXISTS (SELECT 1 FROM wattwise.documents d WHERE d.number = chunks.document AND {alive:d.})",
         )
         self._end("vectors", "number = ANY(%(numbers)s::bigint[])", numbers=list(damage.vectors))
 
@@ -422,17 +256,12 @@ class PostgresStore:
             )
         if document.id in self._documents:
             self._flush()
-        source = astuple(document.source)
-        key = source_key(source)
         self._next[0] += 1
-        number = self._next[0]
-        chunks = [(n, number, *chunk_columns(e)) for n, e in enumerate(entries, self._next[1] + 1)]
+        source, about, chunks = rows_of(document, entries, known, self._next[0], self._next[1] + 1)
         self._next[1] += len(chunks)
-        searched = sum(row[-1] for row in chunks)
-        about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched)
-        self._sources[key] = (key, *source)
-        self._documents[document.id] = (self._generation, *with_crc(*about, document.text))
-        self._chunks[document.id] = [(self._generation, *with_crc(*row)) for row in chunks]
+        self._sources[source[0]] = source
+        self._documents[document.id] = (self._generation, *about)
+        self._chunks[document.id] = [(self._generation, *row) for row in chunks]
         if sum(map(len, self._chunks.values())) >= _PENDING:
             self._flush()
 
@@ -446,13 +275,13 @@ class PostgresStore:
         with self._connected() as connection, connection.cursor() as cursor:
             # A source that was damaged is as it should be again.
             cursor.executemany(
-                f"INSERT INTO wattwise.sources (key, {_SOURCE}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
-                f" ON CONFLICT (key) DO UPDATE SET ({_SOURCE}) = ROW({_prefixed('excluded', _SOURCE)})",
+                f"INSERT INTO wattwise.sources (key, {SOURCE_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
+                f" ON CONFLICT (key) DO UPDATE SET ({SOURCE_FIELDS}) = ROW({prefixed('excluded', SOURCE_FIELDS)})",
                 list(sources.values()),
             )
             for table, columns, rows in (
-                ("documents", _DOCUMENT, documents.values()),
-                ("chunks", _CHUNK, (row for of_one in chunks.values() for row in of_one)),
+                ("documents", DOCUMENT_FIELDS, documents.values()),
+                ("chunks", CHUNK_FIELDS, (row for of_one in chunks.values() for row in of_one)),
             ):
                 with cursor.copy(f"COPY wattwise.{table} (born, crc, {columns}) FROM STDIN") as copy:
                     for row in rows:
@@ -472,18 +301,6 @@ class PostgresStore:
         self._run(f"DELETE FROM wattwise.{table} WHERE born = %(at)s AND {{alive}} AND {which}", **values)
         self._run(f"UPDATE wattwise.{table} SET died = %(at)s WHERE {{alive}} AND {which}", **values)
 
-    def unencoded(self) -> dict[int, set[bytes]]:
-        rows = self._rows(
-            "SELECT min(document), digest FROM wattwise.chunks c WHERE {alive} AND digest <> %(unencoded)s AND NOT EXISTS"
-            " (SELECT 1 FROM wattwise.vectors v WHERE v.digest = c.digest AND {alive:v}) GROUP BY digest"
-            " ORDER BY min(number)",
-            unencoded=UNENCODED,
-        )
-        missing: dict[int, set[bytes]] = {}
-        for number, digest in rows:
-            missing.setdefault(number, set()).add(digest)
-        return missing
-
     def add_vectors(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
         from pgvector import HalfVector
 
@@ -500,18 +317,18 @@ class PostgresStore:
 
     def remove_unused(self) -> None:
         self._end(
-            "vectors", "NOT EXISTS (SELECT 1 FROM wattwise.chunks c WHERE c.digest = vectors.digest AND {alive:c})"
+            "vectors", "NOT EXISTS (SELECT 1 FROM wattwise.chunks c WHERE c.digest = vectors.digest AND {alive:c.})"
         )
 
     def set_state(self, state: State) -> None:
         """Write the state down for what the store holds now."""
         row = with_crc(self._content(), *astuple(state))
-        columns = f"crc, content, {_STATE}"
+        columns = f"crc, content, {STATE_FIELDS}"
         with self._connected() as connection:
             connection.execute(
                 f"INSERT INTO wattwise.generations ({columns}, published)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, clock_timestamp()) ON CONFLICT (generation)"
-                f" DO UPDATE SET ({columns}) = ROW({_prefixed('excluded', columns)})",
+                f" DO UPDATE SET ({columns}) = ROW({prefixed('excluded', columns)})",
                 row,
             )
 
@@ -584,39 +401,19 @@ class PostgresStore:
                 stream.write(content)
 
 
-class _Alive:
-    """`{alive}` in a statement, or `{alive:c}` for the table that is called c there."""
-
-    def __format__(self, table: str) -> str:
-        dot = f"{table}." if table else ""
-        return f"({dot}born <= %(at)s AND {dot}died > %(at)s)"
+_PARTS = {
+    "in_": "wattwise.",
+    "state": "wattwise.generations WHERE generation <= %(at)s ORDER BY generation DESC LIMIT 1",
+    "alive": Part("({0}born <= %(at)s AND {0}died > %(at)s)"),
+    "among": Part("= ANY(%({0})s)"),
+    "bytewise": ' COLLATE "C"',
+    "unindexed": "",
+}
 
 
 def _executed(connection: "Connection[Any]", statement: str, generation: int, values: dict[str, Any]) -> Any:
     # Vectors as text take ten milliseconds a question to read.
-    return connection.execute(statement.format(alive=_Alive()), {"at": generation, **values}, binary=True)
-
-
-def _prefixed(table: str, columns: str) -> str:
-    return ", ".join(f"{table}.{column}" for column in columns.split(", "))
-
-
-def _pieces(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    return (numbers[start : start + size] for start in range(0, len(numbers), size))
-
-
-def _entries_of(document: Document, number: int, count: int, rows: Sequence[Any]) -> list[tuple[int, Entry]]:
-    if len(rows) != count:
-        raise Mismatch(f"the passages of {document.id} are not as many as there were")
-    return [entry_of(document, number, checked(f"a passage of {document.id}", *row)) for row in rows]
-
-
-def _bytes(vector: Any) -> bytes:
-    return bytes(vector.to_numpy().astype("<f2").tobytes())
-
-
-def _vector(digest: bytes, vector: Any, crc: int) -> NDArray[np.float32]:
-    return vector_of(digest, _bytes(vector), crc)
+    return connection.execute(statement.format(**_PARTS), {"at": generation, **values}, binary=True)
 
 
 @contextmanager
@@ -688,24 +485,20 @@ def _psycopg(database: Database) -> Any:
     return psycopg
 
 
-def open_postgres(database: Database, mending: str) -> tuple[PostgresStore, State]:
-    """A reader's store of the newest generation. Raises CorpusError, with `mending`, where there is no usable index."""
+def open_postgres(database: Database, mending: str) -> PostgresStore:
+    """A reader's store of the newest generation. Raises CorpusError, with `mending`, where there are no tables of this version."""
     shared = pool(database)
     with shared.connection() as connection:
         version = _version(connection)
     if not version:
         raise CorpusError(f"There is no index in {database}. {mending}")
-    _refuse_other_version(database, version, mending)
-    state = PostgresStore(shared.connection, _FOREVER - 1).state()
-    if state is None:
-        raise CorpusError(f"The index in {database} is empty. {mending}")
-    store = PostgresStore(shared.connection, state.generation)
+    _refuse_newer_version(database, version)
+    if version < len(MIGRATIONS):
+        raise CorpusError(f"The index in {database} was made by an older version of wattwise. {mending}")
+    newest = PostgresStore(shared.connection, _FOREVER - 1).state()
+    store = PostgresStore(shared.connection, newest.generation if newest else 0)
     store.keep()
-    if store.count_chunks() == 0:
-        raise CorpusError(f"The index in {database} is empty. {mending}")
-    if not store.is_whole():
-        raise Mismatch("what it holds is not what was written")
-    return store, state
+    return store
 
 
 def origins_of(database: Database) -> list[str]:
@@ -807,12 +600,6 @@ def _version(connection: "Connection[Any]") -> int:
         return 0
     ((version,),) = connection.execute("SELECT coalesce(max(version), 0) FROM wattwise.migrations").fetchall()
     return int(version)
-
-
-def _refuse_other_version(database: Database, version: int, mending: str) -> None:
-    _refuse_newer_version(database, version)
-    if version < len(MIGRATIONS):
-        raise CorpusError(f"The index in {database} was made by an older version of wattwise. {mending}")
 
 
 def _refuse_newer_version(database: Database, version: int) -> None:

@@ -130,7 +130,7 @@ class ReaderPool:
     """
 
     def __init__(self, budget: Budget | None = None, size: int | None = None) -> None:
-        self._readers = [Reader(budget) for _ in range(size or min(_processors(), _MOST))]
+        self._readers = [Reader(budget) for _ in range(size or min(processors(), _MOST))]
         self._free: LifoQueue[Reader] = LifoQueue()
         for reader in self._readers:
             self._free.put(reader)
@@ -159,7 +159,7 @@ class ReaderPool:
             self._free.put(reader)
 
 
-def _processors() -> int:
+def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

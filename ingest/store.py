@@ -13,10 +13,10 @@ against accidents: whoever can write to the store could write any digest as well
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 
 from ingest.document import Chunk, Document, Source
 
-_SOURCE_FIELDS = ", ".join(field.name for field in fields(Source))
-_STATE_FIELDS = "generation, mark, encoder, dimension, updated"
-_CHUNK_FIELDS = 'number, document, id, headings, start, "end", page, context, digest, searched'
-_DOCUMENT_FIELDS = "number, id, origin, fingerprint, source, title, chunks, searched, text"
+SOURCE_FIELDS = ", ".join(field.name for field in fields(Source))
+STATE_FIELDS = "generation, mark, encoder, dimension, updated"
+CHUNK_FIELDS = 'number, document, id, headings, start, "end", page, context, digest, searched'
+DOCUMENT_FIELDS = "number, id, origin, fingerprint, source, title, chunks, searched, text"
 # The long text of a document stands last, on pages of its own, which nobody reads who asks for another column.
 SCHEMA = f"""
 CREATE TABLE state (
     generation INTEGER NOT NULL, mark TEXT NOT NULL, encoder TEXT NOT NULL, dimension INTEGER NOT NULL,
     updated TEXT NOT NULL, content TEXT NOT NULL, crc INTEGER NOT NULL);
-CREATE TABLE sources (key BLOB PRIMARY KEY, {_SOURCE_FIELDS});
+CREATE TABLE sources (key BLOB PRIMARY KEY, {SOURCE_FIELDS});
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, origin TEXT NOT NULL, fingerprint TEXT NOT NULL,
     source BLOB NOT NULL REFERENCES sources, title TEXT NOT NULL, chunks INTEGER NOT NULL, searched INTEGER NOT NULL,
@@ -118,12 +118,221 @@ NO_DAMAGE = Damage({}, (), False)
 UNENCODED = b""
 
 
-class Store:
+class Part:
+    """What stands for `{name:this}` in a statement, with `this` put into it."""
+
+    def __init__(self, template: str) -> None:
+        self._template = template
+
+    def __format__(self, this: str) -> str:
+        return self._template.format(this)
+
+
+class StoredRows:
+    """What is read of one generation, by statements whose parts in braces each database says in its own way.
+
+    What is read raises Mismatch where it is not what was written.
+    """
+
+    # Documents that are read at once.
+    _AT_ONCE: ClassVar[int]
+
+    def _rows(self, statement: str, **values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def _content(self) -> str:
+        raise NotImplementedError
+
+    def _blob(self, vector: Any) -> object:
+        """The bytes of a vector as they were written."""
+        return vector
+
+    def state(self) -> State | None:
+        rows = self._rows(f"SELECT crc, content, {STATE_FIELDS} FROM {{state}}")
+        return State(*_checked("the state of the index", *rows[0])[1:]) if rows else None
+
+    def is_whole(self) -> bool:
+        """Whether the rows are as many, and have the checksums, as when the state was written."""
+        ((content,),) = self._rows("SELECT content FROM {state}")
+        return bool(content == self._content())
+
+    def count_chunks(self) -> int:
+        return int(self._rows("SELECT count(*) FROM {in_}chunks WHERE {alive}")[0][0])
+
+    def count_searched(self) -> int:
+        return int(self._rows("SELECT coalesce(sum(searched), 0) FROM {in_}documents WHERE {alive}")[0][0])
+
+    def origins(self) -> list[str]:
+        return self._column("SELECT DISTINCT origin{bytewise} FROM {in_}documents WHERE {alive} ORDER BY 1")
+
+    def known(self, damaged: Iterable[int] = ()) -> dict[str, Known]:
+        rows = self._rows(
+            "SELECT id, origin, fingerprint FROM {in_}documents WHERE {alive} AND NOT number {among:numbers}", numbers=list(damaged)
+        )
+        return {id: Known(origin, fingerprint) for id, origin, fingerprint in rows}
+
+    def sources(self) -> list[Source]:
+        rows = self._rows(
+            f"SELECT key, {SOURCE_FIELDS} FROM {{in_}}sources"
+            " WHERE key IN (SELECT source FROM {in_}documents WHERE {alive}) ORDER BY id{bytewise}, key"
+        )
+        return [_source_of(*row) for row in rows]
+
+    def document_numbers(self) -> list[int]:
+        return self._column("SELECT number FROM {in_}documents WHERE {alive} ORDER BY id{bytewise}")
+
+    def table_numbers(self) -> list[int]:
+        """The documents of which nothing is searched, by id."""
+        return self._column("SELECT number FROM {in_}documents WHERE {alive} AND searched = 0 ORDER BY id{bytewise}")
+
+    def questions(self) -> list[str]:
+        """The ids of the chunks that users' questions are compared with and that have a vector, in their order."""
+        return self._column(
+            "SELECT c.id FROM {in_}chunks c JOIN {in_}vectors v USING (digest)"
+            " WHERE {alive:c.} AND {alive:v.} AND c.searched = 0 ORDER BY c.number"
+        )
+
+    def _column(self, statement: str, **values: Any) -> list[Any]:
+        return [value for (value,) in self._rows(statement, **values)]
+
+    def document_number(self, id: str) -> int | None:
+        numbers = self._column("SELECT number FROM {in_}documents WHERE {alive} AND id {among:ids}", ids=[id])
+        if not numbers and self._rows("SELECT 1 FROM {in_}documents{unindexed} WHERE {alive} AND id {among:ids}", ids=[id]):
+            raise Mismatch(f"the document {id} is not found by its id")
+        return int(numbers[0]) if numbers else None
+
+    def document(self, number: int) -> Document:
+        return self.documents_of([number])[0]
+
+    def documents_of(self, numbers: Sequence[int]) -> list[Document]:
+        rows = self._rows(
+            f"SELECT d.crc, {prefixed('d', DOCUMENT_FIELDS)}, key, {prefixed('s', SOURCE_FIELDS)}"
+            " FROM {in_}documents d JOIN {in_}sources s ON key = source WHERE d.number {among:numbers}",
+            numbers=list(numbers),
+        )
+        documents = {}
+        for row in rows:
+            number, id, _, _, _, title, _, _, text = _checked("a document", *row[:10])
+            documents[number] = Document(id, _source_of(*row[10:]), title, text)
+        if not documents.keys() >= set(numbers):
+            raise Mismatch("a document is missing")
+        return [documents[number] for number in numbers]
+
+    def documents(self) -> Iterator[Document]:
+        """Every document, by id."""
+        for numbers in self._batches():
+            yield from self.documents_of(numbers)
+
+    def contents(self) -> Iterator[tuple[int, Entry]]:
+        """The chunks of every document, by its id and in its order, each with its own number."""
+        for numbers in self._batches():
+            yield from self._entries(dict(zip(numbers, self.documents_of(numbers), strict=True)))
+
+    def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
+        """The chunks of a document in its order, each with its own number."""
+        return self._entries({number: document})
+
+    def _batches(self) -> Iterator[list[int]]:
+        numbers = self.document_numbers()
+        return (numbers[start : start + self._AT_ONCE] for start in range(0, len(numbers), self._AT_ONCE))
+
+    def _entries(self, documents: Mapping[int, Document]) -> list[tuple[int, Entry]]:
+        numbers = list(documents)
+        counts = dict(self._rows("SELECT number, chunks FROM {in_}documents WHERE number {among:numbers}", numbers=numbers))
+        rows = self._rows(
+            f"SELECT crc, {CHUNK_FIELDS} FROM {{in_}}chunks WHERE {{alive}} AND document {{among:numbers}} ORDER BY start, number",
+            numbers=numbers,
+        )
+        found: dict[int, list[tuple[int, Entry]]] = {number: [] for number in numbers}
+        for row in rows:
+            document = documents[row[2]]
+            chunk, owner, *place, context, digest, searched = _checked(f"a passage of {document.id}", *row)
+            found[owner].append((chunk, Entry(chunk_of(document, place), context, digest, bool(searched))))
+        for number, entries in found.items():
+            if len(entries) != counts.get(number):
+                raise Mismatch(f"the passages of {documents[number].id} are not as many as there were")
+        return [entry for entries in found.values() for entry in entries]
+
+    def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, Sequence[Any]]]:
+        """Chunk id -> number of its document, and what `chunk_of` makes a chunk from; unknown ids are left out."""
+        rows = self._rows(f"SELECT crc, {CHUNK_FIELDS} FROM {{in_}}chunks WHERE {{alive}} AND id {{among:ids}}", ids=list(ids))
+        read = (_checked("a passage", *row) for row in rows)
+        return {place[0]: (document, place) for _, document, *place, _, _, _ in read}
+
+    def chunk_ids(self, numbers: Sequence[int]) -> dict[int, str]:
+        rows = self._rows("SELECT number, id FROM {in_}chunks WHERE {alive} AND number {among:numbers}", numbers=list(numbers))
+        if len(rows) < len(set(numbers)):
+            raise Mismatch("passages that are searched are missing")
+        return dict(rows)
+
+    def holds_chunk(self, ids: Sequence[str]) -> bool:
+        """Whether one of these chunks is searched, by the rows themselves and not by the index of their ids."""
+        return bool(
+            self._rows("SELECT 1 FROM {in_}chunks{unindexed} WHERE {alive} AND id {among:ids} AND searched = 1 LIMIT 1", ids=list(ids))
+        )
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        rows = self._rows(
+            "SELECT c.id, digest, v.vector, v.crc FROM {in_}chunks c JOIN {in_}vectors v USING (digest)"
+            " WHERE {alive:c.} AND {alive:v.} AND c.id {among:ids}",
+            ids=list(ids),
+        )
+        return {id: self._vector(*row) for id, *row in rows}
+
+    def _vector(self, digest: object, vector: Any, crc: object) -> NDArray[np.float32]:
+        blob = self._blob(vector)
+        if not (isinstance(digest, bytes) and isinstance(blob, bytes) and vector_crc(digest, blob) == crc):
+            raise Mismatch("a vector does not match its checksum")
+        return np.frombuffer(blob, dtype="<f2").astype(np.float32)
+
+    def unencoded(self) -> dict[int, set[bytes]]:
+        """The texts to encode without a vector: number of the first document that holds them -> their digests."""
+        missing: dict[int, set[bytes]] = {}
+        rows = self._rows(
+            "SELECT min(document), digest FROM {in_}chunks c WHERE {alive} AND length(digest) > 0 AND NOT EXISTS"
+            " (SELECT 1 FROM {in_}vectors v WHERE v.digest = c.digest AND {alive:v.}) GROUP BY digest ORDER BY min(number)"
+        )
+        for number, digest in rows:
+            missing.setdefault(number, set()).add(digest)
+        return missing
+
+    def damage(self) -> Damage:
+        """Read all there is and tell what does not match."""
+        documents: dict[int, str] = {}
+        for numbers in self._batches():
+            if not self._are_sound(numbers):
+                documents |= {number: self._readable_id(number) for number in numbers if not self._are_sound([number])}
+        return Damage(documents, self._damaged_vectors(), not self.is_whole())
+
+    def _are_sound(self, numbers: Sequence[int]) -> bool:
+        try:
+            self._entries(dict(zip(numbers, self.documents_of(numbers), strict=True)))
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+    def _readable_id(self, number: int) -> str:
+        raise NotImplementedError
+
+    def _damaged_vectors(self) -> list[int]:
+        raise NotImplementedError
+
+
+class Store(StoredRows):
     """One connection inside one transaction. Not safe to share between threads without a lock.
 
-    What is read raises Mismatch where it is not what was written. `set_aside` is the name that the file before this one
-    gets, if it cannot be used, when this one takes its place.
+    `set_aside` is the name that the file before this one gets, if it cannot be used, when this one takes its place.
     """
+
+    _AT_ONCE = 1  # a document may be large, and nothing is gained here by reading several
+    _PARTS: ClassVar[Mapping[str, object]] = {
+        "in_": "",
+        "state": "state",
+        "alive": Part("1"),
+        "among": Part("IN (SELECT value FROM json_each(:{0}))"),
+        "bytewise": "",
+        "unindexed": " NOT INDEXED",
+    }
 
     def __init__(self, connection: sqlite3.Connection, set_aside: str = "") -> None:
         self._connection = connection
@@ -132,129 +341,16 @@ class Store:
     def close(self) -> None:
         self._connection.close()
 
-    def state(self) -> State | None:
-        row = self._connection.execute(f"SELECT crc, content, {_STATE_FIELDS} FROM state").fetchone()
-        if row is None:
-            return None
-        checked("the state of the index", *row)
-        return State(*row[2:])
-
-    def is_whole(self) -> bool:
-        """Whether the rows are as many, and have the checksums, as when the state was written."""
-        (content,) = self._connection.execute("SELECT content FROM state").fetchone()
-        return bool(content == self._content())
-
-    def count_chunks(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
-
-    def count_searched(self) -> int:
-        return int(self._connection.execute("SELECT sum(searched) FROM documents").fetchone()[0])
-
-    def origins(self) -> list[str]:
-        return [o for (o,) in self._connection.execute("SELECT DISTINCT origin FROM documents ORDER BY origin")]
-
-    def known(self, damaged: Iterable[int] = ()) -> dict[str, Known]:
-        rows = self._connection.execute(
-            "SELECT id, origin, fingerprint FROM documents WHERE number NOT IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(damaged)),),
-        )
-        return {id: Known(origin, fingerprint) for id, origin, fingerprint in rows}
-
-    def sources(self) -> list[Source]:
-        rows = self._connection.execute(f"SELECT key, {_SOURCE_FIELDS} FROM sources ORDER BY id, key")
-        return [source_of(*row) for row in rows]
-
-    def document_numbers(self) -> list[int]:
-        return [number for (number,) in self._connection.execute("SELECT number FROM documents ORDER BY id")]
-
-    def table_numbers(self) -> list[int]:
-        """The documents of which nothing is searched, by id."""
-        rows = self._connection.execute("SELECT number FROM documents WHERE NOT searched ORDER BY id")
-        return [number for (number,) in rows]
-
-    def questions(self) -> list[str]:
-        """The ids of the chunks that users' questions are compared with and that have a vector, in their order."""
-        rows = self._connection.execute(
-            "SELECT id FROM chunks JOIN vectors USING (digest) WHERE NOT searched ORDER BY number"
-        )
-        return [id for (id,) in rows]
-
-    def document_number(self, id: str) -> int | None:
-        row = self._connection.execute("SELECT number FROM documents WHERE id = ?", (id,)).fetchone()
-        if row is None and self._holds("documents", [id]):
-            raise Mismatch(f"the document {id} is not found by its id")
-        return int(row[0]) if row else None
-
-    def document(self, number: int) -> Document:
-        row = self._connection.execute(f"SELECT crc, {_DOCUMENT_FIELDS} FROM documents WHERE number = ?", (number,))
-        _, id, _, _, key, title, _, _, text = checked("a document", *(row.fetchone() or (None,)))
-        source = self._connection.execute(f"SELECT key, {_SOURCE_FIELDS} FROM sources WHERE key = ?", (key,))
-        return Document(id, source_of(*(source.fetchone() or (None,))), title, text)
-
-    def documents_of(self, numbers: Sequence[int]) -> list[Document]:
-        return [self.document(number) for number in numbers]
-
-    def documents(self) -> Iterator[Document]:
-        """Every document, by id."""
-        return (self.document(number) for number in self.document_numbers())
-
-    def contents(self) -> Iterator[tuple[int, Entry]]:
-        """The chunks of every document, by its id and in its order, each with its own number."""
-        for number in self.document_numbers():
-            yield from self.entries(number, self.document(number))
-
-    def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
-        """The chunks of a document in its order, each with its own number."""
-        rows = self._connection.execute(
-            f"SELECT crc, {_CHUNK_FIELDS} FROM chunks WHERE document = ? ORDER BY start, number", (number,)
-        ).fetchall()
-        if (len(rows),) != self._connection.execute(
-            "SELECT chunks FROM documents WHERE number = ?", (number,)
-        ).fetchone():
-            raise Mismatch(f"the passages of {document.id} are not as many as there were")
-        return [entry_of(document, number, checked(f"a passage of {document.id}", *row)) for row in rows]
-
-    def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, tuple[str, str, int, int, int | None]]]:
-        """Chunk id -> number of its document, and what `chunk_of` makes a chunk from; unknown ids are left out."""
-        rows = self._connection.execute(
-            f"SELECT crc, {_CHUNK_FIELDS} FROM chunks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
-        )
-        read = (checked("a passage", *row) for row in rows)
-        return {id: (document, (id, *place)) for _, document, id, *place, _, _, _ in read}
-
-    def chunk_ids(self, numbers: Sequence[int]) -> dict[int, str]:
-        rows = self._connection.execute(
-            "SELECT number, id FROM chunks WHERE number IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
-        )
-        ids = dict(rows)
-        if len(ids) < len(set(numbers)):
-            raise Mismatch("passages that are searched are missing")
-        return ids
-
-    def holds_chunk(self, ids: Sequence[str]) -> bool:
-        """Whether one of these chunks is searched, by the rows themselves and not by the index of their ids."""
-        return self._holds("chunks", ids, "AND searched")
-
-    def _holds(self, table: str, ids: Sequence[str], only: str = "") -> bool:
-        rows = self._connection.execute(
-            f"SELECT 1 FROM {table} NOT INDEXED WHERE id IN (SELECT value FROM json_each(?)) {only}", (json.dumps(ids),)
-        )
-        return rows.fetchone() is not None
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        rows = self._connection.execute(
-            "SELECT id, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest)"
-            " WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(ids),),
-        )
-        return {id: vector_of(*row) for id, *row in rows}
+    def _rows(self, statement: str, **values: Any) -> list[Any]:
+        given = {name: json.dumps(value) for name, value in values.items()}
+        return self._connection.execute(statement.format(**self._PARTS), given).fetchall()
 
     def vector_rows(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """The number and the vector of every chunk that is searched and has one, by number."""
         rows = self._connection.execute(
             "SELECT number, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest) WHERE searched ORDER BY number"
         )
-        return ((number, vector_of(*row)) for number, *row in rows)
+        return ((number, self._vector(*row)) for number, *row in rows)
 
     def flaw(self) -> str:
         """The first thing that is wrong with the tables, their pages and their indexes; "" where that is nothing."""
@@ -264,27 +360,20 @@ class Store:
         (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         return "" if found == "ok" else " ".join(str(found).split())
 
-    def damage(self) -> Damage:
-        """Read all there is and tell what does not match."""
-        vectors = self._connection.execute("SELECT rowid FROM vectors").fetchall()
-        return Damage(
-            {n: self._readable_id(n) for n in self.document_numbers() if not _can(self._read_document, n)},
-            [row for (row,) in vectors if not _can(self._read_vector, row)],
-            not self.is_whole(),
-        )
-
-    def _read_document(self, number: int) -> None:
-        self.entries(number, self.document(number))
-
-    def _read_vector(self, row: int) -> None:
-        vector_of(
-            *self._connection.execute("SELECT digest, vector, crc FROM vectors WHERE rowid = ?", (row,)).fetchone()
-        )
-
     def _readable_id(self, number: int) -> str:
         """The id as far as it can be read."""
         row = self._connection.execute("SELECT CAST(id AS BLOB) FROM documents WHERE number = ?", (number,)).fetchone()
         return bytes(row[0]).decode(errors="replace")
+
+    def _damaged_vectors(self) -> list[int]:
+        return [row for (row,) in self._connection.execute("SELECT rowid FROM vectors").fetchall() if not self._is_sound(row)]
+
+    def _is_sound(self, row: int) -> bool:
+        try:
+            self._vector(*self._connection.execute("SELECT digest, vector, crc FROM vectors WHERE rowid = ?", (row,)).fetchone())
+        except sqlite3.DatabaseError:
+            return False
+        return True
 
     def remove_damage(self, damage: Damage) -> None:
         """Remove the documents and vectors that do not match, and what is left of others."""
@@ -296,34 +385,18 @@ class Store:
     def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
         """Put a document in, in the place of the one of the same id if there is one."""
         self.remove([document.id])
-        source = astuple(document.source)
-        key = source_key(source)
-        self._connection.execute(f"INSERT OR IGNORE INTO sources VALUES (?{', ?' * len(source)})", (key, *source))
         number, first = self._connection.execute(_NEXT_NUMBERS).fetchone()
-        chunks = [(n, number, *chunk_columns(entry)) for n, entry in enumerate(entries, first)]
-        searched = sum(row[-1] for row in chunks)
-        about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched)
-        self._connection.execute(
-            f"INSERT INTO documents (crc, {_DOCUMENT_FIELDS}) VALUES (?{', ?' * 9})", with_crc(*about, document.text)
-        )
-        self._connection.executemany(
-            f"INSERT INTO chunks (crc, {_CHUNK_FIELDS}) VALUES (?{', ?' * 10})", (with_crc(*row) for row in chunks)
-        )
+        source, about, chunks = rows_of(document, entries, known, number, first)
+        for verb, table, columns, rows in (
+            ("INSERT OR IGNORE", "sources", f"key, {SOURCE_FIELDS}", [source]),
+            ("INSERT", "documents", f"crc, {DOCUMENT_FIELDS}", [about]),
+            ("INSERT", "chunks", f"crc, {CHUNK_FIELDS}", chunks),
+        ):
+            places = ", ".join("?" * len(columns.split(", ")))
+            self._connection.executemany(f"{verb} INTO {table} ({columns}) VALUES ({places})", rows)
 
     def remove(self, ids: Iterable[str]) -> None:
         self._connection.executemany("DELETE FROM documents WHERE id = ?", ((id,) for id in ids))
-
-    def unencoded(self) -> dict[int, set[bytes]]:
-        """The texts to encode without a vector: number of the first document that holds them -> their digests."""
-        missing: dict[int, set[bytes]] = {}
-        rows = self._connection.execute(
-            "SELECT min(document), digest FROM chunks WHERE digest != ? AND digest NOT IN (SELECT digest FROM vectors)"
-            " GROUP BY digest",
-            (UNENCODED,),
-        )
-        for number, digest in rows:
-            missing.setdefault(number, set()).add(digest)
-        return missing
 
     def add_vectors(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
         blobs = (row.tobytes() for row in vectors.astype("<f2"))
@@ -352,7 +425,7 @@ class Store:
         """Write the state down for what the store holds now."""
         self._connection.execute("DELETE FROM state")
         self._connection.execute(
-            f"INSERT INTO state (crc, content, {_STATE_FIELDS}) VALUES (?{', ?' * 6})",
+            f"INSERT INTO state (crc, content, {STATE_FIELDS}) VALUES (?{', ?' * 6})",
             with_crc(self._content(), *astuple(state)),
         )
 
@@ -366,50 +439,49 @@ class Store:
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _can(read: Callable[[int], None], row: int) -> bool:
-    try:
-        read(row)
-    except sqlite3.DatabaseError:
-        return False
-    return True
+def prefixed(table: str, columns: str) -> str:
+    return ", ".join(f"{table}.{column}" for column in columns.split(", "))
 
 
-def chunk_of(document: Document, row: tuple[str, str, int, int, int | None]) -> Chunk:
+def chunk_of(document: Document, row: Sequence[Any]) -> Chunk:
     id, headings, start, end, page = row
     return Chunk(id, document, tuple(json.loads(headings)), start, end, document.text[start:end], page)
 
 
-def entry_of(document: Document, number: int, row: Sequence[Any]) -> tuple[int, Entry]:
-    chunk, owner, id, headings, start, end, page, context, digest, searched = row
-    if owner != number:
-        raise Mismatch(f"a passage of {document.id} is of another document")
-    return chunk, Entry(chunk_of(document, (id, headings, start, end, page)), context, digest, bool(searched))
+_Row = tuple[Any, ...]
 
 
-def chunk_columns(entry: Entry) -> tuple[Any, ...]:
-    chunk = entry.chunk
-    headings = json.dumps(chunk.headings, ensure_ascii=False)
-    place = (chunk.id, headings, chunk.start, chunk.end, chunk.page)
-    return *place, entry.context, entry.digest, int(entry.searched)
+def rows_of(document: Document, entries: Iterable[Entry], known: Known, number: int, first: int) -> tuple[_Row, _Row, list[_Row]]:
+    """The rows of a document's source, of itself and of its chunks, which are numbered from `first`; the last two with their checksums."""
+    source = astuple(document.source)
+    key = _source_key(source)
+    chunks = []
+    for n, entry in enumerate(entries, first):
+        chunk, headings = entry.chunk, json.dumps(entry.chunk.headings, ensure_ascii=False)
+        place = (chunk.id, headings, chunk.start, chunk.end, chunk.page)
+        chunks.append(with_crc(n, number, *place, entry.context, entry.digest, int(entry.searched)))
+    searched = sum(row[-1] for row in chunks)
+    about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched, document.text)
+    return (key, *source), with_crc(*about), chunks
 
 
-def source_of(key: object, *row: Any) -> Source:
-    if source_key(row) != key:
+def _source_of(key: object, *row: Any) -> Source:
+    if _source_key(row) != key:
         raise Mismatch("a source does not match its checksum")
     return Source(*row)
 
 
-def source_key(row: Sequence[object]) -> bytes:
+def _source_key(row: Sequence[object]) -> bytes:
     return sha256(repr(tuple(row)).encode()).digest()[:16]
 
 
-def checked(what: str, crc: object, *values: Any) -> Sequence[Any]:
+def _checked(what: str, crc: object, *values: Any) -> Sequence[Any]:
     if not values or _crc(values) != crc:
         raise Mismatch(f"{what} does not match its checksum")
     return values
 
 
-def with_crc(*values: object) -> tuple[object, ...]:
+def with_crc(*values: Any) -> _Row:
     return _crc(values), *values
 
 
@@ -419,9 +491,3 @@ def _crc(values: Iterable[object]) -> int:
 
 def vector_crc(digest: bytes, blob: bytes) -> int:
     return crc32(blob, crc32(digest))
-
-
-def vector_of(digest: object, blob: object, crc: object) -> NDArray[np.float32]:
-    if not (isinstance(digest, bytes) and isinstance(blob, bytes) and vector_crc(digest, blob) == crc):
-        raise Mismatch("a vector does not match its checksum")
-    return np.frombuffer(blob, dtype="<f2").astype(np.float32)

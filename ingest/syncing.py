@@ -8,8 +8,9 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
+from itertools import starmap
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from ingest.answers import holds_answers
 from ingest.cluster import Cluster, joined
 from ingest.derived import complete_derived, remove_others
-from ingest.document import Chunk, CorpusError, Document
+from ingest.document import Chunk, CorpusError
 from ingest.encoder import DEFAULT_ENCODER, NO_ENCODER, gpu, load_encoder
 from ingest.items import Failure, Item
 from ingest.minilm import SENTENCES
@@ -66,34 +67,31 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What was found out about one document; `document` where it is new or other than what is indexed."""
+    """What was found out about one document; `reading` where it is new or other than what is indexed."""
 
     kind: _Kind
     id: str
     reason: str = ""
-    document: Document | None = None
-    chunks: tuple[tuple[Chunk, str], ...] = ()
+    reading: Reading | None = None
     known: Known | None = None
-    size: ClassVar[int] = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending:
-    """A document that is being read; `size` is the number of its bytes."""
+class _Encoding:
+    """How texts are encoded, and who is told."""
 
-    kind: _Kind
-    id: str
-    known: Known
-    size: int
-    reading: Callable[[], Reading]
+    name: str
+    device: str | None
+    cluster: Cluster | None
+    progress: Progress
 
 
 _Listed = tuple[Path | str, list[Item | Failure], str]
 """A source, what it holds, and why it would not tell more, if so."""
 _Read = Callable[[Item, bytes], Callable[[], Reading]]
 """Begins to read, and returns what waits for it."""
-_Encode = Callable[[str, str | None, Sequence[str]], Callable[[], NDArray[np.float32]]]
-"""Begins to encode by an encoder on a device, and returns what waits for the vectors."""
+_Begun = tuple[int, Callable[[], _Finding]]
+"""How many bytes of a document are on their way, and what waits for them."""
 
 
 def sync(
@@ -109,14 +107,15 @@ def sync(
     """Make the index hold what the sources hold, and nothing else; return what that changed.
 
     Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`), and only texts that the index
-    has not seen are encoded, on `device` or else on a GPU where torch has one; what a sync that was killed had encoded is not
-    encoded again. `ray` has the workers of a Ray cluster read and encode (`ingest.cluster.joined`). A source that cannot be reached keeps its documents. Until the end, and after a failure or
-    a kill at any moment, readers have the old index. Raises CorpusError when no source is given, when nothing can be
-    read and there is no index yet, when another sync is writing, or when the encoder cannot be had.
+    has not seen are encoded, on `device` or else on a GPU where torch has one; what a sync that was killed had encoded is
+    not encoded again. `ray` has the workers of a Ray cluster read and encode (`ingest.cluster.joined`). A source that cannot
+    be reached keeps its documents. Until the end, and after a failure or a kill at any moment, readers have the old index.
+    Raises CorpusError when no source is given, when nothing can be read and there is no index yet, when another sync is
+    writing, or when the encoder cannot be had.
     """
     if not sources:
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")
-    folder, watched = place_at(index), progress or _unwatched
+    folder, watched = place_at(index), progress or (lambda stage, done, total: None)
     if dry_run:
         with explained(folder):
             known, damaged = _known_now(folder)
@@ -130,14 +129,9 @@ def sync(
         report = _report(_stored(_findings(sources, known, watched, cluster), store))
         if not (state or report.added):
             raise CorpusError(_nothing(report))
-        report = replace(report, damaged=damaged, set_aside=store.set_aside)
         changed = bool(damage or report.added or report.changed or report.removed)
-        encoded = _complete(store, folder, encoder, device, changed, watched, cluster)
-    return replace(report, encoded=encoded)
-
-
-def _unwatched(stage: str, done: int, total: int) -> None:
-    pass
+        encoded = _complete(store, folder, _Encoding(encoder, device, cluster, watched), changed)
+        return replace(report, damaged=damaged, set_aside=store.set_aside, encoded=encoded)
 
 
 def _known_now(folder: Place) -> tuple[dict[str, Known], tuple[str, ...]]:
@@ -190,64 +184,63 @@ def _listed(source: Path | str) -> _Listed:
     return source, items, ""
 
 
-def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], read: _Read) -> Iterator["_Finding | _Pending"]:
+def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], read: _Read) -> Iterator[_Begun]:
     met: set[str] = set()
     for source, items, trouble in listed:
-        origin = _origin(source)
+        origin = str(source) if "://" in str(source) else str(Path(source).resolve())
         for item in items:
-            yield _begin(item, origin, known, read) if item.id not in met else _second(item)
+            if item.id in met:
+                yield _known_at_once("failed", item.id, "another source has a document of the same name: rename one of the two")
+            else:
+                yield _begin(item, origin, known, read)
             met.add(item.id)
         if trouble:
             met.update(id for id, entry in known.items() if entry.origin == origin)
-            yield _Finding("failed", str(source), trouble)
-    yield from (_Finding("removed", id) for id in sorted(known.keys() - met))
+            yield _known_at_once("failed", str(source), trouble)
+    yield from (_known_at_once("removed", id) for id in sorted(known.keys() - met))
 
 
-def _in_order(begun: Iterable["_Finding | _Pending"], ahead: int) -> Iterator[_Finding]:
+def _known_at_once(kind: _Kind, id: str, reason: str = "") -> _Begun:
+    return 0, lambda: _Finding(kind, id, reason)
+
+
+def _in_order(begun: Iterable[_Begun], ahead: int) -> Iterator[_Finding]:
     """What was begun, finished, in the same order; few documents and bytes are on their way at any time."""
-    waiting: deque[_Finding | _Pending] = deque()
+    waiting: deque[_Begun] = deque()
     size = 0
     for one in begun:
         waiting.append(one)
-        size += one.size
+        size += one[0]
         while waiting and (size > ahead * _BYTES_EACH or len(waiting) > ahead):
-            size -= waiting[0].size
-            yield _finished(waiting.popleft())
-    yield from map(_finished, waiting)
+            length, finish = waiting.popleft()
+            size -= length
+            yield finish()
+    for _, finish in waiting:
+        yield finish()
 
 
-def _origin(source: Path | str) -> str:
-    return str(source) if "://" in str(source) else str(Path(source).resolve())
-
-
-def _second(item: Item | Failure) -> _Finding:
-    return _Finding("failed", item.id, "another source has a document of the same name: rename one of the two")
-
-
-def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], read: _Read) -> "_Finding | _Pending":
+def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], read: _Read) -> _Begun:
     if isinstance(item, Failure):
-        return _Finding("failed", item.id, item.reason)
+        return _known_at_once("failed", item.id, item.reason)
     try:
         data = item.fetch()
     except CorpusError as error:
-        return _Finding("failed", item.id, str(error))
+        return _known_at_once("failed", item.id, str(error))
     now = Known(origin, _fingerprint(item, data))
     if known.get(item.id) == now:
-        return _Finding("unchanged", item.id)
+        return _known_at_once("unchanged", item.id)
     kind: _Kind = "changed" if item.id in known else "added"
-    return _Pending(kind, item.id, now, len(data), read(item, data))
+    return len(data), partial(_finished, kind, item.id, now, read(item, data))
 
 
-def _finished(one: "_Finding | _Pending") -> _Finding:
-    if isinstance(one, _Finding):
-        return one
+def _finished(kind: _Kind, id: str, now: Known, read: Callable[[], Reading]) -> _Finding:
     try:
-        reading = one.reading()
+        reading = read()
     except CorpusError as error:
-        return _Finding("failed", one.id, str(error))
+        return _Finding("failed", id, str(error))
     if not reading.chunks:
-        return _Finding("failed", one.id, "it has no text: write something in it or take it out")
-    return _Finding(one.kind, one.id, "", reading.document, reading.chunks, one.known)
+        return _Finding("failed", id, "it has no text: write something in it or take it out")
+    return _Finding(kind, id, reading=reading, known=now)
 
 
 def _fingerprint(item: Item, data: bytes) -> str:
@@ -266,16 +259,12 @@ def _reading_code() -> str:
 def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]:
     """Write each finding down as it comes and let go of its document."""
     for finding in findings:
-        if finding.document and finding.known:
-            entry = _entry_of(finding.document.text)
-            store.replace(finding.document, (entry(*c) for c in finding.chunks), finding.known)
+        if finding.reading and finding.known:
+            document = finding.reading.document
+            store.replace(document, starmap(_entry_of(document.text), finding.reading.chunks), finding.known)
         elif finding.kind == "removed":
             store.remove([finding.id])
         yield finding
-
-
-def _outline(finding: _Finding) -> _Finding:
-    return _Finding(finding.kind, finding.id, finding.reason)
 
 
 def _entry_of(text: str) -> Callable[[Chunk, str], Entry]:
@@ -297,13 +286,12 @@ def _digest(text: str) -> bytes:
 
 
 def _report(findings: Iterable[_Finding]) -> SyncReport:
-    found = [_outline(finding) for finding in findings]
-
-    def ids(kind: str) -> tuple[str, ...]:
-        return tuple(finding.id for finding in found if finding.kind == kind)
-
-    failed = tuple(Failure(finding.id, finding.reason) for finding in found if finding.kind == "failed")
-    return SyncReport(ids("added"), ids("changed"), ids("removed"), ids("unchanged"), failed)
+    found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in get_args(_Kind)}
+    for finding in findings:
+        found[finding.kind].append((finding.id, finding.reason))
+    *changes, failed = found.values()
+    added, changed, removed, unchanged = (tuple(id for id, _ in ones) for ones in changes)
+    return SyncReport(added, changed, removed, unchanged, tuple(starmap(Failure, failed)))
 
 
 def _nothing(report: SyncReport) -> str:
@@ -313,25 +301,17 @@ def _nothing(report: SyncReport) -> str:
     return f"Nothing could be read, so there is no index. {reasons}"
 
 
-def _complete(
-    store: AnyStore,
-    folder: Place,
-    encoder: str,
-    device: str | None,
-    changed: bool,
-    progress: Progress,
-    cluster: Cluster | None,
-) -> int:
+def _complete(store: AnyStore, folder: Place, encoding: _Encoding, changed: bool) -> int:
     """Encode what has no vector, build the engines and commit; return how many texts were encoded."""
-    state = store.state()
-    if state and state.encoder == encoder and not changed:
-        state = State(state.generation, state.mark, state.encoder, state.dimension, _now())
-        encoded = 0
+    state, now = store.state(), datetime.now(UTC).isoformat(timespec="seconds")
+    encoded = 0
+    if state and state.encoder == encoding.name and not changed:
+        state = replace(state, updated=now)
     else:
-        if state and state.encoder != encoder:
+        if state and state.encoder != encoding.name:
             store.remove_vectors()
-        dimension, encoded = _encode(store, folder, encoder, device, state, progress, cluster)
-        state = State(store.next_generation(), secrets.token_hex(8), encoder, dimension, _now())
+        dimension, encoded = _encode(store, folder, encoding, state)
+        state = State(store.next_generation(), secrets.token_hex(8), encoding.name, dimension, now)
         store.remove_unused()
     store.set_state(state)
     complete_derived(folder, store, state)
@@ -342,59 +322,45 @@ def _complete(
     return encoded
 
 
-def _encode(
-    store: AnyStore,
-    folder: Place,
-    name: str,
-    device: str | None,
-    state: State | None,
-    progress: Progress,
-    cluster: Cluster | None,
-) -> tuple[int, int]:
-    """Vectors for the texts that have none. The encoders are loaded only if there are any."""
+def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | None) -> tuple[int, int]:
+    """Vectors for the texts that have none: their dimension, and how many were made. Encoders are loaded only if there are any."""
+    name, cluster = encoding.name, encoding.cluster
     if name == NO_ENCODER:
         return 0, 0
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
-    device = device or (cluster.gpu() if cluster else gpu())
-    encode = cluster.encode if cluster else _encode_here()
+    device = encoding.device or (cluster.gpu() if cluster else gpu())
+    load = cache(load_encoder)
+    encode = cluster.encode if cluster else lambda name, device, texts: partial(load(name, device).encode, texts)
     dimension = encode(name, device, ["dimension"])().shape[1]
     # A database has no folder beside it to keep them in.
     unfinished = UnfinishedVectors(folder, name, dimension) if isinstance(folder, Path) else None
     if unfinished and _take(unfinished, store, missing):
         missing = store.unencoded()
     begun = done = total - sum(map(len, missing.values()))
-    batches = _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH)
     ahead = cluster.ahead(device) if cluster else 0
-    for searched, digests, vectors in _encoded(batches, encode, name, device, ahead):
+    waiting: deque[tuple[bool, list[bytes], Callable[[], NDArray[np.float32]]]] = deque()
+
+    def write_down() -> int:
+        searched, digests, made = waiting.popleft()
+        vectors = made()
         store.add_vectors(digests, vectors)
         if searched and unfinished:
             unfinished.add(digests, vectors)
-        done += len(digests)
-        progress("encoding", done, total)
-    return dimension, done - begun
+        encoding.progress("encoding", done + len(digests), total)
+        return len(digests)
 
-
-def _encode_here() -> _Encode:
-    load = cache(load_encoder)
-    return lambda name, device, texts: partial(load(name, device).encode, texts)
-
-
-def _encoded(
-    batches: Iterable[tuple[bool, dict[bytes, str]]], encode: _Encode, name: str, device: str | None, ahead: int
-) -> Iterator[tuple[bool, list[bytes], NDArray[np.float32]]]:
-    """The batches in their order, each with its vectors; so many more are on their way."""
-    waiting: deque[tuple[bool, list[bytes], Callable[[], NDArray[np.float32]]]] = deque()
-    for searched, batch in batches:
+    for searched, batch in _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH):
         # What is not searched is encoded by the reader's own, as it compares questions with them.
         by = (name, device) if searched else (SENTENCES, None)
         waiting.append((searched, list(batch), encode(*by, list(batch.values()))))
         if len(waiting) > ahead:
-            searched, digests, vectors = waiting.popleft()
-            yield searched, digests, vectors()
-    yield from ((searched, digests, vectors()) for searched, digests, vectors in waiting)
+            done += write_down()
+    while waiting:
+        done += write_down()
+    return dimension, done - begun
 
 
 def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, set[bytes]]) -> int:
@@ -422,7 +388,3 @@ def _batches(store: AnyStore, missing: Mapping[int, set[bytes]], size: int) -> I
                     yield entry.searched, batch
                     batches[entry.searched] = {}
     yield from ((searched, batch) for searched, batch in batches.items() if batch)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

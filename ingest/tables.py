@@ -33,7 +33,7 @@ def markdown_table(rows: Iterable[Sequence[str]]) -> str:
     lines: list[tuple[str, int]] = []
     count = width = 0
     for row in rows:
-        cells = [_cell(value) for value in row]
+        cells = [" ".join(value.split()).replace("|", "\\|") for value in row]
         count += len(cells)
         check_size(len(lines), count)
         if any(cells):
@@ -57,13 +57,7 @@ def check_size(rows: int, cells: int) -> None:
     if rows > _MOST_ROWS:
         raise CorpusError(f"it has a table of more than {_MOST_ROWS:,} rows: split it or keep the rows that matter")
     if cells > _MOST_CELLS:
-        raise CorpusError(
-            f"it has a table of more than {_MOST_CELLS:,} cells: split it or keep the columns that matter"
-        )
-
-
-def _cell(value: str) -> str:
-    return " ".join(value.split()).replace("|", "\\|")
+        raise CorpusError(f"it has a table of more than {_MOST_CELLS:,} cells: split it or keep the columns that matter")
 
 
 def load_csv(data: bytes) -> Extracted:
@@ -129,8 +123,8 @@ def _blocks(value: object, level: int) -> Iterator[str]:
         yield _scalar(value)
     elif all(map(_is_scalar, value)):
         yield "\n".join(f"- {_one_line(part)}" for part in value)
-    elif all(map(_is_flat, value)) and not any(map(_text_key, value)) and not _differ(value):
-        yield _records_table(value)
+    elif all(map(_is_flat, value)) and not any(map(_text_key, value)) and (table := _records_table(value)):
+        yield table
     else:
         for number, part in enumerate(value, start=1):
             yield from _record_blocks(part, number, level)
@@ -159,19 +153,12 @@ def _record_blocks(record: object, number: int, level: int) -> Iterator[str]:
     yield from _mapping_blocks({key: value for key, value in record.items() if key not in (title, text)}, level + 1)
 
 
-def _differ(records: Sequence[Mapping[str, object]]) -> bool:
-    """Whether records have so little in common that they make no table."""
-    return _is_sparse(len(_columns(records)) * len(records), sum(map(len, records)))
-
-
-def _columns(records: Iterable[Mapping[str, object]]) -> list[str]:
-    return list(dict.fromkeys(key for record in records for key in record))
-
-
-def _records_table(records: list[dict[str, object]]) -> str:
-    columns = _columns(records)
-    rows = ([_scalar(record.get(column)) for column in columns] for record in records)
-    return markdown_table([columns, *rows])
+def _records_table(records: Sequence[Mapping[str, object]]) -> str:
+    """The table of records; "" where they have so little in common that they make none."""
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    if _is_sparse(len(columns) * len(records), sum(map(len, records))):
+        return ""
+    return markdown_table([columns, *([_scalar(record.get(column)) for column in columns] for record in records)])
 
 
 def _text_key(record: object) -> str | None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.document import Chunk
+from ingest.opening import private
 
 FILE_NAME = "vectors.faiss"
 _UNFINISHED = "vectors.unfinished"
@@ -140,7 +141,7 @@ class UnfinishedVectors:
             )
 
     def add(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
-        with open(self._file, "ab", opener=_private) as stream:
+        with open(self._file, "ab", opener=private) as stream:
             if not stream.tell():
                 stream.write(self._head)
             for digest, vector in zip(digests, vectors.astype("<f2"), strict=True):
@@ -171,7 +172,3 @@ class UnfinishedVectors:
 def remove_unfinished(folder: Path) -> None:
     """When a sync has ended, its vectors are in the store."""
     (folder / _UNFINISHED).unlink(missing_ok=True)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

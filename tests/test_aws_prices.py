@@ -13,9 +13,9 @@ import pytest
 from chatbot import Chatbot
 from chatbot.sizing.facts import Facts
 from ingest import Index, sync
+from ingest.aws import price_rows, spot_rows
 from ingest.document import CorpusError
 from ingest.items import Item
-from ingest.price_rows import price_rows, spot_rows
 from ingest.sources import find_items
 
 pytest.importorskip("boto3")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.chunking import LIMIT, MOST, chunk, context, table_header
+from ingest.chunking import LIMIT, MOST, chunks_with_context
 from ingest.document import Chunk, Document, Source
 from ingest.lines import clean_title
 
@@ -15,6 +15,14 @@ SEEDS = Path(os.environ.get("WATTWISE_SEEDS", Path(__file__).resolve().parents[1
 
 def document(text: str, *, id: str = "doc") -> Document:
     return Document(id, Source(id, "Title"), "Title", text)
+
+
+def chunk(whole: Document) -> tuple[Chunk, ...]:
+    return tuple(piece for piece, _ in chunks_with_context(whole))
+
+
+def contexts(text: str) -> list[str]:
+    return [context for _, context in chunks_with_context(document(text))]
 
 
 def outline(text: str) -> list[tuple[tuple[str, ...], str]]:
@@ -257,9 +265,8 @@ def test_a_long_list_is_split_between_top_level_items_and_keeps_its_lead_in() ->
     assert len(pieces) > 2
     assert pieces[0].text.startswith("Sentence 0")
     assert pieces[0].text.endswith(items[0])
-    for piece in pieces[1:]:
-        assert piece.text.startswith("- **Item")
-        assert context(piece) == "Consider:"
+    assert all(piece.text.startswith("- **Item") for piece in pieces[1:])
+    assert set(contexts(whole.text)[1:]) == {"Consider:"}
 
 
 def test_an_item_too_long_for_a_chunk_travels_with_its_parts() -> None:
@@ -267,7 +274,7 @@ def test_an_item_too_long_for_a_chunk_travels_with_its_parts() -> None:
     whole = document(f"- **Parent**: the reason\n{nested}\n")
     pieces = chunk(whole)
     check(pieces, whole)
-    assert [context(piece) for piece in pieces[1:]] == ["Parent: the reason"] * (len(pieces) - 1)
+    assert contexts(whole.text)[1:] == ["Parent: the reason"] * (len(pieces) - 1)
     assert "\n".join(re.split(r"\n\s*", whole.text.strip())) == "\n".join(
         line.strip() for piece in pieces for line in piece.text.split("\n")
     )
@@ -284,11 +291,9 @@ def test_rows_of_a_long_table_are_never_without_their_header() -> None:
     first, *others = pieces = chunk(whole)
     check(pieces, whole)
     assert first.text.startswith("The sizes are:\n\n| Name |")
-    assert (context(first), table_header(first)) == ("", None)
+    assert contexts(whole.text) == ["", *["The sizes are:\nName | CPUs | Memory"] * len(others)]
     assert len(others) > 3
     for piece in others:
-        assert context(piece) == "The sizes are:\nName | CPUs | Memory"
-        assert table_header(piece) == "Name | CPUs | Memory"
         assert piece.text.startswith("| m")
         assert piece.text.endswith("GB |")
     assert [row for piece in pieces for row in piece.text.splitlines() if row.startswith("| m")] == rows
@@ -296,8 +301,8 @@ def test_rows_of_a_long_table_are_never_without_their_header() -> None:
 
 def test_a_sentence_that_announces_the_following_travels_with_the_rows() -> None:
     rows = "\n".join(f"| m{number}.large | {number} |" for number in range(100))
-    _, *others = chunk(document(f"Text. The following table lists sizes\\.\n\n| Name | CPUs |\n|---|---|\n{rows}\n"))
-    assert {context(piece) for piece in others} == {"The following table lists sizes.\nName | CPUs"}
+    _, *others = contexts(f"Text. The following table lists sizes\\.\n\n| Name | CPUs |\n|---|---|\n{rows}\n")
+    assert set(others) == {"The following table lists sizes.\nName | CPUs"}
 
 
 def test_cells_that_run_over_several_lines_stay_in_their_row() -> None:
@@ -308,14 +313,14 @@ def test_cells_that_run_over_several_lines_stay_in_their_row() -> None:
     pieces = chunk(whole)
     check(pieces, whole)
     assert [piece.text for piece in pieces[1:3]] == rows[1:3]
-    assert context(pieces[1]) == "What | How | When"
+    assert contexts(whole.text)[1] == "What | How | When"
 
 
 def test_parts_of_a_row_too_long_for_a_chunk_carry_header_and_first_cell() -> None:
     whole = document(f"| Name | Text |\n|---|---|\n| short | x |\n| long one | {sentences(80)} |\n")
     pieces = chunk(whole)
     check(pieces, whole)
-    assert all(context(piece) == "Name | Text\nlong one" for piece in pieces[2:])
+    assert set(contexts(whole.text)[2:]) == {"Name | Text\nlong one"}
     assert all(len(piece.text) <= MOST for piece in pieces)
 
 
@@ -393,9 +398,9 @@ def test_blank_text_gives_no_chunk() -> None:
 
 def test_a_large_table_is_chunked_in_seconds() -> None:
     rows = "".join(f"| name {number} | 12.5 | words in a cell | eu-west-1 |\n" for number in range(20_000))
-    pieces = chunk(document("| a | b | c | d |\n|---|---|---|---|\n" + rows))
-    assert len(pieces) > 800
-    assert {context(piece) for piece in pieces[1:]} == {"a | b | c | d"}
+    found = contexts("| a | b | c | d |\n|---|---|---|---|\n" + rows)
+    assert len(found) > 800
+    assert set(found[1:]) == {"a | b | c | d"}
 
 
 # Properties
@@ -425,7 +430,6 @@ def test_chunks_are_ordered_exact_slices_without_overlap(text: str) -> None:
     check(pieces, whole)
     assert all(len(piece.text) <= MOST for piece in pieces)
     assert all(piece.page == (1 + text.count("\f", 0, piece.start) if "\f" in text else None) for piece in pieces)
-    assert all(isinstance(context(piece), str) for piece in pieces)
 
 
 PROSE = st.lists(
@@ -493,6 +497,6 @@ def test_a_mark_that_heads_nothing_makes_no_markdown_of_plain_text() -> None:
 
 def test_rows_of_a_wide_table_carry_a_part_of_its_header() -> None:
     wide = "\n".join("| " + " | ".join([cell] * 5_000) + " |" for cell in ("name", "---", "12345"))
-    pieces = chunk(document(wide))
-    assert max(len(context(piece)) for piece in pieces) < 2_100
-    assert context(pieces[-1]).startswith("name | name | name")
+    found = contexts(wide)
+    assert max(map(len, found)) < 2_100
+    assert found[-1].startswith("name | name | name")

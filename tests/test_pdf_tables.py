@@ -1,8 +1,8 @@
-from ingest.pdf_tables import Cell, Row, tables
+from ingest.pdf import Cell, Line, tables
 
 
-def row(height: float, *cells: tuple[str, float, float]) -> Row:
-    return Row(tuple(Cell(*cell) for cell in cells), height, 10.0)
+def row(height: float, *cells: tuple[str, float, float]) -> Line:
+    return Line(" ".join(text for text, *_ in cells), 10.0, height, False, tuple(Cell(*cell) for cell in cells))
 
 
 HEAD = row(500, ("Parameter", 60, 110), ("Min", 150, 170), ("Max", 200, 220))

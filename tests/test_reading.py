@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.campaign.documents import GOOD, Hostile, hostile, written_pdf
 from ingest import CorpusError, Source, SyncReport, read_document, sync
-from ingest.chunking import chunk, context
+from ingest.chunking import chunks_with_context
 from ingest.items import Item
 from ingest.loaders import load
 from ingest.reading import Budget, Reader, ReaderPool
@@ -51,7 +51,7 @@ def test_what_is_read_elsewhere_is_what_would_be_read_here(reader: Reader) -> No
     document = load(one, data)
     reading = reader.read(one, data)
     assert reading.document == document
-    assert reading.chunks == tuple((piece, context(piece)) for piece in chunk(document))
+    assert reading.chunks == tuple(chunks_with_context(document))
 
 
 def test_a_document_that_cannot_be_read_says_why(reader: Reader) -> None:
