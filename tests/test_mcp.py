@@ -219,7 +219,7 @@ def test_with_a_key_only_its_holders_get_in(corpus_index: Path) -> None:
         ):
             refused = initialize(address, **wrong)
             assert (refused.status_code, refused.headers["WWW-Authenticate"]) == (401, "Bearer")
-            assert refused.text == "Send the header Authorization: Bearer with the key of WATTWISE_MCP_KEY."
+            assert refused.json()["error"]["code"] == "invalid_api_key"
         held = {"Authorization": f"Bearer {KEY}"}
         assert initialize(address, **held, Host="wattwise.example").status_code == 200
         assert initialize(address, **held, Host="evil.example").status_code == 421
@@ -255,5 +255,5 @@ def test_a_port_that_is_taken_is_said(corpus_index: Path, capsys: pytest.Capture
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(("mcp", "--http", "--index", str(corpus_index), "--port", str(port))) == 1
-    said = f"Port {port} of 127.0.0.1 cannot be listened on (Address already in use): give another with --port or --host.\n"
+    said = f"Cannot listen on 127.0.0.1:{port} (Address already in use). Give another port with --port or WATTWISE_MCP_PORT.\n"
     assert capsys.readouterr() == ("", said)
