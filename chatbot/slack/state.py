@@ -37,6 +37,8 @@ CREATE TABLE IF NOT EXISTS work (key TEXT PRIMARY KEY, at REAL, channel TEXT, th
 CREATE TABLE IF NOT EXISTS messages (channel TEXT, ts TEXT, thread TEXT, at REAL, PRIMARY KEY (channel, ts)) WITHOUT ROWID;
 """
 _WORK = "key, at, channel, thread, asked, owner, until, attempts, stopped, stream, reply"
+Block = dict[str, Any]
+Message = tuple[Block, ...]
 ThreadState = Literal["", "followed", "silenced"]
 ReplyKind = Literal["wattwise_answer", "wattwise_notice"]
 
@@ -72,7 +74,7 @@ class Reply:
 
     id: str
     kind: ReplyKind
-    messages: tuple[tuple[dict[str, Any], ...], ...]
+    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class SlackState:
         if row is None:
             return None
         excerpts = tuple(Excerpt(**{**e, "quotes": tuple(e["quotes"])}) for e in json.loads(row[5]))
-        return KeptAnswer(*row[:5], excerpts=excerpts)
+        return KeptAnswer(row[0], row[1], row[2], row[3], row[4], excerpts)
 
     def posted(self, channel: str, ts: str, thread: str) -> None:
         """Remember which thread a message of ours stands in: a reaction names the message only."""
