@@ -1,10 +1,8 @@
 """`wattwise mcp`: the tools for programs that speak the Model Context Protocol, over standard input and output or HTTP."""
 
 import argparse
-import hmac
 import logging
 import os
-import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import ReaderError
 from chatbot.deadline import Limits
+from chatbot.serve.settings import in_url, is_loopback, listening
 from chatbot.settings import Settings, settings_from
 from ingest import CorpusError, place_at
 
 if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
 _INSTALL = "The MCP server needs mcp. Install it with: pip install 'wattwise[mcp]'"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -36,24 +35,6 @@ class McpSettings:
     key: str = field(default="", repr=False)
     host: str = "127.0.0.1"
     port: int = 8765
-
-
-class BearerKey:
-    """An ASGI application that lets only requests with the key through to another."""
-
-    def __init__(self, app: "ASGIApp", key: str) -> None:
-        self._app = app
-        self._expected = f"Bearer {key}".encode()
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        from starlette.responses import PlainTextResponse
-
-        given = dict(scope.get("headers", ())).get(b"authorization", b"")
-        if scope["type"] == "lifespan" or hmac.compare_digest(given, self._expected):
-            await self._app(scope, receive, send)
-            return
-        refusal = "Send the header Authorization: Bearer with the key of WATTWISE_MCP_KEY."
-        await PlainTextResponse(refusal, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -122,7 +103,7 @@ def _check(options: argparse.Namespace, key: str) -> None:
         raise ReaderError(
             f"WATTWISE_MCP_KEY is too short: give it at least {_SHORTEST_KEY} characters that nobody can guess."
         )
-    if options.host not in _LOOPBACK and not key:
+    if not is_loopback(options.host) and not key:
         raise ReaderError(
             f"On {options.host or 'every address'} others can reach the server: set WATTWISE_MCP_KEY to the key that they must send, or leave out --host."
         )
@@ -137,19 +118,21 @@ def _check(options: argparse.Namespace, key: str) -> None:
 def _serve_http(server: "Server[Any]", options: argparse.Namespace, key: str) -> int:
     import uvicorn
 
+    from chatbot.serve.failures import Boundary
+    from chatbot.serve.gate import Keys
+
     app: ASGIApp = server.streamable_http_app(
         stateless_http=True,
         max_request_body_size=_LARGEST_REQUEST,
         transport_security=_security([options.host, *options.allow_host]),
     )
     if key:
-        app = BearerKey(app, key)
-    listening = _listening(options.host, options.port)
-    with listening:
-        host, port = listening.getsockname()[:2]
-        print(f"MCP is served at http://{_in_url(host)}:{port}/mcp. Ctrl-C ends it.", file=sys.stderr, flush=True)
+        app = Boundary(Keys(app, [key]))
+    with listening(options.host, options.port, "--port or WATTWISE_MCP_PORT") as listener:
+        host, port = listener.getsockname()[:2]
+        print(f"MCP is served at http://{in_url(host)}:{port}/mcp. Ctrl-C ends it.", file=sys.stderr, flush=True)
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE)
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listener])
     return 0
 
 
@@ -157,25 +140,10 @@ def _security(names: Sequence[str]) -> "TransportSecuritySettings":
     """Requests must name the server as its clients do: a page of another name that resolves to it is refused."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    hosts = [_in_url(name) for name in dict.fromkeys((*_LOOPBACK, *names)) if name not in _EVERYWHERE]
+    hosts = [in_url(name) for name in dict.fromkeys((*_LOOPBACK, *names)) if name not in _EVERYWHERE]
     named = [form for host in hosts for form in (host, f"{host}:*")]
     origins = [f"{scheme}://{form}" for scheme in ("http", "https") for form in named]
     return TransportSecuritySettings(allowed_hosts=named, allowed_origins=origins)
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        # Python adds the address to the reason.
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise ReaderError(
-            f"Port {port} of {host} cannot be listened on ({reason}): give another with --port or --host."
-        ) from error
 
 
 if __name__ == "__main__":

@@ -19,15 +19,23 @@ class Settings:
     model: str = "offline"
 
 
+_COMMON = [f.name for f in fields(Settings)]
+
+
 def settings_from(environ: Mapping[str, str], kind: type[T], *, prefix: str = "WATTWISE_") -> T:
     """A settings value whose fields stand in variables of the same name in capitals behind a prefix.
 
     A field is a str, Path, Place, bool, int, float or tuple[str, ...] (separated by commas or spaces); an empty variable counts as
-    unset. ReaderError names a variable that cannot be read and what it takes.
+    unset. `index` and `model` fall back to `WATTWISE_INDEX` and `WATTWISE_MODEL`. ReaderError names a variable that cannot be read
+    and what it takes.
     """
     hints = get_type_hints(kind)
-    given = {f.name: environ.get(prefix + f.name.upper(), "").strip() for f in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: _value(prefix + name.upper(), text, hints[name]) for name, text in given.items() if text})
+    given = {}
+    for name in (f.name for f in fields(kind)):  # type: ignore[arg-type]
+        variables = [start + name.upper() for start in (prefix, "WATTWISE_") if start == prefix or name in _COMMON]
+        if variable := next((v for v in variables if environ.get(v, "").strip()), ""):
+            given[name] = _value(variable, environ[variable].strip(), hints[name])
+    return kind(**given)
 
 
 def _value(variable: str, text: str, hint: Any) -> Any:

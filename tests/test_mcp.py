@@ -26,6 +26,8 @@ T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
 KEY = "a-key-of-nobody-0123456789"
 QUESTION = "How many accelerators has a p5.48xlarge?"
+BEGIN = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": BEGIN}
 EACH = {
     "ask": {"question": QUESTION},
     "search_sources": {"query": "energy of purpose-built accelerators", "limit": 1},
@@ -170,9 +172,8 @@ def test_an_unknown_tool_is_an_error_that_names_the_tools(server: Any) -> None:
 
 
 def test_only_the_protocol_is_on_standard_output(corpus_index: Path) -> None:
-    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     said = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin},
+        INITIALIZE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask", "arguments": {"question": QUESTION}}},
     ]  # fmt: skip
@@ -194,10 +195,8 @@ def test_only_the_protocol_is_on_standard_output(corpus_index: Path) -> None:
 
 
 def initialize(address: str, **headers: str | bytes) -> httpx.Response:
-    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}
     accepted = {"Accept": "application/json, text/event-stream"}
-    return httpx.post(address, json=message, headers={**accepted, **headers}, timeout=30)
+    return httpx.post(address, json=INITIALIZE, headers={**accepted, **headers}, timeout=30)
 
 
 def test_a_page_of_another_name_is_refused(address: str) -> None:
@@ -211,15 +210,10 @@ def test_with_a_key_only_its_holders_get_in(corpus_index: Path) -> None:
         corpus_index, "--host", "0.0.0.0", "--allow-host", "wattwise.example", WATTWISE_MCP_KEY=KEY
     ) as address:
         address = address.replace("0.0.0.0", "127.0.0.1")
-        for wrong in (
-            {},
-            {"Authorization": f"Bearer {KEY}x"},
-            {"Authorization": KEY},
-            {"Authorization": "Bearer ü".encode()},
-        ):
-            refused = initialize(address, **wrong)
+        for wrong in ("", f"Bearer {KEY}x", KEY, "Bearer ü".encode()):
+            refused = initialize(address, Authorization=wrong)
             assert (refused.status_code, refused.headers["WWW-Authenticate"]) == (401, "Bearer")
-            assert refused.text == "Send the header Authorization: Bearer with the key of WATTWISE_MCP_KEY."
+            assert refused.json()["error"]["code"] == "invalid_api_key"
         held = {"Authorization": f"Bearer {KEY}"}
         assert initialize(address, **held, Host="wattwise.example").status_code == 200
         assert initialize(address, **held, Host="evil.example").status_code == 421
@@ -255,5 +249,5 @@ def test_a_port_that_is_taken_is_said(corpus_index: Path, capsys: pytest.Capture
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(("mcp", "--http", "--index", str(corpus_index), "--port", str(port))) == 1
-    said = f"Port {port} of 127.0.0.1 cannot be listened on (Address already in use): give another with --port or --host.\n"
+    said = f"Cannot listen on 127.0.0.1:{port} (Address already in use). Give another port with --port or WATTWISE_MCP_PORT.\n"
     assert capsys.readouterr() == ("", said)

@@ -22,7 +22,7 @@ import pytest
 from chatbot import REFUSAL, Chatbot, ReaderError, ScriptedChatModel, Turn
 from chatbot.__main__ import main as wattwise
 from chatbot.render import as_json
-from chatbot.serve.completions import inert
+from chatbot.serve.openai_api import inert
 from chatbot.serve.settings import ServeSettings, serve_settings
 from ingest import CorpusError, sync
 from tests.servers.api_server import ApiServer, EndlessChatbot, serving
@@ -114,14 +114,8 @@ class TestOpenAIClient:
     def test_a_follow_up_is_understood(self, server: ApiServer) -> None:
         first: Any = {"role": "user", "content": "How much accelerator memory has trn1.2xlarge?"}
         said = server.openai.chat.completions.create(model="wattwise", messages=[first]).choices[0].message
-        again = server.openai.chat.completions.create(
-            model="wattwise",
-            messages=[
-                first,
-                {"role": "assistant", "content": said.content},
-                {"role": "user", "content": "and the bigger one?"},
-            ],
-        )
+        turns: Any = [first, {"role": "assistant", "content": said.content}, {"role": "user", "content": "and the bigger one?"}]
+        again = server.openai.chat.completions.create(model="wattwise", messages=turns)
         assert "512 GB" in (again.choices[0].message.content or "")
 
     def test_a_language_models_tokens_are_the_usage_and_the_offline_name_asks_without_it(self, bot: Chatbot) -> None:
@@ -191,12 +185,8 @@ class TestOpenAIClient:
                 server.openai.chat.completions.create(
                     **{"model": "wattwise", "messages": ASKED, "stream": stream, **parameters}
                 )
-            assert caught.value.body == {
-                "message": sentence,
-                "type": "invalid_request_error",
-                "param": None,
-                "code": caught.value.code,
-            }
+            kind, code = "invalid_request_error", caught.value.code
+            assert caught.value.body == {"message": sentence, "type": kind, "param": None, "code": code}
 
     def test_parameters_that_tune_a_model_are_ignored(self, server: ApiServer) -> None:
         completion = server.openai.chat.completions.create(
@@ -228,28 +218,11 @@ class TestOwnApi:
     def test_size_gives_the_json_of_the_command(
         self, server: ApiServer, corpus_index: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        command = [
-            "--model",
-            "llama-3.1-70b",
-            "--format",
-            "8-bit",
-            "--context",
-            "16k",
-            "--users",
-            "4",
-            "--vendor",
-            "NVIDIA",
-        ]
-        assert wattwise(["size", *command, "--budget", "20", "--json", "--index", str(corpus_index)]) == 0
-        given = {
-            "model": "llama-3.1-70b",
-            "format": "8-bit",
-            "context": "16k",
-            "users": 4,
-            "vendor": ["NVIDIA"],
-            "budget": 20,
-        }
-        assert server.http.post("/size", json=given).json() == json.loads(capsys.readouterr().out)
+        given = {"model": "llama-3.1-70b", "format": "8-bit", "context": "16k", "users": 4, "vendor": "NVIDIA", "budget": 20}
+        command = [word for name, value in given.items() for word in (f"--{name}", str(value))]
+        assert wattwise(["size", *command, "--json", "--index", str(corpus_index)]) == 0
+        answered = server.http.post("/size", json={**given, "vendor": ["NVIDIA"]}).json()
+        assert answered == json.loads(capsys.readouterr().out)
 
     @pytest.mark.parametrize(
         ("given", "sentence"),
@@ -303,26 +276,20 @@ class TestOwnApi:
         response = server.http.post(path, content=body, headers={"Content-Type": "application/json"})
         assert told(response) == (400, sentence)
 
-    def test_a_body_that_is_not_declared_as_json_is_told_so(self, server: ApiServer) -> None:
+    def test_other_types_addresses_and_methods_are_told_what_to_do(self, server: ApiServer) -> None:
         sentence = "The body is not declared as JSON. Send it with Content-Type: application/json."
         assert told(server.http.post("/ask", content='{"question": "x"}')) == (400, sentence)
-
-    def test_other_addresses_and_methods_are_told_where_to_look(self, server: ApiServer) -> None:
         assert told(server.http.get("/v2/models")) == (404, "Not Found. GET /docs lists what can be called.")
         assert told(server.http.get("/ask")) == (405, "Method Not Allowed. GET /docs lists what can be called.")
 
 
 class TestGate:
-    @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST."])
-    def test_this_machines_names_are_answered(self, server: ApiServer, host: str) -> None:
-        assert server.http.get("/health", headers={"Host": host}).status_code == 200
-
-    @pytest.mark.parametrize(
-        "host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "localhost:x", ""]
-    )
-    def test_other_names_are_not(self, server: ApiServer, host: str) -> None:
+    def test_this_machines_names_are_answered_and_others_are_not(self, server: ApiServer) -> None:
+        for host in ("localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST."):
+            assert server.http.get("/health", headers={"Host": host}).status_code == 200
         sentence = "This server does not answer under this name. Call it as localhost, or have its operator add the name to WATTWISE_SERVE_HOSTS."
-        assert told(server.http.get("/health", headers={"Host": host})) == (403, sentence)
+        for host in ("evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "localhost:x", ""):
+            assert told(server.http.get("/health", headers={"Host": host})) == (403, sentence)
 
     def test_a_name_that_the_operator_gave_is_answered(self, bot: Chatbot) -> None:
         with serving(bot, key="k", keys=("k",), hosts=("chat.example",)) as server:
@@ -397,12 +364,7 @@ class TestLimits:
     def test_more_come_at_once_than_are_answered_at_once_and_all_get_their_own_answer(
         self, bot: Chatbot, server: ApiServer
     ) -> None:
-        questions = [
-            "L4 TDP?",
-            QUESTION,
-            "How much accelerator memory has trn1.2xlarge?",
-            "Who won the world cup of 1974?",
-        ]
+        questions = ["L4 TDP?", QUESTION, "How much accelerator memory has trn1.2xlarge?", "Who won the world cup of 1974?"]
         expected = {question: bot.ask(question).text for question in questions}
         with ThreadPoolExecutor(16) as asking:
             answers = asking.map(lambda q: server.http.post("/ask", json={"question": q}).json(), questions * 4)
@@ -495,12 +457,8 @@ class TestCommand:
     def test_it_serves_and_ends_within_seconds_of_a_signal_with_nothing_secret_in_its_log(
         self, corpus_index: Path
     ) -> None:
-        environment = {
-            **os.environ,
-            "WATTWISE_SERVE_KEYS": "a-very-secret-key",
-            "WATTWISE_LOG": "debug",
-            "PYTHONPATH": str(ROOT),
-        }
+        settings = {"WATTWISE_SERVE_KEYS": "a-very-secret-key", "WATTWISE_LOG": "debug", "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, **settings}
         command = [sys.executable, "-m", "chatbot", "serve", "--index", str(corpus_index), "--port", "0"]
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
             try:

@@ -1,24 +1,23 @@
 """Who is answered, where, from what, and what can be done with an answer."""
 
-import http.client
 import sqlite3
 import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from chatbot import Answer, Chatbot, Event, FeedbackStore, ReaderError
-from chatbot.slack import intake
-from chatbot.slack.answering import FAILED
-from chatbot.slack.blocks import EVIDENCE, FEEDBACK, SHARE, SOURCES, shown_text
-from chatbot.slack.evidence import REASON
-from chatbot.slack.serving import HEALTH, House, event_server, with_health
+from chatbot.slack import listeners
+from chatbot.slack.answering import FAILED, take_over
+from chatbot.slack.blocks import EVIDENCE, FEEDBACK, REASON, SHARE, shown_text
+from chatbot.slack.serving import HEALTH, event_server, tidy
 from ingest import sync
 from tests.servers import slack_requests as requests
-from tests.servers.slack_api import BOT_USER, Failure
-from tests.servers.slack_workspace import ScriptedChatbot, Workspace, scripted, workspace
+from tests.servers.slack_api import BOT_USER, Failure, slack_api
+from tests.servers.slack_workspace import ScriptedChatbot, Workspace, running, scripted, workspace
 
 QUESTION = "Is Trainium for inference?"
 
@@ -26,18 +25,6 @@ QUESTION = "Is Trainium for inference?"
 @pytest.fixture(scope="module")
 def answer(bot: Chatbot) -> Answer:
     return bot.ask(QUESTION)
-
-
-def said(slack: Workspace, channel: str = "C1") -> list[str]:
-    return [message["text"].partition(SOURCES)[0] for message in slack.api.said(channel)]
-
-
-def settle(slack: Workspace) -> None:
-    """Wait until everything sent so far was dealt with: with one worker, a direct message behind it has been answered."""
-    slack.ask(QUESTION, channel="D9", user="U9")
-    while not slack.api.said("D9"):
-        slack.api.wait_for_answers(1)
-        threading.Event().wait(0.01)
 
 
 # Strangers, groups, channels
@@ -54,12 +41,12 @@ def test_who_belongs_to_another_workspace_is_refused_unless_it_is_allowed(
     with workspace(scripted(bot, answer), tmp_path) as slack:
         slack.send(from_elsewhere(slack))
         refused = slack.api.wait_for("chat.postEphemeral")[0]
-        assert (refused["user"], refused["text"]) == ("UX", intake.NOT_YOURS)
+        assert (refused["user"], refused["text"]) == ("UX", listeners.NOT_YOURS)
         # Workspaces of one organisation share channels, too.
         slack.send(from_elsewhere(slack, is_ext_shared_channel=False))
         slack.api.wait_for_answers()
         slack.send(requests.button(EVIDENCE, "none") | {"user": {"id": "UX", "team_id": "T2"}})
-        assert slack.api.wait_for("chat.postEphemeral", 2)[1]["text"] == intake.NOT_YOURS
+        assert slack.api.wait_for("chat.postEphemeral", 2)[1]["text"] == listeners.NOT_YOURS
     with workspace(scripted(bot, answer), tmp_path / "allowed", teams=("T2",)) as slack:
         slack.send(from_elsewhere(slack))
         slack.api.wait_for_answers()
@@ -73,9 +60,6 @@ def test_a_stream_is_for_the_workspace_of_who_asked(bot: Chatbot, answer: Answer
 
 
 def test_only_members_of_the_named_groups_are_answered(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:
-    from tests.servers.slack_api import slack_api
-    from tests.servers.slack_workspace import running
-
     with slack_api() as api:
         api.groups = {"S01": ["U1"], "S02": ["U2"]}
         with running(api, scripted(bot, answer), tmp_path, groups=("S01", "S02")) as slack:
@@ -83,10 +67,10 @@ def test_only_members_of_the_named_groups_are_answered(bot: Chatbot, answer: Ans
             slack.ask(QUESTION, channel="D1", user="U3")
             slack.ask(QUESTION, user="U2")
             api.wait_for_answers()
-            assert api.wait_for("chat.postEphemeral")[0]["text"] == intake.NOT_YOU
+            assert api.wait_for("chat.postEphemeral")[0]["text"] == listeners.NOT_YOU
             assert [len(api.said(channel)) for channel in ("C1", "D1")] == [1, 1]
             api.groups["S01"].append("U3")
-            House(slack.desk)._tidy()
+            tidy(slack.desk)
             slack.ask(QUESTION, channel="D1", user="U3")
             api.wait_for_answers(2)
 
@@ -99,7 +83,7 @@ def test_a_channel_has_an_index_of_its_own(bot: Chatbot, tmp_path: Path) -> None
         slack.ask("When does the canteen open?", channel="C7")
         slack.ask("When does the canteen open?", channel="C1", user="U2")
         slack.api.wait_for_answers(2)
-        assert ["11:30" in said(slack, channel)[0] for channel in ("C7", "C1")] == [True, False]
+        assert ["11:30" in slack.said(channel)[0] for channel in ("C7", "C1")] == [True, False]
 
 
 def test_an_index_of_a_channel_that_is_missing_ends_the_start(bot: Chatbot, tmp_path: Path) -> None:
@@ -117,9 +101,9 @@ def test_what_nobody_asked_in_a_followed_thread_is_met_with_silence(bot: Chatbot
         slack.api.wait_for_answers()
         statuses = len(slack.api.of("assistant.threads.setStatus"))
         slack.send(requests.message(text, slack.api.person_says(text, thread=root), thread=root))
-        settle(slack)
-        assert len(said(slack)) == 1
-        assert [c["channel_id"] for c in slack.api.of("assistant.threads.setStatus")[statuses:]] == ["D9"]
+        slack.settle()
+        assert len(slack.said()) == 1
+        assert {c["channel_id"] for c in slack.api.of("assistant.threads.setStatus")[statuses:]} == {"D9"}
         assert slack.api.of("chat.postEphemeral") == []
 
 
@@ -129,7 +113,7 @@ def test_a_failure_over_what_nobody_asked_is_met_with_silence(bot: Chatbot, tmp_
         slack.send(requests.message("What is it?", "1.2", thread="1.1"))
         slack.ask(QUESTION, channel="D9")
         slack.api.wait_for_answers(kind="wattwise_notice")
-        assert said(slack) == []
+        assert slack.said() == []
 
 
 def test_a_follow_up_that_comes_before_its_mention_is_answered(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:
@@ -166,7 +150,7 @@ def test_a_stream_is_stopped_by_slack_s_button_and_by_a_stop_sign_on_it(
             slack.send(requests.event("reaction_added", reaction="octagonal_sign", user="U1", item=item))
         go.set()
         slack.api.wait_for("chat.update")
-        assert (said(slack)[0], slack.api.said()[0]["streaming"]) == ("Stopped.", False)
+        assert (slack.said()[0], slack.api.said()[0]["streaming"]) == ("Stopped.", False)
         # The button ends one answer, the sign silences the thread.
         assert slack.desk.state.thread_state("C1", root) == ("followed" if way == "button" else "silenced")
 
@@ -205,7 +189,7 @@ def test_who_did_not_find_an_answer_helpful_may_say_why(bot: Chatbot, answer: An
                 "view": view | {"id": "V1", "state": {"values": values}},
             }
         )  # fmt: skip
-        settle(slack)
+        slack.settle()
         (vote,) = FeedbackStore(slack.desk.settings.index).all()
         assert (view["callback_id"], vote.voter, vote.helpful) == (REASON, "U5", False)
         assert vote.comment == "It is wrong: It is for training."
@@ -269,7 +253,7 @@ def test_a_message_of_files_alone_none_of_which_is_read_says_why(bot: Chatbot, a
             requests.message("", "5.1", channel="D1", subtype="file_share", files=[shared(slack, "a.zip", b"x")])
         )
         slack.api.wait_for("chat.postMessage")
-        assert said(slack, "D1") == ["a.zip was not read: it is not text, Markdown, CSV, JSON or PDF."]
+        assert slack.said("D1") == ["a.zip was not read: it is not text, Markdown, CSV, JSON or PDF."]
 
 
 @pytest.mark.parametrize(
@@ -289,31 +273,17 @@ def test_the_token_is_sent_to_slack_alone(
 # Operation
 
 
-def health(port: int) -> tuple[int, str]:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
-        connection.request("GET", HEALTH)
-        response = connection.getresponse()
-        return response.status, response.read().decode()
-
-
-@pytest.mark.parametrize(
-    ("fault", "answered"), [("", (200, "ok")), ("not connected to Slack", (503, "not connected to Slack"))]
-)
-def test_health_says_whether_the_process_does_its_work(
-    bot: Chatbot, tmp_path: Path, fault: str, answered: tuple[int, str]
-) -> None:
-    with workspace(bot, tmp_path) as slack:
-        server = event_server(None, "", "127.0.0.1", 0, lambda: fault)  # type: ignore[arg-type]
-        thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02))
-        thread.start()
+@pytest.mark.parametrize(("fault", "said"), [("", (200, "ok")), ("not connected to Slack", (503, "not connected to Slack"))])  # fmt: skip
+def test_health_says_whether_the_process_does_its_work(fault: str, said: tuple[int, str]) -> None:
+    with event_server(None, "", "127.0.0.1", 0, lambda: fault) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,)).start()
         try:
-            assert health(server.server_port) == answered
-            assert health(slack.port) == (200, "ok")
+            address = f"http://127.0.0.1:{server.server_port}"
+            answered = httpx.get(f"{address}{HEALTH}")
+            assert (answered.status_code, answered.text) == said
+            assert (httpx.post(address).status_code, httpx.get(address).status_code) == (404, 404)
         finally:
             server.shutdown()
-            thread.join()
-            server.server_close()
-    assert list(with_health(None, lambda: "")({"REQUEST_METHOD": "POST"}, lambda *_: None)) == [b""]  # type: ignore[arg-type]
 
 
 def test_a_command_is_acknowledged_and_told_while_the_store_is_locked(
@@ -357,8 +327,6 @@ def test_an_answer_that_slack_refuses_for_its_token_is_kept_and_ends_the_process
             slack.ask(QUESTION)
             assert slack.desk.ending.asked.wait(10)
     with workspace(scripted(bot, replace(answer, text="Read again [1].")), tmp_path) as slack:
-        from chatbot.slack.answering import take_over
-
         take_over(slack.desk)
         slack.api.wait_for_answers()
-        assert said(slack)[0] != "Read again [1]."
+        assert slack.said()[0] != "Read again [1]."

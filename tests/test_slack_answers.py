@@ -1,7 +1,6 @@
 """What a person in Slack sees, over signed HTTP requests and a Web API on loopback."""
 
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from chatbot import Answer, Chatbot, Feedback, FeedbackStore, Turn
-from chatbot.slack import intake, listeners
+from chatbot.slack import listeners
 from chatbot.slack.blocks import EVIDENCE, FEEDBACK, SOURCES
 from chatbot.slack.escaping import defanged
 from chatbot.slack.memory import ANSWER
 from tests.servers import slack_requests as requests
-from tests.servers.slack_api import BOT_USER
+from tests.servers.slack_api import BOT_USER, Failure
 from tests.servers.slack_workspace import Workspace, scripted, workspace
 
 QUESTION = "Is Trainium for inference?"
@@ -44,18 +43,6 @@ def kinds(message: dict) -> list[str]:
     return [block["type"] for block in message["blocks"]]
 
 
-def texts(slack: Workspace, channel: str = "C1") -> list[str]:
-    return [message["text"].partition(SOURCES)[0] for message in slack.api.said(channel)]
-
-
-def settle(slack: Workspace) -> None:
-    """Wait until everything sent so far was dealt with: a direct message behind it has been answered."""
-    slack.ask(QUESTION, channel="D9", user="U9")
-    while not slack.api.said("D9"):
-        slack.api.wait_for_answers(1)
-        time.sleep(0.01)
-
-
 def test_a_mention_is_answered_in_its_thread_with_sources_buttons_and_a_note(
     slack: Workspace, answer: Answer, answered: str
 ) -> None:
@@ -75,22 +62,10 @@ def test_a_mention_is_answered_in_its_thread_with_sources_buttons_and_a_note(
     }  # fmt: skip
 
 
-def test_a_source_shows_title_section_and_the_quoted_words(slack: Workspace, answer: Answer) -> None:
-    slack.ask(QUESTION)
-    slack.api.wait_for_answers()
-    head, quote = slack.api.said()[0]["blocks"][1]["elements"]
-    first = answer.citations[0]
-    shown = "".join(e["text"] for e in head["elements"])
-    assert shown.startswith(
-        f"[{first.number}] {first.passage.chunk.document.title} · {first.passage.chunk.headings[-1]}"
-    )
-    assert quote == {"type": "rich_text_quote", "elements": [{"type": "text", "text": first.quote}]}
-
-
 def test_a_direct_message_is_answered_without_a_mention(slack: Workspace, answered: str) -> None:
     ts = slack.ask(QUESTION, channel="D1")
     slack.api.wait_for_answers()
-    assert ([m["thread_ts"] for m in slack.api.said("D1")], texts(slack, "D1")) == ([ts], [answered])
+    assert ([m["thread_ts"] for m in slack.api.said("D1")], slack.said("D1")) == ([ts], [answered])
 
 
 def test_a_thread_is_followed_without_a_new_mention_and_remembered(slack: Workspace) -> None:
@@ -100,7 +75,7 @@ def test_a_thread_is_followed_without_a_new_mention_and_remembered(slack: Worksp
     slack.send(requests.message("and the bigger one?", ts, thread=root))
     slack.api.wait_for_answers(2)
     assert slack.api.count("conversations.replies") == {"conversations.replies": 1}
-    assert "128 vCPUs" in texts(slack)[1]
+    assert "128 vCPUs" in slack.said()[1]
 
 
 @pytest.mark.parametrize(
@@ -121,8 +96,8 @@ def test_a_thread_is_followed_without_a_new_mention_and_remembered(slack: Worksp
 )
 def test_what_is_not_a_person_asking_is_acknowledged_and_ignored(slack: Workspace, payload: dict) -> None:
     assert slack.send(payload)[0] == 200
-    settle(slack)
-    assert [call.method for call in slack.api.calls if "chat." in call.method] == ["chat.postMessage"]
+    slack.settle()
+    assert {call.arguments["channel"] for call in slack.api.calls if "chat." in call.method} == {"D9"}
 
 
 def test_in_a_followed_thread_words_to_others_and_courtesies_are_left_alone(slack: Workspace) -> None:
@@ -130,7 +105,7 @@ def test_in_a_followed_thread_words_to_others_and_courtesies_are_left_alone(slac
     slack.api.wait_for_answers()
     for number, text in enumerate(["<@U2> what do you think?", "Thanks a lot!", "ok, great", ""]):
         slack.send(requests.message(text, f"9.{number}", thread=root))
-    settle(slack)
+    slack.settle()
     assert len(slack.api.said()) == 1
 
 
@@ -145,24 +120,24 @@ def test_a_thread_that_was_told_to_stop_is_left_alone_until_the_next_mention(sla
         slack.send(requests.event("app_mention", text=text, ts="9.1", thread_ts=root, channel="C1", user="U1"))
     slack.api.wait_for("chat.postMessage")
     slack.send(requests.message("What draws 72 W?", "9.2", thread=root))
-    settle(slack)
-    assert texts(slack)[1:] == [intake.SILENCED]
+    slack.settle()
+    assert slack.said()[1:] == [listeners.SILENCED]
     slack.ask(QUESTION, thread=root)
     slack.api.wait_for_answers(3)
-    assert len(texts(slack)) == 3
+    assert len(slack.said()) == 3
 
 
 def test_a_stop_sign_on_an_answer_silences_its_thread(slack: Workspace) -> None:
     root = slack.ask(QUESTION)
     slack.api.wait_for_answers()
-    settle(slack)
+    slack.settle()
     item = {"type": "message", "channel": "C1", "ts": slack.api.said()[0]["ts"]}
     slack.send(requests.event("reaction_added", reaction="thumbsup", user="U1", item=item))
     slack.send(requests.event("reaction_added", reaction="octagonal_sign", user="U1", item=item))
     slack.api.wait_for("chat.postMessage")
     slack.send(requests.message("What draws 72 W?", "9.2", thread=root))
-    settle(slack)
-    assert texts(slack)[1:] == [intake.SILENCED]
+    slack.settle()
+    assert slack.said()[1:] == [listeners.SILENCED]
 
 
 def test_an_answer_in_the_making_is_not_sent_once_the_thread_was_told_to_stop(bot: Chatbot, tmp_path: Path) -> None:
@@ -174,7 +149,7 @@ def test_an_answer_in_the_making_is_not_sent_once_the_thread_was_told_to_stop(bo
         slack.api.wait_for("chat.postMessage")
         go.set()
         assert slack.api.wait_for("assistant.threads.setStatus", 2)[1]["status"] == ""
-        assert texts(slack) == [intake.SILENCED]
+        assert slack.said() == [listeners.SILENCED]
 
 
 def test_a_command_is_answered_to_who_gave_it_alone(slack: Workspace, answered: str) -> None:
@@ -189,7 +164,7 @@ def test_a_command_is_answered_to_who_gave_it_alone(slack: Workspace, answered: 
 @pytest.mark.parametrize("text", ["", "help"])
 def test_a_command_without_a_question_says_how_to_ask(slack: Workspace, text: str) -> None:
     status, answer, _ = slack.send(requests.command(text, slack.api.url + "hook"))
-    assert (status, answer) == (200, intake.NO_QUESTION.replace("with the mention", "behind /wattwise"))
+    assert (status, answer) == (200, listeners.NO_QUESTION.replace("with the mention", "behind /wattwise"))
 
 
 def test_a_shortcut_answers_the_message_it_was_used_on_in_its_thread(slack: Workspace) -> None:
@@ -200,8 +175,6 @@ def test_a_shortcut_answers_the_message_it_was_used_on_in_its_thread(slack: Work
 
 
 def test_a_shortcut_where_the_app_is_no_member_answers_who_used_it(slack: Workspace, answered: str) -> None:
-    from tests.servers.slack_api import Failure
-
     slack.api.failures["chat.postMessage"] = Failure("not_in_channel", times=9)
     payload = requests.shortcut(QUESTION, slack.api.person_says(QUESTION)) | {"response_url": slack.api.url + "hook"}
     slack.send(payload)
@@ -244,27 +217,18 @@ def test_a_button_of_an_answer_no_longer_kept_says_so(slack: Workspace, action: 
     assert slack.api.wait_for("chat.postEphemeral")[0]["text"] == listeners.TOO_OLD
 
 
-def test_the_agent_view_is_given_prompts_without_a_thread_and_the_older_surface_with_it(
-    slack: Workspace, answered: str
-) -> None:
+def test_who_opens_the_agent_view_is_given_prompts(slack: Workspace) -> None:
     slack.send(requests.event("app_home_opened", tab="home", user="U1", channel="D1"))
     slack.send(requests.event("app_home_opened", tab="messages", user="U1", channel="D1"))
-    first = slack.api.wait_for("assistant.threads.setSuggestedPrompts")[0]
-    thread = {"user_id": "U1", "channel_id": "D1", "thread_ts": "7.1", "context": {}}
-    slack.send(requests.event("assistant_thread_started", assistant_thread=thread))
-    second = slack.api.wait_for("assistant.threads.setSuggestedPrompts", 2)[1]
-    assert ("thread_ts" in first, second["thread_ts"], len(second["prompts"])) == (False, "7.1", 3)
-    slack.api.wait_for("chat.postMessage")
-    slack.send(requests.message(QUESTION, "7.2", channel="D1", thread="7.1"))
-    slack.api.wait_for_answers()
-    assert texts(slack, "D1") == [listeners.GREETING, answered]
+    (given,) = slack.api.wait_for("assistant.threads.setSuggestedPrompts")
+    assert ("thread_ts" in given, len(given["prompts"])) == (False, 3)
 
 
 def test_only_allowed_channels_are_answered_and_direct_messages_always(bot: Chatbot, tmp_path: Path) -> None:
     with workspace(bot, tmp_path, channels=("C2",)) as slack:
         slack.ask(QUESTION, channel="C1")
-        assert slack.api.wait_for("chat.postEphemeral")[0]["text"] == intake.NOT_HERE
-        assert slack.send(requests.command(QUESTION, slack.api.url + "hook"))[1] == intake.NOT_HERE
+        assert slack.api.wait_for("chat.postEphemeral")[0]["text"] == listeners.NOT_HERE
+        assert slack.send(requests.command(QUESTION, slack.api.url + "hook"))[1] == listeners.NOT_HERE
         slack.ask(QUESTION, channel="C2")
         slack.ask(QUESTION, channel="D1")
         slack.api.wait_for_answers(2)
@@ -289,15 +253,15 @@ def test_what_the_queue_cannot_take_is_told_so(bot: Chatbot, tmp_path: Path) -> 
         for number in range(4):
             slack.ask(QUESTION, user=f"U{number + 1}")
         busy = slack.api.wait_for("chat.postMessage", 2)
-        assert [call["text"] for call in busy] == [intake.BUSY] * 2
-        assert slack.send(requests.command(QUESTION, slack.api.url + "hook", user="U6"))[1] == intake.BUSY
+        assert [call["text"] for call in busy] == [listeners.BUSY] * 2
+        assert slack.send(requests.command(QUESTION, slack.api.url + "hook", user="U6"))[1] == listeners.BUSY
         go.set()
         slack.api.wait_for_answers(3)
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("", intake.NO_QUESTION), ("x" * 40_000, intake.TOO_LONG.format(40_000, 8000))],
+    [("", listeners.NO_QUESTION), ("x" * 40_000, listeners.TOO_LONG.format(40_000, 8000))],
     ids=["empty", "40,000 characters"],
 )
 def test_what_is_no_question_is_told_so_privately(slack: Workspace, text: str, told: str) -> None:

@@ -17,12 +17,10 @@ import pytest
 from chatbot import Answer, Chatbot, Event
 from chatbot.slack import answering
 from chatbot.slack.answering import take_over
-from chatbot.slack.blocks import SOURCES
 from chatbot.slack.delivery import notice
 from chatbot.slack.desk import INTERRUPTED
 from chatbot.slack.events import Asked
-from chatbot.slack.intake import QUEUED
-from chatbot.slack.listeners import AHEAD, SEARCHING
+from chatbot.slack.listeners import AHEAD, QUEUED, SEARCHING
 from chatbot.slack.state import SlackState
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import BOT_ID, Failure, SlackApi, slack_api
@@ -58,10 +56,6 @@ def asked(slack: Workspace, *, hook: str = "") -> Asked:
     return Asked(f"message:C1:{ts}", QUESTION, "C1", thread, thread, "U1", "T1", hook)
 
 
-def said(slack: Workspace) -> list[str]:
-    return [message["text"].partition(SOURCES)[0] for message in slack.api.said()]
-
-
 def come_after(dead: SlackState, slack: Workspace) -> None:
     """What happens once the lease has run out."""
     dead.release()
@@ -75,7 +69,7 @@ def test_a_question_that_a_dead_process_took_on_is_answered(slack: Workspace, de
     come_after(dead, slack)
     slack.api.wait_for_answers()
     take_over(slack.desk)
-    assert len(said(slack)) == 1
+    assert len(slack.said()) == 1
 
 
 @pytest.mark.parametrize("noted", [True, False], ids=["noted", "died before it was noted"])
@@ -102,7 +96,7 @@ def test_what_a_dead_process_had_sent_is_not_sent_again(slack: Workspace, dead: 
     slack.api.wait_for("conversations.replies")
     slack.ask(QUESTION, channel="D1")
     slack.api.wait_for_answers()
-    assert said(slack) == ["Sent."]
+    assert slack.said() == ["Sent."]
 
 
 def test_a_reply_that_was_finished_is_sent_without_reading_again(slack: Workspace, dead: SlackState) -> None:
@@ -111,7 +105,7 @@ def test_a_reply_that_was_finished_is_sent_without_reading_again(slack: Workspac
     dead.keep_reply(question.key, notice("Finished."))
     come_after(dead, slack)
     slack.api.wait_for("chat.postMessage")
-    assert (said(slack), slack.desk.bot.asked) == (["Finished."], [])  # type: ignore[attr-defined]
+    assert (slack.said(), slack.desk.bot.asked) == (["Finished."], [])  # type: ignore[attr-defined]
 
 
 def test_a_question_that_ends_processes_is_told_so(
@@ -121,7 +115,7 @@ def test_a_question_that_ends_processes_is_told_so(
     dead.begin(asked(slack))
     come_after(dead, slack)
     slack.api.wait_for("chat.postMessage")
-    assert said(slack) == [INTERRUPTED]
+    assert slack.said() == [INTERRUPTED]
 
 
 def test_a_command_is_answered_at_its_address_after_a_crash(slack: Workspace, dead: SlackState) -> None:

@@ -55,34 +55,29 @@ def test_a_slow_answer_is_streamed_and_ends_with_its_links_and_blocks(
         assert message["blocks"][0] == {"type": "markdown", "text": shown(answer)}
 
 
-@pytest.mark.parametrize("method", ["chat.appendStream", "chat.stopStream"])
-def test_a_stream_that_slack_ended_is_replaced_by_the_whole_answer(
-    bot: Chatbot, tmp_path: Path, answer: Answer, method: str
-) -> None:
-    with workspace(slowly(bot, answer), tmp_path, workers=1) as slack:
-        for expired in ("chat.appendStream", "chat.stopStream") if method == "chat.appendStream" else (method,):
-            slack.api.failures[expired] = Failure(EXPIRED, times=9)
-        slack.ask(QUESTION)
-        slack.api.wait_for("chat.update")
-        assert [m["blocks"][0]["text"] for m in slack.api.said()] == [shown(answer)]
+ERRORS = {
+    "chat.startStream": "channel_type_not_supported", "chat.appendStream": EXPIRED, "chat.stopStream": EXPIRED,
+    "chat.update": "message_not_found",
+}  # fmt: skip
 
 
-def test_where_neither_stream_nor_update_goes_the_answer_is_posted(
-    bot: Chatbot, tmp_path: Path, answer: Answer
+@pytest.mark.parametrize(
+    ("failing", "sent_by"),
+    [
+        (("chat.appendStream", "chat.stopStream"), "chat.update"),
+        (("chat.stopStream",), "chat.update"),
+        (("chat.stopStream", "chat.update"), "chat.postMessage"),
+        (("chat.startStream",), "chat.postMessage"),
+    ],
+)
+def test_a_stream_that_slack_ends_or_does_not_take_is_replaced_by_the_whole_answer(
+    bot: Chatbot, tmp_path: Path, answer: Answer, failing: tuple[str, ...], sent_by: str
 ) -> None:
     with workspace(slowly(bot, answer), tmp_path, workers=1) as slack:
-        slack.api.failures["chat.stopStream"] = Failure(EXPIRED, times=9)
-        slack.api.failures["chat.update"] = Failure("message_not_found", times=9)
+        slack.api.failures = {method: Failure(ERRORS[method], times=9) for method in failing}
         slack.ask(QUESTION)
-        slack.api.wait_for("chat.postMessage")
+        slack.api.wait_for(sent_by)
         assert slack.api.said()[-1]["blocks"][0]["text"] == shown(answer)
-
-
-def test_where_streams_do_not_go_the_answer_is_posted(bot: Chatbot, tmp_path: Path, answer: Answer) -> None:
-    with workspace(scripted(bot, answer), tmp_path) as slack:
-        slack.api.failures["chat.startStream"] = Failure("channel_type_not_supported", times=9)
-        slack.ask(QUESTION)
-        assert slack.api.wait_for("chat.postMessage")[0]["blocks"][0]["text"] == shown(answer)
 
 
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage"])

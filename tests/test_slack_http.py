@@ -10,8 +10,10 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,13 +21,12 @@ from hypothesis import strategies as st
 from chatbot import Chatbot, ReaderError
 from chatbot.slack import serving
 from chatbot.slack.blocks import FEEDBACK
-from chatbot.slack.serving import PATH, event_server
-from chatbot.slack.signature import fault_of
+from chatbot.slack.serving import HEALTH, PATH, event_server, fault_of
 from chatbot.slack.state import KeptAnswer
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import slack_api
 from tests.servers.slack_forgeries import MARK, forgeries, is_refused, sent
-from tests.servers.slack_workspace import Workspace, running, workspace
+from tests.servers.slack_workspace import Workspace, running, scripted, workspace
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTION = "Is Trainium for inference?"
@@ -38,14 +39,9 @@ def slack(bot: Chatbot, tmp_path: Path) -> Iterator[Workspace]:
 
 
 def raw(port: int, body: bytes, headers: dict[str, str], *, method: str = "POST", path: str = PATH) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         connection.request(method, path, body, headers)
-        response = connection.getresponse()
-        response.read()
-        return response.status
-    finally:
-        connection.close()
+        return connection.getresponse().status
 
 
 @given(st.binary(), st.text(), st.text())
@@ -69,22 +65,9 @@ def test_the_example_of_slack_s_documentation_counts_as_signed() -> None:
 
 def test_slack_s_challenge_is_answered(slack: Workspace) -> None:
     body = b'{"type": "url_verification", "challenge": "c1"}'
-    connection = http.client.HTTPConnection("127.0.0.1", slack.port, timeout=10)
-    connection.request("POST", PATH, body, requests.signed_headers(body, "application/json"))
-    response = connection.getresponse()
-    assert (response.status, response.read()) == (200, b'{"challenge": "c1"}')
-    connection.close()
-
-
-@pytest.mark.parametrize(
-    "signing",
-    [{"secret": "another secret"}, {"late": 310}, {"late": -310}],
-    ids=["wrong secret", "older than five minutes", "from the future"],
-)
-def test_a_request_that_is_not_slack_s_or_too_old_is_turned_away(slack: Workspace, signing: dict) -> None:
-    at = time.time() - signing.pop("late", 0)
-    assert slack.send(requests.mention(QUESTION, "1.1"), at=at, **signing)[0] == 401
-    assert [c.method for c in slack.api.calls] == ["auth.test", "auth.test"]
+    headers = requests.signed_headers(body, "application/json")
+    response = httpx.post(f"http://127.0.0.1:{slack.port}{PATH}", content=body, headers=headers)
+    assert (response.status_code, response.json()) == (200, {"challenge": "c1"})
 
 
 @pytest.mark.parametrize(
@@ -186,14 +169,9 @@ def test_a_press_of_a_button_that_is_replayed_is_thanked_for_once(slack: Workspa
     assert slack.api.count("chat.postEphemeral") == {"chat.postEphemeral": 2}
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", "/"), ("PUT", PATH)])
-def test_there_is_one_address_and_one_method(slack: Workspace, method: str, path: str) -> None:
-    assert raw(slack.port, b"", {}, method=method, path=path) == 404
-
-
-def test_a_body_signed_for_one_question_does_not_carry_another(slack: Workspace) -> None:
-    body, kind = requests.encoded(requests.mention(QUESTION, "1.1"))
-    assert raw(slack.port, body.replace(b"Trainium", b"Graviton"), requests.signed_headers(body, kind)) == 401
+def test_there_is_one_address_and_one_method(slack: Workspace) -> None:
+    asked = [("GET", PATH), ("POST", "/"), ("PUT", PATH), ("GET", HEALTH)]
+    assert [raw(slack.port, b"", {}, method=method, path=path) for method, path in asked] == [404, 404, 501, 200]
 
 
 def test_retries_and_replays_of_an_event_are_answered_once(slack: Workspace) -> None:
@@ -277,8 +255,6 @@ def test_a_stop_signal_finishes_what_was_acknowledged_and_exits_with_0(corpus_in
 
 
 def test_an_acknowledgement_waits_for_no_answer(bot: Chatbot, tmp_path: Path) -> None:
-    from tests.servers.slack_workspace import scripted
-
     with workspace(scripted(bot, bot.ask(QUESTION), 1.5), tmp_path, workers=1) as slack:
         seconds = [slack.send(requests.mention(QUESTION, f"3.{n}", user=f"U{n}"))[2] for n in range(2)]
         assert max(seconds) < 1.0
@@ -286,4 +262,4 @@ def test_an_acknowledgement_waits_for_no_answer(bot: Chatbot, tmp_path: Path) ->
 
 def test_a_port_that_is_taken_is_said_in_one_sentence(slack: Workspace) -> None:
     with pytest.raises(ReaderError, match=rf"^Cannot listen on 127.0.0.1:{slack.port} \(.*\). Give another port"):
-        event_server(None, "", "127.0.0.1", slack.port)  # type: ignore[arg-type]
+        event_server(None, "", "127.0.0.1", slack.port)

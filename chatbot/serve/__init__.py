@@ -1,5 +1,5 @@
 """Answers for other programs over HTTP: an OpenAI-compatible chat, the commands' own JSON, and what operators watch.
 
-In the order in which modules may import one another: settings, failures, metrics, gate, work, service, messages,
-completions, openai_api, requests, own_api, reference, operations, application, serving, __main__.
+In the order in which modules may import one another: settings, failures, metrics, gate, work, service, openai_api, own_api,
+operations, application, __main__.
 """

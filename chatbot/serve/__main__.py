@@ -4,14 +4,13 @@ import argparse
 import logging
 import os
 import signal
-import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 
 from chatbot.answer import ReaderError
-from chatbot.serve.settings import ServeSettings, serve_settings
+from chatbot.serve.settings import ServeSettings, in_url, listening, serve_settings
 from ingest import CorpusError, place_at
 
 _NEEDED = ("fastapi", "prometheus_client", "uvicorn")
@@ -57,29 +56,14 @@ def _serve(settings: ServeSettings) -> None:
             "The server needs FastAPI and more packages. Install them with: pip install 'wattwise[serve]'"
         )
     from chatbot.bot import Chatbot
+    from chatbot.serve.application import Server
     from chatbot.serve.service import Service
-    from chatbot.serve.serving import Server
 
     service = Service(Chatbot.open(settings.index, model=settings.model), settings)
-    with _listening(settings) as listener, _signals_kept():
-        address = f"[{settings.host}]" if ":" in settings.host else settings.host
-        _log.info("Listening on http://%s:%d; /docs says what to call.", address, listener.getsockname()[1])
+    with listening(settings.host, settings.port, "--port or WATTWISE_SERVE_PORT") as listener, _signals_kept():
+        port = listener.getsockname()[1]
+        _log.info("Listening on http://%s:%d; /docs says what to call.", in_url(settings.host), port)
         Server(service).run([listener])
-
-
-@contextmanager
-def _listening(settings: ServeSettings) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        listener = socket.create_server((settings.host, settings.port), family=family, backlog=256)
-    except OSError as error:
-        # What `create_server` adds to the reason repeats the address.
-        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
-        raise ReaderError(
-            f"Cannot listen on {settings.host}:{settings.port} ({reason}). Give another port with --port or WATTWISE_SERVE_PORT."
-        ) from error
-    with listener:
-        yield listener
 
 
 @contextmanager

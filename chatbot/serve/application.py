@@ -1,9 +1,11 @@
-"""The whole server as an ASGI application."""
+"""The whole server: the ASGI application, and uvicorn around it, which is quiet, bounded and stopped within seconds."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
+from types import FrameType
 
+import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
@@ -11,19 +13,44 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
-from chatbot.answer import ReaderError
-from chatbot.serve.failures import Boundary, Failure, failure_of
+from chatbot.serve.failures import Boundary, Failure
 from chatbot.serve.gate import Bounded, Keys, OwnNames
-from chatbot.serve.metrics import CLIENT_GONE, Counted
+from chatbot.serve.metrics import Counted
 from chatbot.serve.openai_api import openai_api
 from chatbot.serve.operations import operations
 from chatbot.serve.own_api import own_api
 from chatbot.serve.service import Service
-from chatbot.serve.work import ClientGone
-from ingest import CorpusError
+from chatbot.serve.work import STOP_SECONDS
 
 _DESCRIPTION = "Which instance should train or serve a model: answers from documents, every sentence cited."
 _OPEN = {"/health", "/docs", "/openapi.json"}
+# Far above what is answered at once: it bounds what connections that wait or say nothing cost.
+_MOST_CONNECTIONS = 500
+
+
+class Server(uvicorn.Server):
+    """A stop signal lets what was taken on end first, for some seconds."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(
+            uvicorn.Config(
+                application(service),
+                lifespan="off",
+                log_config=None,
+                # An address may carry a query.
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                ws="none",
+                limit_concurrency=_MOST_CONNECTIONS,
+                timeout_graceful_shutdown=round(STOP_SECONDS) + 2,
+            )
+        )
+        self._work = service.work
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._work.stop()
+        super().handle_exit(sig, frame)
 
 
 def application(service: Service) -> FastAPI:
@@ -43,9 +70,6 @@ def application(service: Service) -> FastAPI:
         app.include_router(router)
         paths.update(route.path for route in router.routes if isinstance(route, APIRoute))
     paths.add("/openapi.json")
-    for kind in (Failure, ReaderError, CorpusError):
-        app.add_exception_handler(kind, _failed)
-    app.add_exception_handler(ClientGone, _gone)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(HTTPException, _nowhere)
     return app
@@ -58,11 +82,11 @@ def _middleware(service: Service, paths: set[str]) -> Iterator[Middleware]:
     yield Middleware(OwnNames, settings=settings)
     if settings.origins:
         yield Middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
+    yield Middleware(Boundary)
     # Through a proxy that was given a name, others reach a server on loopback, too.
     watched = {"/metrics"} if settings.is_local and not settings.hosts else set()
     yield Middleware(Keys, keys=settings.keys, open=_OPEN | watched)
     yield Middleware(Bounded, most=settings.body_bytes)
-    yield Middleware(Boundary)
 
 
 def _version() -> str:
@@ -72,18 +96,10 @@ def _version() -> str:
         return "0"
 
 
-async def _failed(request: Request, error: Exception) -> Response:
-    return failure_of(error).response
-
-
-async def _gone(request: Request, error: Exception) -> Response:
-    return Response(status_code=CLIENT_GONE)
-
-
 async def _unreadable(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"][1:]) if first["type"] != "json_invalid" else ""
+    place = ".".join(str(part) for part in first["loc"][1:])
     if "body" in first["loc"][:1] and not request.headers.get("content-type", "").startswith("application/json"):
         text = "The body is not declared as JSON. Send it with Content-Type: application/json."
     elif first["type"] == "json_invalid":
@@ -100,5 +116,4 @@ async def _nowhere(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     said = "The body cannot be read as JSON" if status == HTTPStatus.BAD_REQUEST else status.phrase
-    text = f"{said}. GET /docs lists what can be called."
-    return Failure(status, text, headers=error.headers).response
+    return Failure(status, f"{said}. GET /docs lists what can be called.", headers=error.headers).response

@@ -46,6 +46,10 @@ class Failure(Exception):
         return JSONResponse(self.body, self.status, self.headers)
 
 
+class ClientGone(Exception):
+    """Whoever asked went away: nobody is answered."""
+
+
 class Boundary:
     """ASGI middleware at which every error ends: what is raised beyond it the server would log with its words."""
 
@@ -62,6 +66,8 @@ class Boundary:
 
         try:
             await self._app(scope, receive, sending)
+        except ClientGone:
+            return
         except Exception as error:
             failure = failure_of(error)
             if not started:

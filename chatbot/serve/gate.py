@@ -28,44 +28,33 @@ class OwnNames:
         self._hosts = frozenset(host.lower().rstrip(".") for host in settings.hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        failure = self._fault(Headers(scope=scope)) if scope["type"] == "http" else None
-        await (failure.response if failure else self._app)(scope, receive, send)
+        fault = self._fault(Headers(scope=scope))
+        await (Failure(HTTPStatus.FORBIDDEN, fault).response if fault else self._app)(scope, receive, send)
 
-    def _fault(self, headers: Headers) -> Failure | None:
+    def _fault(self, headers: Headers) -> str:
         given, allowed = headers.getlist("host"), self._settings.origins
         name = _name(given[0]) if len(given) == 1 else None
         if self._settings.is_local and not (name and (is_loopback(name) or name in self._hosts)):
-            return Failure(
-                HTTPStatus.FORBIDDEN,
-                "This server does not answer under this name. Call it as localhost, or have its operator add the name to WATTWISE_SERVE_HOSTS.",
-            )
+            return "This server does not answer under this name. Call it as localhost, or have its operator add the name to WATTWISE_SERVE_HOSTS."
         foreign = [o for o in headers.getlist("origin") if o not in allowed and _authority(o) != given[0].lower()]
         if foreign and not self._settings.keys and "*" not in allowed:
-            return Failure(
-                HTTPStatus.FORBIDDEN,
-                "Pages of other origins are not answered. Have the operator add yours to WATTWISE_SERVE_ORIGINS.",
-            )
-        return None
+            return "Pages of other origins are not answered. Have the operator add yours to WATTWISE_SERVE_ORIGINS."
+        return ""
 
 
 class Keys:
-    """Refuses requests without one of the keys, but for those to the paths that are `open`."""
+    """Refuses requests without one of the keys, but for those to the paths that are `open`; Failure goes to `Boundary`."""
 
-    def __init__(self, app: ASGIApp, keys: Iterable[str], open: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, keys: Iterable[str], open: Collection[str] = ()) -> None:
         self._app, self._open = app, frozenset(open)
         self._digests = [_digest(key.encode(errors="surrogateescape")) for key in keys]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not self._digests or scope["path"] in self._open or self._has_key(scope):
-            await self._app(scope, receive, send)
-            return
-        failure = Failure(
-            HTTPStatus.UNAUTHORIZED,
-            "The key is missing or wrong. Send one of the server's keys as Authorization: Bearer KEY.",
-            "invalid_api_key",
-            {"WWW-Authenticate": "Bearer"},
-        )
-        await failure.response(scope, receive, send)
+        is_free = scope["type"] != "http" or not self._digests or scope["path"] in self._open
+        if not is_free and not self._has_key(scope):
+            text = "The key is missing or wrong. Send one of the server's keys as Authorization: Bearer KEY."
+            raise Failure(HTTPStatus.UNAUTHORIZED, text, "invalid_api_key", {"WWW-Authenticate": "Bearer"})
+        await self._app(scope, receive, send)
 
     def _has_key(self, scope: Scope) -> bool:
         given = Headers(scope=scope).getlist("authorization")
@@ -82,19 +71,12 @@ class Bounded:
         self._app, self._most = app, most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         try:
             async with asyncio.timeout(_ARRIVAL_SECONDS):
                 body = await self._body(scope, receive)
         except TimeoutError:
-            late = Failure(HTTPStatus.REQUEST_TIMEOUT, "The request did not arrive in time. Send it again.")
-            await late.response(scope, receive, send)
-            return
-        except Failure as failure:
-            await failure.response(scope, receive, send)
-            return
+            text = "The request did not arrive in time. Send it again."
+            raise Failure(HTTPStatus.REQUEST_TIMEOUT, text) from None
         if body is None:
             return
         arrived: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -106,24 +88,21 @@ class Bounded:
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
         """None for one that breaks off."""
-        length = Headers(scope=scope).get("content-length", "0")
-        if length.isdecimal() and int(length) > self._most:
-            raise self._too_long()
-        parts, arrived = list[bytes](), 0
-        while True:
+        length, body, more = Headers(scope=scope).get("content-length", "0"), bytearray(), True
+        self._check(int(length) if length.isdecimal() else 0)
+        while more:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
-            parts.append(message.get("body", b""))
-            arrived += len(parts[-1])
-            if arrived > self._most:
-                raise self._too_long()
-            if not message.get("more_body", False):
-                return b"".join(parts)
+            body += message.get("body", b"")
+            self._check(len(body))
+            more = message.get("more_body", False)
+        return bytes(body)
 
-    def _too_long(self) -> Failure:
-        text = f"The request is longer than {self._most:,} bytes. Send a shorter one, or have the operator raise WATTWISE_SERVE_BODY_BYTES."
-        return Failure(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text, headers={"Connection": "close"})
+    def _check(self, length: int) -> None:
+        if length > self._most:
+            text = f"The request is longer than {self._most:,} bytes. Send a shorter one, or have the operator raise WATTWISE_SERVE_BODY_BYTES."
+            raise Failure(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text, headers={"Connection": "close"})
 
 
 def _digest(key: bytes) -> bytes:

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from chatbot.answer import Answer
 
 # What nginx logs, too, for a client that went away before it was answered.
-CLIENT_GONE = 499
+_CLIENT_GONE = 499
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 
@@ -54,10 +54,7 @@ class Counted:
         self._app, self._metrics, self._paths = app, metrics, frozenset(paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        began, status = time.perf_counter(), CLIENT_GONE
+        began, status = time.perf_counter(), _CLIENT_GONE
 
         async def sending(message: Message) -> None:
             nonlocal status

@@ -1,23 +1,49 @@
-"""OpenAI's API as far as chat clients use it: the models, and chat completions whole or streamed."""
+"""OpenAI's API as far as chat clients use it: the models, and chat completions whole or streamed.
 
+Citations stand as footnotes in the text, and in a field of their own, `wattwise`.
+"""
+
+import json
+import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import Any
+from uuid import uuid4
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from chatbot.answer import Answer, Turn, Usage
 from chatbot.bot import Event
-from chatbot.serve.completions import DONE, Completion, below, event, inert
-from chatbot.serve.failures import failure_of
-from chatbot.serve.messages import Message, check_supported, conversation
+from chatbot.render import as_json, footnotes, note
+from chatbot.serve.failures import Failure, failure_of
 from chatbot.serve.service import MODELS, NAME, Service, check_name
-from chatbot.serve.work import last, while_there
+from chatbot.serve.work import while_there
 
+# What stands under an answer's text: clients send it back as part of the turn, and it is none.
+_SOURCES, _NOTE = "\n\nSources:\n\n", "\n\nNote: "
+_BELOW = re.compile(rf"(?:{_SOURCES}(?=\[\d)|{_NOTE}).*\Z", re.DOTALL)
+# What a page that renders Markdown would load or link: clients are such pages, and documents may hold anything.
+_ACTIVE = re.compile(r"!(?=\[)|\](?=\()|<(?=[A-Za-z/!])")
 # Proxies that gather what they pass on would keep a stream back.
 _STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+class Part(BaseModel):
+    """A part of a message; only text is read."""
+
+    type: str
+    text: str | None = None
+
+
+class Message(BaseModel):
+    """A message of a chat: `system` and `developer` messages are ignored, the last one is the question."""
+
+    role: str = Field(examples=["user"])
+    content: str | list[Part] | None = None
 
 
 class StreamOptions(BaseModel):
@@ -54,37 +80,126 @@ def openai_api(service: Service) -> APIRouter:
 
     @router.post("/chat/completions", summary="Answer the last message; the extra field wattwise holds the citations.")
     async def chat_completions(request: Request, given: ChatRequest) -> Response:
-        check_supported(given.model_extra or {})
-        question, history = conversation(given.messages)
-        events, completion = service.answering(question, history, given.model), Completion(given.model)
+        _check_supported(given.model_extra or {})
+        question, history = _conversation(given.messages)
+        head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": given.model}
         if not given.stream:
-            found = await while_there(request, last(events))
-            assert found.answer is not None
-            return JSONResponse(completion.whole(found.answer))
+            return JSONResponse(_whole(head, await service.answer(request, question, history, given.model)))
+        events = service.answering(question, history, given.model)
         # What cannot be answered at all is told by the status: the stream begins with the first event.
         await while_there(request, anext(events))
-        with_usage = given.stream_options is not None and bool(given.stream_options.include_usage)
-        pieces = _pieces(events, completion, with_usage=with_usage)
-        return StreamingResponse(pieces, media_type="text/event-stream", headers=_STREAM_HEADERS)
+        with_usage = bool(given.stream_options and given.stream_options.include_usage)
+        return StreamingResponse(
+            _pieces(events, head, with_usage=with_usage), media_type="text/event-stream", headers=_STREAM_HEADERS
+        )
 
     return router
 
 
+def _whole(head: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    message = {"role": "assistant", "content": inert(answer.text) + _below(answer), "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    more = {"choices": [choice], "usage": _usage(answer), "wattwise": as_json(answer)}
+    return {**head, "object": "chat.completion", **more}
+
+
 async def _pieces(
-    events: AsyncGenerator[Event, None], completion: Completion, *, with_usage: bool
+    events: AsyncGenerator[Event, None], head: dict[str, Any], *, with_usage: bool
 ) -> AsyncIterator[str]:
-    yield event(completion.chunk({"role": "assistant", "content": ""}))
+    def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> str:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return _event({**head, "object": "chat.completion.chunk", "choices": [choice], **more})
+
+    yield chunk({"role": "assistant", "content": ""})
     try:
         async with aclosing(events):
             async for step in events:
                 if step.kind == "text":
-                    yield event(completion.chunk({"content": inert(step.text)}))
+                    yield chunk({"content": inert(step.text)})
                 elif step.answer is not None:
-                    if notes := below(step.answer):
-                        yield event(completion.chunk({"content": notes}))
-                    yield event(completion.chunk({}, step.answer))
+                    if notes := _below(step.answer):
+                        yield chunk({"content": notes})
+                    yield chunk({}, "stop", wattwise=as_json(step.answer))
                     if with_usage:
-                        yield event(completion.usage_chunk(step.answer))
+                        yield chunk({}, choices=[], usage=_usage(step.answer))
     except Exception as error:
-        yield event(failure_of(error).body)
-    yield DONE
+        yield _event(failure_of(error).body)
+    yield "data: [DONE]\n\n"
+
+
+def _event(data: dict[str, Any]) -> str:
+    return f"data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    """The tokens that a language model read and wrote; none where none wrote."""
+    usage = answer.usage or Usage(0, 0)
+    read, written = usage.input_tokens, usage.output_tokens
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+def _below(answer: Answer) -> str:
+    """What stands under an answer's text: its sources with the quoted words, and what else its reader should know."""
+    notes = "\n\n".join(f"{source}\n{quote}" for source, quote in footnotes(answer))
+    return inert((_SOURCES + notes if notes else "") + (_NOTE + note(answer) if note(answer) else ""))
+
+
+def inert(text: str) -> str:
+    """A text that loads nothing and links nowhere where it is rendered as Markdown; most are as they were."""
+    return _ACTIVE.sub(r"\\\g<0>", text)
+
+
+def _conversation(messages: Sequence[Message]) -> tuple[str, list[Turn]]:
+    """The question that the last message asks, and the turns before it; Failure where there is none, or no text."""
+    told = [m for m in messages if m.role not in ("system", "developer")]
+    asked: list[str] = []
+    history: list[Turn] = []
+    for message in told:
+        text = _text(message, is_question=message is told[-1])
+        if message.role == "user":
+            asked.append(text)
+            continue
+        text = _BELOW.sub("", text)
+        if asked:
+            history.append(Turn("\n".join(asked), text))
+            asked = []
+        elif history:
+            history[-1] = Turn(history[-1].question, f"{history[-1].answer}\n{text}")
+    if not asked:
+        raise _refused("The last message must be the user's, with the question.")
+    return "\n".join(asked), history
+
+
+def _text(message: Message, *, is_question: bool) -> str:
+    if message.role not in ("user", "assistant"):
+        raise _refused("wattwise calls no tools: send system, user and assistant messages alone.")
+    if not isinstance(message.content, list):
+        return message.content or ""
+    if is_question and any(part.type != "text" for part in message.content):
+        raise _refused("wattwise reads text alone: send the question without pictures, sound and files.")
+    return "\n".join(part.text or "" for part in message.content if part.type == "text")
+
+
+def _check_supported(given: dict[str, Any]) -> None:
+    """Raise Failure for a parameter that asks for what there is not; what merely tunes a model is ignored."""
+    for name, (is_asked, text) in _UNSUPPORTED.items():
+        if is_asked(given.get(name), given):
+            raise _refused(text, "unsupported_parameter")
+
+
+def _refused(text: str, code: str | None = None) -> Failure:
+    return Failure(HTTPStatus.BAD_REQUEST, text, code)
+
+
+_NO_TOOLS = "wattwise calls no tools: leave out tools and functions."
+_UNSUPPORTED: dict[str, tuple[Callable[[Any, dict[str, Any]], Any], str]] = {
+    "n": (lambda n, _: n not in (None, 1), "wattwise gives one answer: leave out n, or set it to 1."),
+    "tools": (lambda tools, given: tools and given.get("tool_choice") != "none", _NO_TOOLS),
+    "functions": (lambda functions, given: functions and given.get("function_call") != "none", _NO_TOOLS),
+    "logprobs": (lambda wanted, _: wanted, "wattwise knows no probabilities of tokens: leave out logprobs."),
+    "response_format": (
+        lambda form, _: form and form != {"type": "text"},
+        "wattwise answers in text: leave out response_format, and read the extra field wattwise for the answer as JSON.",
+    ),
+    "modalities": (lambda kinds, _: kinds and kinds != ["text"], "wattwise answers in text: leave out modalities."),
+}

@@ -5,18 +5,17 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Request, Response
-from fastapi import Query as Parameter
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 
 from chatbot import deadline
-from chatbot.answer import Passage
+from chatbot.answer import Passage, Turn
 from chatbot.characters import as_asked, shown
 from chatbot.query import understand
 from chatbot.render import as_json
 from chatbot.searching import search
 from chatbot.serve.failures import Failure
-from chatbot.serve.requests import MOST_PASSAGES, AskRequest, SearchRequest
 from chatbot.serve.service import NAME, OFFLINE_NAME, Service
 from chatbot.serve.work import last, while_there
 from chatbot.sizing import size
@@ -25,6 +24,22 @@ from chatbot.sizing.request import workload_of
 from chatbot.tools import WorkloadArguments
 
 T = TypeVar("T")
+
+
+class PastTurn(BaseModel, extra="forbid"):
+    question: str
+    answer: str
+
+
+class AskRequest(BaseModel, extra="forbid"):
+    question: str = Field(examples=["How much memory does a trn1.32xlarge have?"])
+    history: list[PastTurn] = Field([], description="The turns before the question, in their order.")
+    model: str | None = Field(None, description="offline: answer without the model that the server was started with.")
+
+
+class SearchRequest(BaseModel, extra="forbid"):
+    query: str = Field(examples=["memory of a trn1.32xlarge"])
+    limit: int = Field(12, ge=1, le=50, description="How many passages at the most.")
 
 
 def own_api(service: Service) -> APIRouter:
@@ -41,9 +56,8 @@ def own_api(service: Service) -> APIRouter:
     @router.post("/ask", summary="Answer a question, as `wattwise ask --json` does.")
     async def ask(request: Request, given: AskRequest) -> Response:
         model = {None: NAME, "offline": OFFLINE_NAME}.get(given.model, given.model or "")
-        found = await while_there(request, last(service.answering(given.question, given.turns(), model)))
-        assert found.answer is not None
-        return JSONResponse(as_json(found.answer))
+        history = [Turn(turn.question, turn.answer) for turn in given.history]
+        return JSONResponse(as_json(await service.answer(request, given.question, history, model)))
 
     @router.post("/size", summary="Size a workload, as `wattwise size --json` does.")
     async def size_(request: Request, given: WorkloadArguments) -> Response:
@@ -51,13 +65,11 @@ def own_api(service: Service) -> APIRouter:
 
         def sized() -> str:
             try:
-                sizing = size(workload, service.facts(service.index.snapshot()))
-            except ArithmeticError as error:
-                raise _too_large() from error
-            try:
-                return json.dumps(sizing_as_json(sizing), ensure_ascii=False, allow_nan=False)
-            except ValueError as error:
-                raise _too_large() from error
+                sizing = sizing_as_json(size(workload, service.facts(service.index.snapshot())))
+                return json.dumps(sizing, ensure_ascii=False, allow_nan=False)
+            except (ArithmeticError, ValueError) as error:  # json's, where a figure is infinite
+                text = "The figures are too large to compute with: give smaller ones."
+                raise Failure(HTTPStatus.BAD_REQUEST, text) from error
 
         return Response(await done(request, sized), media_type="application/json")
 
@@ -70,9 +82,7 @@ def own_api(service: Service) -> APIRouter:
         return JSONResponse(await done(request, found))
 
     @router.get("/search", summary="The passages nearest to a query, best first.")
-    async def search_get(
-        request: Request, query: str, limit: Annotated[int, Parameter(ge=1, le=MOST_PASSAGES)] = 12
-    ) -> Response:
+    async def search_get(request: Request, query: str, limit: Annotated[int, Query(ge=1, le=50)] = 12) -> Response:
         return await searched(request, query, limit)
 
     @router.post("/search", summary="The same, with the query in the body, where no log of addresses has it.")
@@ -80,10 +90,6 @@ def own_api(service: Service) -> APIRouter:
         return await searched(request, given.query, given.limit)
 
     return router
-
-
-def _too_large() -> Failure:
-    return Failure(HTTPStatus.BAD_REQUEST, "The figures are too large to compute with: give smaller ones.")
 
 
 def _passage(passage: Passage) -> dict[str, Any]:

@@ -5,14 +5,16 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from http import HTTPStatus
 
-from chatbot.answer import ReaderError, Turn
+from starlette.requests import Request
+
+from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.bot import Chatbot, Event
 from chatbot.deadline import Cancelled, OutOfTime
 from chatbot.llm.models import OFFLINE
 from chatbot.serve.failures import Failure
 from chatbot.serve.metrics import Metrics
 from chatbot.serve.settings import ServeSettings
-from chatbot.serve.work import Work
+from chatbot.serve.work import Work, last, while_there
 from chatbot.sizing.facts import Facts
 from ingest import Index
 
@@ -29,15 +31,21 @@ class Service:
         self.index = bot.index
         self.work = Work(at_once=settings.at_once, waiting=settings.waiting, seconds=settings.seconds)
         self.metrics = Metrics()
-        self._bot = bot
-        self._offline = bot if bot.model == OFFLINE else Chatbot(bot.index)
+        self._bots = {NAME: bot, OFFLINE_NAME: bot if bot.model == OFFLINE else Chatbot(bot.index)}
         self._facts: tuple[int, Facts] | None = None
         self._lock = threading.Lock()
 
+    async def answer(self, request: Request, question: str, history: Sequence[Turn], model: str) -> Answer:
+        """The answer to a request, as long as its client waits."""
+        found = (await while_there(request, last(self.answering(question, history, model)))).answer
+        assert found is not None
+        return found
+
     async def answering(self, question: str, history: Sequence[Turn], model: str) -> AsyncGenerator[Event, None]:
         """What `Chatbot.stream` yields, the answer counted; Failure for a model that is none of `MODELS`."""
-        bot = self._chatbot(model)
-        async with aclosing(self.work.steps(lambda is_over: _events(bot, question, history, is_over))) as events:
+        check_name(model)
+        steps = self.work.steps(lambda is_over: _events(self._bots[model], question, history, is_over))
+        async with aclosing(steps) as events:
             async for event in events:
                 if event.answer is not None:
                     self.metrics.count(event.answer)
@@ -50,10 +58,6 @@ class Service:
                 self._facts = (index.generation, Facts.load(index))
             facts = self._facts[1]
         return facts if facts.models and facts.instances else None
-
-    def _chatbot(self, model: str) -> Chatbot:
-        check_name(model)
-        return self._offline if model == OFFLINE_NAME else self._bot
 
 
 def check_name(model: str) -> None:

@@ -1,5 +1,7 @@
 """What the server can be told, and what it does not start with."""
 
+import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
@@ -43,11 +45,7 @@ class ServeSettings:
 
 def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
     """The settings as the environment has them, but for those given; ReaderError says what cannot be used, and the remedy."""
-    common = {
-        _PREFIX + name: environ.get(_PREFIX + name) or environ.get(f"WATTWISE_{name}", "")
-        for name in ("INDEX", "MODEL")
-    }
-    settings = replace(settings_from({**environ, **common}, ServeSettings, prefix=_PREFIX), **given)
+    settings = replace(settings_from(environ, ServeSettings, prefix=_PREFIX), **given)
     for name in ("body_bytes", "seconds", "at_once"):
         if not getattr(settings, name) > 0:
             raise ReaderError(f"{_PREFIX}{name.upper()} is {getattr(settings, name)}: it takes a number above 0.")
@@ -71,3 +69,17 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def listening(host: str, port: int, remedy: str) -> socket.socket:
+    """A socket that listens; ReaderError, with the remedy in it, where it cannot."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
+    except OSError as error:
+        # What `create_server` adds to the reason repeats the address.
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        raise ReaderError(f"Cannot listen on {host}:{port} ({reason}). Give another port with {remedy}.") from error
+
+
+def in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

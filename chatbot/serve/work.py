@@ -11,7 +11,7 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from chatbot.deadline import Cancelled
-from chatbot.serve.failures import Failure
+from chatbot.serve.failures import ClientGone, Failure
 
 T = TypeVar("T")
 Steps = Callable[[Callable[[], bool]], Iterator[T]]
@@ -19,10 +19,6 @@ Steps = Callable[[Callable[[], bool]], Iterator[T]]
 STOP_SECONDS = 3.0
 _RETRY_SECONDS = "2"
 _LOOK_SECONDS = 0.1
-
-
-class ClientGone(Exception):
-    """Whoever asked went away."""
 
 
 class Work:
@@ -44,7 +40,7 @@ class Work:
         Raises Failure where there is no place, no time left, or the server stops, and what the iterator raises.
         """
         if self._stops is not None:
-            raise _stopping()
+            raise self._given_up()
         if self._places <= 0:
             text = f"The server is busy. Ask again in {_RETRY_SECONDS} seconds."
             raise Failure(HTTPStatus.SERVICE_UNAVAILABLE, text, "busy", {"Retry-After": _RETRY_SECONDS})
@@ -58,12 +54,12 @@ class Work:
         try:
             await self._turn(is_over)
             came, started = self._start(begin, is_over), True
-            while (step := await _unless(is_over, came.get)) is not None:
+            while (step := await _next(came, is_over)) is not None:
                 if isinstance(step, BaseException):
                     raise step
                 yield step
         except (TimeoutError, Cancelled) as error:
-            raise (_stopping() if self._stops is not None else self._too_slow()) from error
+            raise self._given_up() from error
         finally:
             gone.set()
             if not started:
@@ -114,15 +110,25 @@ class Work:
         self._places += 1
         self._free.release()
 
-    def _too_slow(self) -> Failure:
+    def _given_up(self) -> Failure:
+        if self._stops is not None:
+            return Failure(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Ask again.", "stopping")
         text = f"There was no answer within {self._seconds:g} seconds. Ask something shorter, or have the operator raise WATTWISE_SERVE_SECONDS."
         return Failure(HTTPStatus.GATEWAY_TIMEOUT, text, "timeout", {"x-should-retry": "false"})
+
+
+async def _next(came: "asyncio.Queue[T]", is_over: Callable[[], bool]) -> T:
+    """What comes next; TimeoutError where it is over before. A thread that hears of nothing is not waited for."""
+    while True:
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(came.get(), _LOOK_SECONDS)
+        if is_over():
+            raise TimeoutError
 
 
 async def last(steps: AsyncGenerator[T, None]) -> T:
     """The last of some steps, of which there is at least one."""
     async with aclosing(steps):
-        found = await anext(steps)
         async for step in steps:
             found = step
     return found
@@ -145,17 +151,3 @@ async def while_there(request: Request, result: Awaitable[T]) -> T:
 async def _left(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _unless(is_over: Callable[[], bool], begin: Callable[[], Awaitable[T]]) -> T:
-    """What comes of waiting; TimeoutError where it is over before. A thread that hears of nothing is not waited for."""
-    while True:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_SECONDS):
-                return await begin()
-        if is_over():
-            raise TimeoutError
-
-
-def _stopping() -> Failure:
-    return Failure(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Ask again.", "stopping")

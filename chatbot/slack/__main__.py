@@ -4,7 +4,7 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Thread
@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(stream=sys.stderr)
     logging.getLogger("wattwise.slack").setLevel(logging.INFO)
     try:
-        _serve(_settings(options, os.environ), http=options.http)
+        given = {name: value for name, value in vars(options).items() if name != "http" and value is not None}
+        _serve(replace(slack_settings(os.environ), **given), http=options.http)
     except (CorpusError, ReaderError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -42,24 +43,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--http", action="store_true", help="take signed requests on a port instead of Socket Mode")
     parser.add_argument("--port", type=int, metavar="N", help="the port for --http (WATTWISE_SLACK_PORT, 3000)")
-    parser.add_argument(
-        "--health-port",
-        type=int,
-        metavar="N",
-        help="answer /health here in Socket Mode (WATTWISE_SLACK_HEALTH_PORT; with --http it is on the port)",
-    )
+    health = "answer /health here in Socket Mode (WATTWISE_SLACK_HEALTH_PORT; with --http it is on the port)"
+    parser.add_argument("--health-port", type=int, metavar="N", help=health)
     parser.add_argument("--index", type=place_at, metavar="PLACE", help="the index (WATTWISE_INDEX, index)")
     parser.add_argument("--model", metavar="M", help="the reader's model (WATTWISE_MODEL, offline)")
     return parser
-
-
-def _settings(options: argparse.Namespace, environ: Mapping[str, str]) -> SlackSettings:
-    given = {
-        name: getattr(options, name)
-        for name in ("port", "health_port", "index", "model")
-        if getattr(options, name) is not None
-    }
-    return replace(slack_settings(environ), **given)
 
 
 def _serve(settings: SlackSettings, *, http: bool) -> None:
@@ -78,26 +66,18 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
     try:
         desk = open_desk(settings, tokens, bot)
     except SlackApiError as error:
+        told = f"Slack does not take SLACK_BOT_TOKEN ({slack_code(error)}). Install the app in your workspace and copy its token again."
         if scope := missing_scope(error):
-            raise ReaderError(
-                f"The app lacks the scope {scope}. Add it under OAuth & Permissions and install the app again."
-            ) from error
-        raise ReaderError(
-            f"Slack does not take SLACK_BOT_TOKEN ({slack_code(error)}). Install the app in your workspace and copy its token again."
-        ) from error
+            told = f"The app lacks the scope {scope}. Add it under OAuth & Permissions and install the app again."
+        raise ReaderError(told) from error
     except OSError as error:
-        raise ReaderError(
-            f"{settings.api_url} cannot be reached. Check the network, or WATTWISE_SLACK_API_URL."
-        ) from error
+        told = f"{settings.api_url} cannot be reached. Check the network, or WATTWISE_SLACK_API_URL."
+        raise ReaderError(told) from error
     desk.rush.ready.clear()
     Thread(target=_warm_up, args=(desk,), daemon=True).start()
     # Answering keeps the interpreter busy; what acknowledges an event must not wait its usual 5 ms for each turn.
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    app = slack_app(desk, tokens.signing_secret)
-    if http:
-        serve_http(desk, app, tokens)
-    else:
-        serve_socket(desk, app, tokens)
+    (serve_http if http else serve_socket)(desk, slack_app(desk, tokens.signing_secret), tokens)
 
 
 def _warm_up(desk: "Desk") -> None:

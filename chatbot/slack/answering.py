@@ -1,22 +1,23 @@
-"""From a question on the queue to its last message: memory, stages, answer or failure, and what a process that died left."""
+"""From a question on the queue to its last message: files, memory, stages, answer or failure, and what a process that died left."""
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.deadline import OutOfTime
-from chatbot.slack.attachments import read_file
-from chatbot.slack.blocks import answer_messages
-from chatbot.slack.delivery import CommandReply, ThreadReply, WayBack, is_limited, notice, seconds_to_wait
+from chatbot.slack.blocks import answer_messages, excerpts_of
+from chatbot.slack.delivery import CommandReply, ThreadReply, WayBack, notice
 from chatbot.slack.desk import INTERRUPTED, Desk, check_ending
-from chatbot.slack.events import Asked
-from chatbot.slack.evidence import excerpts_of
+from chatbot.slack.events import Asked, SharedFile
 from chatbot.slack.journal import described, failed, log, slack_code
-from chatbot.slack.memory import ANSWER, NOTICE, history_of, mark_of, messages_after
+from chatbot.slack.memory import ANSWER, NOTICE, history_of
 from chatbot.slack.state import KeptAnswer, Reply, Work
+from chatbot.slack.web import is_limited, seconds_to_wait
+from ingest import CorpusError, read_document
 
 FAILED = "Something went wrong on my side, and your question was not answered. Please ask again; the reference for whoever runs me is {}."
 TOO_LONG = "This question takes me too long. Please ask something shorter."
@@ -34,6 +35,10 @@ _MOST_ATTEMPTS = 2
 _AGAIN = 5.0
 # Seconds between two looks whether an answer is still wanted.
 _LOOK = 0.2
+_SUFFIXES = (".txt", ".md", ".csv", ".json", ".pdf")
+_MOST_BYTES = 5_000_000
+_TOO_LARGE = f"it is larger than {_MOST_BYTES // 1_000_000} MB"
+_FILE_SECONDS = 20.0
 
 
 def answer_question(desk: Desk, work: Work) -> None:
@@ -46,23 +51,6 @@ def answer_question(desk: Desk, work: Work) -> None:
             desk.answers.later(partial(answer_question, desk, replace(work, attempts=work.attempts + 1)), _AGAIN)
 
 
-def _answer(desk: Desk, work: Work) -> None:
-    asked = work.asked
-    way = _way_back(desk, asked, work.stream)
-    if work.attempts and isinstance(way, ThreadReply) and _is_answered(desk, work, way):
-        desk.state.finish(asked.key)
-        return
-    reply = work.reply
-    if reply is None and work.attempts > _MOST_ATTEMPTS:
-        reply = notice(INTERRUPTED)
-    if reply is None:
-        reply = _found(desk, asked, way)
-    if reply is None:
-        _leave(desk, asked, way)
-    else:
-        _deliver(desk, asked, way, reply)
-
-
 def take_over(desk: Desk) -> None:
     """Hold what this process works on, and go on with what no other process holds any more."""
     desk.state.renew()
@@ -71,30 +59,19 @@ def take_over(desk: Desk) -> None:
         desk.answers.later(partial(answer_question, desk, work), 0.0)
 
 
-def _way_back(desk: Desk, asked: Asked, stream: str = "") -> WayBack:
-    if asked.thread:
-        return ThreadReply(asked, desk.client, desk.hasty, desk.state, workers=desk.settings.workers, stream=stream)
-    return CommandReply(asked)
-
-
-def _is_answered(desk: Desk, work: Work, way: ThreadReply) -> bool:
-    """Look into the thread how far a process came that died: it may have sent all of it, or begun a stream that nobody noted."""
-    try:
-        ours = [m for m in messages_after(work.asked, desk.client) if mark_of(m, desk.me)[0]]
-    except Exception as error:
-        log.warning("a thread could not be read: %s", described(error))
-        return False
-    sent = [str(m["ts"]) for m in ours if mark_of(m, desk.me)[2] == work.asked.key]
-    if sent and (work.reply is None or len(sent) >= len(work.reply.messages)):
-        return True
-    way.resume(sent)
-    if work.stream in sent:
-        way.continue_stream("")
-    unmarked = [str(m["ts"]) for m in ours if not m.get("metadata")]
-    if not work.stream and not sent:
-        lost = next((ts for ts in unmarked if not desk.state.is_streamed(work.asked.channel, ts)), "")
-        way.continue_stream(lost)
-    return False
+def _answer(desk: Desk, work: Work) -> None:
+    asked = work.asked
+    way = ThreadReply(desk, asked, work.stream) if asked.thread else CommandReply(asked)
+    if work.attempts and isinstance(way, ThreadReply) and way.resume(work):
+        desk.state.finish(asked.key)
+        return
+    reply = work.reply
+    if reply is None:
+        reply = notice(INTERRUPTED) if work.attempts > _MOST_ATTEMPTS else _found(desk, asked, way)
+    if reply is None:
+        _leave(desk, asked, way)
+    else:
+        _deliver(desk, asked, way, reply)
 
 
 def _found(desk: Desk, asked: Asked, way: WayBack) -> Reply | None:
@@ -156,31 +133,6 @@ def _read(desk: Desk, asked: Asked, way: WayBack) -> Answer | None:
     raise ReaderError("The reader gave no answer. Ask again.")
 
 
-def _with_files(desk: Desk, asked: Asked) -> tuple[str, list[str]]:
-    """The question with the text of the files that came with it, and what is to be said about those."""
-    question, notes = asked.text, []
-    for file in asked.files:
-        room = desk.settings.longest_question - len(question)
-        text, reason = read_file(file, str(desk.client.token), desk.settings.api_url, room)
-        question = f"{question}\n\n{text}".strip()
-        notes.append(f"{file.name} was not read: {reason}." if reason else f"{file.name} was read with the question.")
-    if not question:
-        raise _NothingToRead(" ".join(notes))
-    return question, notes
-
-
-class _NothingToRead(Exception):
-    """A message of files alone, none of which was read; the text says why."""
-
-
-def _memory(desk: Desk, asked: Asked) -> tuple[tuple[Turn, ...], list[str]]:
-    try:
-        return history_of(asked, desk.client, desk.me, desk.state), []
-    except Exception as error:
-        log.warning("a thread could not be read: %s", described(error))
-        return (), [NO_MEMORY]
-
-
 def _watch(desk: Desk, asked: Asked) -> Callable[[], bool]:
     """Says whether nobody waits for an answer any more: the process stops, or the answer was stopped, or another process has it."""
     looked, gone = 0.0, False
@@ -202,26 +154,88 @@ def _is_wanted(desk: Desk, asked: Asked) -> bool:
         return True
 
 
+def _memory(desk: Desk, asked: Asked) -> tuple[tuple[Turn, ...], list[str]]:
+    try:
+        return history_of(asked, desk.client, desk.me, desk.state), []
+    except Exception as error:
+        log.warning("a thread could not be read: %s", described(error))
+        return (), [NO_MEMORY]
+
+
+class _NothingToRead(Exception):
+    """A message of files alone, none of which was read; the text says why."""
+
+
+def _with_files(desk: Desk, asked: Asked) -> tuple[str, list[str]]:
+    """The question with the text of the files that came with it, and what is to be said about those."""
+    question, notes = asked.text, []
+    for file in asked.files:
+        text, reason = _read_file(desk, file, longest=desk.settings.longest_question - len(question))
+        question = f"{question}\n\n{text}".strip()
+        notes.append(f"{file.name} was not read: {reason}." if reason else f"{file.name} was read with the question.")
+    if not question:
+        raise _NothingToRead(" ".join(notes))
+    return question, notes
+
+
+def _read_file(desk: Desk, file: SharedFile, *, longest: int) -> tuple[str, str]:
+    """A file's text, or else the reason why it was not read."""
+    if not file.name.lower().endswith(_SUFFIXES):
+        return "", "it is not text, Markdown, CSV, JSON or PDF"
+    if file.size > _MOST_BYTES:
+        return "", _TOO_LARGE
+    try:
+        text = read_document(file.name, _fetched(file.url, str(desk.client.token), desk.settings.api_url)).text.strip()
+    except CorpusError as error:
+        return "", str(error).partition(":")[0]
+    except Exception as error:
+        log.warning("a file was not read: %s", described(error))
+        return "", "Slack did not give it to me; the app may lack the scope files:read"
+    if len(text) > longest:
+        return "", f"it has {len(text):,} characters, and I read at most {longest:,}"
+    return text, ""
+
+
+def _fetched(url: str, token: str, api_url: str) -> bytes:
+    """What is at an address. The token goes to Slack's own addresses alone."""
+    import httpx
+
+    host, own = urlsplit(url).hostname or "", urlsplit(api_url).hostname or ""
+    if urlsplit(url).scheme != urlsplit(api_url).scheme or (host != own and not host.endswith(f".{own}")):
+        raise ConnectionError("the file is not at Slack's")
+    found = bytearray()
+    with httpx.stream("GET", url, headers={"Authorization": f"Bearer {token}"}, timeout=_FILE_SECONDS) as response:
+        response.raise_for_status()
+        # Without the scope Slack answers with the page on which one signs in.
+        if response.headers.get("content-type", "").startswith("text/html"):
+            raise ConnectionError("Slack asks to sign in")
+        for piece in response.iter_bytes():
+            found += piece
+            if len(found) > _MOST_BYTES:
+                raise CorpusError(_TOO_LARGE)
+    return bytes(found)
+
+
 def _leave(desk: Desk, asked: Asked, way: WayBack) -> None:
     """End without a word: the person has stopped the answer, another process has it, or nobody has asked."""
     try:
-        if asked.overheard or desk.state.is_stopped(asked.key):
-            if not asked.overheard:
-                way.abandon()
-            desk.state.finish(asked.key)
+        if not asked.overheard:
+            if not desk.state.is_stopped(asked.key):
+                return
+            way.abandon()
+        desk.state.finish(asked.key)
     except ReaderError as error:
         failed("what is not wanted any more was not ended", error)
 
 
 def _deliver(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tries: int = 0, *, in_turn: bool = False) -> None:
     """Send a reply; where Slack takes it only later, the queue brings it back then, and no worker waits."""
-    again = partial(_deliver, desk, asked, way, reply)
     if not desk.stopping.is_set():
         if not _is_wanted(desk, asked):
             _leave(desk, asked, way)
             return
         if way.lane and not in_turn and (seconds := desk.turns.wait_for(way.lane)):
-            desk.answers.later(partial(again, tries, in_turn=True), seconds)
+            desk.answers.later(partial(_deliver, desk, asked, way, reply, tries, in_turn=True), seconds)
             return
     try:
         sent = way.send(reply)
@@ -242,20 +256,21 @@ def _deliver_otherwise(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tri
     if check_ending(desk, error) or (seconds is not None and desk.stopping.is_set()):
         # It stays in the store, for the next process.
         log.warning("a reply waits for the next start: %s", described(error))
-    elif seconds is None and asked.reply_url and slack_code(error) in _NO_MEMBER and asked.thread:
+    elif seconds is not None and is_limited(error):
+        if way.lane:
+            desk.turns.limited(way.lane, seconds)
+            seconds = desk.turns.wait_for(way.lane)
+        desk.answers.later(partial(again, tries, in_turn=True), seconds)
+    elif seconds is not None:
+        log.info("a reply is sent again in %.0f s: %s", seconds, described(error))
+        desk.answers.later(partial(again, tries + 1), seconds)
+    elif asked.reply_url and slack_code(error) in _NO_MEMBER and asked.thread:
         # A shortcut can be used where the app is no member; who used it then gets the answer alone.
         _deliver(desk, asked, CommandReply(asked), reply)
-    elif seconds is None:
+    else:
         reference = failed("a reply was not sent", error)
         if reply.kind == NOTICE:
             desk.state.finish(asked.key)
         else:
-            _deliver(desk, asked, _way_back(desk, asked), notice(FAILED.format(reference)))
-    elif is_limited(error) and way.lane:
-        desk.turns.limited(way.lane, seconds)
-        desk.answers.later(partial(again, tries, in_turn=True), desk.turns.wait_for(way.lane))
-    elif is_limited(error):
-        desk.answers.later(partial(again, tries, in_turn=True), seconds)
-    else:
-        log.info("a reply is sent again in %.0f s: %s", seconds, described(error))
-        desk.answers.later(partial(again, tries + 1), seconds)
+            fresh = ThreadReply(desk, asked) if asked.thread else CommandReply(asked)
+            _deliver(desk, asked, fresh, notice(FAILED.format(reference)))

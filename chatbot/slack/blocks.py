@@ -1,4 +1,4 @@
-"""An answer as Slack messages: lists of blocks, none over a limit of Slack's, nothing left out.
+"""An answer as Slack messages and modals: lists of blocks, none over a limit of Slack's, nothing left out.
 
 Limits after https://docs.slack.dev/reference/block-kit/blocks; that of all blocks of a message together is not documented, Slack
 answers `msg_blocks_too_long` from some 13,200 characters on (github.com/slackapi/bolt-js/issues/2509).
@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from chatbot.answer import Answer, Citation
+from chatbot.answer import Answer, Citation, Passage
 from chatbot.render import note
 from chatbot.slack.escaping import defanged, web_address
 from chatbot.slack.parts import Element, Part, Table, cell_elements, linked, parts_of, split_text
-
-Block = dict[str, Any]
-Message = tuple[Block, ...]
+from chatbot.slack.state import Block, Excerpt, KeptAnswer, Message
 
 FEEDBACK = "wattwise_feedback"
 EVIDENCE = "wattwise_evidence"
 SHARE = "wattwise_share"
 PAGE = "wattwise_page"
+REASON = "wattwise_reason"
+REASONS = ("It is wrong", "It is not what I asked", "Something is missing", "It is hard to read")
 # Where a message's text goes on with what its sources say.
 SOURCES = "\n\nSources:\n"
 MOST_BLOCKS = 50
@@ -32,6 +32,9 @@ TABLE_CHARACTERS = 10_000
 SECTION_CHARACTERS = 3000
 MARKDOWN_CHARACTERS = 11_000
 ADDRESS_CHARACTERS = 3000
+# A view of more is refused by Slack.
+_VIEW_BLOCKS = 100
+_VIEW_CHARACTERS = 100_000
 # Well under a markdown block's 12,000, so that messages are filled evenly.
 _TEXT_CHARACTERS = 4000
 _SHORTEST = 100
@@ -46,7 +49,8 @@ def answer_messages(answer: Answer, answer_id: str, generation: int, page: str =
     """
     addresses = addresses_of(answer)
     blocks = [block for part in parts_of(answer) for block in _part_blocks(part, addresses)]
-    blocks += [block for citation in _once(answer.citations) for block in _source_blocks(citation)]
+    once = {(c.number, c.quote): c for c in answer.citations}
+    blocks += [block for citation in once.values() for block in _source_blocks(citation)]
     buttons = [_button(EVIDENCE, "Show evidence", value=answer_id)] if answer.passages else []
     if page and len(address := f"{page}?{urlencode({'q': answer.question})}") <= ADDRESS_CHARACTERS:
         buttons.append(_button(PAGE, "Open in the browser", url=address))
@@ -77,19 +81,18 @@ def shared_by(user: str, question: str) -> Message:
 
 def packed(blocks: Sequence[Block]) -> tuple[Message, ...]:
     """The blocks in order, in as few messages as Slack's limits allow: 50 blocks, 12,000 characters, one table."""
-    messages: list[list[Block]] = [[]]
+    messages: list[Message] = []
     for block in blocks:
-        if not _fits(messages[-1], block):
-            messages.append([])
-        messages[-1].append(block)
-    return tuple(tuple(message) for message in messages if message)
+        if messages and _fits(together := (*messages[-1], block)):
+            messages[-1] = together
+        else:
+            messages.append((block,))
+    return tuple(messages)
 
 
-def _fits(message: Sequence[Block], block: Block) -> bool:
-    if not message:
-        return True
-    one_table = block["type"] != "table" or all(b["type"] != "table" for b in message)
-    return one_table and len(message) < MOST_BLOCKS and size_of([*message, block]) <= MOST_CHARACTERS
+def _fits(message: Message) -> bool:
+    one_table = sum(block["type"] == "table" for block in message) <= 1
+    return one_table and len(message) <= MOST_BLOCKS and size_of(message) <= MOST_CHARACTERS
 
 
 def size_of(blocks: Sequence[Block]) -> int:
@@ -104,9 +107,8 @@ def addresses_of(answer: Answer) -> dict[int, str]:
 
 
 def _part_blocks(part: Part, addresses: Mapping[int, str]) -> Iterator[Block]:
-    if isinstance(part, Table):
-        table = _table(part, addresses)
-        if table is not None:
+    if not isinstance(part, str):
+        if (table := _table(part, addresses)) is not None:
             yield table
             return
         part = _as_lines(part)
@@ -125,9 +127,9 @@ def _linked_pieces(text: str, addresses: Mapping[int, str], limit: int) -> Itera
 
 def _table(table: Table, addresses: Mapping[int, str]) -> Block | None:
     """Slack's own table, None where it would be over a limit."""
-    header, *rows = table.rows
-    width = max(map(len, table.rows))
-    if len(table.rows) > TABLE_ROWS or width > TABLE_COLUMNS:
+    header, *rows = table
+    width = max(map(len, table))
+    if len(table) > TABLE_ROWS or width > TABLE_COLUMNS:
         return None
     cells = [[_cell(f"**{cell}**" if cell else "", addresses) for cell in header]]
     cells += [[_cell(cell, addresses) for cell in (*row, *[""] * (width - len(row)))] for row in rows]
@@ -136,12 +138,12 @@ def _table(table: Table, addresses: Mapping[int, str]) -> Block | None:
 
 
 def _cell(markdown: str, addresses: Mapping[int, str]) -> Element:
-    return rich_text({"type": "rich_text_section", "elements": cell_elements(markdown, addresses)})
+    return _rich_text(_rich_section(*cell_elements(markdown, addresses)))
 
 
 def _as_lines(table: Table) -> str:
     """A table that Slack would not take: a line a row, each cell with its column's name."""
-    header, *rows = table.rows
+    header, *rows = table
     lines = []
     for first, *rest in rows:
         said = [f"{name}: {cell}" if name else cell for name, cell in zip(header[1:], rest, strict=False) if cell]
@@ -149,39 +151,43 @@ def _as_lines(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _once(citations: Sequence[Citation]) -> list[Citation]:
-    """One citation for each number and quote."""
-    return list({(c.number, c.quote): c for c in citations}.values())
-
-
 def _source_blocks(citation: Citation) -> Iterator[Block]:
     """Title, section, page, date, link and the quoted words, as rich text: it shows a quote exactly as it stands."""
     first, *rest = split_text(citation.quote.strip(), SECTION_CHARACTERS - 200) or [""]
-    head: list[Element] = [{"type": "text", "text": f"[{citation.number}] ", "style": {"bold": True}}]
-    address = web_address(citation.passage.chunk.document.source.url)
-    title = citation.passage.chunk.document.title or citation.passage.chunk.document.id
-    head.append({"type": "link", "url": address, "text": title} if address else {"type": "text", "text": title})
-    if details := place_of(citation):
-        head.append({"type": "text", "text": f" · {details}"})
-    yield rich_text({"type": "rich_text_section", "elements": head}, quoted(first))
+    document = citation.passage.chunk.document
+    number: Element = {"type": "text", "text": f"[{citation.number}] ", "style": {"bold": True}}
+    title = _titled(document.title or document.id, web_address(document.source.url))
+    yield _rich_text(_rich_section(number, title, *_after(_place_of(citation.passage))), _quoted(first))
     for piece in rest:
-        yield rich_text(quoted(piece))
+        yield _rich_text(_quoted(piece))
 
 
-def place_of(citation: Citation) -> str:
-    """Where in its document a citation stands, and from when the document is."""
-    chunk = citation.passage.chunk
+def _place_of(passage: Passage) -> str:
+    """Where in its document a passage stands, and from when the document is."""
+    chunk = passage.chunk
     source = chunk.document.source
     section = chunk.headings[-1] if chunk.headings and chunk.headings[-1] != chunk.document.title else ""
     page = f"page {chunk.page}" if chunk.page else ""
     return " · ".join(p for p in (section, page, source.publisher or "", source.published or "") if p)
 
 
-def quoted(text: str) -> Element:
+def _titled(title: str, address: str) -> Element:
+    return {"type": "link", "url": address, "text": title} if address else {"type": "text", "text": title}
+
+
+def _after(place: str) -> list[Element]:
+    return [{"type": "text", "text": f" · {place}"}] if place else []
+
+
+def _quoted(text: str) -> Element:
     return {"type": "rich_text_quote", "elements": [{"type": "text", "text": text or " "}]}
 
 
-def rich_text(*elements: Element) -> Block:
+def _rich_section(*elements: Element) -> Element:
+    return {"type": "rich_text_section", "elements": list(elements)}
+
+
+def _rich_text(*elements: Element) -> Block:
     return {"type": "rich_text", "elements": list(elements)}
 
 
@@ -236,3 +242,81 @@ def _text_of(block: Block) -> str:
 def _rich(block: Element) -> str:
     parts = ("".join(element["text"] for element in part["elements"]) for part in block["elements"])
     return "\n".join(f"    {text}" if number else text for number, text in enumerate(parts))
+
+
+def excerpts_of(answer: Answer) -> tuple[Excerpt, ...]:
+    """The cited passages, by number; for a refusal the nearest ones, which have no number (0)."""
+    if not answer.citations:
+        return tuple(_excerpt(0, passage, ()) for passage in answer.passages[:3])
+    by_number: dict[int, list[Citation]] = {}
+    for citation in answer.citations:
+        by_number.setdefault(citation.number, []).append(citation)
+    return tuple(_excerpt(n, cited[0].passage, [c.quote for c in cited]) for n, cited in sorted(by_number.items()))
+
+
+def _excerpt(number: int, passage: Passage, quotes: Sequence[str]) -> Excerpt:
+    document = passage.chunk.document
+    return Excerpt(
+        number=number,
+        title=document.title,
+        place=_place_of(passage),
+        url=web_address(document.source.url),
+        published=document.source.published or "",
+        quotes=tuple(dict.fromkeys(quotes)),
+        text=passage.chunk.text,
+    )
+
+
+def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
+    """The modal: each passage with what was quoted from it. What a modal cannot hold is said in it."""
+    blocks: list[Block] = []
+    size = 0
+    for position, excerpt in enumerate(answer.excerpts):
+        more = list(_excerpt_blocks(excerpt))
+        size += sum(len(str(block)) for block in more)
+        if len(blocks) + len(more) >= _VIEW_BLOCKS or size > _VIEW_CHARACTERS:
+            left = len(answer.excerpts) - position
+            blocks += literal(f"{left} more passages do not fit here; the answer's sources name them.")[0]
+            break
+        blocks += more
+    blocks = blocks or [*literal("No passage was found for this question.")[0]]
+    return {"type": "modal", "title": plain_text("Evidence"), "close": plain_text("Close"), "blocks": blocks}
+
+
+def _excerpt_blocks(excerpt: Excerpt) -> Iterator[Block]:
+    number = {"type": "text", "text": f"[{excerpt.number}] " if excerpt.number else "Nearest: "}
+    title = _titled(excerpt.title or excerpt.url or "Untitled", excerpt.url) | {"style": {"bold": True}}
+    yield _rich_text(_rich_section(number, title, *_after(excerpt.place)))
+    for quote in excerpt.quotes:
+        yield from (_rich_text(_quoted(piece)) for piece in split_text(quote.strip(), SECTION_CHARACTERS))
+    yield from literal(excerpt.text.strip())[0]
+    yield {"type": "divider"}
+
+
+def reason_view(answer_id: str) -> dict[str, Any]:
+    """The modal that asks why an answer did not help; both of its questions may be left open."""
+    options = [{"text": plain_text(reason), "value": reason} for reason in REASONS]
+    asked: dict[str, tuple[str, Element]] = {
+        "choice": ("The answer", {"type": "radio_buttons", "options": options}),
+        "words": ("In your words", {"type": "plain_text_input", "multiline": True, "max_length": 1000}),
+    }
+    return {
+        "type": "modal",
+        "callback_id": REASON,
+        "private_metadata": answer_id,
+        "title": plain_text("What was wrong?"),
+        "submit": plain_text("Send"),
+        "close": plain_text("Skip"),
+        "blocks": [
+            {"type": "input", "block_id": name, "optional": True, "label": plain_text(label), "element": element | {"action_id": name}}
+            for name, (label, element) in asked.items()
+        ],
+    }
+
+
+def reason_given(view: Mapping[str, Any]) -> str:
+    """What was chosen and written in the modal; empty where nothing was."""
+    values = (view.get("state") or {}).get("values") or {}
+    chosen = ((values.get("choice") or {}).get("choice") or {}).get("selected_option") or {}
+    written = ((values.get("words") or {}).get("words") or {}).get("value") or ""
+    return ": ".join(text for text in (str(chosen.get("value") or ""), str(written).strip()) if text)

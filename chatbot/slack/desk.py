@@ -13,13 +13,13 @@ from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
 from chatbot.feedback import FeedbackStore
 from chatbot.slack.blocks import literal
-from chatbot.slack.delivery import respond, retries, seconds_to_wait
 from chatbot.slack.events import Asked, Identity
-from chatbot.slack.journal import described, failed, log, quiet_logger, slack_code
+from chatbot.slack.journal import described, failed, log, slack_code
 from chatbot.slack.memory import NOTICE
 from chatbot.slack.queueing import Rush, Turns, WorkQueue
 from chatbot.slack.settings import SlackSettings, Tokens
 from chatbot.slack.state import LEASE, SlackState
+from chatbot.slack.web import respond, seconds_to_wait, slack_client
 from ingest import Place
 
 if TYPE_CHECKING:
@@ -175,18 +175,6 @@ def _noted(what: str) -> Iterator[None]:
         failed(what, error)
 
 
-def slack_client(settings: SlackSettings, token: str, *, patient: bool) -> "WebClient":
-    from slack_sdk import WebClient
-
-    return WebClient(
-        token=token,
-        base_url=settings.api_url,
-        logger=quiet_logger(),
-        retry_handlers=retries() if patient else [],
-        timeout=30 if patient else 5,
-    )
-
-
 def tell(desk: Desk, asked: Asked, text: str, *, only_who_asked: bool = False) -> None:
     """Have a sentence of our own sent to the thread that asked, without the caller waiting for it.
 
@@ -224,14 +212,10 @@ def _send_notice(desk: Desk, asked: Asked, text: str, only_who_asked: bool, trie
 
 def show_status(desk: Desk, asked: Asked, text: str) -> None:
     """Show beside a thread what is being done, if Slack takes it at once."""
-
-    def show() -> None:
-        try:
-            desk.hasty.assistant_threads_setStatus(channel_id=asked.channel, thread_ts=asked.thread, status=text)
-        except Exception as error:
-            log.info("no status shown: %s", described(error))
-
-    desk.notices.offer(show)
+    try:
+        desk.hasty.assistant_threads_setStatus(channel_id=asked.channel, thread_ts=asked.thread, status=text)
+    except Exception as error:
+        log.info("no status shown: %s", described(error))
 
 
 def check_ending(desk: Desk, error: BaseException) -> bool:

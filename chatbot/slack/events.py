@@ -83,7 +83,6 @@ _NEEDED = {
     "app_mention": ("event.channel", "event.ts"),
     "message": ("event.channel", "event.ts"),
     "reaction_added": ("event.reaction", "event.item.type"),
-    "assistant_thread_started": ("event.assistant_thread.channel_id", "event.assistant_thread.thread_ts"),
     "slash_command": ("trigger_id", "channel_id", "user_id"),
     "agent_session_stopped": ("event.channel", "event.thread_ts"),
     "message_action": ("trigger_id", "channel.id", "user.id", "message.ts"),
@@ -114,11 +113,6 @@ def event_key(body: Payload) -> str:
     """What names an event or a press of a button, the same each time that it comes; empty where nothing does."""
     event_id, trigger_id = body.get("event_id"), body.get("trigger_id")
     return f"event:{event_id}" if event_id else f"press:{trigger_id}" if trigger_id else ""
-
-
-def is_for_us(tokens: Any, me: Identity) -> bool:
-    """Whether the tokens of a `tokens_revoked` event are the app's own."""
-    return isinstance(tokens, Mapping) and me.user in (tokens.get("bot") or ())
 
 
 def written_by_person(event: Payload, me: Identity) -> bool:
@@ -199,15 +193,6 @@ def _files(message: Payload) -> tuple[SharedFile, ...]:
 def question_in(text: str, me: Identity) -> str:
     """A message's text as its writer meant it, without the mention of the bot."""
     return plain(re.sub(rf"<@{re.escape(me.user)}(?:\|[^>]*)?>", "", text)).strip()
-
-
-def mentions(text: str, user: str) -> bool:
-    return re.search(rf"<@{re.escape(user)}(?:\||>)", text) is not None
-
-
-def speaks_to_others(text: str, me: Identity) -> bool:
-    """Whether a message mentions people, and the bot is not among them."""
-    return "<@" in text and not mentions(text, me.user)
 
 
 def is_question(text: str) -> bool:

@@ -1,37 +1,47 @@
-"""The Slack app: which event, command, shortcut or button goes where.
+"""The Slack app: what becomes of an event, a command, a shortcut or a press of a button: answered once, told why not, or left alone.
 
 An event is noted in the store before it is acknowledged, so that none is lost with the process; answering comes later.
 """
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import ReaderError
 from chatbot.feedback import Feedback
-from chatbot.slack import events
-from chatbot.slack.answering import FAILED
-from chatbot.slack.blocks import EVIDENCE, FEEDBACK, PAGE, SHARE, shared_by
-from chatbot.slack.delivery import respond
-from chatbot.slack.desk import Desk, check_ending, tell
-from chatbot.slack.events import Asked
-from chatbot.slack.evidence import REASON, evidence_view, reason_given, reason_view
-from chatbot.slack.intake import (
-    BUSY,
-    NO_QUESTION,
-    NOT_HERE,
-    NOT_YOURS,
-    many,
-    queued,
-    refusal_of,
-    take,
-    take_mention,
-    take_message,
-    take_reaction,
-    take_stop,
+from chatbot.slack.answering import FAILED, answer_question
+from chatbot.slack.blocks import (
+    EVIDENCE,
+    FEEDBACK,
+    PAGE,
+    REASON,
+    SHARE,
+    evidence_view,
+    reason_given,
+    reason_view,
+    shared_by,
+)
+from chatbot.slack.desk import Desk, check_ending, show_status, tell
+from chatbot.slack.events import (
+    STOP_REACTIONS,
+    Asked,
+    Payload,
+    asked_by_command,
+    asked_by_shortcut,
+    asked_in_message,
+    event_key,
+    is_courtesy,
+    is_question,
+    says_stop,
+    team_of_user,
+    written_by_person,
 )
 from chatbot.slack.journal import described, failed, log, quiet_logger
-from chatbot.slack.state import KeptAnswer
+from chatbot.slack.state import KeptAnswer, Work
+from chatbot.slack.web import respond
 
 if TYPE_CHECKING:
     from slack_bolt import App, BoltResponse
@@ -39,23 +49,30 @@ if TYPE_CHECKING:
 
 COMMAND = "/wattwise"
 SHORTCUT = "wattwise_answer_this"
-GREETING = "Ask me which hardware should train or serve your model. I answer from documents and show their exact words."
-THANKS = "Thank you, your vote is stored with the question and the answer."
-NOT_DONE = "Something went wrong on my side. Please try again; the reference for whoever runs me is {}."
-TOO_OLD = "This answer is no longer kept: ask again to vote on it, to share it, or to see its evidence."
-SEARCHING = "Searching the sources…"
-AHEAD = " {} questions come before yours."
 PROMPTS = (
     ("The frugal choice", "Which instance has the lowest footprint for training?"),
     ("Compare two chips", "Trainium or Inferentia?"),
     ("Look up a number", "How much accelerator memory does a trn1.32xlarge have?"),
 )
-Payload = Mapping[str, Any]
+BUSY = "I have more questions waiting than I can take. Please ask again in a minute."
+SILENCED = "I will leave this thread alone. Mention me to ask again."
+NOT_HERE = "I do not answer in this channel. Write to me directly, or ask whoever runs me to allow this channel."
+NOT_YOU = "I answer only the people that whoever runs me has named. Ask them to add you to one of their user groups."
+NOT_YOURS = "I answer only people of the workspace that I belong to. Ask whoever runs me to allow yours."
+NO_QUESTION = "Write your question with the mention, for example: Which instance has the lowest footprint for training?"
+TOO_SOON = "You have asked as often as I may answer in a minute. Please ask again in {} s."
+TOO_LONG = "Your question has {} characters, and I read at most {}. Please ask something shorter."
+QUEUED = "has {} questions to answer before yours…"
+SEARCHING = "Searching the sources…"
+AHEAD = " {} questions come before yours."
+THANKS = "Thank you, your vote is stored with the question and the answer."
+NOT_DONE = "Something went wrong on my side. Please try again; the reference for whoever runs me is {}."
+TOO_OLD = "This answer is no longer kept: ask again to vote on it, to share it, or to see its evidence."
 
 
 def slack_app(desk: Desk, signing_secret: str) -> "App":
     """The app with all its listeners."""
-    from slack_bolt import App
+    from slack_bolt import App, BoltResponse
 
     def noted(next: Callable[[], None]) -> None:
         desk.rush.noted()
@@ -67,6 +84,11 @@ def slack_app(desk: Desk, signing_secret: str) -> "App":
             take_event(desk, event, body)
         next()
 
+    def failure(error: Exception, body: dict[str, Any]) -> "BoltResponse":
+        _tell_failure(desk, error, body)
+        # Whoever waits has been told: Slack need not send it again.
+        return BoltResponse(status=200)
+
     app = App(
         before_authorize=noted,
         client=desk.client,
@@ -77,51 +99,164 @@ def slack_app(desk: Desk, signing_secret: str) -> "App":
         signing_secret=signing_secret,
         token_verification_enabled=True,
     )
-    app.error(_failure(desk))
+    app.error(failure)
     app.middleware(taken)
     # Every event has been dealt with by then; what is left is to acknowledge it, so that Slack does not send it again.
-    app.event(re.compile(".*"))(_acknowledged)
-    _add_command(app, desk)
-    _add_shortcut(app, desk)
-    _add_buttons(app, desk)
+    app.event(re.compile(".*"))(lambda: None)
+    app.command(COMMAND)(_listener(_take_command, desk))
+    app.shortcut({"type": "message_action", "callback_id": SHORTCUT})(_listener(_take_shortcut, desk))
+    for action, use in ((FEEDBACK, _vote), (EVIDENCE, _show_evidence), (SHARE, _share)):
+        app.action(action)(_listener(_take_press, desk, use))
+    # A button that is a link is acknowledged like any other.
+    app.action(PAGE)(_listener(lambda ack, body: ack()))
+    app.view(REASON)(_listener(_take_reason, desk))
     return app
 
 
-def _acknowledged() -> None:
-    """By Bolt, before this is called."""
+def _listener(take: Callable[..., None], *first: object) -> "Callable[[Ack, dict[str, Any]], None]":
+    """Bolt gives a listener what its parameters' names ask for."""
+
+    def listener(ack: "Ack", body: dict[str, Any]) -> None:
+        take(*first, ack, body)
+
+    return listener
 
 
-def _failure(desk: Desk) -> "Callable[[Exception, dict[str, Any]], BoltResponse]":
-    from slack_bolt import BoltResponse
-
-    def failure(error: Exception, body: dict[str, Any]) -> BoltResponse:
-        reference = failed("an event was not taken", error)
-        check_ending(desk, error)
-        event = body.get("event") or {}
-        waits = event.get("type") == "app_mention" or event.get("channel_type") == "im"
-        if waits and events.written_by_person(event, desk.me):
-            tell(desk, events.asked_in_message(event, body, desk.me), FAILED.format(reference))
-        elif body.get("type") == "block_actions" and desk.settings.allows((place := _place_of_button(body)).channel):
-            tell(desk, place, NOT_DONE.format(reference), only_who_asked=True)
-        # Whoever waits has been told: Slack need not send it again.
-        return BoltResponse(status=200)
-
-    return failure
+def _tell_failure(desk: Desk, error: Exception, body: Payload) -> None:
+    reference = failed("an event was not taken", error)
+    check_ending(desk, error)
+    event = body.get("event") or {}
+    waits = event.get("type") == "app_mention" or event.get("channel_type") == "im"
+    if waits and written_by_person(event, desk.me):
+        tell(desk, asked_in_message(event, body, desk.me), FAILED.format(reference))
+    elif body.get("type") == "block_actions" and desk.settings.allows((place := _place_of_button(body)).channel):
+        tell(desk, place, NOT_DONE.format(reference), only_who_asked=True)
 
 
-def _started(desk: Desk, event: Payload, body: Payload) -> None:
-    """The surface of before `agent_view`: a thread that Slack opens, with its own event."""
-    if not desk.state.claim(events.event_key(body)):
+# Messages
+
+
+def _take_message(desk: Desk, event: Payload, body: Payload) -> None:
+    """A mention; in a direct message every message; in a channel those of a thread that is followed since it has a mention."""
+    if not written_by_person(event, desk.me):
         return
-    thread = event["assistant_thread"]
-    asked = Asked("", "", thread["channel_id"], thread["thread_ts"], "", thread.get("user_id", ""), "")
-    tell(desk, asked, GREETING)
-    _suggest(desk, thread["channel_id"], thread["thread_ts"])
+    asked = asked_in_message(event, body, desk.me)
+    if event["type"] == "message" and not asked.direct:
+        asked = replace(asked, overheard=True)
+        if not _in_followed_thread(desk, event, asked, body):
+            return
+    if not _first(desk, asked, body):
+        return
+    if not desk.settings.allows(asked.channel):
+        tell(desk, asked, NOT_HERE, only_who_asked=True)
+    elif says_stop(asked.text) and not asked.files:
+        _silence(desk, replace(asked, overheard=False))
+    elif asked.overheard:
+        _take(desk, asked)
+    else:
+        desk.state.follow(asked.channel, asked.thread)
+        _take(desk, asked)
+        for early, its_body in desk.early.behind(asked):
+            if _first(desk, early, its_body):
+                _take(desk, early)
+
+
+def _in_followed_thread(desk: Desk, event: Payload, asked: Asked, body: Payload) -> bool:
+    """Only what asks. Not what is said to others, nor with a mention of the bot: that comes as an event of its own."""
+    is_for_all = (
+        bool(event.get("thread_ts") and asked.text)
+        and (says_stop(asked.text) or (is_question(asked.text) and not is_courtesy(asked.text)))
+        and "<@" not in str(event.get("text") or "")
+        and desk.settings.allows(asked.channel)
+    )
+    if not is_for_all:
+        return False
+    state = desk.state.thread_state(asked.channel, asked.thread)
+    if not state:
+        desk.early.note(asked, body)
+    return state == "followed"
+
+
+def _take_reaction(desk: Desk, event: Payload, body: Payload) -> None:
+    """A stop sign on one of our messages, or on the message a thread began with."""
+    item = event["item"]
+    if event["reaction"] not in STOP_REACTIONS or item["type"] != "message" or event.get("user") == desk.me.user:
+        return
+    channel, ts = str(item.get("channel", "")), str(item.get("ts", ""))
+    thread = desk.state.thread_of(channel, ts)
+    if thread and desk.state.thread_state(channel, thread) == "followed" and desk.state.claim(event_key(body)):
+        _silence(desk, Asked("", "", channel, thread, ts, str(event.get("user", "")), ""))
+
+
+def _take_stop(desk: Desk, event: Payload, body: Payload) -> None:
+    """A press of Slack's own stop button: what is being answered in the thread ends; the next question is answered again."""
+    desk.state.stop(str(event["channel"]), str(event["thread_ts"]))
+
+
+def _silence(desk: Desk, asked: Asked) -> None:
+    desk.state.silence(asked.channel, asked.thread)
+    tell(desk, asked, SILENCED)
+
+
+def _first(desk: Desk, asked: Asked, body: Payload) -> bool:
+    """Whether neither this event nor another one about the same message was taken before, here or by another worker."""
+    return desk.state.claim(event_key(body), asked.key)
+
+
+def _take(desk: Desk, asked: Asked) -> None:
+    """Put a question on the queue, or say why not."""
+    ahead = desk.answers.ahead()
+    if refusal := _refusal_of(desk, asked):
+        tell(desk, asked, refusal, only_who_asked=not asked.direct)
+    elif not _queued(desk, asked):
+        tell(desk, asked, BUSY)
+    elif _many(desk, ahead) and not asked.overheard:
+        desk.notices.offer(partial(show_status, desk, asked, QUEUED.format(ahead)))
+
+
+def _many(desk: Desk, ahead: int) -> bool:
+    """Whether so many questions come before another that its asker is told."""
+    return ahead > 2 * desk.settings.workers
+
+
+def _queued(desk: Desk, asked: Asked) -> bool:
+    """Take a question on; False when the queue is full."""
+    desk.state.begin(asked)
+    if desk.answers.offer(partial(answer_question, desk, Work(asked))):
+        return True
+    desk.state.finish(asked.key)
+    return False
+
+
+def _refusal_of(desk: Desk, asked: Asked) -> str:
+    """Why a question is not answered, in a sentence for who asked; empty when it is."""
+    longest = desk.settings.longest_question
+    if asked.foreign and asked.team not in desk.settings.teams:
+        return NOT_YOURS
+    if not desk.members.include(asked.user):
+        return NOT_YOU
+    if not asked.text and not asked.files:
+        return NO_QUESTION
+    if len(asked.text) > longest:
+        return TOO_LONG.format(len(asked.text), longest)
+    seconds = desk.state.wait_for(asked.user, desk.settings.per_minute)
+    return TOO_SOON.format(ceil(seconds)) if seconds else ""
+
+
+# The app's place in Slack
 
 
 def _opened(desk: Desk, event: Payload, body: Payload) -> None:
     if event.get("tab") == "messages":
-        _suggest(desk, str(event.get("channel", "")))
+        desk.notices.offer(partial(_suggest, desk, str(event.get("channel", ""))))
+
+
+def _suggest(desk: Desk, channel: str) -> None:
+    prompts = [{"title": title, "message": message} for title, message in PROMPTS]
+    try:
+        desk.hasty.assistant_threads_setSuggestedPrompts(channel_id=channel, title="Try one of these", prompts=prompts)
+    except Exception as error:
+        log.info("no prompts shown: %s", described(error))
 
 
 def _uninstalled(desk: Desk, event: Payload, body: Payload) -> None:
@@ -129,46 +264,31 @@ def _uninstalled(desk: Desk, event: Payload, body: Payload) -> None:
 
 
 def _revoked(desk: Desk, event: Payload, body: Payload) -> None:
-    if events.is_for_us(event.get("tokens"), desk.me):
+    tokens = event.get("tokens")
+    if isinstance(tokens, Mapping) and desk.me.user in (tokens.get("bot") or ()):
         desk.ending.because("tokens_revoked")
 
 
 _EVENTS: Mapping[str, Callable[[Desk, Payload, Payload], None]] = {
-    "app_mention": take_mention,
-    "message": take_message,
-    "reaction_added": take_reaction,
-    "agent_session_stopped": take_stop,
+    "app_mention": _take_message,
+    "message": _take_message,
+    "reaction_added": _take_reaction,
+    "agent_session_stopped": _take_stop,
     "app_home_opened": _opened,
-    "assistant_thread_started": _started,
     "app_uninstalled": _uninstalled,
     "tokens_revoked": _revoked,
 }
 
 
-def _suggest(desk: Desk, channel: str, thread: str | None = None) -> None:
-    """Show first questions. `agent_view` wants them without a thread, the older surface with it."""
-
-    def send() -> None:
-        prompts = [{"title": title, "message": message} for title, message in PROMPTS]
-        try:
-            desk.hasty.assistant_threads_setSuggestedPrompts(
-                channel_id=channel, thread_ts=thread, title="Try one of these", prompts=prompts
-            )
-        except Exception as error:
-            log.info("no prompts shown: %s", described(error))
-
-    desk.notices.offer(send)
+# Commands, shortcuts, buttons
 
 
-def _add_command(app: "App", desk: Desk) -> None:
-    def command(ack: "Ack", body: dict[str, Any]) -> None:
-        try:
-            ack(_of_command(desk, events.asked_by_command(body, desk.me)))
-        except ReaderError as error:
-            # The store is locked, full or damaged: that takes no more than a second, and Slack waits for three.
-            ack(FAILED.format(failed("a command was not taken", error)))
-
-    app.command(COMMAND)(command)
+def _take_command(desk: Desk, ack: "Ack", body: Payload) -> None:
+    try:
+        ack(_of_command(desk, asked_by_command(body, desk.me)))
+    except ReaderError as error:
+        # The store is locked, full or damaged: that takes no more than a second, and Slack waits for three.
+        ack(FAILED.format(failed("a command was not taken", error)))
 
 
 def _of_command(desk: Desk, asked: Asked) -> str:
@@ -179,86 +299,69 @@ def _of_command(desk: Desk, asked: Asked) -> str:
         return NOT_HERE
     if not desk.state.claim(asked.key):
         return ""
-    if refusal := refusal_of(desk, asked):
+    if refusal := _refusal_of(desk, asked):
         return refusal
     ahead = desk.answers.ahead()
-    if not queued(desk, asked):
+    if not _queued(desk, asked):
         return BUSY
-    return SEARCHING + (AHEAD.format(ahead) if many(desk, ahead) else "")
+    return SEARCHING + (AHEAD.format(ahead) if _many(desk, ahead) else "")
 
 
-def _add_shortcut(app: "App", desk: Desk) -> None:
-    def shortcut(ack: "Ack", body: dict[str, Any]) -> None:
-        ack()
-        asked = events.asked_by_shortcut(body, desk.me)
-        if not desk.settings.allows(asked.channel):
-            tell(desk, asked, NOT_HERE, only_who_asked=True)
-        elif desk.state.claim(asked.key):
-            desk.state.follow(asked.channel, asked.thread)
-            take(desk, asked)
-
-    app.shortcut({"type": "message_action", "callback_id": SHORTCUT})(shortcut)
-
-
-def _add_buttons(app: "App", desk: Desk) -> None:
-    def pressed(
-        use: Callable[[Payload, KeptAnswer, str], None],
-    ) -> "Callable[[Ack, dict[str, Any], dict[str, Any]], None]":
-        """A listener that hands on the answer that a button belongs to, or says that it is no longer kept."""
-
-        def listener(ack: "Ack", body: dict[str, Any], action: dict[str, Any]) -> None:
-            ack()
-            if not desk.state.claim(events.event_key(body)):
-                return
-            value, place = str(action.get("value", "")), _place_of_button(body)
-            if place.team not in ("", desk.me.team, *desk.settings.teams):
-                tell(desk, place, NOT_YOURS, only_who_asked=True)
-            elif (kept := desk.state.kept(value.lstrip("+-"))) is None:
-                tell(desk, place, TOO_OLD, only_who_asked=True)
-            else:
-                use(body, kept, value)
-
-        return listener
-
-    def vote(body: Payload, kept: KeptAnswer, value: str) -> None:
-        user = body["user"]["id"]
-        desk.feedback.add(_vote(kept, user, helpful=value.startswith("+")))
-        tell(desk, _place_of_button(body), THANKS, only_who_asked=True)
-        if value.startswith("-"):
-            desk.hasty.views_open(trigger_id=body["trigger_id"], view=reason_view(kept.id))
-
-    def reason(ack: "Ack", body: dict[str, Any], view: dict[str, Any]) -> None:
-        ack()
-        kept = desk.state.kept(str(view.get("private_metadata", "")))
-        if kept and (given := reason_given(view)):
-            desk.feedback.add(_vote(kept, body["user"]["id"], helpful=False, comment=given))
-
-    def evidence(body: Payload, kept: KeptAnswer, value: str) -> None:
-        desk.hasty.views_open(trigger_id=body["trigger_id"], view=evidence_view(kept))
-
-    def share(body: Payload, kept: KeptAnswer, value: str) -> None:
-        reply, address = desk.state.reply(kept.id), str(body.get("response_url") or "")
-        if reply is None or not address:
-            tell(desk, _place_of_button(body), TOO_OLD, only_who_asked=True)
-            return
-        # An address takes five messages.
-        for message in (shared_by(body["user"]["id"], kept.question), *reply.messages)[:5]:
-            respond(address, message, for_all=True)
-
-    app.action(FEEDBACK)(pressed(vote))
-    app.action(EVIDENCE)(pressed(evidence))
-    app.action(SHARE)(pressed(share))
-    app.action(PAGE)(_link_opened)
-    app.view(REASON)(reason)
-
-
-def _link_opened(ack: "Ack") -> None:
-    """A button that is a link is acknowledged like any other."""
+def _take_shortcut(desk: Desk, ack: "Ack", body: Payload) -> None:
     ack()
+    asked = asked_by_shortcut(body, desk.me)
+    if not desk.settings.allows(asked.channel):
+        tell(desk, asked, NOT_HERE, only_who_asked=True)
+    elif desk.state.claim(asked.key):
+        desk.state.follow(asked.channel, asked.thread)
+        _take(desk, asked)
 
 
-def _vote(kept: KeptAnswer, user: str, *, helpful: bool, comment: str = "") -> Feedback:
-    return Feedback("slack", kept.id, user, helpful, comment, kept.question, kept.text, kept.model, kept.generation)
+def _take_press(desk: Desk, use: Callable[[Desk, Payload, KeptAnswer, str], None], ack: "Ack", body: Payload) -> None:
+    """Hand on the answer that a button belongs to, or say that it is no longer kept."""
+    ack()
+    if not desk.state.claim(event_key(body)):
+        return
+    value, place = str(body["actions"][0].get("value", "")), _place_of_button(body)
+    if place.team not in ("", desk.me.team, *desk.settings.teams):
+        tell(desk, place, NOT_YOURS, only_who_asked=True)
+    elif (kept := desk.state.kept(value.lstrip("+-"))) is None:
+        tell(desk, place, TOO_OLD, only_who_asked=True)
+    else:
+        use(desk, body, kept, value)
+
+
+def _vote(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
+    desk.feedback.add(_feedback(kept, body, helpful=value.startswith("+")))
+    tell(desk, _place_of_button(body), THANKS, only_who_asked=True)
+    if value.startswith("-"):
+        desk.hasty.views_open(trigger_id=body["trigger_id"], view=reason_view(kept.id))
+
+
+def _take_reason(desk: Desk, ack: "Ack", body: Payload) -> None:
+    ack()
+    kept = desk.state.kept(str(body["view"].get("private_metadata", "")))
+    if kept and (given := reason_given(body["view"])):
+        desk.feedback.add(_feedback(kept, body, helpful=False, comment=given))
+
+
+def _show_evidence(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
+    desk.hasty.views_open(trigger_id=body["trigger_id"], view=evidence_view(kept))
+
+
+def _share(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
+    reply, address = desk.state.reply(kept.id), str(body.get("response_url") or "")
+    if reply is None or not address:
+        tell(desk, _place_of_button(body), TOO_OLD, only_who_asked=True)
+        return
+    # An address takes five messages.
+    for message in (shared_by(body["user"]["id"], kept.question), *reply.messages)[:5]:
+        respond(address, message, for_all=True)
+
+
+def _feedback(kept: KeptAnswer, body: Payload, *, helpful: bool, comment: str = "") -> Feedback:
+    about = (kept.question, kept.text, kept.model, kept.generation)
+    return Feedback("slack", kept.id, body["user"]["id"], helpful, comment, *about)
 
 
 def _place_of_button(body: Payload) -> Asked:
@@ -266,5 +369,5 @@ def _place_of_button(body: Payload) -> Asked:
     container = body.get("container") or {}
     channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or ""
     thread = message.get("thread_ts") or container.get("thread_ts") or ""
-    user, team, address = str(body["user"]["id"]), events.team_of_user(body), str(body.get("response_url") or "")
+    user, team, address = str(body["user"]["id"]), team_of_user(body), str(body.get("response_url") or "")
     return Asked("", "", str(channel), str(thread), "", user, team, address)

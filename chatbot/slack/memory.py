@@ -1,5 +1,6 @@
 """The thread is the memory: its messages, from the newest end, as the turns of a conversation."""
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from chatbot.answer import Turn
@@ -49,28 +50,14 @@ def messages_after(asked: Asked, client: "WebClient") -> list[Payload]:
     return [message for message in found if str(message.get("ts", "")) > asked.ts]
 
 
-def _messages(
-    asked: Asked, client: "WebClient", *, pages: int = _MOST_PAGES, **bounds: str
-) -> tuple[list[Payload], bool]:
+def _messages(asked: Asked, client: "WebClient", *, pages: int = _MOST_PAGES, **bounds: str) -> tuple[list[Payload], bool]:
     """The messages of a thread within bounds, and whether these are all."""
-    found: list[Payload] = []
-    cursor = ""
-    for _ in range(pages):
-        page = client.conversations_replies(
-            channel=asked.channel,
-            ts=asked.thread,
-            inclusive=True,
-            limit=_PAGE,
-            cursor=cursor or None,
-            include_all_metadata=True,
-            **bounds,
-        )
-        found += page.get("messages") or []
-        following = str((page.get("response_metadata") or {}).get("next_cursor") or "")
-        if following in ("", cursor):
-            return found, True
-        cursor = following
-    return found, False
+    response = client.conversations_replies(
+        channel=asked.channel, ts=asked.thread, inclusive=True, limit=_PAGE, include_all_metadata=True, **bounds
+    )
+    # The SDK goes from page to page by itself.
+    found = [message for page in islice(response, pages) for message in page.get("messages") or []]
+    return found, not (response.get("response_metadata") or {}).get("next_cursor")
 
 
 def _add(message: Payload, turns: list[Turn], me: Identity, state: SlackState) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +23,8 @@ _FENCE = re.compile(r"^```.*$", re.MULTILINE)
 _CUTS = ("\n\n", "\n", ". ", " ")
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of cells, the header first, each cell in Markdown."""
-
-    rows: tuple[tuple[str, ...], ...]
-
-
+# Rows of cells, the header first, each cell in Markdown.
+Table = tuple[tuple[str, ...], ...]
 Part = str | Table
 
 
@@ -45,10 +39,10 @@ def parts_of(answer: Answer) -> list[Part]:
     parts: list[Part] = [found.lead]
     if options:
         # Slack takes one table a message.
-        parts += [Table((("", *found.options), *options)), *(f"- **{side.name}**: {side.said}" for side in found.sides)]
+        parts += [(("", *found.options), *options), *(f"- **{side.name}**: {side.said}" for side in found.sides)]
         parts.append(f"In common: {' · '.join(found.common)}" if found.common else "")
     else:
-        parts.append(Table((("", "What the sources say"), *((side.name, side.said) for side in found.sides))))
+        parts.append((("", "What the sources say"), *((side.name, side.said) for side in found.sides)))
     return [part for part in parts if part]
 
 
@@ -63,7 +57,7 @@ def _with_tables(text: str) -> list[Part]:
     position = 0
     for number, token in enumerate(tokens):
         if token.type == "table_open" and token.level == 0 and token.map:
-            found += ["\n".join(lines[position : token.map[0]]).strip(), Table(tuple(_rows(tokens[number:])))]
+            found += ["\n".join(lines[position : token.map[0]]).strip(), tuple(_rows(tokens[number:]))]
             position = token.map[1]
     return [part for part in (*found, "\n".join(lines[position:]).strip()) if part]
 

@@ -1,19 +1,19 @@
 """The two ways that Slack reaches the app: a WebSocket it opens to Slack (Socket Mode), or signed HTTP requests."""
 
+import hashlib
+import hmac
 import re
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedReader, RawIOBase
-from socketserver import ThreadingMixIn
-from types import FrameType
 from typing import TYPE_CHECKING, Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from chatbot.answer import ReaderError
 from chatbot.slack.answering import take_over
@@ -21,12 +21,9 @@ from chatbot.slack.desk import ENDINGS, Desk, close_desk
 from chatbot.slack.events import is_complete
 from chatbot.slack.journal import described, failed, log, quiet_logger, slack_code
 from chatbot.slack.settings import Tokens
-from chatbot.slack.signature import fault_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
-    from _typeshed.wsgi import WSGIApplication as Application
     from slack_bolt import App, BoltRequest
     from slack_bolt.adapter.socket_mode.websocket_client import SocketModeHandler
 
@@ -47,22 +44,27 @@ _SILENCE = 8.0
 _GONE = 60.0
 # Slack itself waits three seconds for an answer.
 _ARRIVAL_SECONDS = 10.0
-_HEADERS = {
-    "CONTENT_TYPE": "content-type",
-    "HTTP_X_SLACK_REQUEST_TIMESTAMP": "x-slack-request-timestamp",
-    "HTTP_X_SLACK_SIGNATURE": "x-slack-signature",
-    "HTTP_X_SLACK_RETRY_NUM": "x-slack-retry-num",
-    "HTTP_X_SLACK_RETRY_REASON": "x-slack-retry-reason",
-}
+_TIMESTAMP, _SIGNATURE = "x-slack-request-timestamp", "x-slack-signature"
+_HEADERS = ("content-type", _TIMESTAMP, _SIGNATURE, "x-slack-retry-num", "x-slack-retry-reason")
+_FIVE_MINUTES = 300
+Fault = Callable[[], str]
 
 
-class EventServer(ThreadingMixIn, WSGIServer):
-    """A thread for each request, so that none waits for another's."""
+class _Refused(Exception):
+    def __init__(self, status: HTTPStatus, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class EventServer(ThreadingHTTPServer):
+    """A thread for each request, so that none waits for another's; one that has begun is answered before a stop."""
 
     daemon_threads = False
     request_queue_size = 256
-    # A request that has begun is answered before a stop.
-    block_on_close = True
+
+    def __init__(self, address: tuple[str, int], app: "App | None", signing_secret: str, fault: Fault) -> None:
+        super().__init__(address, _Request)
+        self.app, self.signing_secret, self.fault = app, signing_secret, fault
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that breaks off or sends nothing is no traceback's worth."""
@@ -70,7 +72,32 @@ class EventServer(ThreadingMixIn, WSGIServer):
         log.info("a connection was dropped: %s", described(error) if error else "")
 
 
-class _Request(WSGIRequestHandler):
+def event_server(
+    app: "App | None",
+    signing_secret: str,
+    host: str,
+    port: int,
+    fault: Fault = lambda: "",
+    remedy: str = "--port or WATTWISE_SLACK_PORT",
+) -> EventServer:
+    """A server that hands the app what Slack has signed, and beside it says at /health why the process does not do its work.
+
+    Without an app there is /health alone. Port 0 takes any free one. ReaderError when it cannot listen.
+    """
+    try:
+        return EventServer((host, port), app, signing_secret, fault)
+    except OSError as error:
+        raise ReaderError(
+            f"Cannot listen on {host}:{port} ({error.strerror}). Give another port with {remedy}."
+        ) from error
+
+
+class _Request(BaseHTTPRequestHandler):
+    """Whoever is not Slack gets a status and no word."""
+
+    server: EventServer
+    error_message_format = ""
+
     def setup(self) -> None:
         super().setup()
         self.rfile.close()
@@ -78,6 +105,66 @@ class _Request(WSGIRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """A request's address may carry what is not for a log."""
+
+    def do_GET(self) -> None:
+        if self.path.partition("?")[0] != HEALTH:
+            self._answer(HTTPStatus.NOT_FOUND)
+            return
+        reason = self.server.fault()
+        self._answer(HTTPStatus.SERVICE_UNAVAILABLE if reason else HTTPStatus.OK, reason or "ok")
+
+    def do_POST(self) -> None:
+        try:
+            if self.server.app is None or self.path.partition("?")[0] != PATH:
+                raise _Refused(HTTPStatus.NOT_FOUND, "nothing is at its address")
+            response = self.server.app.dispatch(self._signed())
+        except _Refused as refused:
+            log.warning("a request was refused with %d: %s", refused.status, refused)
+            self._answer(refused.status)
+        except Exception as error:
+            failed("a request was not answered", error)
+            self._answer(HTTPStatus.INTERNAL_SERVER_ERROR)
+        else:
+            self._answer(response.status, response.body, response.first_headers())
+
+    def _answer(self, status: int, text: str = "", headers: Mapping[str, str] | None = None) -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in {**(headers or {}), "content-length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _signed(self) -> "BoltRequest":
+        from slack_bolt.request import BoltRequest
+
+        body = self._body()
+        headers: dict[str, str | Sequence[str]] = {n: v for n in _HEADERS if (v := ",".join(self.headers.get_all(n, ())))}
+        timestamp, signature = str(headers.get(_TIMESTAMP, "")), str(headers.get(_SIGNATURE, ""))
+        if fault := fault_of(body, timestamp, signature, secret=self.server.signing_secret, now=time.time()):
+            raise _Refused(HTTPStatus.UNAUTHORIZED, fault)
+        try:
+            request = BoltRequest(body=body.decode(), headers=headers)
+        except Exception as error:
+            # Bolt reads the body at once, and stumbles in many ways over one that is not of Slack's shape.
+            raise _Refused(HTTPStatus.BAD_REQUEST, "its body cannot be read") from error
+        if not is_complete(request.body):
+            raise _Refused(HTTPStatus.BAD_REQUEST, "it lacks a field that its kind has")
+        return request
+
+    def _body(self) -> bytes:
+        length = self.headers.get("content-length") or "0"
+        if not re.fullmatch("[0-9]{1,12}", length):
+            raise _Refused(HTTPStatus.BAD_REQUEST, "its length is no number")
+        if int(length) > _MOST_BYTES:
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "it is too long")
+        try:
+            body = self.rfile.read(int(length))
+        except OSError as error:
+            raise _Refused(HTTPStatus.REQUEST_TIMEOUT, "it did not arrive in time") from error
+        if len(body) < int(length):
+            raise _Refused(HTTPStatus.BAD_REQUEST, "it broke off")
+        return body
 
 
 class _Arriving(RawIOBase):
@@ -95,110 +182,29 @@ class _Arriving(RawIOBase):
         return self._connection.recv_into(buffer)
 
 
-Fault = Callable[[], str]
+def fault_of(body: bytes, timestamp: str, signature: str, *, secret: str, now: float) -> str:
+    """Why a request does not count as Slack's, in words for a log; empty when it does.
 
-
-def event_server(app: "App", signing_secret: str, host: str, port: int, fault: Fault = lambda: "") -> EventServer:
-    """The app on a threaded server, with its health; port 0 takes any free one. ReaderError when it cannot listen."""
-    return _listening(with_health(verified(app, signing_secret), fault), host, port, "--port or WATTWISE_SLACK_PORT")
-
-
-def _listening(application: "Application", host: str, port: int, remedy: str) -> EventServer:
-    try:
-        return make_server(host, port, application, server_class=EventServer, handler_class=_Request)
-    except OSError as error:
-        raise ReaderError(
-            f"Cannot listen on {host}:{port} ({error.strerror}). Give another port with {remedy}."
-        ) from error
-
-
-class _Refused(Exception):
-    def __init__(self, status: HTTPStatus, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
-
-
-def with_health(application: "Application | None", fault: Fault) -> "Application":
-    """The application, and beside it an address that says whether the process does its work: 200, or 503 and why not."""
-
-    def either(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        if (environ.get("REQUEST_METHOD"), environ.get("PATH_INFO")) == ("GET", HEALTH):
-            reason = fault()
-            status = HTTPStatus.SERVICE_UNAVAILABLE if reason else HTTPStatus.OK
-            return _answered(start_response, status, reason or "ok")
-        if application is None:
-            return _answered(start_response, HTTPStatus.NOT_FOUND)
-        return application(environ, start_response)
-
-    return either
-
-
-def _answered(start_response: "StartResponse", status: int, text: str = "", **headers: str) -> list[bytes]:
-    body = text.encode()
-    given = [*headers.items(), ("content-length", str(len(body)))]
-    start_response(f"{status:d} {HTTPStatus(status).phrase}", given)
-    return [body]
-
-
-def verified(app: "App", signing_secret: str) -> "Application":
-    """A WSGI application that hands Bolt what Slack has signed. Whoever else asks gets a status and no word."""
-
-    def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        try:
-            response = app.dispatch(_request(environ, signing_secret))
-        except _Refused as refused:
-            log.warning("a request was refused with %d: %s", refused.status, refused)
-            return _answered(start_response, refused.status)
-        except Exception as error:
-            failed("a request was not answered", error)
-            return _answered(start_response, HTTPStatus.INTERNAL_SERVER_ERROR)
-        return _answered(start_response, response.status, response.body, **response.first_headers())
-
-    return application
-
-
-def _request(environ: "WSGIEnvironment", signing_secret: str) -> "BoltRequest":
-    from slack_bolt.request import BoltRequest
-
-    body = _body(environ)
-    headers = {name: str(environ.get(variable, "")) for variable, name in _HEADERS.items()}
-    signed = headers["x-slack-request-timestamp"], headers["x-slack-signature"]
-    if fault := fault_of(body, *signed, secret=signing_secret, now=time.time()):
-        raise _Refused(HTTPStatus.UNAUTHORIZED, fault)
-    try:
-        request = BoltRequest(body=body.decode(), headers={name: value for name, value in headers.items() if value})
-    except Exception as error:
-        # Bolt reads the body at once, and stumbles in many ways over one that is not of Slack's shape.
-        raise _Refused(HTTPStatus.BAD_REQUEST, "its body cannot be read") from error
-    if not is_complete(request.body):
-        raise _Refused(HTTPStatus.BAD_REQUEST, "it lacks a field that its kind has")
-    return request
-
-
-def _body(environ: "WSGIEnvironment") -> bytes:
-    if environ.get("REQUEST_METHOD") != "POST" or environ.get("PATH_INFO") != PATH:
-        raise _Refused(HTTPStatus.NOT_FOUND, "nothing is at its address")
-    length = environ.get("CONTENT_LENGTH") or "0"
-    if not re.fullmatch("[0-9]{1,12}", length):
-        raise _Refused(HTTPStatus.BAD_REQUEST, "its length is no number")
-    if int(length) > _MOST_BYTES:
-        raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "it is too long")
-    try:
-        body = bytes(environ["wsgi.input"].read(int(length)))
-    except OSError as error:
-        raise _Refused(HTTPStatus.REQUEST_TIMEOUT, "it did not arrive in time") from error
-    if len(body) < int(length):
-        raise _Refused(HTTPStatus.BAD_REQUEST, "it broke off")
-    return body
+    After https://docs.slack.dev/authentication/verifying-requests-from-slack/. The texts may be anything: the checks of Bolt and of
+    Slack's SDK raise where a signature is no ASCII or a timestamp too long for a number, and give no reason.
+    """
+    if not re.fullmatch("[0-9]{1,12}", timestamp) or not re.fullmatch("v0=[0-9a-f]{64}", signature):
+        return "it is not signed"
+    if abs(now - int(timestamp)) > _FIVE_MINUTES:
+        return "it was signed more than five minutes from now: set this machine's clock"
+    right = hmac.new(secret.encode(), f"v0:{timestamp}:".encode() + body, hashlib.sha256).hexdigest()
+    if hmac.compare_digest(f"v0={right}", signature):
+        return ""
+    return "its signature does not match: it is not Slack's, or SLACK_SIGNING_SECRET is not the app's"
 
 
 def serve_http(desk: Desk, app: "App", tokens: Tokens) -> None:
     """Answer signed requests until a stop signal comes, or Slack takes nothing from the app any more (ReaderError)."""
-    with keeping_house(desk) as house:
-        server = event_server(app, tokens.signing_secret, desk.settings.host, desk.settings.port, house.fault)
+    with keeping_house(desk) as fault:
+        server = event_server(app, tokens.signing_secret, desk.settings.host, desk.settings.port, fault)
         log.info("listening on http://%s:%d%s", desk.settings.host, server.server_port, PATH)
-        with server, _until_stopped(desk, server.shutdown):
-            server.serve_forever(poll_interval=0.1)
+        with _stop_signals(desk), _running(server):
+            desk.ending.asked.wait()
     close(desk, app)
 
 
@@ -211,15 +217,17 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
     handler = SocketModeHandler(
         app, tokens.app_token, logger=quiet_logger(), concurrency=_SOCKET_WORKERS, ping_interval=_PING
     )
-    stopped = threading.Event()
 
     def fault() -> str:
-        return house.fault() or ("" if handler.client.is_connected() else "not connected to Slack")
+        return house_fault() or ("" if handler.client.is_connected() else "not connected to Slack")
 
-    with keeping_house(desk) as house, _until_stopped(desk, stopped.set), _health(desk, fault):
+    with keeping_house(desk) as house_fault, _stop_signals(desk), ExitStack() as health:
+        if desk.settings.health_port:
+            where = (desk.settings.host, desk.settings.health_port)
+            health.enter_context(_running(event_server(None, "", *where, fault, "WATTWISE_SLACK_HEALTH_PORT")))
         try:
             handler.connect()  # type: ignore[no-untyped-call]
-            _watch(desk, handler, stopped)
+            _watch(desk, handler)
         except SlackApiError as error:
             raise ReaderError(
                 f"Slack does not take SLACK_APP_TOKEN ({slack_code(error)}). Copy it again, with the scope connections:write."
@@ -229,13 +237,13 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
     close(desk, app)
 
 
-def _watch(desk: Desk, handler: "SocketModeHandler", stopped: threading.Event) -> None:
+def _watch(desk: Desk, handler: "SocketModeHandler") -> None:
     """Until a stop: replace a connection that answers no ping, and see whether Slack still wants one where none comes about.
 
     SlackApiError where it does not.
     """
     session, heard, said = None, time.time(), False
-    while not stopped.wait(timeout=0.5):
+    while not desk.ending.asked.wait(timeout=0.5):
         if handler.client.current_session is not session:
             session, heard = handler.client.current_session, time.time()
         if not handler.client.is_connected() or session is None:
@@ -264,37 +272,23 @@ def _ask_for_a_connection(desk: Desk, handler: "SocketModeHandler") -> None:
 
 
 @contextmanager
-def _health(desk: Desk, fault: Fault) -> Iterator[None]:
-    """Answer /health on a port of its own, where one is set."""
-    if not desk.settings.health_port:
-        yield
-        return
-    application = with_health(None, fault)
-    server = _listening(application, desk.settings.host, desk.settings.health_port, "WATTWISE_SLACK_HEALTH_PORT")
+def _running(server: EventServer) -> Iterator[None]:
     with server:
-        thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.1), daemon=True)
-        thread.start()
+        threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
         try:
             yield
         finally:
             server.shutdown()
-            thread.join()
 
 
 @contextmanager
-def _until_stopped(desk: Desk, stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` once, from a thread, on SIGTERM and SIGINT and where the desk is to end: a server cannot be stopped from where it serves."""
+def _stop_signals(desk: Desk) -> Iterator[None]:
+    """Have SIGTERM and SIGINT end the desk; set from a thread, because who waits for an event must not set it."""
 
-    def stopping(number: int, frame: FrameType | None) -> None:
-        desk.ending.asked.set()
+    def stop(*_: object) -> None:
+        threading.Thread(target=desk.ending.asked.set).start()
 
-    def wait() -> None:
-        desk.ending.asked.wait()
-        stop()
-
-    before = {number: signal.signal(number, stopping) for number in (signal.SIGTERM, signal.SIGINT)}
-    waiting = threading.Thread(target=wait, name="stop", daemon=True)
-    waiting.start()
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
@@ -302,50 +296,45 @@ def _until_stopped(desk: Desk, stop: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class House:
-    """Leases renewed every few seconds, and what is too old deleted every ten minutes, from a thread of its own."""
+@contextmanager
+def keeping_house(desk: Desk) -> Iterator[Fault]:
+    """Renew leases every few seconds, and tidy up every ten minutes, until the end, which comes after the last question.
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._beat = time.monotonic()
-        self._tidied = -_TIDYING
+    Gives what says why the process does not do its work.
+    """
+    stopped, beat = threading.Event(), time.monotonic()
 
-    def fault(self) -> str:
-        """Why the process does not do its work; empty where it does."""
-        return "the store cannot be written" if time.monotonic() - self._beat > _LATEST_BEAT else ""
-
-    def keep(self, stopped: threading.Event) -> None:
+    def keep() -> None:
+        nonlocal beat
+        tidied = -_TIDYING
         while True:
             try:
-                take_over(self._desk)
-                self._beat = time.monotonic()
-                if self._beat - self._tidied > _TIDYING:
-                    self._tidied = self._beat
-                    self._tidy()
+                take_over(desk)
+                beat = time.monotonic()
+                if beat - tidied > _TIDYING:
+                    tidied = beat
+                    tidy(desk)
             except ReaderError as error:
                 failed("the state was not kept", error)
             if stopped.wait(_BEAT):
                 return
 
-    def _tidy(self) -> None:
-        self._desk.state.forget(self._desk.settings.keep_days)
-        try:
-            self._desk.members.refresh()
-        except Exception as error:
-            log.warning("the user groups could not be read again: %s", described(error))
-
-
-@contextmanager
-def keeping_house(desk: Desk) -> Iterator[House]:
-    """Keep house until the end, which comes after the last question."""
-    stopped, house = threading.Event(), House(desk)
-    keeper = threading.Thread(target=house.keep, args=(stopped,), name="housekeeping", daemon=True)
+    keeper = threading.Thread(target=keep, name="housekeeping", daemon=True)
     keeper.start()
     try:
-        yield house
+        yield lambda: "the store cannot be written" if time.monotonic() - beat > _LATEST_BEAT else ""
     finally:
         stopped.set()
         keeper.join()
+
+
+def tidy(desk: Desk) -> None:
+    """Delete what is too old, and ask again who belongs to the user groups."""
+    desk.state.forget(desk.settings.keep_days)
+    try:
+        desk.members.refresh()
+    except Exception as error:
+        log.warning("the user groups could not be read again: %s", described(error))
 
 
 def close(desk: Desk, app: "App") -> None:

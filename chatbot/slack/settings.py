@@ -53,15 +53,11 @@ class SlackSettings:
 
     def of_channels(self) -> dict[str, tuple[Place, str]]:
         """The index and the model of each channel that has one of its own."""
-        indexes, models = _pairs(self.channel_indexes), _pairs(self.channel_models)
+        indexes, models = (dict(pair.split("=", 1) for pair in given) for given in (self.channel_indexes, self.channel_models))
         return {
             channel: (place_at(indexes[channel]) if channel in indexes else self.index, models.get(channel, self.model))
             for channel in {**indexes, **models}
         }
-
-
-def _pairs(given: tuple[str, ...]) -> dict[str, str]:
-    return {channel: value for channel, _, value in (pair.partition("=") for pair in given)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +71,7 @@ class Tokens:
 
 def slack_settings(environ: Mapping[str, str]) -> SlackSettings:
     """The settings as the environment has them; ReaderError names a variable that cannot be used."""
-    common = {
-        _PREFIX + name: environ.get(_PREFIX + name) or environ.get(f"WATTWISE_{name}", "")
-        for name in ("INDEX", "MODEL")
-    }
-    settings = settings_from({**environ, **common}, SlackSettings, prefix=_PREFIX)
+    settings = settings_from(environ, SlackSettings, prefix=_PREFIX)
     for name, (letters, takes) in _IDS.items():
         for given in getattr(settings, name):
             if not re.fullmatch(f"[{letters}][A-Z0-9]{{2,}}", given):

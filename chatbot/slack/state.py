@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS work (key TEXT PRIMARY KEY, at REAL, channel TEXT, th
 CREATE TABLE IF NOT EXISTS messages (channel TEXT, ts TEXT, thread TEXT, at REAL, PRIMARY KEY (channel, ts)) WITHOUT ROWID;
 """
 _WORK = "key, at, channel, thread, asked, owner, until, attempts, stopped, stream, reply"
-_POSTED = upsert("messages", "channel, ts, thread, at", "channel, ts")
+Block = dict[str, Any]
+Message = tuple[Block, ...]
 ThreadState = Literal["", "followed", "silenced"]
 ReplyKind = Literal["wattwise_answer", "wattwise_notice"]
 
@@ -73,7 +74,7 @@ class Reply:
 
     id: str
     kind: ReplyKind
-    messages: tuple[tuple[dict[str, Any], ...], ...]
+    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,31 +125,26 @@ class SlackState:
 
     def begin(self, asked: Asked) -> None:
         """Note a question that was taken on; until it is finished this process holds a lease on it."""
-        now = time.time()
-        about = (asked.key, now, asked.channel, asked.thread, json.dumps(asdict(asked)))
-        with self._connection() as connection:
-            connection.execute(upsert("work", _WORK, "key"), (*about, self._owner, now + LEASE, 0, 0, "", ""))
+        now, about = time.time(), json.dumps(asdict(asked))
+        row = (asked.key, now, asked.channel, asked.thread, about, self._owner, now + LEASE, 0, 0, "", "")
+        self._write(upsert("work", _WORK, "key"), *row)
 
     def finish(self, key: str) -> None:
-        with self._connection() as connection:
-            connection.execute("DELETE FROM work WHERE key = ? AND owner = ?", (key, self._owner))
+        self._write("DELETE FROM work WHERE key = ? AND owner = ?", key, self._owner)
 
     def streaming(self, key: str, channel: str, thread: str, ts: str) -> None:
         """Note the message that an answer is streamed into."""
-        with self._connection() as connection:
-            connection.execute("UPDATE work SET stream = ? WHERE key = ?", (ts, key))
-            connection.execute(_POSTED, (channel, ts, thread, time.time()))
+        self._write("UPDATE work SET stream = ? WHERE key = ?", ts, key)
+        self.posted(channel, ts, thread)
 
     def is_streamed(self, channel: str, ts: str) -> bool:
         """Whether a message is what somebody's answer is streamed into."""
-        with self._connection() as connection:
-            row = connection.execute("SELECT 1 FROM work WHERE channel = ? AND stream = ?", (channel, ts)).fetchone()
-        return row is not None
+        return self._row("SELECT 1 FROM work WHERE channel = ? AND stream = ?", channel, ts) is not None
 
     def keep_reply(self, key: str, reply: Reply) -> None:
         """Keep what is to be said to a question: it is sent from now on, whatever becomes of this process."""
+        row = (reply.id, time.time(), reply.kind, json.dumps(reply.messages, ensure_ascii=False))
         with self._connection() as connection:
-            row = (reply.id, time.time(), reply.kind, json.dumps(reply.messages, ensure_ascii=False))
             connection.execute(upsert("replies", "id, at, kind, messages", "id"), row)
             connection.execute("UPDATE work SET reply = ? WHERE key = ?", (reply.id, key))
 
@@ -158,27 +154,19 @@ class SlackState:
 
     def is_wanted(self, key: str) -> bool:
         """Whether a question is still this process's to answer: not stopped, and not taken over by another one."""
-        with self._connection() as connection:
-            row = connection.execute("SELECT owner, stopped FROM work WHERE key = ?", (key,)).fetchone()
-        return bool(row == (self._owner, 0))
+        return bool(self._row("SELECT owner, stopped FROM work WHERE key = ?", key) == (self._owner, 0))
 
     def is_stopped(self, key: str) -> bool:
         """Whether a person has stopped the answer to a question."""
-        with self._connection() as connection:
-            row = connection.execute("SELECT stopped FROM work WHERE key = ?", (key,)).fetchone()
-        return bool(row == (1,))
+        return bool(self._row("SELECT stopped FROM work WHERE key = ?", key) == (1,))
 
     def renew(self, seconds: float = 0.0) -> None:
         """Hold what this process works on for so much longer, or for the length of a lease."""
-        with self._connection() as connection:
-            connection.execute(
-                "UPDATE work SET until = ? WHERE owner = ?", (time.time() + (seconds or LEASE), self._owner)
-            )
+        self._write("UPDATE work SET until = ? WHERE owner = ?", time.time() + (seconds or LEASE), self._owner)
 
     def release(self) -> None:
         """Leave what is not done to whoever comes next."""
-        with self._connection() as connection:
-            connection.execute("UPDATE work SET until = 0, owner = '' WHERE owner = ?", (self._owner,))
+        self._write("UPDATE work SET until = 0, owner = '' WHERE owner = ?", self._owner)
 
     def take_over(self) -> list[Work]:
         """The questions that another process took on and does not hold any more; this one holds them now."""
@@ -195,10 +183,7 @@ class SlackState:
             ]
 
     def thread_state(self, channel: str, thread: str) -> ThreadState:
-        with self._connection() as connection:
-            row = connection.execute(
-                "SELECT state FROM threads WHERE channel = ? AND thread = ?", (channel, thread)
-            ).fetchone()
+        row = self._row("SELECT state FROM threads WHERE channel = ? AND thread = ?", channel, thread)
         return row[0] if row else ""
 
     def follow(self, channel: str, thread: str) -> None:
@@ -211,26 +196,20 @@ class SlackState:
         self.stop(channel, thread)
 
     def _set_thread(self, channel: str, thread: str, state: ThreadState) -> None:
-        with self._connection() as connection:
-            connection.execute(upsert("threads", "channel, thread, state", "channel, thread"), (channel, thread, state))
+        self._write(upsert("threads", "channel, thread, state", "channel, thread"), channel, thread, state)
 
     def stop(self, channel: str, thread: str) -> None:
         """Have nobody go on with what is being answered in a thread."""
-        with self._connection() as connection:
-            connection.execute("UPDATE work SET stopped = 1 WHERE channel = ? AND thread = ?", (channel, thread))
+        self._write("UPDATE work SET stopped = 1 WHERE channel = ? AND thread = ?", channel, thread)
 
     def keep(self, answer: KeptAnswer) -> None:
         excerpts = json.dumps([asdict(e) for e in answer.excerpts], ensure_ascii=False)
         row = (answer.id, time.time(), answer.question, answer.text, answer.model, answer.generation, excerpts)
-        with self._connection() as connection:
-            connection.execute(upsert("answers", "id, at, question, text, model, generation, excerpts", "id"), row)
+        self._write(upsert("answers", "id, at, question, text, model, generation, excerpts", "id"), *row)
 
     def kept(self, answer_id: str) -> KeptAnswer | None:
         """The answer of an id, None when it is too old or was never given."""
-        with self._connection() as connection:
-            row = connection.execute(
-                "SELECT id, question, text, model, generation, excerpts FROM answers WHERE id = ?", (answer_id,)
-            ).fetchone()
+        row = self._row("SELECT id, question, text, model, generation, excerpts FROM answers WHERE id = ?", answer_id)
         if row is None:
             return None
         excerpts = tuple(Excerpt(**{**e, "quotes": tuple(e["quotes"])}) for e in json.loads(row[5]))
@@ -238,27 +217,24 @@ class SlackState:
 
     def posted(self, channel: str, ts: str, thread: str) -> None:
         """Remember which thread a message of ours stands in: a reaction names the message only."""
-        with self._connection() as connection:
-            connection.execute(_POSTED, (channel, ts, thread, time.time()))
+        row = (channel, ts, thread, time.time())
+        self._write(upsert("messages", "channel, ts, thread, at", "channel, ts"), *row)
 
     def thread_of(self, channel: str, ts: str) -> str:
         """The thread of a message of ours, or that of a thread's first message; empty for others."""
-        with self._connection() as connection:
-            row = connection.execute(
-                "SELECT thread FROM messages WHERE channel = ? AND ts = ?"
-                " UNION SELECT thread FROM threads WHERE channel = ? AND thread = ?",
-                (channel, ts, channel, ts),
-            ).fetchone()
+        row = self._row(
+            "SELECT thread FROM messages WHERE channel = ? AND ts = ?"
+            " UNION SELECT thread FROM threads WHERE channel = ? AND thread = ?",
+            *(channel, ts, channel, ts),
+        )
         return row[0] if row else ""
 
     def forget(self, keep_days: int) -> None:
         """Delete what is older than it is kept."""
-        now = time.time()
         kept = [("claims", _CLAIMS_KEPT), ("asked", _WINDOW), ("work", _WORK_KEPT)]
         kept += [(table, keep_days * 86_400.0) for table in ("answers", "messages", "replies")]
         for table, seconds in kept:
-            with self._connection() as connection:
-                connection.execute(f"DELETE FROM {table} WHERE at < ?", (now - seconds,))
+            self._write(f"DELETE FROM {table} WHERE at < ?", time.time() - seconds)
 
     def close(self) -> None:
         if isinstance(self._store, sqlite3.Connection):
@@ -276,24 +252,27 @@ class SlackState:
             raise _unwritable(file, error) from error
         return database
 
+    def _write(self, statement: str, *values: object) -> None:
+        with self._connection() as connection:
+            connection.execute(statement, values)
+
+    def _row(self, statement: str, *values: object) -> Any:
+        """The first row that a query finds, or None."""
+        with self._connection() as connection:
+            return connection.execute(statement, values).fetchone()
+
     @contextmanager
     def _connection(self, *, alone: bool = False) -> Iterator[Any]:
         """A transaction; one that is `alone` reads what no other such one changes meanwhile."""
-        if isinstance(self.place, Path):
-            with self._file(self.place, alone) as connection:
-                yield connection
+        if isinstance(self._store, Records):
+            with told(), self._store.transaction(alone=alone) as statements:
+                yield statements
             return
-        assert isinstance(self._store, Records)
-        with told(), self._store.transaction(alone=alone) as statements:
-            yield statements
-
-    @contextmanager
-    def _file(self, file: Path, alone: bool) -> Iterator[sqlite3.Connection]:
         # One connection, kept open: closing the last one writes the whole log to the disk, 30 ms each time.
+        assert isinstance(self.place, Path)
         if not self._lock.acquire(timeout=2 * _PATIENCE):
-            raise ReaderError(f"{file} is locked: end the program that holds it.")
+            raise ReaderError(f"{self.place} is locked: end the program that holds it.")
         store = self._store
-        assert isinstance(store, sqlite3.Connection)
         try:
             with store:
                 if alone:
@@ -302,8 +281,8 @@ class SlackState:
         except sqlite3.Error as error:
             if is_damage(error):
                 store.close()
-                self._store = self._opened(file)
-            raise _unwritable(file, error) from error
+                self._store = self._opened(self.place)
+            raise _unwritable(self.place, error) from error
         finally:
             self._lock.release()
 

@@ -11,8 +11,8 @@ import httpx
 from openai import OpenAI
 
 from chatbot import Cancelled, Chatbot, Event, Turn
+from chatbot.serve.application import Server
 from chatbot.serve.service import Service
-from chatbot.serve.serving import Server
 from chatbot.serve.settings import ServeSettings
 
 

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -94,27 +94,23 @@ class SlackApi:
 
     def wait_for(self, method: str, count: int = 1, seconds: float = 60.0) -> list[dict[str, Any]]:
         """The arguments of a method's calls, once there are so many."""
-        end = time.monotonic() + seconds
-        with self._changed:
-            while len(found := [c.arguments for c in self.calls if c.method == method]) < count:
-                if not self._changed.wait(end - time.monotonic()):
-                    raise AssertionError(
-                        f"{method}: {len(found)} of {count} calls; {Counter(c.method for c in self.calls)}"
-                    )
-            return found
+        return self._wait(lambda call: call.method == method, method, count, seconds)
 
     def wait_for_answers(self, count: int = 1, seconds: float = 60.0, *, kind: str = "wattwise_answer") -> None:
         """Wait until so many answers have been posted, or put in the place of a stream."""
+
+        def tells(call: Call) -> bool:
+            return call.ok and (call.arguments.get("metadata") or {}).get("event_type") == kind
+
+        self._wait(tells, kind, count, seconds)
+
+    def _wait(self, wanted: Callable[[Call], bool], name: str, count: int, seconds: float) -> list[dict[str, Any]]:
         end = time.monotonic() + seconds
-
-        def told() -> int:
-            marks = ((c.arguments.get("metadata") or {}).get("event_type") for c in self.calls if c.ok)
-            return sum(mark == kind for mark in marks)
-
         with self._changed:
-            while (found := told()) < count:
+            while len(found := [call.arguments for call in self.calls if wanted(call)]) < count:
                 if not self._changed.wait(end - time.monotonic()):
-                    raise AssertionError(f"{found} of {count} answers; {Counter(c.method for c in self.calls)}")
+                    raise AssertionError(f"{name}: {len(found)} of {count}; {Counter(c.method for c in self.calls)}")
+            return found
 
     def person_says(self, text: str, *, channel: str = "C1", thread: str = "", user: str = "U1") -> str:
         """Put a person's message into a channel and give its timestamp."""
@@ -182,14 +178,7 @@ class SlackApi:
         return ts
 
     def _auth_test(self, given: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "user_id": BOT_USER,
-            "bot_id": BOT_ID,
-            "team_id": TEAM,
-            "user": "wattwise",
-            "team": "t",
-            "url": self.url,
-        }
+        return {"user_id": BOT_USER, "bot_id": BOT_ID, "team_id": TEAM, "user": "wattwise", "team": "t", "url": self.url}
 
     def _apps_connections_open(self, given: dict[str, Any]) -> dict[str, Any]:
         return {"url": self.socket_url}
@@ -211,12 +200,10 @@ class SlackApi:
         return {}
 
     def _chat_stopStream(self, given: dict[str, Any]) -> dict[str, Any]:
-        message = self.messages[given["channel"], given["ts"]]
-        if not message.get("streaming"):
-            return {"error": "message_not_in_streaming_state"}
-        message["text"] += _streamed(given)
-        message.update({key: given[key] for key in ("blocks", "metadata") if key in given}, streaming=False)
-        return {}
+        answer = self._chat_appendStream(given)
+        more = {key: given[key] for key in ("blocks", "metadata") if key in given}
+        self.messages[given["channel"], given["ts"]].update(more, streaming=False)
+        return answer
 
     def _chat_update(self, given: dict[str, Any]) -> dict[str, Any]:
         message = self.messages[given["channel"], given["ts"]]
@@ -277,22 +264,18 @@ def _request_class(api: SlackApi) -> type[BaseHTTPRequestHandler]:
             status, headers, answer = api.answer(self.path.removeprefix("/api/").strip("/"), given)
             payload = json.dumps(answer).encode()
             self.send_response(status)
-            for name, value in {
-                "Content-Type": "application/json",
-                "Content-Length": str(len(payload)),
-                **headers,
-            }.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(payload)
+            self._send(payload, {"Content-Type": "application/json", **headers})
 
         def do_GET(self) -> None:
             """A file, for who has the token; for others the page on which one signs in."""
             known = self.headers.get("Authorization") == "Bearer xoxb-secret-token"
             data = api.files[self.path.removeprefix("/api/files/")] if known else b"<html>Sign in</html>"
             self.send_response(200)
-            self.send_header("Content-Type", "application/octet-stream" if known else "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(data)))
+            self._send(data, {"Content-Type": "application/octet-stream" if known else "text/html; charset=utf-8"})
+
+        def _send(self, data: bytes, headers: dict[str, str]) -> None:
+            for name, value in {**headers, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
 

@@ -35,7 +35,8 @@ def _fault(block: dict[str, Any]) -> str:
         whole = all(e["text"] or e["type"] == "link" for part in parts for e in part["elements"])
         return "" if parts and whole else "rich_text"
     if kind == "table":
-        return "" if len(block["rows"]) <= 100 and all(len(row) <= 20 for row in block["rows"]) else "table"
+        fits = len(block["rows"]) <= 100 and all(len(row) <= 20 for row in block["rows"])
+        return "" if fits and len(json.dumps(block, ensure_ascii=False)) <= 10_000 else "table"
     return f"unknown block {kind}"
 
 

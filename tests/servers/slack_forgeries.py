@@ -3,7 +3,7 @@
 import re
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from random import Random
@@ -42,9 +42,8 @@ def forgeries(seed: int, count: int, hook: str) -> Iterator[Forgery]:
     """
     random = Random(seed)
     for number in range(count):
-        kind = tuple(_KINDS)[number % len(_KINDS)]
         body, content_type = requests.encoded(_payload(random, number, hook))
-        yield _KINDS[kind](kind, random, body, content_type)
+        yield _forgery(_KINDS[number % len(_KINDS)], random, body, content_type)
 
 
 def sent(port: int, forged: Iterable[Forgery]) -> list[tuple[Forgery, int]]:
@@ -74,61 +73,69 @@ def _payload(random: Random, number: int, hook: str) -> dict[str, object]:
     channel = random.choice(("CFORGED", "DFORGED"))
     return random.choice(
         (
-            lambda: requests.mention(text, ts, channel="CFORGED", user=user),
-            lambda: requests.message(text, ts, channel="DFORGED", user=user),
-            lambda: requests.command(text, hook, user=user, channel=channel),
-            lambda: requests.shortcut(text, ts, channel=channel, user=user),
-            lambda: requests.button(FEEDBACK, "+none", user=user, channel=channel),
-            lambda: requests.button(EVIDENCE, "none", user=user, channel=channel),
-            lambda: requests.event("app_home_opened", tab="messages", channel="DFORGED", user=user),
-            lambda: requests.event(
-                "assistant_thread_started",
-                assistant_thread={"channel_id": "DFORGED", "thread_ts": ts, "user_id": user, "context": {}},
-            ),
+            requests.mention(text, ts, channel="CFORGED", user=user),
+            requests.message(text, ts, channel="DFORGED", user=user),
+            requests.command(text, hook, user=user, channel=channel),
+            requests.shortcut(text, ts, channel=channel, user=user),
+            requests.button(FEEDBACK, "+none", user=user, channel=channel),
+            requests.button(EVIDENCE, "none", user=user, channel=channel),
+            requests.event("app_home_opened", tab="messages", channel="DFORGED", user=user),
             # Of a shape that listeners do not expect: what fails must not tell the channel.
-            lambda: requests.event("app_mention", text=text, channel="CFORGED", user=user),
+            requests.event("app_mention", text=text, channel="CFORGED", user=user),
         )
-    )()
+    )
 
 
-def _signed(body: bytes, content_type: str, **signing: object) -> dict[str, str]:
-    return requests.signed_headers(body, content_type, **signing)  # type: ignore[arg-type]
-
-
-def _forgery(kind: str, body: bytes, headers: dict[str, str], *more: tuple[str, str], query: str = "") -> Forgery:
+def _forgery(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
+    """A request that is wrong in the way of its kind, and otherwise right."""
+    now, query = time.time(), ""
+    right = requests.signed_headers(body, content_type)
+    # Right in everything but the secret: where a header is changed, too, that alone must not have been what counted.
+    wrong = requests.signed_headers(body, content_type, secret=random.randbytes(16).hex())
+    headers, more = right, list[tuple[str, str]]()
+    match kind:
+        case "unsigned":
+            headers = {"Content-Type": content_type}
+        case "one header missing":
+            del headers[random.choice((_TIMESTAMP, _SIGNATURE))]
+        case "wrong secret":
+            headers = wrong
+        case "late":
+            headers = requests.signed_headers(body, content_type, at=now - random.randrange(302, 10**7))
+        case "from the future":
+            headers = requests.signed_headers(body, content_type, at=now + random.randrange(330, 10**7))
+        case "replayed under a new time":
+            headers = requests.signed_headers(body, content_type, at=now - 400) | {_TIMESTAMP: str(int(now))}
+        case "changed body":
+            body = _changed(random, body)
+        case "broken signature":
+            headers = right | {_SIGNATURE: _broken_signature(random, right[_SIGNATURE])}
+        case "broken timestamp":
+            headers = wrong | {_TIMESTAMP: _broken_timestamp(random, int(now))}
+        case "headers twice":
+            name = random.choice((_SIGNATURE, _TIMESTAMP))
+            headers, more = wrong, [(name.replace("-", "_"), wrong[name]), (name, "0")]
+        case "posing as Bolt":
+            # Headers by which Bolt speaks to itself, and texts that it answers without looking at the signature.
+            body = random.choice((body, b"ssl_check=1&token=t", b'{"type": "url_verification", "challenge": "c"}'))
+            content_type = random.choice(("application/json", "application/x-www-form-urlencoded"))
+            headers = requests.signed_headers(body, content_type, secret="unknown")
+            more = [("X-Slack-Bolt-Lazy-Only", "1"), ("X-Slack-Bolt-Lazy-Function-Name", "answer")]
+            query = random.choice(("", "?ssl_check=1&mode=socket_mode"))
+        case "unreadable body":
+            body = _unreadable(random, body)
+            kind_of_text = random.choice((content_type, "application/json", "text/plain", "multipart/form-data", "ä", ""))
+            signing = random.choice(({"secret": "unknown"}, {"at": now - 400}))
+            headers = requests.signed_headers(body, kind_of_text, **signing)  # type: ignore[arg-type]
+        case "wrong length":
+            lengths = ("2000000", "-1", "9" * 5_000, "²", "1e3", "", "0", "x", str(len(body) - 1), str(len(body) + 99))
+            more = [("Content-Length", random.choice(lengths))]
     return Forgery(kind, body, (*headers.items(), *more), query)
 
 
-def _unsigned(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    return _forgery(kind, body, {"Content-Type": content_type})
-
-
-def _one_header_missing(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    headers = _signed(body, content_type)
-    del headers[random.choice((_TIMESTAMP, _SIGNATURE))]
-    return _forgery(kind, body, headers)
-
-
-def _wrong_secret(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    return _forgery(kind, body, _signed(body, content_type, secret=random.randbytes(16).hex()))
-
-
-def _late(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    return _forgery(kind, body, _signed(body, content_type, at=time.time() - random.randrange(302, 10**7)))
-
-
-def _from_the_future(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    return _forgery(kind, body, _signed(body, content_type, at=time.time() + random.randrange(330, 10**7)))
-
-
-def _replayed_under_a_new_time(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    headers = _signed(body, content_type, at=time.time() - 400)
-    return _forgery(kind, body, headers | {_TIMESTAMP: str(int(time.time()))})
-
-
-def _changed_body(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
+def _changed(random: Random, body: bytes) -> bytes:
     at, inserted = random.randrange(len(body)), random.randbytes(random.randrange(1, 4))
-    changed = random.choice(
+    return random.choice(
         (
             body[:at] + bytes((body[at] ^ 1 << random.randrange(8),)) + body[at + 1 :],
             body[:at] + inserted + body[at:],
@@ -138,92 +145,27 @@ def _changed_body(kind: str, random: Random, body: bytes, content_type: str) -> 
             body.replace(b"Trainium", b"Graviton") + b"\n",
         )
     )
-    return _forgery(kind, changed, _signed(body, content_type))
 
 
-def _broken_signature(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    headers = _signed(body, content_type)
-    right, at = headers[_SIGNATURE], random.randrange(3, 67)
-    broken = random.choice(
-        (
-            "v0=ä",
-            "ä" * 67,
-            "",
-            "v0=",
-            "v0=" + "g" * 64,
-            "v0=" + "0" * 64,
-            "v0=" + "٣" * 64,
-            right[3:],
-            right[:at],
-            right + "0",
-            right + "\x0b\xa0",
-            right.replace("v0=", "v1="),
-            "V0=" + right[3:],
-            right[:at] + format((int(right[at], 16) + 1) % 16, "x") + right[at + 1 :],
-            random.randbytes(random.randrange(1, 90)).hex(),
-            "v0=" + "0" * 30_000,
-        )
-    )
-    return _forgery(kind, body, headers | {_SIGNATURE: broken})
+def _broken_signature(random: Random, right: str) -> str:
+    at = random.randrange(3, 67)
+    changed = right[:at] + format((int(right[at], 16) + 1) % 16, "x") + right[at + 1 :]
+    cut = (right[3:], right[:at], right + "0", right + "\x0b\xa0", right.replace("v0=", "v1="), "V0=" + right[3:], changed)
+    made = ("v0=ä", "ä" * 67, "", "v0=", *("v0=" + character * 64 for character in "g0٣"), "v0=" + "0" * 30_000)
+    return random.choice((*cut, *made, random.randbytes(random.randrange(1, 90)).hex()))
 
 
-def _broken_timestamp(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    now = int(time.time())
-    broken = random.choice(
-        ("9" * 5_000, "0" * 20 + str(now), f"-{now}", f"{now}.0", f" {now} 1", "1e9", hex(now), str(now * 1000), "²", "٣" * 10, "", "nan", "ä", "None")
-    )  # fmt: skip
-    return _forgery(kind, body, _signed(body, content_type, secret="unknown") | {_TIMESTAMP: broken})
+def _broken_timestamp(random: Random, now: int) -> str:
+    of_now = (f"{'0' * 20}{now}", f"-{now}", f"{now}.0", f" {now} 1", hex(now), f"{now}000")
+    return random.choice((*of_now, "9" * 5_000, "1e9", "²", "٣" * 10, "", "nan", "ä", "None"))
 
 
-def _headers_twice(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    forged = _signed(body, content_type, secret="unknown")
-    name = random.choice((_SIGNATURE, _TIMESTAMP))
-    return _forgery(kind, body, forged, (name.replace("-", "_"), forged[name]), (name, "0"))
+def _unreadable(random: Random, body: bytes) -> bytes:
+    broken = (b"", b"{", b"[" * 100_000, b"payload=%7B", b"payload=" + b"[" * 9_000, b"null", b"[1]", b"\0" * 99)
+    return random.choice((*broken, b"\xff\xfe" + body, random.randbytes(200)))
 
 
-def _posing_as_bolt(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    """Headers by which Bolt speaks to itself, and texts that it answers without looking at the signature."""
-    lazy = (("X-Slack-Bolt-Lazy-Only", "1"), ("X-Slack-Bolt-Lazy-Function-Name", "answer"))
-    checked, form = b"ssl_check=1&token=t", "application/x-www-form-urlencoded"
-    challenge = b'{"type": "url_verification", "challenge": "c"}'
-    return random.choice(
-        (
-            _forgery(kind, body, _signed(body, content_type, secret="unknown"), *lazy),
-            _forgery(kind, checked, _signed(checked, form, secret="unknown")),
-            _forgery(kind, body, _signed(body, form, secret="unknown"), query="?ssl_check=1&mode=socket_mode"),
-            _forgery(kind, challenge, _signed(challenge, "application/json", secret="unknown")),
-        )
-    )
-
-
-def _unreadable_body(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    broken = random.choice(
-        (b"", b"{", b"[" * 100_000, b"payload=%7B", b"payload=" + b"[" * 9_000, b"null", b"[1]", b"\xff\xfe" + body, random.randbytes(200), b"\0" * 99)
-    )  # fmt: skip
-    kind_of_text = random.choice((content_type, "application/json", "text/plain", "multipart/form-data", "ä", ""))
-    signing = random.choice(({"secret": "unknown"}, {"at": time.time() - 400}))
-    return _forgery(kind, broken, _signed(broken, kind_of_text, **signing))
-
-
-def _wrong_length(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    length = random.choice(
-        ("2000000", "-1", "9" * 5_000, "²", "1e3", "", "0", "x", str(len(body) - 1), str(len(body) + 99))
-    )
-    return _forgery(kind, body, _signed(body, content_type), ("Content-Length", length))
-
-
-_KINDS: dict[str, Callable[[str, Random, bytes, str], Forgery]] = {
-    "unsigned": _unsigned,
-    "one header missing": _one_header_missing,
-    "wrong secret": _wrong_secret,
-    "late": _late,
-    "from the future": _from_the_future,
-    "replayed under a new time": _replayed_under_a_new_time,
-    "changed body": _changed_body,
-    "broken signature": _broken_signature,
-    "broken timestamp": _broken_timestamp,
-    "headers twice": _headers_twice,
-    "posing as Bolt": _posing_as_bolt,
-    "unreadable body": _unreadable_body,
-    "wrong length": _wrong_length,
-}
+_KINDS = (
+    "unsigned", "one header missing", "wrong secret", "late", "from the future", "replayed under a new time", "changed body",
+    "broken signature", "broken timestamp", "headers twice", "posing as Bolt", "unreadable body", "wrong length",
+)  # fmt: skip

@@ -5,6 +5,7 @@ import hmac
 import http.client
 import json
 import time
+from contextlib import closing
 from itertools import count
 from typing import Any
 from urllib.parse import urlencode
@@ -103,12 +104,8 @@ def send(
 ) -> tuple[int, str, float]:
     """Send a payload; the status, the body of the response and the seconds it took."""
     body, kind = encoded(payload)
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     began = time.perf_counter()
-    try:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         connection.request("POST", "/slack/events", body, headers or signed_headers(body, kind, **signing))
         response = connection.getresponse()
-        text = response.read().decode()
-        return response.status, text, time.perf_counter() - began
-    finally:
-        connection.close()
+        return response.status, response.read().decode(), time.perf_counter() - began

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot import Answer, Chatbot, Event, Turn
+from chatbot.slack.blocks import SOURCES
 from chatbot.slack.desk import Desk, open_desk
 from chatbot.slack.listeners import slack_app
 from chatbot.slack.serving import close, event_server
@@ -33,6 +34,16 @@ class Workspace:
         make = slack_requests.message if channel.startswith("D") else slack_requests.mention
         self.send(make(text, ts, channel=channel, thread=thread, user=user))
         return ts
+
+    def said(self, channel: str = "C1") -> list[str]:
+        """What the bot's messages of a channel say, without their sources."""
+        return [message["text"].partition(SOURCES)[0] for message in self.api.said(channel)]
+
+    def settle(self) -> None:
+        """Wait until everything sent so far was dealt with: a direct message behind it has been answered."""
+        self.ask("Is Trainium for inference?", channel="D9", user="U9")
+        while not [message for message in self.api.said("D9") if not message.get("streaming")]:
+            threading.Event().wait(0.01)
 
 
 @contextmanager
