@@ -37,7 +37,7 @@ from ingest import Index, ProvedAnswer, read_answers
 SURE, CERTAIN = 0.5, 0.7
 # In place of what documents say of the matter a question is answered that is so likely; or, where no evidence is so good, the likeliest of several one of
 # which must be meant. Chosen on 240 questions people asked, graded blind (67 were answered by sentences of documents, 52 of these badly), and tuned golden ones.
-_LIKELY, _GOOD, _ONE_OF, _EACH = 0.6, 0.6, 0.5, 0.15
+_LIKELY, _GOOD, _ONE_OF, _EACH = 0.6, 0.6, 0.45, 0.15
 _SHORT = 100
 # So many of the nearest questions are looked at closely.
 _COMPARED = 12
@@ -47,6 +47,8 @@ _LONGEST = 600
 # A proof is among so many of the passages that have most of its words.
 _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
+_FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
@@ -135,13 +137,13 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
     if not found or not _fits(found[0], query):
         return False
     best, unproved = found[0], evidence < ANSWERS
-    if unproved and _lacks_quantity(best, query):
+    if unproved and not query.yes_no and len(query.question) <= _SHORT and _lacks_quantity(best, query):
         return False
     if best.probability >= CERTAIN:
         return True
     if (unproved and (query.asks_number or query.operates)) or (len(query.sides) > 1 and not _names_all(best, query)):
         return False
-    among = len(query.sides) < 2 and sum(match.probability for match in found) >= _ONE_OF and best.probability >= _EACH
+    among = sum(match.probability for match in found) >= _ONE_OF and best.probability >= _EACH
     return best.probability >= _LIKELY or (among and evidence < _GOOD)
 
 
@@ -156,13 +158,15 @@ def is_sure(found: Sequence[Match], query: Query) -> bool:
 def _fits(match: Match, query: Query) -> bool:
     """Whether an answer speaks of what a short question names (in a story or a conversation names stand that it does not turn on), is of the
     years that are named, and where a figure is claimed, says whether it is right."""
-    claims = query.yes_no and bool(quantities(query.standalone))
+    claims = query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
     named = match.probability >= CERTAIN or bool(query.history) or len(query.question) > _SHORT or _names_all(match, query)
     return named and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(_said(match))) and (not claims or bool(_VERDICT.match(match.question.answer.answer)))
 
 
 def _names_all(match: Match, query: Query) -> bool:
-    return mentioned(query.standalone) <= mentioned(_said(match))
+    sizes = set(_SIZE.findall(query.standalone))
+    told = len(sizes) < 2 or all(size in match.question.answer.answer for size in sizes)
+    return told and mentioned(query.standalone) <= mentioned(_said(match))
 
 
 def _said(match: Match) -> str:
