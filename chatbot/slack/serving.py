@@ -233,6 +233,10 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
                 f"Slack does not take SLACK_APP_TOKEN ({slack_code(error)}). Copy it again, with the scope connections:write."
             ) from error
         finally:
+            # What has come is acknowledged before the connection is closed, also the event that ends the process.
+            handler.client.closed = True
+            handler.client.message_processor.shutdown()  # type: ignore[no-untyped-call]
+            handler.client.message_workers.shutdown()
             handler.close()  # type: ignore[no-untyped-call]
     close(desk, app)
 
