@@ -160,7 +160,7 @@ def test_whatever_the_address_names_stays_text(value: str) -> None:
 
 def test_the_verdict_on_named_hardware_says_both_figures(facts: Facts) -> None:
     assert verdict(sized(facts, parameters=34e9, accelerator="L40S")) == (
-        "No: a model of 34B parameters in bf16 needs 69.9 GB, and an L40S has 43.2 GB usable."
+        "No: a model of 34B parameters in bf16 needs 70.1 GB, and an L40S has 43.2 GB usable."
     )
     assert verdict(sized(facts, parameters=7e9, accelerator="A100", accelerators=8)).startswith(
         "Yes: a model of 7B parameters in bf16 needs "
@@ -206,7 +206,7 @@ def test_a_sizing_answer_in_the_chat_has_its_bar_and_the_way_to_its_page() -> No
     ]
     page.session_state["linked"] = True
     shown = html(page.run())
-    assert "On one L40S: 69.9 GB needed, 43.2 GB usable" in shown
+    assert "On one L40S: 70.1 GB needed, 43.2 GB usable" in shown
     assert 'href="size?parameters=34b&amp;accelerator=L40S"' in shown
     assert not page.exception
 

@@ -14,7 +14,7 @@ from chatbot import Cancelled, Chatbot, ReaderError
 from chatbot.deadline import Limits, OutOfTime, apart, begin, check
 from chatbot.llm.scripted import ScriptedChatModel
 
-QUESTION = "How do the L4, the H100 and Trainium differ in memory and in software?"
+QUESTION = "What decides whether the L4, the H100 or Trainium is the better choice when memory and software both matter?"
 
 
 class Visitor:

@@ -8,7 +8,7 @@ from langchain_core.prompt_values import StringPromptValue
 from langchain_core.prompts import ChatPromptTemplate
 
 from chatbot import Answer, Chatbot, ReaderError, Turn, Usage
-from chatbot.marks import without_marks
+from chatbot.citations import bare
 from chatbot.messages import as_end, as_message, as_piece, asked
 from chatbot.render import as_json
 
@@ -108,7 +108,7 @@ def test_a_message_carries_each_citation_with_its_quote_and_the_place_of_its_cla
         source = citation.passage.chunk.document.source
         assert (note["type"], note["title"], note.get("url")) == ("citation", source.title, source.url)
         assert note["cited_text"] == citation.quote
-        said = without_marks(message.text[note["start_index"] : note["end_index"]])
+        said = bare(message.text[note["start_index"] : note["end_index"]])
         assert said == citation.claim.strip(" .:;")
 
 

@@ -249,7 +249,7 @@ def test_the_theme_follows_the_visitor(page: Page) -> None:
 
 
 def test_an_answer_is_read_from_its_beginning(page: Page) -> None:
-    for question in (QUESTION, "Trainium or Inferentia?", "Compare energy savings of Trainium and Inferentia"):
+    for question in (QUESTION, "Trainium or Inferentia?", "Compare L4, L40S, A100 and H100"):
         page.ask(question)
     time.sleep(0.6)
     top = page.driver.execute_script("return arguments[0].getBoundingClientRect().top", page.all(".ww-question")[-1])
