@@ -295,6 +295,7 @@ def collector() -> Iterator[ThreadingHTTPServer]:
     server.server_close()
 
 
+@pytest.mark.evaluation
 @pytest.mark.parametrize("switch", ["true", ""])
 def test_traces_are_sent_when_langsmith_is_switched_on_and_never_else(
     corpus_index: Path, collector: ThreadingHTTPServer, switch: str, tmp_path: Path

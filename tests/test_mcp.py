@@ -109,7 +109,7 @@ def test_every_tool_is_listed_as_reading_only(server: Any) -> None:
         assert all(described["description"] for described in tool.input_schema["properties"].values())
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.evaluation)])
 def test_every_tool_answers_with_text_and_structured_content(server: Any, mode: str) -> None:
     async def call_all(client: Client) -> dict[str, CallToolResult]:
         return {name: await client.call_tool(name, arguments) for name, arguments in EACH.items()}

@@ -73,6 +73,7 @@ def stopped(process: "subprocess.Popen[str]") -> tuple[int, str]:
     return process.returncode, errors
 
 
+@pytest.mark.evaluation
 def test_a_session_answers_events_and_commands_reconnects_and_stops_cleanly(corpus_index: Path) -> None:
     with slack_api() as api, slack_socket() as socket, session(api, socket, corpus_index) as process:
         ts = api.person_says(QUESTION)
