@@ -23,7 +23,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read
 from chatbot.options import parse_options
-from chatbot.proved_answers import CERTAIN, answer_of, certain_answer, is_meant, is_sure, load_book, nearest
+from chatbot.proved_answers import CERTAIN, answer_of, is_meant, is_sure, load_book, nearest
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
@@ -253,12 +253,14 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
     # A model with its size is placed on hardware before the hardware alone is compared.
-    known = answer_by_sizing(query, index) if query.sizes or continues_sizing(query, index) else None
-    prepared = answer_of(near[0], index) if near and near[0].probability >= CERTAIN else None
+    sized_first = bool(query.sizes) or continues_sizing(query, index)
+    known = answer_by_sizing(query, index) if sized_first else None
+    prepared = answer_of(near[0], index) if not known and near and near[0].probability >= CERTAIN else None
     compared = None if known or (prepared and not lacks_figure(prepared, query)) else compare_hardware(query, index)
-    if compared and (prepared or not is_sure(near, query)):
+    sure = is_sure(near, query)
+    if compared and (prepared or not sure):
         known = compared
-    known = known or certain_answer(near, query, index) or answer_by_sizing(query, index)
+    known = known or (prepared if sure else None) or (None if sized_first else answer_by_sizing(query, index))
     if known:
         yield from _known(query, known)
         return

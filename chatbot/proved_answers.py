@@ -177,11 +177,6 @@ def _lacks_quantity(match: Match, query: Query) -> bool:
     return bool(query.dimensions) and query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
 
 
-def certain_answer(found: Sequence[Match], query: Query, index: Index) -> Draft | None:
-    """The answer of the likeliest question where that is so sure that nothing needs to be searched."""
-    return answer_of(found[0], index) if is_sure(found, query) and found[0].probability >= CERTAIN else None
-
-
 def answer_of(match: Match, index: Index) -> Draft | None:
     """The answer of a question, below that question where another may be meant; None where no proof of it stands any more."""
     return _draft(match.question, index, named=match.probability < SURE)

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any, Literal
 
 from chatbot.answer import REFUSAL, ReaderError
-from chatbot.computed import Computed, numbers
+from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
@@ -20,7 +20,6 @@ from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count, weights
-from chatbot.sizing.own_figures import lines_of
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
@@ -57,8 +56,6 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     if not (tables.facts.models and tables.facts.instances):
         return None
-    if own := _own_figures(query.question, tables, index):
-        return own
     heard = hear(query.question, query.history, tables.known)
     if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, tables.known, index)):
         return _said(f"{REFUSAL} There is no {chip} in the data.")
@@ -122,20 +119,6 @@ def continues_sizing(query: Query, index: Index) -> bool:
         return False
     heard = hear(query.question, query.history, tables.known)
     return bool(heard and heard.computed and heard.said.slots and heard.asked.before and heard.asked.names_model)
-
-
-def _own_figures(question: str, tables: Tables, index: Index) -> Draft | None:
-    """What the question's own figures come to, with what documents say about that."""
-    working, lines = Working(tables, index, [question, "CO2e"]), []
-    for line in lines_of(as_read(question)):
-        for figure, formula in line.figures:
-            working.note(Computed(figure, formula, 1.0, tuple(numbers(formula))))
-            working.say(formula)
-        evidence = tables.explained(line.about, index) if line.about else None
-        if evidence or not line.about:
-            working.say(*re.findall(r"[\d.,]+", line.text) if not line.figures else ())
-            lines.append(f"{line.text} {working.mark(evidence)}." if evidence else line.text)
-    return working.draft(" ".join(lines)) if lines else None
 
 
 # A generation of a line, or a part number as makers of accelerators write it.

@@ -31,9 +31,6 @@ _EXPLAINED = {
         "fine-tuning-memory.md",
         "In LoRA only the adapter has gradients and optimiser state, so the frozen weights need 2 bytes per parameter in FP16.",
     ),
-    "one flow": ("ec2-network-limits.md", "A single TCP or UDP flow is limited to 5 Gbps when the instances are not in the same cluster placement group."),
-    "local NVMe": ("ebs-volumes-and-limits.md", "Use the local NVMe disk of a g5.xlarge or a larger instance when models are loaded often."),
-    "endpoint hours": ("sagemaker-hosting-options.md", "A real-time endpoint is paid for every hour in which its instances run, also without requests."),
     "Spot": ("ec2-spot-instances.md", "Spot Instances cost up to 90% less than On-Demand Instances, according to AWS."),
 }  # fmt: skip
 
