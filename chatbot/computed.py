@@ -3,11 +3,14 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import product
 
 from chatbot.sizing.arithmetic import evaluate
 
 # A figure is written with three significant digits, and so are some of those that it is computed from.
 _TOLERANCE = 0.006
+# Prose rounds more.
+_PROSE = 0.02
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d{1,2})?")
 _SCALE = re.compile(r"\s?(?P<scale>[KMBT](?![a-z/])|(?:billion|million|trillion)\b|[KMGT]i?B\b)", re.IGNORECASE)
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12, "million": 1e6, "billion": 1e9, "trillion": 1e12}
@@ -59,3 +62,12 @@ def numbers(text: str) -> list[float]:
 def is_near(one: float, other: float) -> bool:
     """Whether two numbers are the same as far as three significant digits tell."""
     return abs(one - other) <= _TOLERANCE * max(abs(one), abs(other))
+
+
+def follows(value: float, known: Collection[float]) -> bool:
+    """Whether a number is the sum, difference, product, quotient or percentage of two that are known, or of one and a thousand (kilo), as nearly as prose says it."""
+    return any(
+        abs(value - result) <= _PROSE * abs(result)
+        for a, b in product({*known, 1000.0}, repeat=2)
+        for result in (a + b, a - b, a * b, *((a / b, 100 * a / b) if b else ()))
+    )

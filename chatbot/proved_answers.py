@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from chatbot.answer import Answer, Passage, Turn
 from chatbot.citations import Evidence
+from chatbot.computed import follows, numbers
 from chatbot.deadline import check
 from chatbot.draft import Draft
 from chatbot.eligibility import ANSWERS
@@ -326,9 +327,11 @@ def _draft(question: Known, index: Index, *, named: bool) -> Draft | None:
     text = re.sub(r"\[(\d+)\]", number, answer.answer)
     if named:
         text = f"Taken as “{answer.question}”\n{text}"
-    # A number must stand in a proof that still stands, or in the question. That those of the shipped answers do without it, tests hold.
-    proved = (answer.proofs[n].quote for n, place in found.items() if place)
-    return Draft(text, evidence, said="\n".join((*question.wordings, *proved)))
+    # A number must stand in a proof that still stands or in the question, or follow from two that do.
+    proved = [answer.proofs[n].quote for n, place in found.items() if place]
+    known = numbers("\n".join((answer.question, *proved)))
+    following = (f"{value:g}" for value in numbers(without_marks(answer.answer)) if follows(value, known))
+    return Draft(text, evidence, said="\n".join((*question.wordings, *proved, *following)))
 
 
 def _evidence(name: str, quote: str, index: Index) -> Evidence | None:
