@@ -145,10 +145,10 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
     if not found or not _fits(found[0], query):
         return False
     best, unproved = found[0], evidence < ANSWERS
+    if unproved and _lacks_quantity(best, query):
+        return False
     if best.likelihood >= CERTAIN:
         return True
-    if unproved and not query.yes_no and len(query.question) <= _SHORT and _lacks_quantity(best, query):
-        return False
     if (unproved and (query.asks_number or query.operates)) or (len(query.sides) > 1 and not _names_all(best, query)):
         return False
     among = sum(match.probability for match in found) >= _ONE_OF and best.probability >= _EACH
@@ -156,11 +156,9 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
 
 
 def is_sure(found: Sequence[Match], query: Query) -> bool:
-    """Whether the likeliest question is surely what is asked, and nothing is left to compute: no size of a model is given, and its answer has the
-    figures that are given and one of the kind that is asked about."""
-    if query.sizes or not found or found[0].likelihood < SURE or found[0].features[FEATURES.index("figures missing")]:
-        return False
-    return _fits(found[0], query)
+    """Whether the likeliest question is surely what is asked, and nothing is left to compute: no size of a model is given, and its answer has a
+    figure of the kind that is asked about."""
+    return bool(found) and not query.sizes and found[0].likelihood >= SURE and _fits(found[0], query) and not _lacks_quantity(found[0], query)
 
 
 def _fits(match: Match, query: Query) -> bool:
@@ -182,7 +180,9 @@ def _said(match: Match) -> str:
 
 
 def _lacks_quantity(match: Match, query: Query) -> bool:
-    return bool(query.dimensions) and query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
+    """Whether a short question asks for a quantity, and an answer has none of the kind."""
+    asked = not query.yes_no and query.asks_number and len(query.question) <= _SHORT
+    return asked and bool(query.dimensions) and query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
 
 
 def answer_of(match: Match, index: Index) -> Draft | None:

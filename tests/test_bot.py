@@ -70,8 +70,8 @@ def test_a_sentence_that_announces_a_list_is_followed_by_all_of_it(bot: Chatbot)
     assert [label for label in labels if f"{label}:" in answer.text] == labels
 
 
-def test_an_item_of_a_list_about_something_else_stands_alone(bot: Chatbot) -> None:
-    text = bot.ask("When should I use Spot Instances?").text
+def test_an_item_of_a_list_about_something_else_stands_alone(five: Chatbot) -> None:
+    text = five.ask("When should I use Spot Instances?").text
     assert text.startswith("Spot instances: Do not forget spot instances for fault-tolerant workloads [1].")
     assert "V100" not in text
 
