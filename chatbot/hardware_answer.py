@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.price_terms import api_price, levy_of, own_hardware, paces_of, requests_of, terms_of
+from chatbot.price_terms import api_price, paces_of, terms_of
 from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid, Instance
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
-from chatbot.sizing.memory import GIB, count
+from chatbot.sizing.memory import GIB
 from chatbot.sizing.reading import Goal, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.working import Working, article, capital, rounded, short
@@ -24,7 +24,6 @@ _SPANS = (("minute", 1 / 60), ("hour", 1.0), ("day", 24.0), ("week", 168.0), ("m
 # How a unit of time begins, in the languages that are read.
 _WRITTEN = {"minute": ("min",), "hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "quarter": ("q", "tri"), "year": ("y", "an", "ja", "jä", "añ")}
 _UNIT_OF_TIME = r"(?:minute|hour|day|week|month|quarter|year|annum|quartal|trimestre|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)"
-_LISTED = re.compile(rf"\b{_UNIT_OF_TIME}(?:(?:\s?[,/&+]|,? (?:and|or|und|oder|et|y|e)\b)?\s?(?:an? |one |per )?\b{_UNIT_OF_TIME}\b)+")
 _SPAN = re.compile(rf"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?({_UNIT_OF_TIME})\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EMBODIED = re.compile(r"^(?!.*\b(?:plus|operational|electricity|everything|included?|including|incl)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\b(?:plus|and|with|operation\w*)\b))", re.DOTALL)
@@ -38,7 +37,6 @@ _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes
 _USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual(?!ly)\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
 _SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b|\b \+ \b", re.DOTALL)
 _COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
-_MORE_OF_THEM = re.compile(rf"\b(?P<count>{_COUNTED}) (?:more|extra|additional|others?)\b(?! (?:than|[a-z]+\d))")
 _LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
@@ -55,7 +53,6 @@ _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERE
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     """The figure first, then its arithmetic; several machines or places are compared, the least first."""
     *earlier, question = map(as_read, working.said[0].split("\n"))
-    question = _LISTED.sub(lambda units: re.sub(rf"({_UNIT_OF_TIME})\b", r"per \1", units.group()), question)  # "an hour, day and month"
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
     works, goals = (asked.workload, *asked.others), set(asked.goals)
@@ -68,12 +65,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.workload.kwh and not asked.workload.instance_type:
         metered = any("at the meter" in turn for turn in (question, *earlier))  # the overhead is in it
         return working.draft(*_of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
-    if asked.workload.budget_per_hour and goals & {Goal.COST, Goal.TOKEN_COST} and (asked.workload.tokens_per_second or asked.workload.hours) and not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
-        return working.draft(*(_at_own_rate(work, working) for work in works))
-    if asked.workload.tokens_per_second and Goal.TOKENS in goals and not asked.workload.instance_type:
-        return working.draft(_generated(asked.workload, question, working))
-    if asked.workload.tokens and goals & {Goal.TIME, Goal.THROUGHPUT} and (paced := _paced(asked.workload, working)):
-        return working.draft(paced)
     if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
         found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
         return working.draft(*(line for work, machine in found for line in _cheapest(machine, work, question, working)))
@@ -111,39 +102,9 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     return working.draft(*_costs(machines, question, working, differ=differ))
 
 
-def _at_own_rate(work: Workload, working: Working) -> str:
-    """What tokens, or hours, cost at a price that the question gives itself."""
-    rate, machines = work.budget_per_hour or 0.0, work.instances or work.accelerators or 1
-    fleet = f"{machines} × ${rate:g}" if machines > 1 else f"${rate:g}"
-    if work.tokens_per_second:
-        (words, hours), = _spans(work, "", paid=True)
-    else:
-        words, hours = _length(work.hours or 1.0), work.hours or 1.0
-    working.note(Computed(text := f"${rounded(machines * rate * hours, money=True)}", f"{machines} × {rate:g} × {hours:.8g}", 1.0, (rate, hours, machines)))
-    working.say(words, fleet)
-    return f"{text} {words}, at {fleet} an hour."
-
-
 def asks_unit(question: str) -> bool:
     """Whether a price is asked for one GPU, or one GB of them: that of a row is of the whole machine."""
     return bool(_EACH.search(as_read(question)) or _PER_GB.search(as_read(question)))
-
-
-def _paced(work: Workload, working: Working) -> str:
-    """How long tokens take at a speed that is given, or which speed gets through them in a time."""
-    tokens, speed = work.tokens or 0.0, work.tokens_per_second
-    told = _tokens(tokens)
-    if speed:
-        formula, text = f"{count(tokens)} / {speed:g} / 3600", f"{rounded(tokens / speed / 3600)} hours"
-        working.note(Computed(text, formula, 1.0, (*_NUMBERS, tokens, speed)))
-        working.say(f"{speed:,g} {told} {formula}")
-        return f"{text} for {told} tokens at {speed:,g} tokens a second: {formula}."
-    if work.hours:
-        formula, text = f"{count(tokens)} / ({work.hours:g} × 3600)", f"{rounded(tokens / work.hours / 3600)} tokens a second"
-        working.note(Computed(text, formula, 1.0, (*_NUMBERS, tokens, work.hours)))
-        working.say(f"{_length(work.hours)} {told} {formula}")
-        return f"{text} for {told} tokens in {_length(work.hours).removeprefix('for ')}: {formula}."
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +147,6 @@ def _rented(work: Workload, facts: Facts) -> Workload:
     return replace(sold, accelerators=work.accelerators)
 
 
-# "192 GB of GPU memory" is what an instance has in all, "a GPU of 80 GB" what one has.
-_IN_ALL = re.compile(r"\bin (?:one|a single) (?:box|machine|server|instance)|\btotal|\bin all\b|\baltogether|\bcombined|\b(?:gb|gib) (?:of )?(?:v?ram|hbm|(?:gpu|accelerator|device) memory)")
-_OF_ONE_GPU = re.compile(r"\b(?:per|an?|one|single|eine[rnms]?|einzelnen?|una?|une?) (?:single )?(?:\w+ )?(?:gpu|card|chip|accelerator|karte)|\beach\b|\bapiece\b|\bgpus? (?:with|of|having|mit|avec|con)\b")
-
-
 def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = False) -> Workload:
     """The instance type that costs least of those with the accelerators that are wanted: so many, of that memory, maker or
     family; or on which `each` accelerator costs least."""
@@ -206,14 +162,13 @@ def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = Fa
             and (vendor in work.vendors if work.vendors else sheet is not None or bool(work.families))
             and (not work.families or instance.family in work.families)
             and not {vendor, instance.family, short(instance.accelerator)} & work.without
-            and (not memory or (size * instance.accelerators > 0.97 * memory if in_all else abs(size / memory - 1) < 0.1 if exactly else size > 0.97 * memory))
+            and (not memory or (abs(size / memory - 1) < 0.1 if exactly else size > 0.97 * memory))
         )
 
     if not (work.vendors or work.families or work.accelerator) and re.search(r"\bgpus?\b|\bcards?\b", question):
         work = replace(work, vendors=frozenset({"NVIDIA", "AMD"}))
     priced = [(price.usd_per_hour, i) for i in facts.instances.values() if (price := facts.price(i.name))]
     exactly = not _MORE_OR_SO.search(question)
-    in_all = not work.accelerators and bool(_IN_ALL.search(question)) and not _OF_ONE_GPU.search(question)
     fitting = [(usd, i) for usd, i in priced if is_wanted(i, exactly)] or [(usd, i) for usd, i in priced if is_wanted(i, exactly=False)]
     per_gb, each = bool(_PER_GB.search(question)), each or bool(_EACH.search(question))
     sold = [(usd / ((_memory_gb(i, facts) if per_gb else 1.0) * i.accelerators if each or per_gb else 1.0), i.accelerators, i.name) for usd, i in fitting if i.accelerators or not (each or per_gb)]
@@ -313,11 +268,9 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         raise ReaderError(" ".join([REFUSAL, *map(_no_price, machines)]))
     if len(priced) > 1 and (units := [unit for m in priced if (unit := _unit(m, question, working))]):
         units.sort(key=lambda unit: unit.value)
-        unmeasured = "No measured cost per token is in the data; by memory bandwidth, which bounds it, " if _by_bandwidth(machines[0], question) else ""
         tie = len(units) > 1 and units[1].value / units[0].value < _TIE
-        best = f"{unmeasured}{'A tie' if tie else f'{units[0].name} is cheapest'} by that." if len(units) > 1 else ""
-        best = best.replace(" by that.", " for the same work.") if unmeasured or _FASTER.search(question) else best
-        times = [_times(units[1], units[0], working)] if len(units) == 2 and not tie and (unmeasured or _RATIO.search(question)) else []
+        best = f"{'A tie' if tie else f'{units[0].name} is cheapest'} by that." if len(units) > 1 else ""
+        times = [_times(units[1], units[0], working)] if len(units) == 2 and not tie and _RATIO.search(question) else []
         return [best, *times, *(f"- {unit.text}." for unit in units), *silent]
     if len({m.work.tokens_per_second for m in priced}) > 1:
         priced.sort(key=lambda m: (m.impact.usd_per_hour or 0.0) / ((m.work.tokens_per_second or 1.0) * (m.work.load or 1.0)))
@@ -329,7 +282,7 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, '${}', working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{_whether(question, machines[0] is least)}{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
+        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
         if same or len(others) > 1:
             return told
         gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', '${}', span, working)} more {span[0]}" for span in spans)
@@ -348,9 +301,7 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
 
 
-_FASTER = re.compile(r"(?P<name>[a-z]+\d[\w.-]*?)(?:['’]?s)? (?:is|are|runs?|being|does|gets?)? ?(?:about |roughly |around |~)?(?P<times>\d+(?:\.\d+)?) ?(?:x|×|times) (?:faster|as fast|quicker|the (?:speed|throughput))")
 _TIE = 1.02
-_TOKEN_MONEY = re.compile(r"tokens? (?:per|for (?:the|a)|/) ?(?:dollar|\$|usd|buck|money)|(?:cost|price|dollars?|\$)\w* (?:per|/|a|for a) ?(?:\w+ )?(?:m ?)?tok")
 
 
 def _gap(less: _Machine, more: _Machine, name: str, unit: str, span: tuple[str, float], working: Working, scale: float = 1.0) -> str:
@@ -392,8 +343,7 @@ class _Unit:
 def _together(work: Workload, question: str, working: Working) -> list[str]:
     """What several lots of machines cost together, each with its own count, hours and price; nothing where there is one lot."""
     whole = 8760.0 if re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
-    text = _MORE_OF_THEM.sub(rf"\g<count> {work.instance_type}", question)
-    lots = [slots for part in _LOTS.split(text) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
+    lots = [slots for part in _LOTS.split(question) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
     said = [slots["hours"] for slots in lots if "hours" in slots]
     usual = said[-1] if said and re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) else whole
     machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours"), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
@@ -425,14 +375,6 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     memory = _memory_gb(instance, facts) * instance.accelerators
     if memory and _PER_GB.search(question):
         divisor, what = memory, f"GB of GPU memory, of which {instance.name} has {memory:g}"
-    elif instance.accelerators and (faster := _FASTER.search(question)):
-        ahead = faster["name"] in (short(instance.accelerator).lower(), instance.family, instance.name)
-        divisor = instance.accelerators * (float(faster["times"]) if ahead else 1.0)
-        what = f"GPU at the slower speed, for which {instance.name} counts as {divisor:g}"
-    elif _by_bandwidth(machine, question) and (sheet := facts.accelerator(instance)) and sheet.bandwidth_gbps:
-        divisor = instance.accelerators * sheet.bandwidth_gbps / 1000
-        what = f"TB/s of memory bandwidth, of which {instance.name} has {rounded(divisor)} {working.cite(sheet.row)}"
-        working.note(Computed(rounded(divisor), f"{instance.accelerators:g} × {sheet.bandwidth_gbps:g} / 1000", 1.0, (*_NUMBERS, instance.accelerators)))
     elif instance.accelerators and _EACH.search(question):
         divisor, what = instance.accelerators, f"{short(instance.accelerator)} of {instance.name}, which has {instance.accelerators:g} of them"
     elif load < 1:
@@ -449,11 +391,6 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     return _Unit(machine.name, value, f"{text} an hour{busy} for each {what} {cite}", formula, (*_given(machine), divisor, load))
 
 
-def _by_bandwidth(machine: _Machine, question: str) -> bool:
-    """Whether a price is asked for tokens without a speed: then memory bandwidth, which bounds them, stands for it."""
-    return not machine.work.tokens_per_second and bool(_TOKEN_MONEY.search(question))
-
-
 def _times(more: _Unit, less: _Unit, working: Working) -> str:
     """How many times the price of the one that of the other is."""
     working.note(Computed(text := rounded(more.value / less.value), f"({more.formula}) / ({less.formula})", 1.0, (*more.given, *less.given)))
@@ -468,7 +405,7 @@ def _memory_gb(instance: Instance, facts: Facts) -> float:
 
 
 def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool) -> list[str]:
-    """What a machine costs against something else that the question names: another's price, hardware of one's own, hours off."""
+    """What a machine costs against something else that the question names: another's price, a pace, hours off."""
     work, hourly = machine.work, machine.impact.figure("usd_per_hour")
     if not hourly:
         return []
@@ -478,31 +415,8 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         working.note(Computed(text := f"{rounded(month / price)} million tokens", f"{formula} / {price:g}", 1.0, _given(machine, price)))
         working.note(Computed(daily := f"{rounded(month / price / 730 * 24)} million", f"{formula} / {price:g} / 730 × 24", 1.0, _given(machine, price)))
         working.say(f"${price:g}")
-        lines = [f"From {text} a month on, {daily} a day: at ${price:g} for a million tokens these cost as much as a month of {machine.name}."]
-        if work.tokens_per_second:
-            own = f"({hourly.formula}) × {machine.factor:g} / ({work.tokens_per_second:g} × 3600) × 1e6"
-            each = hourly.value * machine.factor / (work.tokens_per_second * 3600) * 1e6
-            given = _given(machine, price, work.tokens_per_second, 100)
-            working.note(Computed(full := f"${rounded(each, money=True)}", own, 1.0, given))
-            working.note(Computed(share := f"{rounded(each / price * 100)} %", f"{own} / {price:g} × 100", 1.0, given))
-            working.say(f"{work.tokens_per_second:,g}")
-            lines.insert(0, f"{full} for a million tokens when it is always busy, at {work.tokens_per_second:,g} tokens a second; below {share} utilisation it is dearer than ${price:g} {_cited(machine, working)}.")
-        return [*lines, *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH, tokens_per_second=None)), "", working)]
-    if bought_at := own_hardware(question):
-        bought, upkeep = bought_at
-        if month <= upkeep:
-            return []
-        working.note(Computed(text := f"{rounded(bought / (month - upkeep))} months", f"{bought:g} / ({formula} - {upkeep:g})", 1.0, _given(machine, bought, upkeep)))
-        working.say(f"${bought:,.0f} ${upkeep:,.0f}")
-        spent = f" and ${upkeep:,.0f} a month" if upkeep else ""
-        return [f"After {text}: ${bought:,.0f}{spent} against a month of {machine.name}.", *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH)), "", working)]
-    if (asked := requests_of(question)) and not work.tokens_per_second:
-        rate, number, noun = asked
-        value = hourly.value * machine.factor / (rate * 3600) * number
-        shown = rounded(value, money=True) if value >= 0.001 else f"{value:.9f}".rstrip("0")[: 2 - math.floor(math.log10(value)) + 2]
-        working.note(Computed(text := f"${shown}", f"({hourly.formula}) × {machine.factor:g} / ({rate:g} × 3600) × {number:g}", 1.0, _given(machine, rate, number)))
-        working.say(f"{number:,.0f} {noun} {rate:g}")
-        return [f"{text} for {number:,.0f} {noun} at {rate:g} a second: {capital(line)}" for line in _cost(replace(machine, work=replace(work, hours=None)), "per hour", working)]
+        even = f"From {text} a month on, {daily} a day: at ${price:g} for a million tokens these cost as much as a month of {machine.name}."
+        return [even, *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH, tokens_per_second=None)), "", working)]
     paces, needed, one, wanted = paces_of(question), 0.0, 1.0, ""
     if len(paces) == 2 and not work.tokens and _HOW_MANY.search(question):
         needed, one, wanted = max(paces), min(paces), f"{max(paces):,g} a second"
@@ -516,46 +430,27 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         asks_time = not work.tokens and bool(_SPAN.search(question))
         fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=None if asks_time else HOURS_A_MONTH), working)
         return [f"{fleet.name}: {wanted} are needed, and one gives {one:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
-    reduced = _DOWN_TO.search(question)
-    left = int(reduced["left"].replace("one", "1").replace("zero", "0")) if reduced else 0
-    reduced = reduced if left < (work.instances or 1) > 1 else None
-    if (differ or reduced) and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and (reduced or _ALWAYS_ON.search(question)) and not work.tokens_per_second:
-        return _switched_off(machine, left if reduced else 0, question, working)
+    if differ and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and _ALWAYS_ON.search(question) and not work.tokens_per_second:
+        return _switched_off(machine, question, working)
     return []
 
 
 _HOW_MANY = re.compile(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve|wie viele)\b")
-_DOWN_TO = re.compile(r"\b(?:scal\w+|reduc\w+|cut\w*|drop\w*|shrink\w*|go\w*|from)\b[^;?]{0,40}\bto (?P<left>\d+|zero|one)\b(?! (?:am|pm|o))")
 
 
-def _switched_off(machine: _Machine, left: int, question: str, working: Working) -> list[str]:
-    """What machines save that are off, all but those that are `left`, for a part of the time."""
-    work, hourly = machine.work, machine.impact.figure("usd_per_hour")
-    assert hourly
-    assert work.hours
-    number = work.instances or 1
-    whole = 8760.0 if work.hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
-    off = work.hours if left or (_WHEN_OFF.search(question) and not re.search(r"weekend|days\b|saturday|sunday", question)) else whole - work.hours
-    saved = hourly.value * machine.factor * off * (number - left) / number
-    formula = f"({hourly.formula}) × {machine.factor:g} × {off:.6g} × {number - left} / {number}"
+def _switched_off(machine: _Machine, question: str, working: Working) -> list[str]:
+    """What machines save that are off for a part of the time."""
+    hourly, hours = machine.impact.known("usd_per_hour"), machine.work.hours or 0.0
+    whole = 8760.0 if hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
+    off = hours if _WHEN_OFF.search(question) and not re.search(r"weekend|days\b|saturday|sunday", question) else whole - hours
+    saved = hourly.value * machine.factor * off
     span = "a year" if whole == 8760 else "a month of 730 hours"
-    given = _given(machine, off, whole, number - left)
-    working.note(Computed(money := f"${rounded(saved, money=True)}", formula, 1.0, given))
-    working.note(Computed(share := f"{rounded(saved / (hourly.value * machine.factor * whole) * 100)} %", f"{off:.6g} × {number - left} / ({whole:g} × {number}) × 100", 1.0, (*given, 100.0)))
-    which = f"{number - left} of the {number} are" if left else "it is"
-    working.say(f"{off:.6g} {round(off, 1)} {whole:g} {which}")
-    always = _over(machine, "usd_per_hour", [(f"{span} when {'all are' if left else 'it is'} always on", whole)], "${}", working)
-    return [f"{money} less {span}, {share}, for the {round(off, 1):,g} hours that {which} off, {always} for {machine.name} {_terms(machine)} {_cited(machine, working)}."]
-
-
-def _generated(work: Workload, question: str, working: Working) -> str:
-    """How many tokens a speed gives in a time."""
-    speed, (words, hours) = work.tokens_per_second or 0.0, _hours_of(replace(work, tokens_per_second=None), question)
-    unit, each = next((name, size) for name, size in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6), ("thousand", 1e3)) if speed * hours * 3600 >= size or size == 1e3)
-    formula = f"{speed:g} × 3600 × {hours:g}"
-    working.note(Computed(text := f"{rounded(speed * hours * 3600 / each)} {unit} tokens", formula, each, (*_NUMBERS, speed, hours)))
-    working.say(words, formula)
-    return f"{text} {words} at {speed:,g} tokens a second: {formula}."
+    given = _given(machine, off, whole)
+    working.note(Computed(money := f"${rounded(saved, money=True)}", f"({hourly.formula}) × {machine.factor:g} × {off:.6g}", 1.0, given))
+    working.note(Computed(share := f"{rounded(off / whole * 100)} %", f"{off:.6g} / {whole:g} × 100", 1.0, (*given, 100.0)))
+    working.say(f"{off:.6g} {round(off, 1)} {whole:g}")
+    always = _over(machine, "usd_per_hour", [(f"{span} when it is always on", whole)], "${}", working)
+    return [f"{money} less {span}, {share}, for the {round(off, 1):,g} hours that it is off, {always} for {machine.name} {_terms(machine)} {_cited(machine, working)}."]
 
 
 def _cheapest(machine: _Machine, work: Workload, question: str, working: Working) -> list[str]:
@@ -694,23 +589,13 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working, *,
         times = (most.impact.g_co2_per_hour or 0.0) / (least.impact.g_co2_per_hour or 1.0)
         text = f"{times:.3g}"
         working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, _both(least, most)))
-        whether = _whether(question, machines[0] is least)
-        verdict = [f"{whether}{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
+        verdict = [f"{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
         if differ:
             span = _spans(least.work, question)[0]
             saved = _gap(least, most, "g_co2_per_hour", "{} kg", span, working, 1000.0)
             verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region}{f' than in {most.region}' if places else f' than for {most.name}'} {_sources('g_co2_per_hour', (least, most), working)}.")
     told = [_emitted(m, question, working) for m in known]
     return [*verdict, *(f"- {line}" if len(told) > 1 else line for line in told), *(_worked(m, working) for m in known[:1]), *silent]
-
-
-_IS_LESS = re.compile(r"\b(?:is|are|was|does|do|would|will|can)(?:n['’]?t)? (?:it|that|this|they)\b[^.?;]*?\b(?:(?P<less>lower|less|cheaper|cleaner|greener|better|smaller|reduc\w+|sav\w+)|higher|more|dearer|worse)\b")
-
-
-def _whether(question: str, is_less: bool) -> str:
-    """ "Yes, " or "No, " where it is asked whether what a turn changes is less or more than before."""
-    match = _IS_LESS.search(question)
-    return "" if not match else "Yes, " if bool(match["less"]) == is_less else "No, "
 
 
 def _both(*machines: _Machine) -> tuple[float, ...]:
@@ -731,11 +616,6 @@ def _emitted(machine: _Machine, question: str, working: Working) -> str:
     if embodied and re.search(r"embodied|embedded|manufactur|making|everything", question) and _WITH_EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
         both = replace(carbon, value=carbon.value + embodied.value, formula=f"({carbon.formula}) + ({embodied.formula})")
         making += f", {_grams(machine, both, spans[0][1], working)} in all"
-    if levy := levy_of(question):
-        owed, hours = carbon.value * spans[0][1] / 1e6 * levy, spans[0][1]
-        working.note(Computed(text := f"${rounded(owed, money=True)}", f"({carbon.formula}) × {hours:g} / 1000000 × {levy:g}", 1.0, _given(machine, hours, levy)))
-        working.say(f"${levy:g}")
-        making = f", {text} at ${levy:g} a tonne{making}"
     return f"{', '.join(told)} for {machine.name} in {machine.region}, at {load} load{assumed} {working.cite(*machine.rows, *carbon.inputs)}{making}."
 
 
