@@ -10,7 +10,9 @@ from chatbot.answer import ReaderError
 from chatbot.sizing.facts import Facts
 from chatbot.table.bounds import Bound
 from chatbot.table.columns import ACCELERATOR, TYPE, Column
+from chatbot.table.filters import Request
 from chatbot.table.instances import REGION, Instances, Row, load_instances
+from chatbot.table.selection import fits, select
 from chatbot.tools.arguments import FindInstances, SortBy
 from chatbot.tools.result import Keys, ToolResult, counted, described
 from chatbot.working import load, short
@@ -40,9 +42,12 @@ def find_instances(index: Index, given: FindInstances, *, first_key: int = 1) ->
     _check_price(given, known)
     known = known.at(given.region.lower(), given.purchase)
     named = _named(given.names, known)
-    bounds = _bounds(given)
-    rows = _listed(given, [row for row in _of_kind(given, named, facts) if all(_holds(bound, row) for bound in bounds)])
-    priced = [row for row in rows if _within(given.max_price_per_hour, row)]
+    found = _of_kind(given, named, facts)
+    # Types that EC2 lists no more are found where what they are is asked for by name.
+    families = {row.family for row in found} if given.names or given.family or given.accelerator else ()
+    rows = select(Request(families=tuple(families), bounds=_bounds(given)), found)
+    cheap = () if given.max_price_per_hour is None else (Bound("price", high=given.max_price_per_hour),)
+    priced = [row for row in rows if fits(Request(bounds=cheap), row)]
     keys = Keys(first_key)
     shown = sorted(priced, key=_order(given))[: given.limit]
     content = {
@@ -99,12 +104,6 @@ def _of_kind(given: FindInstances, rows: Iterable[Row], facts: Facts) -> list[Ro
     return rows
 
 
-def _listed(given: FindInstances, rows: list[Row]) -> list[Row]:
-    """Without the types that EC2 lists no more where others match, unless what they are is asked for by name."""
-    asked = given.names or given.family or given.accelerator
-    return rows if asked else [row for row in rows if row.listed] or rows
-
-
 def _known(names: Iterable[str]) -> str:
     listed = sorted(names)
     return f"those known are {', '.join(listed[:30])}." if listed else "they have none, so leave it out."
@@ -123,7 +122,7 @@ def _maker(row: Row, facts: Facts) -> str:
     return sheets[0].vendor if sheets else cell.partition(" ")[0] if cell != "none" else ""
 
 
-def _bounds(given: FindInstances) -> list[Bound]:
+def _bounds(given: FindInstances) -> tuple[Bound, ...]:
     limits: list[tuple[Column, float | None, float | None]] = [
         ("accelerators", given.accelerators_min, given.accelerators_max),
         ("each", given.accelerator_memory_each_min, None),
@@ -137,21 +136,7 @@ def _bounds(given: FindInstances) -> list[Bound]:
             raise ReaderError(
                 f"No number of {column} is at least {low:g} and at most {high:g}: swap the two, or leave one out."
             )
-    return [
-        Bound(column, -inf if low is None else low, inf if high is None else high)
-        for column, low, high in limits
-        if low is not None or high is not None
-    ]
-
-
-def _holds(bound: Bound, row: Row) -> bool:
-    value = row.number(bound.column)
-    return value is not None and bound.holds(value)
-
-
-def _within(most: float | None, row: Row) -> bool:
-    price = row.number("price")
-    return most is None or (price is not None and price <= most)
+    return tuple(Bound(c, -inf if low is None else low, inf if high is None else high) for c, low, high in limits if low is not None or high is not None)
 
 
 def _order(given: FindInstances) -> Callable[[Row], tuple[object, ...]]:
