@@ -14,6 +14,7 @@ from chatbot.answer import REFUSAL, Answer, Footprint, Passage, ReaderError, Tur
 from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
+from chatbot.fact_answer import asks_rows, row_answer
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.hardware_comparison import compare_hardware, lacks_figure
 from chatbot.instructions import is_instruction
@@ -255,6 +256,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     # A model with its size is placed on hardware before the hardware alone is compared.
     sized_first = bool(query.sizes) or continues_sizing(query, index)
     known = answer_by_sizing(query, index) if sized_first else None
+    known = known or row_answer(query, index)
+    if not known and asks_rows(query, index):
+        near = ()
     prepared = answer_of(near[0], index) if not known and near and near[0].probability >= CERTAIN else None
     compared = None if known or (prepared and not lacks_figure(prepared, query)) else compare_hardware(query, index)
     sure = is_sure(near, query)

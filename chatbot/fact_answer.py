@@ -4,19 +4,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chatbot.answer import REFUSAL
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.quantities import WORD_NUMBERS
 from chatbot.query import Query
-from chatbot.sizing.conversation import HOLDS_TOGETHER, Heard
+from chatbot.sizing.conversation import HOLDS_TOGETHER, Heard, hear
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.model_names import family
-from chatbot.table import answer_from_table
+from chatbot.table import answer_from_table, asks_cells
 from chatbot.table.bounds import Reading, take_columns
 from chatbot.table.columns import TYPE, Column
-from chatbot.table.filters import types_in
-from chatbot.table.instances import Row, accelerator_names, load_instances, load_tables
+from chatbot.table.entities import accelerator_names, take_regions
+from chatbot.table.filters import strange, types_in
+from chatbot.table.instances import Row, load_instances, load_tables
 from chatbot.table.lookup import (
     GREATER,
     LESS_IS_BETTER,
@@ -30,8 +32,9 @@ from chatbot.table.lookup import (
     value_of,
 )
 from chatbot.table.row_phrases import describe, subject
+from chatbot.table.selection import with_own_memory
 from chatbot.table.writing import Writing
-from chatbot.working import rounded
+from chatbot.working import load, rounded
 from ingest import Index
 
 _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
@@ -58,6 +61,8 @@ class Told:
     key: str = ""
     names: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    whole: bool = False
+    """Whether each word of the question is a name, a column, or says nothing of its own: then the rows are all of the answer."""
 
     def stands_in(self, said: str, index: Index) -> bool:
         """Whether a text names one of the things and speaks of one of the columns: then it may say more than the rows."""
@@ -68,15 +73,47 @@ class Told:
         return bool(set(take_things(reading, self.key, rows)) & set(self.names) and set(take_columns_of(reading, self.key, rows)) & set(self.columns))
 
 
+def row_answer(query: Query, index: Index) -> Draft | None:
+    """The answer to a question that rows of instance types alone answer, whatever documents say; None for any other."""
+    return None if query.options else answer_from_table(query, (), (), index, alone=True) or _of_place(query, index)
+
+
+def asks_rows(query: Query, index: Index) -> bool:
+    """Whether each word of a question is a named thing or a column of its row: then no answer to a question like it is meant."""
+    tables = load(index)
+    heard = hear(query.question, query.history, tables.known) if tables.facts.models and not query.yes_no and not query.options else None
+    told = tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
+    return bool(told and told.whole and told.draft.text) or asks_cells(query, index)
+
+
+_THERE = re.compile(r"\b(?:it|they|there|that one|both)\b")
+
+
+def _of_place(query: Query, index: Index) -> Draft | None:
+    """That no row says which instance types a Region has, where it is asked for those and there is no price of the Region."""
+    reading = Reading(query.question.lower())
+    earlier = [take_regions(Reading(turn.question.lower())) for turn in reversed(query.history)] if _THERE.search(reading.text) else []
+    places = take_regions(reading) or next(filter(None, earlier), ())
+    hardware = reading.take(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, {name.lower() for name in (*query.entities, 'trn', 'inf')}))})s?(?![\w.-])")
+    known = load_instances(index)
+    priced = {row.cells.get("Region") for rows in known.others.values() for row in rows}
+    if not (query.yes_no and places and hardware and known.rows) or strange(reading.text) or priced & {*places}:
+        return None
+    return Draft(text := f"{REFUSAL} Which instance types {places[0]} has is not in the data, nor are its prices.", (), said=text)
+
+
 def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | None:
     """The cells that a question asks for, each from its row; None where nothing of the kind is asked."""
     likely = sum(heard.likely[label] for label in FACTS)
     if heard.said.slots.keys() == {"region"} and heard.said.several.get("region"):
         likely += heard.likely["carbon"]  # without hardware or energy it is that of the grids
-    if likely + heard.likely["fact_price"] < _ASKED or _REASON.search(heard.said.text):
-        return None
     tables = load_tables(index)
     history = [turn.question.lower() for turn in reversed(query.history)]
+    if _REASON.search(heard.said.text):
+        return None
+    if likely + heard.likely["fact_price"] < _ASKED:
+        told = _things("Accelerator", heard, tables["Accelerator"], history, facts) if "Accelerator" in tables and not heard.computed else None
+        return told if told and told.whole else None
     for label in sorted((label for label in _KEYS if heard.likely[label] > _POSSIBLY), key=lambda label: -heard.likely[label]):
         key = _KEYS[label]
         told = _instances(query, heard, history, index) if key == TYPE else _things(key, heard, tables[key], history, facts) if key in tables else None
@@ -116,7 +153,13 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
     if "Experts per token" in columns and "Experts" not in columns and _ALL.search(heard.said.text):
         columns = (*columns, "Experts")
     greater, lesser = bool(GREATER.search(heard.said.text)), bool(LESSER.search(heard.said.text))
-    return _written(Asked(key, names, columns, most, None if greater == lesser else greater), rows, heard.said.text, reading.text)
+    told = _written(Asked(key, names, columns, most, None if greater == lesser else greater), rows, heard.said.text, reading.text)
+    whole = most is None and not (_MORE_THAN_CELLS.search(heard.said.text) or set(strange(reading.text)) - _FRAME)
+    return replace(told, whole=whole) if told else None
+
+
+_MORE_THAN_CELLS = re.compile(r"\b(?:when|where|who|why|should|would|instances?|machines?)\b")
+_FRAME = frozenset(["chip", "chips", "gpu", "gpus", "card", "cards", "accelerator", "accelerators", "single", "capacity", "compute", "peak", "dense", "much"])
 
 
 _RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)?|cu[aá]l|la regi[oó]n con|qual[ei]?|of all|of the|any|rank|list|(?:the|a) \w+ with the|who(?:se)?|(?:best|worst|highest|lowest|cleanest|dirtiest) \w+ (?:of any|of all|in the|in your|you))\b|^\W*(?:(?:and|und|et|y|e|which is) )?(?:(?:the|die|der|das|la|le|el|il) )?(?:best|worst|highest|lowest|cleanest|dirtiest|greenest|biggest|largest|longest|sauberste|schmutzigste)\b")
@@ -320,32 +363,18 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
     return Told(writing.draft(), TYPE, names, columns) if writing.lines else None
 
 
-_LIMIT_OF_VCPUS = re.compile(r"(?P<limit>\d+)[ -]?vcpus?\b")
-
-
 def _quota(row: Row, heard: Heard) -> Draft | None:
-    """The vCPUs of several instances, or how many a limit of vCPUs is enough for."""
-    each, limit = row.number("vcpus"), _LIMIT_OF_VCPUS.search(heard.said.text)
-    number = heard.said.slots.get("of_them") or heard.said.slots.get("instances") or 0
-    if not each or not (limit or number > 1):
+    """The vCPUs of several instances."""
+    each, number = row.number("vcpus"), heard.said.slots.get("of_them") or heard.said.slots.get("instances") or 0
+    if not each or number < 2:
         return None
-    writing = Writing(())
-    if limit and not number:
-        count = int(int(limit["limit"]) // each)
-        figure = Computed(f"{count} × {row.name}", f"{count}", 1.0, (float(count),))
-        writing.line(f"{count} × {row.name}: each has {each:g} vCPUs, and the limit is {limit['limit']}", row, columns=("vcpus",))
-    else:
-        figure = Computed(f"{number * each:,.0f} vCPUs", f"{number} × {each:g}", 1.0, (float(number), each))
-        writing.line(f"{figure.text}: {number} × {row.name} with {each:g} each", row, columns=("vcpus",))
-    draft = writing.draft()
-    return replace(draft, computed=(figure,), said=f"{heard.said.text} {number} × {row.name} {figure.formula}")
+    writing, figure = Writing(()), Computed(f"{number * each:,.0f} vCPUs", f"{number} × {each:g}", 1.0, (float(number), each))
+    writing.line(f"{figure.text}: {number} × {row.name} with {each:g} each", row, columns=("vcpus",))
+    return replace(writing.draft(), computed=(figure,), said=f"{heard.said.text} {number} × {row.name} {figure.formula}")
 
 
 _COUNT = re.compile(r"\b(?:(?:the |and )?count|how many|wie ?viele?|combien|cu[aá]nt[ao]s|quant[ei]|number)(?: (?:of|von|de) (?:them|those|these|it|denen))?(?= in\b| has\b| does\b| hat\b|\W*(?:and\b|plus\b|,|[?]|$))|\b(?:four|two|single|one|\d+)[ -]card\b|几(?:块|张|个)|いくつ|\bile kart")
-_EACH = re.compile(r"\b(?:each|apiece|per (?:gpu|card|chip|accelerator|device|piece)|every one|jede\w*|pro (?:karte|gpu|chip)|chacun\w*|par (?:gpu|carte|puce)|cada un[ao]|por (?:gpu|tarjeta|chip)|ciascun\w*|ognun\w*|per scheda|one (?:gpu|card|chip))\b|每块|每张|毎|あたり")
-_ON_CARDS = re.compile(r"\b(?:on|of|in|for) (?:all )?(?:the|its|their) (?:gpu|card|chip|accelerator)s\b|\b(?:v|g|hb|gpu[- ])(?:ram|m|memory|speicher)\b|\bgraphics memory\b|显存|\baltogether\b|\ball (?:told|together)\b|\btogether\b|\bin all\b|\binsgesamt\b|\ben tout\b|\ben total\b|\bin totale\b|\bmémoire gpu\b|\bmemoria (?:de )?(?:la )?gpu\b")
 _BANDWIDTH = re.compile(r"\b(?:bandwidth|bandbreite|bande passante|fast|speed|[gt]b/s)\b")
-_OF_HOST = re.compile(r"\b(?:host|system|main|cpu)\b")
 _PRICE = re.compile(r"\bhourly\b|\b(?:per|an|the) hour\b|/ ?h(?:ou)?r?\b|\$|\bprice|\bcosts?\b|\brate\b|how much (?:is|are)|all['’]ora|de l['’]heure|por hora|pro stunde|die stunde|料金|价格")
 
 
@@ -356,12 +385,7 @@ def _columns(reading: Reading, text: str, *, accelerated: bool = True) -> tuple[
     found += ["vcpus"] if re.search(r"\b(?:cores?|cpus?|kerne?|cœurs|núcleos)\b", reading.text) else []
     if _COUNT.search(reading.text) or (not found and _INSIDE.search(text)):
         found.append("accelerators")
-    if accelerated and {"accelerators", "memory"} <= set(found) and not _OF_HOST.search(text):
-        found.append("total")
-    if accelerated and {"memory", "total"} & set(found) and _EACH.search(text):
-        found = [*(c for c in found if c not in ("memory", "total")), "each"]
-    elif accelerated and "memory" in found and _ON_CARDS.search(text) and not _OF_HOST.search(text):
-        found = [*(c for c in found if c != "memory"), "total"]
+    found = with_own_memory(found, text, accelerated=accelerated)
     if _INSIDE.search(text) and set(found) <= {"accelerators"}:
         found += ["total", "vcpus", "memory"]
     if found and _PRICE.search(text) and not {"embodied", "host"} & set(found):

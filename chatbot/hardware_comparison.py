@@ -15,8 +15,8 @@ from chatbot.sizing.conversation import hear
 from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, number
 from chatbot.sizing.intent import FACTS
 from chatbot.table import answer_from_table
+from chatbot.table.entities import accelerator_names
 from chatbot.table.filters import strange
-from chatbot.table.instances import accelerator_names
 from chatbot.working import Working, capital, load, rounded, short
 from ingest import Index, Row
 
@@ -226,6 +226,8 @@ def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> boo
     tables = load(index)
     if (heard := hear(query.question, query.history, tables.known)) is None:
         return True
+    if not asked and heard.said.slots.get("region"):
+        return True  # what a place has
     work = heard.asked.workload
     given = (work.hours, work.tokens, work.kwh, work.sequences, work.tokens_per_second, work.budget, work.budget_per_hour, work.budget_per_month, work.instances)
     if any(given) or (heard.label in FACTS and (told := tell_rows(query, heard, tables.facts, index)) and told.draft.text) or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):

@@ -1,6 +1,8 @@
 """The reader that needs no model server: it finds the evidence, says it in its own words as they stand, and cites it."""
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from chatbot.answer import Passage
 from chatbot.attribute import asks_own_records, is_command
@@ -17,6 +19,7 @@ from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
 from chatbot.premise import judge
 from chatbot.proved_answers import Match, answer_of, is_meant, is_proved_by, is_sure
+from chatbot.quantities import quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
@@ -78,6 +81,8 @@ def read(
     if compared:
         return compared
     told_by_rows = _tell_rows(query, index)
+    if told_by_rows and told_by_rows.whole:
+        return _borne_out(told_by_rows, scored, index)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return told_by_rows.draft
     if draft := answer_from_table(query, scored, passages, index):
@@ -91,6 +96,20 @@ def read(
     if looked_up:
         return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it
     return told
+
+
+def _borne_out(told: Told, scored: Sequence[Scored], index: Index) -> Draft:
+    """What rows say, where it is one figure with the passage of a document that has it, too."""
+    draft = told.draft
+    figures = [q for q in quantities(draft.text) if q.dimension != "count"]
+    if len(draft.evidence) != 1 or not figures:
+        return draft
+    there = (s for s in scored if told.stands_in(s.unit.meant_in_place, index) and any(same(figures[-1], q) for q in quantities(s.unit.plain)))
+    if (also := next(there, None)) is None:
+        return draft
+    # What tells two of a name apart need not stand in the passage, where there is one.
+    text = re.sub(r" \(\d+ Gi?B\)", "", draft.text)
+    return replace(draft, text=text.replace("[1]", "[1][2]"), evidence=(*draft.evidence, Evidence(also.passage, also.unit.start, also.unit.end)))
 
 
 def _proved(match: Match, query: Query, found: Sequence[Scored], index: Index) -> Draft | None:

@@ -144,7 +144,7 @@ def test_the_hardware_of_a_refused_maker_is_no_recommendation(bot: Chatbot) -> N
 
 def test_two_properties_are_compared_for_each_side(bot: Chatbot) -> None:
     lines = bot.ask("trn1.2xlarge vs trn1.32xlarge: accelerator memory and chips?").text.splitlines()
-    told = {"trn1.2xlarge": (" 32 GB", " 1 Trainium"), "trn1.32xlarge": (" 512 GB", " 16 ")}
+    told = {"trn1.2xlarge": (" 32 GiB", " 1 AWS Trainium"), "trn1.32xlarge": (" 512 GiB", " 16 ")}
     for name, figures in told.items():
         (line,) = (x for x in lines if x.startswith(f"- {name}"))
         assert all(figure in line for figure in figures)

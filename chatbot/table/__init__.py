@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Literal
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft
@@ -11,10 +14,11 @@ from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.searching import is_background
 from chatbot.table.columns import FAMILY, OTHER_TABLES, SIZES, Column
-from chatbot.table.filters import Request, columns_in, read_request
+from chatbot.table.filters import Request, columns_in
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import NOUNS, describe, subject
-from chatbot.table.selection import columns_of, fits, measured, select, sort_key
+from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory
+from chatbot.table.turns import TURNS, largest, priced, request_of
 from chatbot.table.writing import Writing
 from ingest import Index
 
@@ -23,41 +27,56 @@ SHOWN = 8
 _FEW, _FAMILIES = 4, 16
 # Rows that stand behind the first of a ranking, to show that it is the first.
 _FOLLOWERS = 3
-_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies))\b", re.IGNORECASE)
+_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?)\b", re.IGNORECASE)
 _LONGEST = 300
-_OF_HOST = re.compile(r"\b(?:host|system|main|cpu|ram)\b", re.IGNORECASE)
 _SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
 
 
 def answer_from_table(
-    query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index
+    query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index, *, alone: bool = False
 ) -> Draft | None:
     """The rows that a question asks for, or what it asks of them; None for a question that is not of this kind.
 
-    None too where a document that is no such table says of the named types what is asked, and nothing is to be computed.
+    None too where a document that is no such table says of the named types what is asked, and nothing is to be computed; with `alone`,
+    for whatever documents might answer.
     """
     text = query.standalone
-    if not _HINT.search(text) or len(text) > _LONGEST:
+    if not _HINT.search(" ".join([text, *(turn.question for turn in query.history[-TURNS:])])) or len(text) > _LONGEST:
         return None
     known = load_instances(index)
-    request = read_request(text, known.rows, known.families, known.accelerators) if known.rows else None
+    request = request_of(query, known) if known.rows else None
     if request is None:
         return None
-    apart = ""
-    if OTHER_TABLES & {*columns_of(request), *(request.compared.columns if request.compared else ())}:
-        there = known.at(request.region, request.purchase)
-        if request.region and not any(row.says("price") for row in there.newest):
-            apart, there = request.region, known.at(purchase=request.purchase)
-        known = there
-    request = measured(request, known.rows)
-    if request is None or _documents_answer(request, query, scored, known):
+    known, apart = priced(request, known)
+    if (request := measured(request, known.rows)) is None:
+        return None
+    if (alone and not _is_of_rows(request, query)) or (not alone and _documents_answer(request, query, scored, known)):
         return None
     return _compose(request, query, known, passages, apart)
 
 
+def asks_cells(query: Query, index: Index) -> bool:
+    """Whether each word of a question is an instance type or what its row has."""
+    known = load_instances(index)
+    request = request_of(query, known) if known.rows and len(query.standalone) <= _LONGEST and not query.yes_no else None
+    return bool(request and request.types and set(request.asked) - {"price"} and not request.order)
+
+
+def _is_of_rows(request: Request, query: Query) -> bool:
+    """Whether rows alone answer, whatever is written of the things: conditions and orders, things side by side, what was found before."""
+    if query.yes_no:
+        return False
+    if request.types and not request.order and request.types[0] not in query.standalone:
+        return True
+    if len(request.types) + len(request.families) > 1 and request.asked and not request.order:
+        return True
+    found = request.bounds or request.order or request.families or request.accelerators or request.without
+    return bool((request.seeks and found) or (request.order and (request.families or request.bounds))) and not request.types
+
+
 def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], known: Instances) -> bool:
     """Whether prose answers: for types that are named, a source in all the columns asked; for a kind of accelerator, by its name."""
-    if not request.types and (request.bounds or request.order or request.counts or (request.seeks and request.families) or OTHER_TABLES & {*request.asked}):
+    if not request.types and (request.bounds or request.order or (request.seeks and (request.families or request.accelerators)) or OTHER_TABLES & {*request.asked}):
         return False
     prose = [s for s in scored if s.score >= ANSWERS and s.unit.chunk.document.id not in known.documents]
     # A row is as good as what background says of a type, and newer.
@@ -68,26 +87,22 @@ def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], 
     return bool(named) and all(some and wanted <= {c for said in some for c in said} for some in by_name.values())
 
 
-def _compose(
-    request: Request, query: Query, known: Instances, passages: Sequence[Passage], unpriced: str
-) -> Draft | None:
+def _compose(request: Request, query: Query, known: Instances, passages: Sequence[Passage], unpriced: str) -> Draft | None:
     """The rows in words; `unpriced` is a region that prices are asked of and no table has."""
     writing = Writing(passages)
-    if request.types:
+    limited = bool(request.bounds or request.order)
+    if request.types and not request.families:
         _look_up(request, query, known, writing)
+    elif request.asked and not limited and len(request.types) + len(request.families) > 1 and len(request.families) <= _FEW:
+        _side_by_side(request, known, writing)
     elif request.order:
-        _rank(request, request.order[1], select(request, known.newest), writing)
+        _rank(request, *request.order, select(request, known.newest), writing)
     elif request.seeks and (request.families or request.accelerators or request.bounds or request.traits):
-        _enumerate(request, query, select(request, known.newest), writing)
-    elif request.families and request.asked and not request.bounds:
-        _look_up_families(request, select(request, known.newest), writing)
+        _enumerate(request, query, known, writing)
+    elif request.families and request.asked and not limited:
+        _look_up_families(columns_of(request), select(request, known.newest), writing)
     if request.compared and writing.lines:
-        other = known.rows[request.compared.other][0]
-        writing.line(
-            f"For comparison, {subject(other)}{describe(other, columns_of(request))}",
-            other,
-            columns=columns_of(request),
-        )
+        writing.row(known.rows[request.compared.other][0], columns_of(request), lead="For comparison, ")
     if unpriced and writing.lines:
         writing.lines.insert(0, f"Prices in {unpriced}: {REFUSAL}")
     return writing.draft() if writing.lines else None
@@ -100,26 +115,24 @@ def _look_up(request: Request, query: Query, known: Instances, writing: Writing)
         found.sort(key=lambda rows: sort_key(request)(rows[0]))
     opening = "- " if len(found) > 1 else ""
     for newest, *older in found:
-        columns = _with_own_memory(columns_of(request), newest, query)
-        said = describe(newest, columns)
-        if said:
-            verdict = "" if opening else _verdict(request, query, newest)
-            writing.line(
-                f"{verdict}{subject(newest, with_date=newest in newest.borne_out(columns))}{said}",
-                newest,
-                opening=opening,
-                columns=columns,
-            )
+        columns = with_own_memory(columns_of(request), query.standalone, accelerated=bool(newest.number("accelerators")))
+        if said := describe(newest, columns):
+            writing.row(newest, columns, lead="" if opening else _verdict(request, query, newest), opening=opening, dated=True)
         for row in older:
             if (before := describe(row, columns)) not in ("", said):
                 writing.line(f"As of {row.as_of}: {subject(row)}{before}", row, opening=opening)
 
 
-def _with_own_memory(columns: list[Column], row: Row, query: Query) -> list[Column]:
-    """The columns, with the memory of the accelerators before that of the machine unless it is clear that this alone is meant."""
-    if "memory" not in columns or {"total", "each"} & {*columns} or not row.number("accelerators") or _OF_HOST.search(query.standalone):
-        return columns
-    return [c for column in columns for c in (("total", "memory") if column == "memory" else (column,))]
+def _side_by_side(request: Request, known: Instances, writing: Writing) -> None:
+    """One row of each thing that is named, of a family its largest size, in the columns that are asked for."""
+    columns = columns_of(request)
+    rows = [*(known.rows[name][0] for name in request.types), *(largest(family, known) for family in request.families)]
+    some_priced = "price" in columns and any(row.says("price") for row in rows)
+    for row in rows:
+        size = f"{row.cells[FAMILY]}, largest of {row.cells[SIZES]} sizes" if row.name not in request.types and row.cells[SIZES] != "1" else ""
+        unpriced = f"no price of {row.name} in the data" if some_priced and not row.says("price") else ""
+        remark = "; ".join(filter(None, (size, unpriced)))
+        writing.row(row, columns, opening=f"- {writing.count(remark) if remark else ''}")
 
 
 def _verdict(request: Request, query: Query, row: Row) -> str:
@@ -129,9 +142,7 @@ def _verdict(request: Request, query: Query, row: Row) -> str:
     if request.bounds or request.compared:
         return "Yes: " if fits(request, row) else "No: "
     cells = [row.says(column) for column in request.asked]
-    if not all(
-        cell in ("yes", "no", "none") or column == "storage" for column, cell in zip(request.asked, cells, strict=True)
-    ):
+    if not all(cell in ("yes", "no", "none") or column == "storage" for column, cell in zip(request.asked, cells, strict=True)):
         return ""
     return "No: " if {"no", "none"} & set(cells) else "Yes: "
 
@@ -139,65 +150,63 @@ def _verdict(request: Request, query: Query, row: Row) -> str:
 def _with_summary(columns: Sequence[Column], row: Row) -> list[Column]:
     """The columns and what one wants to know of any instance type."""
     wanted = _SUMMARY if row.number("accelerators") else _SUMMARY[2:]
-    return list(dict.fromkeys([*(wanted if "each" not in columns else [c for c in wanted if c != "total"]), *columns]))
+    return list(dict.fromkeys([*(c for c in wanted if c != "total" or "each" not in columns), *columns]))
 
 
-def _rank(request: Request, most: bool, rows: Sequence[Row], writing: Writing) -> None:
-    """The first row of an order, and the next ones to compare; of each family one where several are named."""
-    if len(request.families) > 1:
-        rows = list({row.family: row for row in reversed(rows)}.values())
-        rows.sort(key=sort_key(request))
-    columns = columns_of(request)
-    tied = sum(1 for row in rows if _place(request, row) == _place(request, rows[0]))
-    for place, row in enumerate(rows[: max(1 + _FOLLOWERS, min(tied, SHOWN))]):
-        told = _with_summary(columns, row) if request.order and request.order[0] == "size" else columns
-        said = describe(row, told)
-        lead = "" if place else f"{_superlative(request, most)}: "
-        first = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
-        writing.line(
-            f"{lead}{subject(row, with_date=not place and row in row.borne_out(told))}{said}",
-            row,
-            opening="- " if place else first,
-            columns=told,
-        )
+_SUPERLATIVES = {"size": ("Smallest", "Largest"), "price": ("Cheapest", "Most expensive")}
 
 
-def _place(request: Request, row: Row) -> tuple[object, ...]:
-    """Where a row stands in an order, before equals are told apart."""
-    by_size = not request.order or request.order[0] == "size"
-    return sort_key(request)(row)[: 3 if by_size else 1]
+def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequence[Row], writing: Writing) -> None:
+    """The first row of an order, and the next ones to compare: of each family one, by price or where several are named."""
+    place = sort_key(request)
+    if len(request.families) > 1 or by == "price":
+        rows = sorted({row.family: row for row in reversed(rows)}.values(), key=place)
+    # Before equals are told apart.
+    places = [place(row)[: 3 if by == "size" else 1] for row in rows]
+    tied = sum(other == places[0] for other in places)
+    superlative = _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
+    first = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
+    for number, row in enumerate(rows[: max(1 + _FOLLOWERS, min(tied, SHOWN))]):
+        told = _with_summary(columns_of(request), row) if by == "size" else columns_of(request)
+        if by == "price" and row.number("accelerators") and row.says("architecture") == "arm64" and "architecture" not in told:
+            told.append("architecture")
+        writing.row(row, told, lead="" if number else f"{superlative}: ", opening="- " if number else first, dated=not number)
 
 
-def _superlative(request: Request, most: bool) -> str:
-    column = request.order[0] if request.order else "size"
-    if column == "size":
-        return "Largest" if most else "Smallest"
-    if column == "price":
-        return "Most expensive" if most else "Cheapest"
-    return f"{'Most' if most else 'Least'} {NOUNS.get(column, column)}"
-
-
-def _enumerate(request: Request, query: Query, rows: Sequence[Row], writing: Writing) -> None:
-    """The rows one below the other; numbered, so that their number can be seen, where it is asked for; more than fit by their families."""
-    if len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators) and rows:
+def _enumerate(request: Request, query: Query, known: Instances, writing: Writing) -> None:
+    """The rows one below the other; numbered, so that their number can be seen; more than fit by their families."""
+    rows, columns = select(request, known.newest), columns_of(request)
+    if not rows:
+        _nearest(request, known, writing)
+    elif len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators):
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
-    columns = columns_of(request)
     if len(rows) > SHOWN and 1 < len({row.family for row in rows}) <= _FAMILIES:
         _tell_by_family(rows, columns, writing)
         return
     for number, row in enumerate(rows[:SHOWN], start=1):
-        told = columns if request.asked else _with_summary(columns, row)
         opening = "Yes: " if query.yes_no and len(rows) == 1 else _opening(number, len(rows), writing)
-        writing.line(f"{subject(row)}{describe(row, told)}", row, opening=opening, columns=told)
+        writing.row(row, columns if request.asked else _with_summary(columns, row), opening=opening)
+
+
+def _nearest(request: Request, known: Instances, writing: Writing) -> None:
+    """Where no row meets all conditions, the rows that come nearest to one of them, from below and from above."""
+    for bound in request.bounds:
+        others = replace(request, bounds=tuple(b for b in request.bounds if b is not bound))
+        rows = [(value, row) for row in select(others, known.newest) if (value := row.number(bound.column))]
+        below = max((r for r in rows if r[0] < bound.low), key=itemgetter(0), default=None)
+        above = min((r for r in rows if r[0] > bound.high), key=itemgetter(0), default=None)
+        for _, row in filter(None, (below, above)):
+            writing.row(row, columns_of(request), opening="- " if writing.lines else writing.count("No instance type meets all of that; nearest"))
+        if writing.lines:
+            return
 
 
 def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing) -> None:
     """How many sizes of each family there are, and what its first has in the columns."""
-    told = list(dict.fromkeys(("accelerators", *columns)))
     for family in sorted({row.family for row in rows}):
-        first, *others = [row for row in rows if row.family == family]
-        sizes = writing.count(f"{first.cells[FAMILY]}, {1 + len(others)} of {first.cells[SIZES]} sizes")
-        writing.line(f"{subject(first)}{describe(first, told)}", first, opening=f"- {sizes}", columns=told)
+        own = [row for row in rows if row.family == family]
+        sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes")
+        writing.row(own[0], list(dict.fromkeys(("accelerators", *columns))), opening=f"- {sizes}")
 
 
 def _opening(number: int, matching: int, writing: Writing) -> str:
@@ -207,22 +216,17 @@ def _opening(number: int, matching: int, writing: Writing) -> str:
     return "- " if number > 1 else writing.count(f"{matching} instance types match, {SHOWN} of them shown")
 
 
-def _look_up_families(request: Request, rows: Sequence[Row], writing: Writing) -> None:
-    """What is asked of the families that are named: once where all sizes have the same, else size by size."""
-    columns = columns_of(request)
-    if _FEW < len(request.families) <= _FAMILIES:
+def _look_up_families(columns: Sequence[Column], rows: Sequence[Row], writing: Writing) -> None:
+    """What is asked of one family: once where all sizes have the same, else size by size; of many families what the first size has."""
+    if len({row.family for row in rows}) > 1:
         _tell_by_family(rows, columns, writing)
         return
-    for family in request.families:
-        own = [row for row in rows if row.family == family]
-        said = dict.fromkeys(text for row in own if (text := describe(row, columns)))
-        if len(said) == 1 and own:
-            each = re.sub(r"^ (has|is) ", lambda m: f" {'have' if m[1] == 'has' else 'are'} ", next(iter(said)))
-            writing.line(f"{own[0].cells[FAMILY]} instances{_date(own[0])}{each}", *dict.fromkeys((own[0], own[-1])))
-        elif said:
-            for number, row in enumerate(own[:SHOWN], start=1):
-                opening = _opening(number, len(own), writing) if len(own) > SHOWN else "- "
-                writing.line(f"{subject(row)}{describe(row, columns)}", row, opening=opening, columns=columns)
+    said = dict.fromkeys(text for row in rows if (text := describe(row, columns)))
+    if len(said) == 1:
+        each = re.sub(r"^ (has|is) ", lambda m: f" {'have' if m[1] == 'has' else 'are'} ", next(iter(said)))
+        writing.line(f"{rows[0].cells[FAMILY]} instances{_date(rows[0])}{each}", *dict.fromkeys((rows[0], rows[-1])))
+    for number, row in enumerate(rows[:SHOWN] if len(said) > 1 else (), start=1):
+        writing.row(row, columns, opening=_opening(number, len(rows), writing) if len(rows) > SHOWN else "- ")
 
 
 def _date(row: Row) -> str:

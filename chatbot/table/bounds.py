@@ -4,13 +4,12 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
 
-from chatbot.table.columns import WORDS, Column
+from chatbot.table.columns import DEVICE, WORDS, Column
 
 _SPELT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORD_NUMBERS = dict(zip(_SPELT, range(1, 13), strict=True)) | {"single": 1, "sixteen": 16}
-_NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{'|'.join(_WORD_NUMBERS)})\b)"
+NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{'|'.join(_WORD_NUMBERS)})\b)"
 _LEAST = r"at least|no(?:t)? (?:less|fewer) than|(?:with )?a minimum of|minimum(?: of)?|>=|≥"
 _MOST = r"at most|up to|no(?:t)? more than|(?:with )?a maximum of|maximum(?: of)?|<=|≤"
 _MORE = r"more than|over|greater than|larger than|bigger than|above|exceeding|>"
@@ -18,11 +17,21 @@ _LESS = r"less than|fewer than|smaller than|under|below|<"
 _BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})|exactly|only|just|=)\s*)?"
 _AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
 _UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|usd)(?![\w/]))?"
-_AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{_NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
-_RANGE = rf"between\s(?P<low>{_NUMBER})(?:\s?[gt]i?b(?:ps)?)?\sand\s(?P<high>{_NUMBER}){_UNIT}"
+_AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
+_RANGE = rf"between\s(?P<low>{NUMBER})(?:\s?[gt]i?b(?:ps)?)?\sand\s(?P<high>{NUMBER}){_UNIT}"
 _IS = r"(?: (?:of|is|are|being|that is))?:?\s?"
+# "One GPU with at least 40 GB", "80 GB on one chip", "24 GB cards": memory that is said of a device is that of each; RAM is the host's.
+_SIZE = rf"(?P<size>(?:(?:{_LEAST}|{_MOST}|{_MORE}|{_LESS}|exactly|only|just)\s*)?(?<![\w.]){NUMBER}\+?[\s-]?[gt]i?b\b\+?(?: or (?:more|less))?)"
+_OF_DEVICE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\b(?P<device>{DEVICE}s?)(?:,? (?:with|of|having|has|have|at|(?:that|which) (?:has|have))(?: an?)?)? {_SIZE}(?: (?:of )?(?:memory|mem|hbm)\b)?(?! ?(?:of )?(?:v?ram|system|host|main|total|gpu|accelerator|network|local|nvme|ssd))",
+        rf"{_SIZE} (?:of )?(?:memory |hbm |v?ram )?(?:on|in|per|for) (?:(?:one|an?|each|every|single|the) )*(?P<device>){DEVICE}\b",
+        rf"{_SIZE} (?:nvidia |amd )?(?P<device>{DEVICE}s?)\b(?! ?(?:memory|mem|v?ram))",
+    )
+)
 # Accelerators are sold by decimal GB and described in GiB: "40 GB" is anything from 40 GB to 40 GiB. 1 GB is 0.931 GiB, less rounding.
-_DECIMAL = 0.93
+DECIMAL = 0.93
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ def take_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[tuple[
     bounds, names = _accelerator_bounds(reading, accelerators)
     bounds += _column_bounds(reading)
     for pattern in (_RANGE, rf"{_AMOUNT}(?!\w)"):
-        for match in reading.take(pattern) if _have_units(pattern, reading.text) else ():
+        for match in reading.take(pattern) if all(found["unit"] for found in re.finditer(pattern, reading.text)) else ():
             bounds.append(_bound(_of_unit(match["unit"] or ""), match))
     return tuple(bounds), names
 
@@ -79,8 +88,11 @@ def in_dollars(text: str) -> str:
     return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)", r"\1 dollars", text)
 
 
-def _have_units(pattern: str, text: str) -> bool:
-    return all(match["unit"] for match in re.finditer(pattern, text))
+def of_each_device(text: str) -> str:
+    """The text with memory that is said of a device as that of each: "one GPU with 40 GB" as "one GPU | 40 GB of memory per GPU"."""
+    for pattern in _OF_DEVICE:
+        text = pattern.sub(r"\g<device> | \g<size> of memory per gpu", text)
+    return text
 
 
 def _accelerator_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[list[Bound], tuple[str, ...]]:
@@ -102,7 +114,7 @@ def _column_bounds(reading: Reading) -> list[Bound]:
             continue  # each of the four patterns takes far longer to find nothing
         for pattern in (
             rf"{_RANGE}(?: of)? (?:{words})(?!\w)",
-            rf"{_AMOUNT}\s?(?:of )?(?:{words})(?!\w){_AFTER.format(3)}",
+            rf"{_AMOUNT}[\s-]?(?:of )?(?:{words})(?!\w){_AFTER.format(3)}",
             rf"\b(?:{words}){_IS}{_RANGE}",
             rf"\b(?:{words}){_IS}{_AMOUNT}(?!\w)",
         ):
@@ -111,41 +123,26 @@ def _column_bounds(reading: Reading) -> list[Bound]:
 
 
 def _bound(column: Column, match: re.Match[str]) -> Bound:
-    """The condition; GB of memory are taken for GiB, as most people write them."""
+    """The condition; GB of memory are taken for GiB, as most people write them, and those of accelerators for GB, too."""
     unit = match["unit"] or ""
-    factor = _factor(column, unit)
-    low = _value(match["low"]) * factor
-    slack = _DECIMAL if column in ("each", "total") and "ib" not in unit else 1.0
-    if match.groupdict().get("high"):
-        return Bound(column, low * slack, _value(match["high"]) * factor)
-    sense = _sense(match)
-    if sense in ("more", "less"):
-        return Bound(column, low, open=True) if sense == "more" else Bound(column, high=low, open=True)
-    return Bound(column, -inf if sense == "most" else low * slack, inf if sense == "least" else low)
-
-
-def _sense(match: re.Match[str]) -> Literal["least", "most", "more", "less", "same"]:
     said = {name.rstrip("123") for name, text in match.groupdict().items() if text}
+    factor = 1.0 if not unit.startswith("t") else 1000.0 if column == "storage" or unit == "tbps" else 1024.0
+    value = value_of(match["low"]) * factor
+    least = value * (DECIMAL if column in ("each", "total") and "ib" not in unit else 1.0)
+    if "high" in said:
+        return Bound(column, least, value_of(match["high"]) * factor)
     if said & {"least", "up"}:
-        return "least"
+        return Bound(column, least)
     if said & {"most", "down"}:
-        return "most"
-    return "more" if match["more"] else "less" if match["less"] else "same"
-
-
-def _factor(column: Column, unit: str) -> float:
-    if unit == "tbps":
-        return 1000.0
-    return (1000.0 if column == "storage" else 1024.0) if unit.startswith("t") else 1.0
+        return Bound(column, high=value)
+    if said & {"more", "less"}:
+        return Bound(column, value, open=True) if "more" in said else Bound(column, high=least, open=True)
+    return Bound(column, least, value)
 
 
 def _of_unit(unit: str) -> Column:
-    return "network" if _rate(unit) else "price" if unit in ("dollar", "dollars", "usd") else "memory"
+    return "network" if unit in ("gbps", "tbps", "gbit/s") or unit.startswith("gigabit") else "price" if unit in ("dollar", "dollars", "usd") else "memory"
 
 
-def _rate(unit: str) -> bool:
-    return unit in ("gbps", "tbps", "gbit/s") or unit.startswith("gigabit")
-
-
-def _value(written: str) -> float:
+def value_of(written: str) -> float:
     return float(_WORD_NUMBERS[written]) if written in _WORD_NUMBERS else float(written.replace(",", ""))

@@ -36,7 +36,7 @@ OTHER_TABLES: frozenset[Column] = frozenset({"price", "host", "embodied"})
 # The rows of a table with these are instance types; other tables of instance types add to them.
 REQUIRED = frozenset({TYPE, FAMILY, ACCELERATOR, HEADERS["accelerators"], HEADERS["vcpus"], HEADERS["memory"]})
 
-_DEVICE = r"(?:gpu|accelerator|chip|card|device|fpga)"
+DEVICE = r"(?:gpu|accelerator|chip|card|device|fpga)"
 _DISK = (
     r"(?:local |ephemeral )?instance[- ]stor(?:e|age)(?: volumes?)?|(?:local |ephemeral )?nvme(?: ssds?)?(?: storage| disks?| drives?)?"
     r"|local (?:nvme |ssd |hdd )?(?:storage|disks?|drives?|ssds?)"
@@ -48,8 +48,8 @@ WORDS: tuple[tuple[Column, str], ...] = (
     ("price", rf"(?:(?:hourly|on[- ]demand|spot|list|current) )*(?:prices?|pricing|priced|costs?)(?: {HOURLY})?|how (?:much (?:is|are|for)|expensive (?:is|are))(?=\s+(?:(?:an?|the)\s+)?(?:\||[\w-]+\.))"),
     ("host", r"(?:host|server)(?:['’]s)? power(?: draw| consumption| use)?|power(?: draw| consumption| use)? of (?:the |its |a )?(?:host|server)"),
     ("embodied", r"embodied (?:carbon|emissions?)"),
-    ("each", rf"(?:(?:{_DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {_DEVICE}|per[- ]{_DEVICE} (?:memory|vram)|(?:{_DEVICE} )?(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{_DEVICE}s?"),
-    ("total", rf"(?:gpu|accelerator|graphics|video)[- ]?(?:speicher|mem)|grafikspeicher|显存|(?:total |combined )?(?:{_DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{_DEVICE}s"),
+    ("each", rf"(?:(?:{DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {DEVICE}|per[- ]{DEVICE} (?:memory|vram)|(?:{DEVICE} )?(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{DEVICE}s?"),
+    ("total", rf"(?:gpu|accelerator|graphics|video)[- ]?(?:speicher|mem)|grafikspeicher|显存|(?:total |combined )?(?:{DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{DEVICE}s"),
     ("ratio", r"(?:memory|ram)(?: per |[- ]to[- ]|/)v?cpus?(?: ratio)?|gi?b (?:of (?:memory|ram) )?per v?cpu"),
     ("memory", r"(?:arbeits)?speicher|mémoire|memoria|内存|メモリ(?:ー)?|pamięci|gigs|(?:system |host |main |instance )?(?:memory|ram)(?: size| capacity)?"),
     ("vcpus", r"v-?cpus?|virtual cpus?"),
@@ -60,7 +60,7 @@ WORDS: tuple[tuple[Column, str], ...] = (
     ("architecture", rf"(?:cpu )?architectures?|arm(?:64)?{_CPU}|x86(?:[-_]64)?{_CPU}"),
     ("burstable", r"burstable"),
     ("metal", r"bare[- ]metal"),
-    ("accelerators", rf"(?:karten?|grafikkarten?|tarjetas?|cartes?|schede?|puces?|beschleuniger|kart|card[ -]?wise|gpu[ -]?wise)|(?:ai |ml |graphics )?{_DEVICE}s?(?: count| type| model)?"),
+    ("accelerators", rf"(?:karten?|grafikkarten?|tarjetas?|cartes?|schede?|puces?|beschleuniger|kart|card[ -]?wise|gpu[ -]?wise)|(?:ai |ml |graphics |nvidia |amd )?{DEVICE}s?(?: count| type| model)?"),
 )  # fmt: skip
 
 _ROWS = r"(?: (?:instance|type|size|machine))"

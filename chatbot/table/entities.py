@@ -12,11 +12,10 @@ from chatbot.table.bounds import Reading
 
 _CODE = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?(?:east|west)?)-\d"
 _KINDS = r"(?:['’]s)?(?: (?:tensor core )?(?:gpu|accelerator|chip|card)s?)?"
+_MAKER = re.compile(r"^(?:nvidia|aws|amd|habana|intel|xilinx|qualcomm) | (?:gpu|chip|fpga|(?:media )?accelerator)$")
 _MAKERS = r"(?:nvidia |amd |aws |habana |intel |qualcomm )?"
 # What may be left out at the end of a model's name, and what may be added to it: other weights of the same architecture.
-_VARIANT = re.compile(
-    r"^(?:instruct|it|chat|hf|base|v|0\.\d|\d+e|a\d+b|17b|bf16|uncased|preview|patch\d*|224|16|1\.0)$"
-)
+_VARIANT = re.compile(r"^(?:instruct|it|chat|hf|base|v|0\.\d|\d+e|a\d+b|17b|bf16|uncased|preview|patch\d*|224|16|1\.0)$")
 _ADDED = r"(?:[ _-](?:instruct|it|chat|hf|base))*"
 _TOKEN = re.compile(r"\d+(?:\.\d+)*[a-z]?\d*[a-z]?(?![a-z])|[a-z]+|\d+")
 
@@ -25,6 +24,16 @@ _TOKEN = re.compile(r"\d+(?:\.\d+)*[a-z]?\d*[a-z]?(?![a-z])|[a-z]+|\d+")
 def vocabulary() -> dict[str, Any]:
     """What questions call the columns, and some of the things, of fact tables: facts.toml."""
     return tomllib.loads(resources.files("chatbot.table").joinpath("facts.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def accelerator_names(cell: str) -> frozenset[str]:
+    """What people call an accelerator, in lower case without maker and kind."""
+    if cell.lower() in ("", "none"):
+        return frozenset()
+    name = _MAKER.sub("", _MAKER.sub("", cell.lower()))
+    first = name.split(" ")[0]
+    return frozenset({name, *([first] if first.isalpha() else []), *vocabulary()["aliases"].get(cell, ())})
 
 
 def take_regions(reading: Reading) -> tuple[str, ...]:
@@ -54,15 +63,10 @@ def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, str, tuple[s
     before the pattern: hundreds of them are tried on each question, and without that word in it none matches."""
     written: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        for alias in (
-            *(_model_aliases(name) if key == "Model" else _aliases(name)),
-            *vocabulary()["aliases"].get(name, ()),
-        ):
+        for alias in _model_aliases(name) if key == "Model" else sorted(accelerator_names(name)):
             written.setdefault(alias, []).append(name)
     ordered = sorted(written, key=len, reverse=True)
-    return tuple(
-        (max(alias.split(" "), key=len), _pattern(key, alias), tuple(dict.fromkeys(written[alias]))) for alias in ordered
-    )
+    return tuple((max(alias.split(" "), key=len), _pattern(key, alias), tuple(dict.fromkeys(written[alias]))) for alias in ordered)
 
 
 def _pattern(key: str, alias: str) -> str:
@@ -72,12 +76,6 @@ def _pattern(key: str, alias: str) -> str:
     if key == "Accelerator":
         return rf"(?<![\w.-]){_MAKERS}{re.escape(alias)}{_KINDS}(?![\w-])|(?<![\w.-]){re.escape(alias)}s(?![\w-])"
     return rf"(?<![\w.-]){re.escape(alias)}(?![\w-])"
-
-
-def _aliases(name: str) -> list[str]:
-    from chatbot.table.instances import accelerator_names
-
-    return sorted(accelerator_names(name))
 
 
 def _model_aliases(name: str) -> list[str]:

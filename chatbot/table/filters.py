@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from chatbot.table.bounds import Bound, Reading, in_dollars, take_amounts, take_bounds, take_columns
-from chatbot.table.columns import ACCELERATOR, HOURLY, NUMBERED, TRAITS, WORDS, Column
+from chatbot.table.bounds import Bound, Reading, in_dollars, of_each_device, take_amounts, take_bounds, take_columns
+from chatbot.table.columns import ACCELERATOR, DEVICE, HOURLY, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.table.entities import take_regions
 from chatbot.table.instances import PURCHASE
@@ -30,8 +30,8 @@ class Request:
     """A question that is made of nothing but rows, columns and conditions on them.
 
     `types` and `families` stand in the order of the question; a row must have one of the `accelerators`. `asked` are the
-    columns to tell, prices in `region` ("" for none named). `seeks` says that instance types are asked for, not something about them; `counts`, how many;
-    `compared`, that they are measured by the row of another type.
+    columns to tell, prices in `region` ("" for none named). `seeks` says that instance types are asked for, not something about them;
+    `compared`, that they are measured by the row of another type. `without` are families and accelerators that are not wanted.
     """
 
     types: tuple[str, ...] = ()
@@ -42,42 +42,39 @@ class Request:
     asked: tuple[Column, ...] = ()
     order: Order | None = None
     seeks: bool = False
-    counts: bool = False
     compared: Comparison | None = None
     region: str = ""
     purchase: str = PURCHASE
+    without: tuple[str, ...] = ()
 
 
-# Words that order by price without naming it.
-_BY_PRICE = {
-    True: r"most expensive|priciest|dearest",
-    False: r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced",
-}
+# Words that order without a column.
+_ALONE: tuple[tuple[Literal["price", "size"], bool, str], ...] = (
+    ("price", True, r"most expensive|priciest|dearest"),
+    ("price", False, r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced"),
+    ("size", True, r"largest|biggest"),
+    ("size", False, r"smallest"),
+)
 _DIRECTIONS = {
     True: r"most|highest|largest|biggest|greatest|maximum|max|fastest|more|higher|larger|bigger|greater|faster",
     False: r"least|lowest|smallest|fewest|minimum|min|slowest|less|lower|smaller|fewer|slower",
 }
 # "The smallest GPU instance" is no instance with few GPUs.
 _COUNTING = {True: r"most|highest|maximum|max|more|higher", False: r"least|lowest|fewest|minimum|min|less|lower|fewer"}
-_SIZES = {True: r"largest|biggest", False: r"smallest"}
 _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|does|did)(?: not|n['’]?t) (?:have|support)) )?(?:any |an? )?"
 _ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?)"
 _SEEKS = re.compile(
     rf"\b(?:which|what|list|show|find|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
-    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|that|having|under|below|over|costing|cheaper than)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
+    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|whose|that|having|under|below|over|costing|cheaper than)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
 )
-_COUNTS = re.compile(rf"\b(?:how many|number of|count of)\b(?: [\w.-]+){{0,4}}? {_ROWS}\b")
-_SPECIFIED = re.compile(
-    r"\b(?:specs?|specifications?|details|configuration)\b|^\W*(?:tell me about|describe|show(?: me)?)\b"
-)
+_WHICH = re.compile(r"\W*(?:which|what|any)\b")
+_SPECIFIED = re.compile(r"\b(?:specs?|specifications?|details|configuration)\b|^\W*(?:tell me about|describe|show(?: me)?)\b")
 _SPECIFICATION: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory", "network", "storage", "processor")
 _TYPE = (
     r"(?<![\w.-])(?P<family>[a-z][a-z0-9]*(?:-[a-z0-9]+)?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d*xl(?:arge)?|metal(?:-\d+xl)?)(?![\w-])"
 )
-_FAMILY = (
-    r"(?<![\w.-])(?P<card>nvidia )?(?P<family>[a-z]+-?\d[a-z0-9-]*)(?![\w-]|\.\d)(?P<after> (?:tensor core )?gpus?)?"
-)
+_FAMILY = r"(?<![\w.-])(?P<card>nvidia )?(?P<family>[a-z]+-?\d[a-z0-9-]*)(?![\w-]|\.\d)(?P<after> (?:tensor core )?gpus?)?"
 # "Which g instances": all families of a letter.
 _LINES = r"(?:series|famil(?:y|ies)|instances?|types?|ones)\b"
 _LETTER = rf"\b(?P<letter>[b-hj-z]|inf|trn|hpc)[- ]{_LINES}"
@@ -86,29 +83,38 @@ _MEASURE = (
     rf"(?: (?:an?|the|on|in|of|with|our|my|that|those))* {_TYPE}(?: (?:has|have|does|instances?)\b)*"
 )
 _FRAME = frozenset(
-    words
-    for line in (
-        "ec2 aws amazon instance instances type types size sizes family families series machine machines vm vms virtual member members",
-        "support supports supported offer offers offered equipped feature features featured contain contains carry carries exist exists",
-        "available number total amount count spec specs specification specifications details configuration capacity table provide provides",
-        "watts gb gib gigabytes tb tib terabytes compare include includes use uses used inside built among between across compared overall installed attached each different show find describe",
-        "give need want box boxes please pls plz thx thanks hi hey can could make get side slide slides overview summary rank ranked list listed row rows column columns",
-    )
-    for words in line.split(" ")
+    ["ec2", "aws", "amazon", "instance", "instances", "type", "types", "size", "sizes", "family", "families", "series", "machine", "machines", "vm", "vms", "virtual", "member", "members", "support", "supports", "supported", "offer", "offers", "offered", "equipped", "feature", "features", "featured", "contain", "contains", "carry", "carries", "exist", "exists", "available", "number", "total", "amount", "count", "spec", "specs", "specification", "specifications", "details", "configuration", "capacity", "table", "provide", "provides", "watts", "gb", "gib", "gigabytes", "tb", "tib", "terabytes", "gbps", "together", "altogether", "compare", "include", "includes", "use", "uses", "used", "inside", "built", "among", "between", "across", "compared", "overall", "installed", "attached", "each", "different", "show", "find", "describe", "give", "need", "want", "box", "boxes", "please", "pls", "plz", "thx", "thanks", "hi", "hey", "can", "could", "make", "get", "side", "slide", "slides", "overview", "summary", "rank", "ranked", "list", "listed", "row", "rows", "column", "columns"]
 )
 # Stop words that change what is asked.
 _MATTERS = frozenset({"not", "no", "nor", "without", "than", "until", "instead", "why", "against"})
 
 
-def read_request(
-    question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]
-) -> Request | None:
+def read_request(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
     """The request in a question over these names, all in lower case; None where any of its words is more than that.
 
-    A word is understood when it belongs to a name, a column, a condition or the frame of a question.
+    A word is understood when it belongs to a name, a column, a condition or the frame of a question. What is said beside a sentence that
+    asks for instance types, without a number, a column or a place, is no condition: "just need it to compile".
     """
+    if whole := _read(question, types, families, accelerators):
+        return whole
+    sentences = [part for part in _ENDS.split(question) if part.strip()]
+    read = [_read(part, types, families, accelerators) for part in sentences] if len(sentences) > 1 else []
+    beside = " ".join(part for part, request in zip(sentences, read, strict=False) if request is None).lower()
+    found = [request for request in read if request]
+    is_aside = not (_MATTERS_BESIDE.search(beside) or take_regions(Reading(beside)) or columns_in(beside))
+    return found[0] if len(found) == 1 and found[0].seeks and is_aside else None
+
+
+_ENDS = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
+# What an aside may not speak of: a number, another way to buy, work that a machine is sized for, a question of its own.
+_MATTERS_BESIDE = re.compile(r"\d|\?|\bspot\b|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|\bllm|\bmodel|\bnot?\b|\bwithout\b|\bonly\b")
+
+
+def _read(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
     text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", re.sub(r"\s+", " ", question.lower()))  # SageMaker's name of the same type
     reading = Reading(in_dollars(text))
+    without = _take_without(reading, families, accelerators)
+    reading.text = of_each_device(reading.text)
     regions = take_regions(reading)
     purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
     comparison = _take_comparison(reading, types)
@@ -118,10 +124,14 @@ def read_request(
     groups = _take_families(reading, families, accelerators)
     counted = named and _take_counted(reading, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
+    unaccelerated = reading.take(r"\b(?:no|without|not) (?:any |an? )?(?:gpus?|accelerators?)\b")
+    bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]))
     order = _take_order(reading)
-    seeks = not named and (comparison is not None or bool(_SEEKS.search(text)))
+    seeks = not named and (
+        comparison is not None or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
+    )
     traits = _take_traits(reading) if seeks else ()
-    traits = tuple(dict.fromkeys((*traits, *_kind(text, seeks and not cards))))
+    traits = tuple(dict.fromkeys((*traits, *(_kind(text) if seeks and not cards and not unaccelerated else ()))))
     asked = take_columns(reading)
     if counted and "accelerators" not in asked:
         asked = ("accelerators", *asked)
@@ -135,10 +145,7 @@ def read_request(
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
     if strange(reading.text) or _is_ambiguous(text, asked):
         return None
-    counts = seeks and bool(_COUNTS.search(text))
-    return Request(
-        named, groups, cards, bounds, traits, asked, order, seeks, counts, comparison, "".join(regions), purchase
-    )
+    return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without)
 
 
 def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | None:
@@ -148,10 +155,16 @@ def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | N
     named = types_in(" ".join(match.group() for match in measures), types)
     if len(named) != 1:
         return None
-    comparison = take_comparison(there, named[0])
-    if comparison:
+    if comparison := take_comparison(there, named[0]):
         reading.text = there.text
     return comparison
+
+
+def _take_without(reading: Reading, families: Collection[str], accelerators: Collection[str]) -> tuple[str, ...]:
+    """The families and accelerators that are not wanted: "but not p5", "other than an A100"."""
+    known = "|".join(sorted(map(re.escape, {*families, *accelerators}), key=len, reverse=True)) or "(?!)"
+    found = reading.take(rf"(?:,? but)? ?\b(?:not|no|except(?: for)?|excluding|other than|without|apart from|besides) (?:(?:an?|the|any|on|in|from|nvidia|aws) )*(?P<name>{known})s?(?: instances?| gpus?| chips?)?(?![\w.-])")
+    return tuple(match["name"] for match in found)
 
 
 def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
@@ -162,7 +175,7 @@ def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
 
 def read_conditions(text: str, families: Collection[str], accelerators: Collection[str]) -> Request:
     """The conditions that a text of any length holds for the rows wanted, whatever else it says."""
-    reading = Reading(re.sub(r"\s+", " ", text.lower()))
+    reading = Reading(of_each_device(re.sub(r"\s+", " ", text.lower())))
     groups = _take_families(reading, families, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
     bounds += take_amounts(reading)
@@ -218,31 +231,24 @@ def _members(name: str, known: Collection[str]) -> list[str]:
 def _take_order(reading: Reading) -> Order | None:
     """What to sort by, the first there is: "most memory per vCPU", "smallest instance"."""
     for column, pattern in WORDS:
-        for most, words in (
-            (_COUNTING if column == "accelerators" else _DIRECTIONS).items() if column in NUMBERED else ()
-        ):
+        directions = _COUNTING if column == "accelerators" else _DIRECTIONS if column in NUMBERED else {}
+        for most, words in directions.items():
             if reading.take(rf"\b(?:{words})(?: total| combined| number of| amount of)? (?:{pattern})(?!\w)"):
                 return column, most
-    for most, words in _BY_PRICE.items():
-        if reading.take(rf"\b(?:{words})\b"):
-            return "price", most
-    for most, words in _SIZES.items():
-        if reading.take(rf"\b(?:{words})\b"):
-            return "size", most
-    return None
+    found = ((by, most) for by, most, words in _ALONE if reading.take(rf"\b(?:{words})\b"))
+    return next(found, None)
 
 
 def _take_traits(reading: Reading) -> tuple[Trait, ...]:
-    return tuple(
-        Trait(header, words, bool(match["no"]))
-        for pattern, header, words in TRAITS
-        for match in reading.take(rf"\b{_DENIED}(?:{pattern})(?!\w)")
-    )
+    found = ((header, words, match) for pattern, header, words in TRAITS for match in reading.take(rf"\b{_DENIED}(?:{pattern})(?!\w)"))
+    return tuple(Trait(header, words, bool(match["no"])) for header, words, match in found)
 
 
-def _kind(text: str, sought: bool) -> tuple[Trait, ...]:
-    """Who looks for GPUs does not want other accelerators."""
-    return (Trait(ACCELERATOR, "GPU"),) if sought and re.search(r"\bgpus?\b", text) else ()
+def _kind(text: str) -> tuple[Trait, ...]:
+    """Who looks for GPUs or cards does not want other accelerators, and who names a maker not those of others."""
+    makers = re.findall(rf"\b(nvidia|amd|intel|aws|xilinx)(?:['’]s)? {DEVICE}s?\b", text)
+    kinds = ["GPU"] if re.search(r"\b(?:gpus?|cards?)\b", text) else []
+    return tuple(Trait(ACCELERATOR, words) for words in (*map(str.upper, makers), *kinds))
 
 
 def _is_ambiguous(text: str, asked: Collection[Column]) -> bool:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from chatbot.table.columns import ACCELERATOR, AS_OF, FAMILY, HEADERS, REQUIRED, TYPE, Column
+from chatbot.table.entities import accelerator_names
 from ingest import Chunk, Document, Index, read_rows
 
 _KEPT = 4
 _FIRST_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-_MAKER = re.compile(r"^(?:nvidia|aws|amd|habana|intel|xilinx|qualcomm) | (?:gpu|chip|fpga|(?:media )?accelerator)$")
 # What a price is asked for where nothing is said; the prices of the corpus are of this region.
 REGION, PURCHASE = "us-east-1", "on demand"
 
@@ -111,9 +111,7 @@ class Instances:
         beside: dict[str, Row] = {}
         for other in self.others.get(newest.name, ()):
             if all(other.cells.get(header, value) == value for header, value in wanted.items()):
-                beside |= {
-                    header: other for header in other.cells if header not in newest.cells and header not in beside
-                }
+                beside |= {header: other for header in other.cells if header not in newest.cells and header not in beside}
         return (replace(newest, beside=beside), *older)
 
 
@@ -155,10 +153,7 @@ def _read(index: Index) -> Tables:
 
 
 def _instances(rows: Sequence[Row]) -> Instances:
-    described, others = (
-        _by_name(r for r in rows if r.cells.keys() >= REQUIRED),
-        _by_name(r for r in rows if not r.cells.keys() >= REQUIRED),
-    )
+    described, others = (_by_name(r for r in rows if (r.cells.keys() >= REQUIRED) == whole) for whole in (True, False))
     return Instances(
         rows=described,
         others=others,
@@ -181,11 +176,3 @@ def _rows(document: Document, chunks: Sequence[Chunk]) -> Iterator[Row]:
         chunk = chunks[max(0, bisect_right(starts, row.start) - 1)]
         if chunk.start <= row.start and row.end <= chunk.end:
             yield Row(row.cells, chunk, row.start, row.end)
-
-
-def accelerator_names(cell: str) -> frozenset[str]:
-    if cell.lower() in ("", "none"):
-        return frozenset()
-    name = _MAKER.sub("", _MAKER.sub("", cell.lower()))
-    first = name.split(" ")[0]
-    return frozenset({name, first} if first.isalpha() else {name})

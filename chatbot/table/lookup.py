@@ -71,7 +71,10 @@ def direction(reading: Reading, key: str) -> bool | None:
 
 def take_columns_of(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
     """The columns that a text speaks of, the longest words for one first."""
-    return tuple(header for header, words in _words(key, rows) if reading.take(rf"(?a:(?<![\w-]))(?:{words})(?a:(?![\w-]))"))
+    known = _words(key, rows)
+    groups = [headers for words, headers in vocabulary()["groups"].items() if key == "Accelerator" and reading.take(rf"\b(?:{words})\b")]
+    found = [header for header, words in known if reading.take(rf"(?a:(?<![\w-]))(?:{words})(?a:(?![\w-]))")]
+    return tuple(dict.fromkeys([*(header for headers in groups for header in headers), *found]))
 
 
 def _words(key: str, rows: Iterable[Row]) -> list[tuple[str, str]]:
@@ -112,7 +115,8 @@ def _by_row(key: str, lines: Sequence[tuple[str, str, Row]]) -> list[tuple[list[
             told.append(([text], row))
         else:
             said = text.removeprefix(_subject(key, column, row)).removeprefix(",").strip()
-            parts.append(said.removeprefix("has ") if " has " in parts[0] else said)
+            verb = said.partition(" ")[0]
+            parts.append(said.removeprefix(f"{verb} ") if f" {verb} " in parts[0] else said)
     return told
 
 
@@ -128,9 +132,7 @@ def _cells(key: str, name: str, column: str, rows: Sequence[Row]) -> list[tuple[
     """What the newest rows of a thing say in a column, each once; of a region without a figure what holds for its part of the world."""
     own = [row for row in rows if row.name == name.lower() and row.cells.get(column, "")]
     if key == "Region" and not any(value_of(row, column) is not None for row in own):
-        own = [
-            row for row in rows if "*" in row.name and name.startswith(row.name.rstrip("*")) and row.cells.get(column)
-        ] or own
+        own = [row for row in rows if "*" in row.name and name.startswith(row.name.rstrip("*")) and row.cells.get(column)] or own
     dated = [row for row in own if row.as_of == own[0].as_of]
     return list({_said(key, column, row): row for row in dated}.items())
 
@@ -147,9 +149,7 @@ def _said(key: str, column: str, row: Row) -> str:
 def _subject(key: str, column: str, row: Row) -> str:
     """The thing, with what tells it from others of its name: the place of a region, the memory of an A100."""
     name = next(iter(row.cells.values()))
-    told = row.cells.get(
-        "Place" if key == "Region" else "Memory" if key == "Accelerator" and column != "Memory" else "", ""
-    )
+    told = row.cells.get("Place" if key == "Region" else "Memory" if key == "Accelerator" and column != "Memory" else "", "")
     return f"{name} ({told})" if told else name
 
 

@@ -52,38 +52,35 @@ def _joined(phrases: Sequence[str]) -> str:
     return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
 
 
+_SAID: dict[Column, str] = {
+    "ratio": "{} of memory per vCPU", "storage": "{} of local storage", "efa": "EFA", "embodied": "embodied carbon of {}",
+}  # fmt: skip
+
+
 def _phrase(row: Row, column: Column, columns: Sequence[Column]) -> str:
-    cell = row.says(column)
+    cell, number = row.says(column), row.number("accelerators") or 0.0
     if cell in ("", "no", "none"):
         return ""
     match column:
         case "accelerators":
-            return _accelerators(row)
+            kind = f"{row.cells[ACCELERATOR]}{'s' if number > 1 else ' (a fraction of one)' if 0 < number < 1 else ''}"
+            return f"{cell} {kind}" if number else "0 accelerators"
         case "each":
-            return f"{cell} of memory on each of its accelerators"
+            return f"{cell} of memory on {'each of its accelerators' if number > 1 else 'its accelerator'}"
         case "total":
-            return f"{cell} of accelerator memory{_share(row) if 'each' not in columns else ''}"
+            share = f" ({row.says('each')} each)" if number > 1 and row.says("each") and "each" not in columns else ""
+            return f"{cell} of accelerator memory{share}"
         case "vcpus":
             return f"{cell} vCPU{'' if cell == '1' else 's'}"
-        case "memory" | "ratio":
-            host = "host " if column == "memory" and {"total", "each"} & {*columns} and row.number("accelerators") else ""
-            return f"{cell} of {host}memory{' per vCPU' if column == 'ratio' else ''}"
+        case "memory":
+            return f"{cell} of {'host ' if number and {'total', 'each'} & {*columns} else ''}memory"
         case "network":
-            return (
-                f"{cell[0].lower()}{cell[1:]} of network bandwidth" if "bps" in cell else f"{cell} network performance"
-            )
-        case "storage":
-            return f"{cell} of local storage"
+            return f"{cell[0].lower()}{cell[1:]} of network bandwidth" if "bps" in cell else f"{cell} network performance"
         case "processor":
             return f"{cell.replace(', ', ' at ', 1)} as its processor"
-        case "efa":
-            return "EFA"
         case "host":
             return f"a host power of {cell} at {row.source(column).cells.get('Load', '')}".removesuffix(" at ")
-        case "embodied":
-            return f"embodied carbon of {cell}"
-        case _:
-            return ""
+    return _SAID.get(column, "").format(cell)
 
 
 def _cost(row: Row) -> str:
@@ -95,15 +92,3 @@ def _cost(row: Row) -> str:
         return f"{bought}, price per hour: {cell}" if cell else ""
     about = ", ".join(filter(None, (where.get("Operating system", ""), price.as_of and f"as of {price.as_of}")))
     return f"costs {cell} per hour {bought}{f' ({about})' if about else ''}"
-
-
-def _accelerators(row: Row) -> str:
-    count, name = row.says("accelerators"), row.cells[ACCELERATOR]
-    if count == "0":
-        return "0 accelerators"
-    return f"{count} {name}{'s' if float(count) > 1 else ''}"
-
-
-def _share(row: Row) -> str:
-    several = (row.number("accelerators") or 0.0) > 1
-    return f" ({row.says('each')} each)" if several and row.says("each") else ""

@@ -7,6 +7,7 @@ from chatbot.citations import Evidence
 from chatbot.draft import Draft
 from chatbot.table.columns import Column
 from chatbot.table.instances import Row
+from chatbot.table.row_phrases import describe, subject
 
 
 class Writing:
@@ -22,6 +23,11 @@ class Writing:
         """Add a sentence that the rows bear out, or those beside them that have the columns; `opening` is a list mark."""
         rows = tuple(dict.fromkeys(other for row in rows for other in row.borne_out(columns)))
         self.lines.append(f"{opening}{text} {''.join(f'[{self._number(row)}]' for row in rows)}.")
+
+    def row(self, row: Row, columns: Sequence[Column], *, lead: str = "", opening: str = "", dated: bool = False) -> None:
+        """Add what a row says in the columns, with its date where that is wanted and the row bears it out."""
+        name = subject(row, with_date=dated and row in row.borne_out(columns))
+        self.line(f"{lead}{name}{describe(row, columns)}", row, opening=opening, columns=columns)
 
     def count(self, text: str) -> str:
         """The opening of a line that says what was counted: no row says it, so it is marked as computed."""
