@@ -180,8 +180,8 @@ def _said(match: Match) -> str:
 
 
 def _lacks_quantity(match: Match, query: Query) -> bool:
-    """Whether a short question asks for a quantity, and an answer has none of the kind."""
-    asked = not query.yes_no and query.asks_number and len(query.question) <= _SHORT
+    """Whether a short question asks for a quantity, or which of two has more of it, and an answer has none of the kind."""
+    asked = not query.yes_no and (query.asks_number or len(query.sides) > 1) and len(query.question) <= _SHORT
     return asked and bool(query.dimensions) and query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
 
 

@@ -888,9 +888,9 @@ class _Answer:
             price = f" {self._price_of(told)}." if told and told.impact and told.impact.price else ""
             return f"{capital(self._speed(sizing, deployed))}{price}"
         runs = sizing.workload.tokens and {Goal.CHEAPEST, Goal.COST, Goal.DIFFERENCE} & set(self._asked.goals)
-        if goal is Goal.TOKEN_COST and not sizing.workload.tokens_per_second and (deployed := self._deployed(sizing)) and deployed.impact and deployed.impact.price:
-            pace, bound = self._figure(deployed, "decode_tokens_per_second", "{}"), deployed.impact.figure("decode_tokens_per_second")
-            return f"{self._machine_name(deployed)}: at most {pace} tokens a second of one sequence {self._work.cite(*(bound.inputs if bound else ()))}, at {self._price_of(deployed)}."
+        if goal is Goal.TOKEN_COST and not sizing.workload.tokens_per_second and (deployed := self._deployed(sizing)) and deployed.impact and deployed.impact.price and (bound := deployed.impact.figure("decode_tokens_per_second")):
+            pace = self._figure(deployed, "decode_tokens_per_second", "{}")
+            return f"{self._machine_name(deployed)}: at most {pace} tokens a second of one sequence {self._work.cite(*bound.inputs)}, at {self._price_of(deployed)}."
         if (goal in (Goal.COST, Goal.TOKEN_COST) or runs) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
             return self._cost(sizing, told)
         if not sizing.named:
