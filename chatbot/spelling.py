@@ -12,6 +12,8 @@ _LONG = 6
 # Two words are one where the corpus writes them as one more often than side by side, and more than this share of the rarer one's
 # own times: not "instance types" for the `InstanceTypes` of an example.
 _OFTEN = 0.2
+_ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers")
+_SHORTEST = 3
 _GAP = re.compile(r"(?<![\w.-])(?P<one>[A-Za-z]{4,})[ -](?=(?P<two>[A-Za-z]{4,}?)(?P<plural>s?)(?![\w.-]))")
 
 
@@ -44,7 +46,13 @@ def _is_name(match: re.Match[str]) -> bool:
 
 def _corrected(word: str, index: Index, *, is_name: bool) -> str:
     lowered = word.lower()
-    if lowered in STOP_WORDS or synonyms(lowered) or index.document_frequency(lowered) or lowered in mentioned(word):
+    if lowered in STOP_WORDS or synonyms(lowered) or lowered in mentioned(word) or any(index.document_frequency(form) for form in _forms(lowered)):
         return word
     suggestion = None if lowered[-1].isdigit() else index.suggest(lowered)
     return suggestion if suggestion and (not is_name or mentioned(suggestion)) else word
+
+
+def _forms(word: str) -> list[str]:
+    """A word as it is, and without an ending: "decodes" is no misspelt "decides" where the corpus has "decode"."""
+    roots = [word.removesuffix(end) for end in _ENDINGS if word.endswith(end)]
+    return [word, *(form for root in roots if len(root) > _SHORTEST for form in (root, f"{root}e", f"{root}ing"))]
