@@ -254,14 +254,14 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
     # A model with its size is placed on hardware before the hardware alone is compared.
-    sized_first = bool(query.sizes) or continues_sizing(query, index)
+    sure = is_sure(near, query)
+    sized_first = (bool(query.sizes) and not sure) or continues_sizing(query, index)
     known = answer_by_sizing(query, index) if sized_first else None
     known = known or row_answer(query, index)
     if not known and asks_rows(query, index):
         near = ()
     prepared = answer_of(near[0], index) if not known and near and near[0].probability >= CERTAIN else None
     compared = None if known or (prepared and not lacks_figure(prepared, query)) else compare_hardware(query, index)
-    sure = is_sure(near, query)
     if compared and (prepared or not sure):
         known = compared
     known = known or (prepared if sure else None) or (None if sized_first else answer_by_sizing(query, index))

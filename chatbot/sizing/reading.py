@@ -673,8 +673,8 @@ _SEQUENCES = _compiled(
 )
 
 
-# "200 daily users", "a team of 4": who is served over a day, and who does the work.
-_NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k? (?:(?:daily|monthly|registered) (?:active )?)+(?:users|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget))))(?!\w)")
+# "200 daily users", "a team of 4", "20k chat examples": who is served over a day, who does the work, and what is learned from.
+_NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k? (?:(?:daily|monthly|registered) (?:active )?)+(?:users|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget)))|{_NUMBER}k? (?:[a-z]+ ){{0,2}}(?:examples|samples|pairs|rows|records))(?!\w)")
 
 
 def _take_sequences(reading: Reading) -> None:
