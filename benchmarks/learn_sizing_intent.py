@@ -3,7 +3,7 @@
     python benchmarks/learn_sizing_intent.py [--write]
 
 `labels/sizing` holds wordings, each with what it asks and the turn before it; the questions of `labels/encoder` and
-`labels/elsewhere.jsonl` ask for nothing that is computed. A follow-up is learned with what the turn before it asks, which is its label
+`labels/elsewhere.jsonl` ask for nothing that is computed, and so do the turns of `labels/asked.jsonl` that documents answer or nothing does. A follow-up is learned with what the turn before it asks, which is its label
 where that turn is among the wordings, else what a model of the first turns says.
 What is printed is measured by cross-validation: for each threshold, how many computed questions are claimed, how many others, and
 how often the label of a claimed question is right.
@@ -16,6 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="write chatbot/sizing/intents.safetensors")
     write = options.parse_args().write
     wordings = [w for file in sorted((HERE / "labels" / "sizing").glob("*.jsonl")) for w in lines(file)]
+    wordings += of_people({w["text"] for w in wordings})
     wordings = [{**w, "set": "near misses"} if w["asked"] in ("document", "other") else w for w in wordings]
     others = [{"text": text, "asked": asked, "set": name} for name, asked, text in of_documents()]
     with tempfile.TemporaryDirectory() as folder:
@@ -57,8 +59,15 @@ def main() -> None:
         )
 
 
-def lines(file: Path) -> list[dict[str, str]]:
+def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def of_people(known: set[str]) -> list[dict[str, str]]:
+    """What people asked that no computation answers, a follow-up with the turn before it; texts that are known are left out."""
+    turns = [label["turns"] for label in lines(HERE / "labels" / "asked.jsonl") if label["answer"] in ("section", "none")]
+    said = {text[-1]: text for text in turns if text[-1] not in known}
+    return [{"text": last, "asked": "document", **({"before": before[-1]} if before else {})} for *before, last in said.values()]
 
 
 def of_documents() -> list[tuple[str, str, str]]:
