@@ -253,9 +253,9 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     near = nearest(query, index)
-    # A model with its size is placed on hardware before the hardware alone is compared.
     sure = is_sure(near, query)
-    sized_first = (bool(query.sizes) and not sure) or continues_sizing(query, index)
+    # A model with its size is placed on hardware before the hardware alone is compared.
+    sized_first = bool(query.sizes) or continues_sizing(query, index)
     known = answer_by_sizing(query, index) if sized_first else None
     known = known or row_answer(query, index)
     if not known and asks_rows(query, index):

@@ -160,14 +160,11 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
 
 
 def is_sure(found: Sequence[Match], query: Query) -> bool:
-    """Whether the likeliest question is surely what is asked, and nothing is left to compute: where the size of a model is given, only a choice or a
-    story wants advice and no computation; else its answer has a figure of the kind that is asked about."""
-    if not found:
+    """Whether the likeliest question is surely what is asked, and nothing is left to compute: no size of a model is given, and its answer has a
+    figure of the kind that is asked about."""
+    if not found or query.sizes or _lacks_quantity(found[0], query):
         return False
-    best = found[0]
-    if query.sizes:
-        return best.likelihood >= CERTAIN and (len(query.question) > _SHORT or len(query.sides) > 1)
-    return not _lacks_quantity(best, query) and (best.likelihood >= _BEYOND_DOUBT or (best.likelihood >= SURE and _fits(best, query)))
+    return found[0].likelihood >= _BEYOND_DOUBT or (found[0].likelihood >= SURE and _fits(found[0], query))
 
 
 def _fits(match: Match, query: Query) -> bool:
