@@ -309,9 +309,13 @@ def _short(row: Row) -> str:
 _LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|unter|moins de|menos de|meno di|beneath|within)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
 
 
+# Held against what stands in another row or turn: the row alone says neither yes nor no.
+_AS_ANOTHER = re.compile(r"\b(?:same|equal|identical|different)\b", re.IGNORECASE)
+
+
 def _verdict(question: str, rest: str, cells: Sequence[str]) -> str:
     """ "Yes" or "No" to what a question takes a cell to be, "" where it only asks."""
-    if not _WHETHER.search(question):
+    if not _WHETHER.search(question) or _AS_ANOTHER.search(question):
         return ""
     limit, claims = _LIMIT.search(question), _claims(rest)
     if limit and len(claims) == 1 and len(cells) == 1 and (match := re.search(r"\d[\d,]*(?:\.\d+)?", cells[0])):
