@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from prompt_reading import passages_in, says
 
 from chatbot import Answer, Chatbot, ReaderError
-from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, GuardrailStop, Kind, StreamCut, classify, delay
+from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, Kind, Known, classify, delay
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.remedies import sentence
 from chatbot.llm.scripted import ScriptedChatModel
@@ -110,8 +110,8 @@ def bad_json() -> Exception:
         (httpx.ReadTimeout("slow"), Kind.TIMED_OUT),
         (httpx.RemoteProtocolError("peer closed connection"), Kind.CUT),
         (ConnectionResetError(), Kind.CUT),
-        (StreamCut(), Kind.CUT),
-        (GuardrailStop(), Kind.GUARDRAIL),
+        (Known(Kind.CUT), Kind.CUT),
+        (Known(Kind.GUARDRAIL), Kind.GUARDRAIL),
         (bad_json(), Kind.MALFORMED),
         (OSError("x is not a local folder and is not a valid model identifier"), Kind.NO_MODEL),
         (ValueError("Cannot use chat template because tokenizer.chat_template is not set"), Kind.NO_TEMPLATE),
@@ -271,7 +271,7 @@ def cut_after(
 
 
 def test_a_stream_that_is_cut_before_anything_was_shown_is_tried_again(bot: Chatbot) -> None:
-    answer, model = asked(bot, ["A trn1.32xlarge ha", StreamCut()], GOOD)
+    answer, model = asked(bot, ["A trn1.32xlarge ha", Known(Kind.CUT)], GOOD)
     assert (answer.text, answer.notice, len(model.calls)) == (f"{WORDS} [1].", "", 2)
 
 
@@ -287,12 +287,12 @@ def test_a_stream_that_is_cut_later_keeps_what_was_shown_and_says_so(bot: Chatbo
 
 def test_a_guardrail_is_not_got_round(bot: Chatbot) -> None:
     with pytest.raises(ReaderError) as caught:
-        asked(bot, GuardrailStop())
+        asked(bot, Known(Kind.GUARDRAIL))
     assert (
         str(caught.value)
         == "The guardrail of scripted stopped this answer. Ask in other words, or use the model offline."
     )
-    answer, _ = asked(bot, cut_after(GOOD, error=GuardrailStop()))
+    answer, _ = asked(bot, cut_after(GOOD, error=Known(Kind.GUARDRAIL)))
     assert (answer.text, answer.notice) == (
         f"{WORDS} [1].", "scripted was stopped by its guardrail; what it had said until then is shown, verified.",
     )  # fmt: skip

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from chatbot.llm.failures import BadAddress, NoStream, WebPage
+from chatbot.llm.failures import Kind, Known
 
 if TYPE_CHECKING:
     import httpx
@@ -17,7 +17,7 @@ _ASKED_TO_STREAM = re.compile(rb'"stream"\s*:\s*true')
 
 
 def check_address(address: str, *, with_scheme: bool = True) -> None:
-    """Raise BadAddress for what is no address of a web server; "" is none and passes. Ollama takes a plain host and port."""
+    """Raise Known for what is no address of a web server; "" is none and passes. Ollama takes a plain host and port."""
     if not address:
         return
     given = address if with_scheme or "://" in address else f"http://{address.removeprefix(':')}"
@@ -25,9 +25,9 @@ def check_address(address: str, *, with_scheme: bool = True) -> None:
         parts = urlsplit(given)
         fits = parts.scheme in ("http", "https") and _HOST.fullmatch(parts.hostname or "") and parts.port != 0
     except ValueError as error:  # a port that is no number, half an IPv6 address
-        raise BadAddress from error
+        raise Known(Kind.NO_ADDRESS) from error
     if not fits:
-        raise BadAddress
+        raise Known(Kind.NO_ADDRESS)
 
 
 def shown_address(address: str) -> str:
@@ -44,9 +44,9 @@ def likely_address(address: str) -> str:
 
 
 def refuse_page(response: httpx.Response) -> None:
-    """Raise WebPage for a page that comes in place of an answer; for the event hooks of httpx."""
+    """Raise Known for a page that comes in place of an answer; for the event hooks of httpx."""
     if response.status_code < 300 and _is_page(response.headers.get("content-type", "")):
-        raise WebPage
+        raise Known(Kind.WEB_PAGE)
 
 
 def openai_client(timeout: Any) -> Any:
@@ -57,7 +57,7 @@ def openai_client(timeout: Any) -> Any:
         refuse_page(response)
         is_json = response.headers.get("content-type", "").startswith("application/json")
         if response.status_code < 300 and is_json and _ASKED_TO_STREAM.search(response.request.content):
-            raise NoStream
+            raise Known(Kind.NO_CHAT_API)  # most say so that they do not know the path
 
     return DefaultHttpxClient(timeout=timeout, event_hooks={"response": [refuse]})
 
@@ -67,7 +67,7 @@ def refuse_pages_of_boto(model: BaseChatModel) -> None:
 
     def refuse(response_dict: dict[str, Any], **_: Any) -> None:
         if response_dict["status_code"] < 300 and _is_page(response_dict["headers"].get("content-type", "")):
-            raise WebPage
+            raise Known(Kind.WEB_PAGE)
 
     client: Any = model.client  # type: ignore[attr-defined]
     client.meta.events.register("before-parse.bedrock-runtime", refuse)

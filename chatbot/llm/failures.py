@@ -46,32 +46,12 @@ _ATTEMPTS = 5
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 8.0
 
 
-class GuardrailStop(Exception):
-    """A guardrail ended the answer."""
+class Known(Exception):
+    """What went wrong where we see it ourselves, and no client has an exception for it."""
 
-
-class StreamCut(Exception):
-    """A stream ended without saying why."""
-
-
-class OnlyThoughts(Exception):
-    """A model had used up its tokens before it said anything."""
-
-
-class NotOpened(Exception):
-    """A model could not be opened, for a reason that is none of those told apart."""
-
-
-class BadAddress(Exception):
-    """What is given as the address of a server is none."""
-
-
-class WebPage(Exception):
-    """A web page came where a model's answer was expected."""
-
-
-class NoStream(Exception):
-    """A server answered at once and in one piece what was to be streamed: most say so that they do not know the path."""
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +86,20 @@ def delay(attempt: int, failure: Failure, left: float, jitter: float) -> float |
 def classify(error: BaseException) -> Failure:
     """The kind of an exception, by what it and its causes are called and carry: no client library is imported for it."""
     chain = list(_chain(error))
-    names = {c.__name__ for e in chain for c in type(e).__mro__}
     told = [_told(e) for e in chain]
+    names = {c.__name__ for e in chain for c in type(e).__mro__}
+    text = " ".join(str(e) for e in chain).lower()
     code = next((t.code for t in told if t.code), "")
     status = next((t.status for t in told if t.status), 0)
-    text = " ".join(str(e) for e in chain).lower()
-    kind = _by_type(names) or _by_text(text) or _by_code(code)
-    if kind is None and status == 404 and not any(t.is_explained for t in told):
-        kind = Kind.NO_CHAT_API
-    kind = kind or _by_status(status) or _by_connection(names)
-    return Failure(kind or Kind.FAILED, next((t.retry_after for t in told if t.retry_after is not None), None))
+    found = [e.kind for e in chain if isinstance(e, Known)]
+    found += [kind for kind, known in _TYPES if names & known]
+    found += [kind for kind, marks in _TEXTS if any(mark in text for mark in marks)]
+    found += [kind for kind, codes in _CODES if code in codes]
+    if status == 404 and not any(t.is_explained for t in told):
+        found.append(Kind.NO_CHAT_API)
+    found += [Kind.OVERLOADED] if status >= 500 else [_STATUSES[status]] if status in _STATUSES else []
+    found += [kind for kind, known in _CONNECTIONS if names & known]
+    return Failure((*found, Kind.FAILED)[0], next((t.retry_after for t in told if t.retry_after is not None), None))
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -184,21 +168,17 @@ def _retry_after(headers: Mapping[str, Any]) -> float | None:
 
 
 _TYPES: tuple[tuple[Kind, frozenset[str]], ...] = (
-    (Kind.GUARDRAIL, frozenset({"GuardrailStop", "ContentFilterFinishReasonError"})),
+    (Kind.GUARDRAIL, frozenset({"ContentFilterFinishReasonError"})),
     (Kind.CONTEXT, frozenset({"ContextOverflowError"})),
     (Kind.NO_CREDENTIALS, frozenset({"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "NoAuthTokenError"})),
     (Kind.WRONG_CREDENTIALS, frozenset({"TokenRetrievalError", "SSOTokenLoadError", "UnauthorizedSSOTokenError", "CredentialRetrievalError"})),
     (Kind.NO_REGION, frozenset({"NoRegionError", "InvalidRegionError", "EndpointConnectionError"})),
-    (Kind.NO_ADDRESS, frozenset({"BadAddress"})),
-    (Kind.NO_ROOM, frozenset({"OnlyThoughts"})),
-    (Kind.WEB_PAGE, frozenset({"WebPage"})),
-    (Kind.NO_CHAT_API, frozenset({"NoStream"})),
-    (Kind.NO_MODEL, frozenset({"RepositoryNotFoundError", "LocalEntryNotFoundError", "HFValidationError", "GatedRepoError", "NotOpened"})),
+    (Kind.NO_MODEL, frozenset({"RepositoryNotFoundError", "LocalEntryNotFoundError", "HFValidationError", "GatedRepoError"})),
 )  # fmt: skip
 _CONNECTIONS: tuple[tuple[Kind, frozenset[str]], ...] = (
     (Kind.TIMED_OUT, frozenset({"TimeoutError", "OutOfTime", "TimeoutException", "APITimeoutError", "ReadTimeoutError", "ConnectTimeoutError", "ModelTimeoutError", "Empty"})),
     (Kind.NOT_RUNNING, frozenset({"ConnectError", "ConnectionRefusedError", "gaierror"})),
-    (Kind.CUT, frozenset({"StreamCut", "RemoteProtocolError", "ProtocolError", "IncompleteRead", "ReadError", "ResponseStreamingError", "ConnectionClosedError", "ConnectionError", "APIConnectionError"})),
+    (Kind.CUT, frozenset({"RemoteProtocolError", "ProtocolError", "IncompleteRead", "ReadError", "ResponseStreamingError", "ConnectionClosedError", "ConnectionError", "APIConnectionError"})),
     (Kind.MALFORMED, frozenset({"JSONDecodeError", "ResponseParserError", "ParserError", "APIResponseValidationError", "UnicodeDecodeError", "ChecksumMismatch"})),
     (Kind.OVERLOADED, frozenset({"APIError"})),
 )  # fmt: skip
@@ -234,23 +214,3 @@ _STATUSES = {
     413: Kind.CONTEXT, 422: Kind.REJECTED, 424: Kind.OVERLOADED, 429: Kind.THROTTLED,
     -1: Kind.OVERLOADED,  # Ollama's client, for an error that came inside a stream
 }  # fmt: skip
-
-
-def _by_type(names: set[str]) -> Kind | None:
-    return next((kind for kind, known in _TYPES if names & known), None)
-
-
-def _by_text(text: str) -> Kind | None:
-    return next((kind for kind, marks in _TEXTS if any(mark in text for mark in marks)), None)
-
-
-def _by_code(code: str) -> Kind | None:
-    return next((kind for kind, codes in _CODES if code in codes), None)
-
-
-def _by_status(status: int) -> Kind | None:
-    return Kind.OVERLOADED if status >= 500 else _STATUSES.get(status)
-
-
-def _by_connection(names: set[str]) -> Kind | None:
-    return next((kind for kind, known in _CONNECTIONS if names & known), None)

@@ -17,18 +17,7 @@ from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts, toolbox
 from chatbot.llm.bedrock_citations import cited_blocks, cites_documents
 from chatbot.llm.choices import examined
-from chatbot.llm.failures import (
-    ANSWERED_OFFLINE,
-    Clock,
-    Failure,
-    GuardrailStop,
-    Kind,
-    NotOpened,
-    OnlyThoughts,
-    StreamCut,
-    classify,
-    delay,
-)
+from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, Kind, Known, classify, delay
 from chatbot.llm.hosted import estimate, list_price
 from chatbot.llm.models import ModelSettings, check_model, is_hosted, open_model, tells_its_end
 from chatbot.llm.prices import cost, load_prices
@@ -380,13 +369,13 @@ class LanguageReader:
             if attempt.transcript.is_full or attempt.stream.loops:
                 break
         if end in _GUARDED:
-            raise GuardrailStop
+            raise Known(Kind.GUARDRAIL)
         if attempt.calls_tools() and not last:
             return
         if not end and tells_its_end(self.name) and not (attempt.transcript.is_full or attempt.stream.loops):
-            raise StreamCut
+            raise Known(Kind.CUT)
         if end in _CUT_OFF and attempt.has_only_thought():
-            raise OnlyThoughts
+            raise Known(Kind.NO_ROOM)
         attempt.ended = end
         piece = attempt.close()
         self._thinks_aloud = attempt.transcript.has_thought and not attempt.transcript.was_opened
@@ -426,7 +415,7 @@ class LanguageReader:
                 except Exception as error:
                     if classify(error).kind is not Kind.FAILED:
                         raise
-                    raise NotOpened from error
+                    raise Known(Kind.NO_MODEL) from error
                 finally:
                     # A model in this process is loaded now.
                     patience.put_off(self._clock.now() - began)
