@@ -13,7 +13,7 @@ from chatbot.answer import Answer
 from chatbot.exam.report import usage
 from chatbot.exam.results import Question, Result
 from chatbot.footprint import FootprintSettings, Meter, grid_carbon, machine_footprint
-from chatbot.llm import hosted
+from chatbot.llm import costs
 from chatbot.llm.models import ModelSettings, is_hosted
 from chatbot.render import as_json
 from chatbot.settings import settings_from
@@ -113,12 +113,12 @@ def test_watts_that_no_core_draws_are_refused(watts: str) -> None:
 
 def test_the_list_price_is_that_of_the_provider() -> None:
     # $0.15 and $0.60 for a million tokens, since July 2024.
-    assert hosted.list_price("openai:gpt-4o-mini", USAGE) == pytest.approx(0.00015 + 0.00006)
+    assert costs.list_price("openai:gpt-4o-mini", USAGE) == pytest.approx(0.00015 + 0.00006)
     # $3 and $15.
     sonnet = "us.anthropic.claude-3-5-sonnet-20241022-v2:0"
-    assert hosted.list_price(f"bedrock_converse:{sonnet}", USAGE) == pytest.approx(0.003 + 0.0015)
-    assert hosted.list_price("bedrock_converse:unheard.of-v1:0", USAGE) is None
-    assert hosted.list_price("ollama:qwen3", USAGE) is None
+    assert costs.list_price(f"bedrock_converse:{sonnet}", USAGE) == pytest.approx(0.003 + 0.0015)
+    assert costs.list_price("bedrock_converse:unheard.of-v1:0", USAGE) is None
+    assert costs.list_price("ollama:qwen3", USAGE) is None
 
 
 def test_the_estimate_is_ecologits_own_for_the_same_model() -> None:
@@ -127,7 +127,7 @@ def test_the_estimate_is_ecologits_own_for_the_same_model() -> None:
     own = llm_impacts("anthropic", "claude-sonnet-4-5-20250929", 100, 2.0)
     assert own.energy is not None
     for name in ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic.claude-sonnet-4-5-20250929"):
-        found = hosted.estimate(f"bedrock_converse:{name}", USAGE, 2.0)
+        found = costs.estimate(f"bedrock_converse:{name}", USAGE, 2.0)
         ends = (found["model_wh_low"], found["model_wh_high"])
         assert ends == (1000 * own.energy.value.min, 1000 * own.energy.value.max)
         assert 0 < found["model_g_co2_low"] <= found["model_g_co2_high"]
@@ -135,7 +135,7 @@ def test_the_estimate_is_ecologits_own_for_the_same_model() -> None:
 
 @pytest.mark.parametrize("model", ["bedrock_converse:amazon.nova-lite-v1:0", "openai:unheard-of", "ollama:qwen3"])
 def test_a_model_without_an_estimate_has_none(model: str) -> None:
-    assert hosted.estimate(model, USAGE, 2.0) == {}
+    assert costs.estimate(model, USAGE, 2.0) == {}
 
 
 def test_only_what_a_provider_runs_has_its_price(monkeypatch: pytest.MonkeyPatch) -> None:

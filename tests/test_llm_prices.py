@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.answer import ReaderError, Usage
-from chatbot.llm.prices import Price, cost, load_prices
+from chatbot.llm.costs import Price, load_prices
 
 
 def test_a_price_table_gives_the_cost(tmp_path: Path) -> None:
@@ -11,12 +11,7 @@ def test_a_price_table_gives_the_cost(tmp_path: Path) -> None:
     file.write_text('["bedrock_converse:a.b-v1:0"]\ninput = 3\noutput = 15.0\n')
     prices = load_prices(file)
     assert prices == {"bedrock_converse:a.b-v1:0": Price(3.0, 15.0)}
-    assert cost(Usage(1_000, 200), prices["bedrock_converse:a.b-v1:0"]) == pytest.approx(0.003 + 0.003)
-
-
-def test_without_tokens_or_price_there_is_no_cost() -> None:
-    assert cost(None, Price(1, 1)) is None
-    assert cost(Usage(1, 1), None) is None
+    assert prices["bedrock_converse:a.b-v1:0"].of(Usage(1_000, 200)) == pytest.approx(0.003 + 0.003)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from servers.model_api import (
 
 from chatbot import Answer, Chatbot, ReaderError, Usage
 from chatbot.llm.failures import Clock
-from chatbot.llm.hosted import list_price
+from chatbot.llm.costs import list_price
 from chatbot.llm.models import ModelSettings
 from chatbot.render import as_json
 

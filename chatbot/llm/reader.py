@@ -17,10 +17,9 @@ from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts, toolbox
 from chatbot.llm.bedrock_citations import cited_blocks, cites_documents
 from chatbot.llm.choices import examined
+from chatbot.llm.costs import estimate, list_price, load_prices
 from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, Kind, Known, classify, delay
-from chatbot.llm.hosted import estimate, list_price
 from chatbot.llm.models import ModelSettings, check_model, is_hosted, open_model, tells_its_end
-from chatbot.llm.prices import cost, load_prices
 from chatbot.llm.remedies import cut_off, notice, sentence, shortened
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import Transcript, after_thoughts
@@ -183,8 +182,9 @@ class LanguageReader:
 
     def cost(self, usage: Usage | None) -> float | None:
         """US dollars by the user's own price table, else by the list price; None where neither has this model."""
-        own = cost(usage, self._prices.get(self.name))
-        return own if own is not None or usage is None or not self._is_hosted else list_price(self._priced, usage)
+        if usage is None or not (self._is_hosted or self.name in self._prices):
+            return None
+        return self._prices[self.name].of(usage) if self.name in self._prices else list_price(self._priced, usage)
 
     def estimate(self, usage: Usage, seconds: float) -> Mapping[str, float]:
         """The model's part of a `Footprint`, {} where nobody estimates it."""

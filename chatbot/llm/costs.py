@@ -1,20 +1,49 @@
-"""What the answer of a hosted model costs by its list price and takes by estimate: the extra `footprint`, where installed.
+"""What an answer costs, by a price table of the user's own or the list price, and what a hosted model takes by estimate: the extra
+`footprint`, where installed.
 
 Both libraries carry their figures with them and ask no server. They are imported at the first answer of a hosted model.
 """
 
 import logging
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from chatbot.answer import Usage
+from pydantic import Field, TypeAdapter
+from pydantic.dataclasses import dataclass
 
+from chatbot.answer import ReaderError, Usage
+
+_FORM = 'it has a table a model, ["provider:model"], with input and output in US dollars for a million tokens'
+_Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 # The provider of a model string, by its name in genai-prices.
 _PRICED = {"bedrock_converse": "aws", "openai": "openai"}
 _ON_BEDROCK = re.compile(r"(?:^|[/.:])(anthropic|mistral|cohere)\.([\w.-]+?)(?:-v\d+)?(?::\d+)?$")
 # The makers of models on Bedrock, by their names in EcoLogits.
 _ESTIMATED = {"anthropic": "anthropic", "mistral": "mistralai", "cohere": "cohere"}
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: _Dollars
+    output: _Dollars
+
+    def of(self, usage: Usage) -> float:
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1_000_000
+
+
+def load_prices(path: Path) -> dict[str, Price]:
+    """The prices in a TOML file, by model string."""
+    try:
+        return TypeAdapter(dict[str, Price]).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ReaderError(f"WATTWISE_PRICES: {path} cannot be read ({error.strerror}). Name a TOML file: {_FORM}.") from error
+    except ValueError as error:
+        raise ReaderError(f"WATTWISE_PRICES: {path} is no price table: {_FORM}.") from error
 
 
 def list_price(model: str, usage: Usage) -> float | None:
