@@ -6,8 +6,7 @@ import pytest
 
 from chatbot import Chatbot
 from chatbot.citations import whole
-from chatbot.llm.choices import Examined, examined
-from chatbot.llm.contradiction import contradicts
+from chatbot.llm.choices import Examined, contradicts, examined
 from chatbot.options import Option
 from chatbot.query import understand
 from chatbot.searching import search
@@ -15,12 +14,7 @@ from chatbot.searching import search
 EXAM = "Which chip is built for serving predictions?\nA. Trainium\nB. Inferentia\nC. The H100"
 SERVES = "AWS Inferentia is for inference, which means serving predictions"
 TRAINS = "AWS Trainium is for training large models"
-OPTIONS = (
-    Option("A", "Trainium"),
-    Option("B", "Inferentia"),
-    Option("C", "The H100"),
-    Option("D", "Use Spot Instances"),
-)
+OPTIONS = tuple(map(Option, "ABCD", ("Trainium", "Inferentia", "The H100", "Use Spot Instances")))
 Exam = Callable[[str], Examined]
 
 
@@ -88,42 +82,31 @@ def test_letters_without_a_reason_that_holds_are_none_and_no_contradiction(exam:
 
 
 @pytest.mark.parametrize(
-    ("reason", "choices"),
+    ("reason", "choices", "contradicted"),
     [
-        ("B is wrong because it trains.", "B"),
-        ("Option B is not the right choice.", "B"),
-        ("(B) can be ruled out.", "B"),
-        ("B. Inferentia is incorrect.", "B"),
-        ("Inferentia is not suitable.", "B"),
-        ("It is A, not B.", "B"),
-        ("Rule out option B.", "B"),
-        ("Choose A rather than B.", "B"),
-        ("That isn't A.", ""),
-        ("Trainium trains large models.", "B"),
-        ("Use Spot Instances to pay less.", "B"),
-        ("Inferentia serves, but D can be eliminated.", "D"),
+        ("B is wrong because it trains.", "B", True),
+        ("Option B is not the right choice.", "B", True),
+        ("(B) can be ruled out.", "B", True),
+        ("B. Inferentia is incorrect.", "B", True),
+        ("Inferentia is not suitable.", "B", True),
+        ("It is A, not B.", "B", True),
+        ("Rule out option B.", "B", True),
+        ("Choose A rather than B.", "B", True),
+        ("Trainium trains large models.", "B", True),
+        ("Use Spot Instances to pay less.", "B", True),
+        ("Inferentia serves, but D can be eliminated.", "D", True),
+        ("That isn't A.", "", False),
+        ("Inferentia serves predictions, not Trainium.", "B", False),
+        ("A is wrong because it trains; B serves.", "B", False),
+        ("Inferentia is cheaper than Trainium.", "B", False),
+        ("B is not only cheaper but faster.", "B", False),
+        ("It is not A chip of another maker.", "A", False),
+        ("It serves predictions.", "B", False),
+        ("A B200 is not B300.", "B", False),
+        ("Spot capacity is interrupted.", "D", False),
     ],
 )
-def test_words_against_a_chosen_option_contradict(reason: str, choices: str) -> None:
-    assert contradicts(reason, tuple(choices), OPTIONS) is bool(choices)
-
-
-@pytest.mark.parametrize(
-    ("reason", "choices"),
-    [
-        ("Inferentia serves predictions, not Trainium.", "B"),
-        ("A is wrong because it trains; B serves.", "B"),
-        ("Inferentia is cheaper than Trainium.", "B"),
-        ("B is not only cheaper but faster.", "B"),
-        ("It is not A chip of another maker.", "A"),
-        ("It serves predictions.", "B"),
-        ("A B200 is not B300.", "B"),
-        ("Spot capacity is interrupted.", "D"),
-    ],
-)
-def test_words_about_other_options_do_not(reason: str, choices: str) -> None:
-    assert not contradicts(reason, tuple(choices), OPTIONS)
-
-
-def test_a_reason_may_speak_against_what_is_asked_for_because_it_does_not_hold() -> None:
-    assert not contradicts("B is wrong because it trains.", ("B",), OPTIONS, negated=True)
+def test_words_against_a_chosen_option_contradict_and_words_about_others_do_not(
+    reason: str, choices: str, contradicted: bool
+) -> None:
+    assert contradicts(reason, tuple(choices), OPTIONS) is contradicted

@@ -9,8 +9,8 @@ from prompt_reading import says
 
 from chatbot import Answer, Chatbot, ReaderError
 from chatbot.citations import SecondOpinion
-from chatbot.llm.judging import verdicts
 from chatbot.llm.models import ModelSettings
+from chatbot.llm.reader import verdicts
 from chatbot.llm.scripted import ScriptedChatModel
 
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"

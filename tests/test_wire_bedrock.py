@@ -17,8 +17,8 @@ from servers.model_api import (
 )
 
 from chatbot import Answer, Chatbot, ReaderError, Usage
-from chatbot.llm.failures import Clock
 from chatbot.llm.costs import list_price
+from chatbot.llm.failures import Clock
 from chatbot.llm.models import ModelSettings
 from chatbot.render import as_json
 

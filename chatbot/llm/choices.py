@@ -2,12 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import REFUSAL
 from chatbot.citations import Evidence, Verified, verify
-from chatbot.llm.contradiction import contradicts, spoken_against
 from chatbot.llm.letters import chosen, declarations, undressed
 from chatbot.llm.transcript import is_fit
 from chatbot.marks import without_marks
@@ -39,6 +38,12 @@ _PREFACE = re.compile(
 )
 _VERDICT_OPENS = re.compile(r"[\W_]*(?:(?:so|therefore|thus|hence)\b[\s,]*)?(?:the\s+)?", re.IGNORECASE)
 _CONNECTIVE = re.compile(r"^[\s.,:;)}–—-]*(?:(?:because|since|as)\s+)?", re.IGNORECASE)
+_RULED_OUT = r"(?:wrong|incorrect|false|mistaken|ruled\s+out|eliminated|excluded|unsuitable|inappropriate)"
+_NOT_RIGHT = r"(?:not|never|n['’]t)\s+(?:be\s+)?(?:(?:the|an?)\s+)?(?:\w+\s+)?(?:correct|right|suitable|appropriate|valid|answer|choice|option|fit)"
+_IS = r"(?:is|are|was|would|cannot|can|could|must)"
+_PUSHED_ASIDE = r"(?i:\b(?:not|rul(?:e[sd]?|ing)\s+out|eliminat\w+|exclud\w+|discard\w*|reject\w*|rather\s+than|instead\s+of)\s+(?:(?:option|choice)\s+)?[(\"“]?)"
+# "A" before a word in small letters is the article.
+_NO_ARTICLE = {"A": r"(?!\s+[a-z])"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +75,10 @@ def examined(text: str, query: Query, evidence: Sequence[Evidence]) -> Examined:
         if held.citations and _speaks_for(held, option, query, evidence, reason):
             verified = verify("\n".join([first, *map(_fit, lines)]), evidence, given, own_words=True)
             against = _speaks_against(held.text.removeprefix(f"{label}: "), text, lead, choices, query)
-            return Examined(replace(verified, dropped=verified.dropped + _unfit(text)), choices, against)
-    return Examined(
-        Verified("", (), tuple(without_marks(line).strip() for line in text.splitlines() if line.strip())), ()
-    )
+            unfit = tuple(without_marks(line).strip() for line in text.splitlines() if not is_fit(line))
+            return Examined(replace(verified, dropped=verified.dropped + unfit), choices, against)
+    dropped = tuple(without_marks(line).strip() for line in text.splitlines() if line.strip())
+    return Examined(Verified("", (), dropped), ())
 
 
 def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tuple[str, dict[str, str]]:
@@ -87,22 +92,11 @@ def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tupl
     for line in lines:
         led = _LED.match(line)
         option = _option_of(line, options)
-        if (
-            option
-            and not option[1]
-            and not _HEADING.match(line)
-            and option[0] in choices
-            and not lead
-            and not by_option
-        ):
+        begins = not lead and not by_option
+        if option and not option[1] and not _HEADING.match(line) and option[0] in choices and begins:
             continue  # the choice alone, in front
-        if (
-            not lead
-            and not by_option
-            and led
-            and _letters(led["letters"]) == set(choices)
-            and (not _repeats(line, options) or any(lines_of[letter] > 1 for letter in choices))
-        ):
+        leads = led and begins and _letters(led["letters"]) == set(choices)
+        if led and leads and (not _repeats(line, options) or any(lines_of[letter] > 1 for letter in choices)):
             lead.append(led["rest"])
         elif option:
             current, said = option
@@ -130,13 +124,18 @@ def _without_verdict(line: str, options: Sequence[Option]) -> str:
     return rest[:1].upper() + rest[1:]
 
 
+def _listed(line: str, options: Sequence[Option]) -> tuple[Option, str] | None:
+    """The option whose line this is, and what stands behind its letter."""
+    match = _OPTION_LINE.match(line)
+    return next(((o, match["rest"]) for o in options if match and o.letter == match["letter"].upper()), None)
+
+
 def _option_of(line: str, options: Sequence[Option]) -> tuple[str, str] | None:
     """The letter of an option's line and what is said after the option's own text and the word that judges it."""
-    match = _OPTION_LINE.match(line)
-    option = next((o for o in options if match and o.letter == match["letter"].upper()), None)
-    if match is None or option is None:
+    if (listed := _listed(line, options)) is None:
         return None
-    return option.letter, _VERDICT.sub("", _after_text(match["rest"], option)).strip().removesuffix("|").rstrip()
+    option, rest = listed
+    return option.letter, _VERDICT.sub("", _after_text(rest, option)).strip().removesuffix("|").rstrip()
 
 
 def _after_text(rest: str, option: Option) -> str:
@@ -147,12 +146,12 @@ def _after_text(rest: str, option: Option) -> str:
 
 
 def _speaks_against(held: str, text: str, lead: str, choices: Sequence[str], query: Query) -> bool:
-    """Whether the reason that holds, the reasons in front or the line of a chosen option speak against what was chosen."""
-    if query.negated:
-        return False
-    pushed_aside = any(spoken_against(lead, o) for o in query.options if o.letter in choices)
-    return (
-        pushed_aside
+    """Whether the reason that holds, the reasons in front or the line of a chosen option speak against what was chosen.
+
+    A question that asks what does not hold is left alone: the reason for its answer speaks against it.
+    """
+    return not query.negated and (
+        any(spoken_against(lead, o) for o in query.options if o.letter in choices)
         or contradicts(without_marks(held), choices, query.options)
         or _called_wrong(text, choices, query.options)
     )
@@ -161,16 +160,11 @@ def _speaks_against(held: str, text: str, lead: str, choices: Sequence[str], que
 def _called_wrong(text: str, choices: Sequence[str], options: Sequence[Option]) -> bool:
     """Whether the line of a chosen option calls it wrong."""
     for line in text.splitlines():
-        match = _OPTION_LINE.match(line)
-        option = next(
-            (o for o in options if match and o.letter == match["letter"].upper() and o.letter in choices), None
-        )
-        if (
-            match
-            and option
-            and (((verdict := _VERDICT.match(_after_text(match["rest"], option))) and verdict["wrong"]) or "❌" in line)
-        ):
-            return True
+        listed = _listed(line, options)
+        if listed and listed[0].letter in choices:
+            verdict = _VERDICT.match(_after_text(listed[1], listed[0]))
+            if (verdict and verdict["wrong"]) or "❌" in line:
+                return True
     return False
 
 
@@ -208,5 +202,41 @@ def _fit(line: str) -> str:
     return line if is_fit(line) else ""
 
 
-def _unfit(text: str) -> tuple[str, ...]:
-    return tuple(without_marks(line).strip() for line in text.splitlines() if not is_fit(line))
+def contradicts(reason: str, choices: Sequence[str], options: Sequence[Option]) -> bool:
+    """Whether a reason speaks against a chosen option ("B is wrong because …", "not B"), or names the text of another one and
+    nothing of those chosen."""
+    taken = [o for o in options if o.letter in choices]
+    return any(spoken_against(reason, option) for option in taken) or _names_another(reason, taken, options)
+
+
+def spoken_against(reason: str, option: Option) -> bool:
+    """Whether a text calls an option wrong or pushes it aside, by its letter or its text."""
+    return any(re.search(pattern, reason, flags) for pattern, flags in _patterns(option))
+
+
+def _patterns(option: Option) -> Iterator[tuple[str, re.RegexFlag]]:
+    text = re.escape(option.text)
+    for name, flags, tail in (
+        (option.letter, re.RegexFlag(0), _NO_ARTICLE.get(option.letter, "")),
+        (text, re.IGNORECASE, ""),
+    ):
+        yield (
+            rf"(?<![\w-]){name}[)\"”]?(?:\s*\({text}\)|[.)]?\s+{text})?,?\s+{_IS}\s*(?:\w+\s+)?(?:{_RULED_OUT}|{_NOT_RIGHT})\b",
+            flags,
+        )
+        yield rf"{_PUSHED_ASIDE}{name}(?![\w-]){tail}", flags
+
+
+def _names_another(reason: str, taken: Sequence[Option], options: Sequence[Option]) -> bool:
+    said = " ".join(content_words(reason))
+    here = {stem(word) for word in content_words(reason)}
+    others = [o for o in options if o not in taken]
+    foreign = frozenset[str]().union(*(stems(o.text) for o in others))
+    own = frozenset[str]().union(*(stems(o.text) for o in taken))
+    named = [
+        o
+        for o in others
+        if (text := " ".join(content_words(o.text))) and re.search(rf"(?<!\S){re.escape(text)}(?!\S)", said)
+    ]
+    # Of a chosen option that says no word of its own ("All of the above") nothing can be missed.
+    return bool(named) and bool(own - foreign) and not (own - foreign) & here

@@ -152,6 +152,15 @@ def tells_its_end(model: str) -> bool:
     return provider is not None and provider.tells_its_end
 
 
+# Those before cite nothing: https://platform.claude.com/docs/en/build-with-claude/citations
+_CITING = re.compile(r"anthropic\.claude-(?:3-5-sonnet-20241022|3-7-|(?:opus|sonnet|haiku)-[4-9])")
+
+
+def cites_documents(model: str, base_model: str = "") -> bool:
+    """Whether a model string, or what is known to be behind it, names a model of the Converse API that can cite the blocks of a document."""
+    return provider_of(model) == "bedrock_converse" and bool(_CITING.search(base_model or model))
+
+
 def _bedrock(name: str, settings: ModelSettings) -> dict[str, Any]:
     from botocore.config import Config
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock, Semaphore
@@ -15,11 +16,10 @@ from chatbot.answer import Passage, ReaderError, Turn, Usage
 from chatbot.citations import Evidence, SecondOpinion, Verified, whole
 from chatbot.deadline import Cancelled, check
 from chatbot.llm import prompts, toolbox
-from chatbot.llm.bedrock_citations import cited_blocks, cites_documents
 from chatbot.llm.choices import examined
 from chatbot.llm.costs import estimate, list_price, load_prices
 from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, Kind, Known, classify, delay
-from chatbot.llm.models import ModelSettings, check_model, is_hosted, open_model, tells_its_end
+from chatbot.llm.models import ModelSettings, check_model, cites_documents, is_hosted, open_model, tells_its_end
 from chatbot.llm.remedies import cut_off, notice, sentence, shortened
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import Transcript, after_thoughts
@@ -40,6 +40,8 @@ _CUT_OFF = {"length", "max_tokens", "max_output_tokens"}
 # Models whose prompt opens their thoughts for them, so that a server which does not take these apart sends their end alone.
 _THINKS_ALOUD = re.compile(r"(?<![a-z])(?:r1|qwq|thinking|reasoning)(?![a-z])", re.IGNORECASE)
 _LONGEST_QUESTION = 600
+# More claims than these are a sign of an answer that nobody should pay to have judged.
+_MOST_JUDGED = 24
 # So many seconds in all a throttled question waits, where nobody else does.
 _PATIENCE = 10.0
 
@@ -84,10 +86,13 @@ class _Attempt:
     """One call: what it was given, what it has written, and what of that was shown."""
 
     query: Query
+    index: Index
     passages: Sequence[Passage]
     # What the keys stand for: the passages, then rows, then what tools bring.
     evidence: list[Evidence]
     messages: list[BaseMessage]
+    patience: Patience
+    tally: Tally
     # Asked about unsure claims once the whole answer is there; None where the local judge decides alone.
     second: SecondOpinion | None = None
     transcript: Transcript = field(default_factory=Transcript)
@@ -249,9 +254,10 @@ class LanguageReader:
             rows = toolbox.rows_for(query, passages, index)
             messages = prompts.answering(query, passages, rows, history, as_document=self._cites and not query.options)
             second = SecondOpinion() if self._settings.judge else None
-            attempt = _Attempt(query, passages, [*whole(passages), *rows], messages, second, Transcript(self._thinks_aloud))
+            evidence = [*whole(passages), *rows]
+            attempt = _Attempt(query, index, passages, evidence, messages, patience, tally, second, Transcript(self._thinks_aloud))
             thinks = self._thinks
-            failure = yield from self._answered(attempt, index, patience, tally)
+            failure = yield from self._answered(attempt)
             if failure is None:
                 return attempt.reading(self._cut_off(attempt))
             if failure.kind is Kind.NO_ROOM and not thinks and self._makes_room():
@@ -298,26 +304,22 @@ class LanguageReader:
         is_cut = attempt.ended in _CUT_OFF or attempt.transcript.is_full
         return cut_off(self.name, self._settings) if is_cut and attempt.has_anything() else ""
 
-    def _answered(
-        self, attempt: _Attempt, index: Index, patience: Patience, tally: Tally
-    ) -> Generator[str, None, Failure | None]:
+    def _answered(self, attempt: _Attempt) -> Generator[str, None, Failure | None]:
         """The pieces that are shown, then what went wrong, if anything did; tools that the model calls are run in between."""
         for number in range(self._settings.tools + 1):
-            failure = yield from self._called(attempt, patience, tally, last=number == self._settings.tools)
+            failure = yield from self._called(attempt, last=number == self._settings.tools)
             if failure or not attempt.calls_tools():
                 return failure
             assert attempt.reply
-            attempt.goes_on(toolbox.run(attempt.reply, index, attempt.evidence))
+            attempt.goes_on(toolbox.run(attempt.reply, attempt.index, attempt.evidence))
         return None
 
-    def _called(
-        self, attempt: _Attempt, patience: Patience, tally: Tally, *, last: bool
-    ) -> Generator[str, None, Failure | None]:
+    def _called(self, attempt: _Attempt, *, last: bool) -> Generator[str, None, Failure | None]:
         """One call: the pieces it shows, then what went wrong, if anything did."""
         with_tools = self._takes_tools and not attempt.query.options
-        patience.speaking = False
+        attempt.patience.speaking = False
         try:
-            with closing(self._chain(attempt, patience, tally, with_tools=with_tools, last=last).stream(attempt.messages)) as pieces:  # type: ignore[type-var]
+            with closing(self._chain(attempt, with_tools=with_tools, last=last).stream(attempt.messages)) as pieces:  # type: ignore[type-var]
                 for piece in pieces:
                     attempt.shown = attempt.shown or bool(piece)
                     yield piece
@@ -327,15 +329,13 @@ class LanguageReader:
             # Client libraries raise what they like; whatever it is, the user gets a sentence or the offline reader's answer.
             if with_tools and not attempt.shown and toolbox.takes_none(error):
                 self._takes_tools = False
-                return (yield from self._called(attempt, patience, tally, last=True))
+                return (yield from self._called(attempt, last=True))
             failure = classify(error)
             _log.debug("%s: %s (%s)", self.name, failure.kind, type(error).__name__)
             return failure
         return None
 
-    def _chain(
-        self, attempt: _Attempt, patience: Patience, tally: Tally, *, with_tools: bool, last: bool
-    ) -> Runnable[list[BaseMessage], str]:
+    def _chain(self, attempt: _Attempt, *, with_tools: bool, last: bool) -> Runnable[list[BaseMessage], str]:
         """Prompt, model and verification in LangChain's terms, so that its callbacks and traces see each."""
         from langchain_core.runnables import RunnableGenerator, RunnableLambda
 
@@ -345,22 +345,20 @@ class LanguageReader:
             return messages
 
         def verified(chunks: Iterator[BaseMessage]) -> Iterator[str]:
-            yield from self._verified(chunks, attempt, patience, tally, last=last)
+            yield from self._verified(chunks, attempt, last=last)
 
-        model = self._opened(patience)
+        model = self._opened(attempt.patience)
         bound: Runnable[Any, Any] = model.bind_tools(toolbox.specifications()) if with_tools else model
-        return RunnableLambda(prompt) | Timely(bound, patience) | RunnableGenerator(verified)
+        return RunnableLambda(prompt) | Timely(bound, attempt.patience) | RunnableGenerator(verified)
 
-    def _verified(
-        self, chunks: Iterator[BaseMessage], attempt: _Attempt, patience: Patience, tally: Tally, *, last: bool
-    ) -> Iterator[str]:
-        end = ""
+    def _verified(self, chunks: Iterator[BaseMessage], attempt: _Attempt, *, last: bool) -> Iterator[str]:
+        end, patience = "", attempt.patience
         for chunk in chunks:
             check()
             attempt.reply = _joined(attempt.reply, chunk)
-            tally.add(getattr(chunk, "usage_metadata", None))
+            attempt.tally.add(getattr(chunk, "usage_metadata", None))
             end = _end_of(chunk) or end
-            said = attempt.transcript.take(chunk.text + cited_blocks(chunk))
+            said = attempt.transcript.take(chunk.text + _cited_blocks(chunk))
             patience.speaking = patience.speaking or bool(said.strip()) or attempt.calls_tools()
             if piece := attempt.take(said):
                 yield piece
@@ -379,25 +377,26 @@ class LanguageReader:
         attempt.ended = end
         piece = attempt.close()
         self._thinks_aloud = attempt.transcript.has_thought and not attempt.transcript.was_opened
-        yield self._judged_again(attempt, piece, patience, tally)
+        yield self._judged_again(attempt, piece)
 
-    def _judged_again(self, attempt: _Attempt, piece: str, patience: Patience, tally: Tally) -> str:
+    def _judged_again(self, attempt: _Attempt, piece: str) -> str:
         """What is shown once a second judge has spoken on unsure claims; what the first let pass where it cannot."""
-        from chatbot.llm.judging import opinions
-
         if attempt.second is None or not attempt.second.unsure:
             return piece
+        unsure = list(dict.fromkeys(attempt.second.unsure))[:_MOST_JUDGED]
+        patience = attempt.patience
         try:
             patience.speaking = False
             judge = self._opened(patience) if self._settings.judge == "model" else open_model(self._settings.judge, self._settings)
-            attempt.second.given, used = opinions(lambda messages: self._whole(judge, messages, patience), attempt.second.unsure)
+            message = self._whole(judge, prompts.judging(unsure), patience)
         except Cancelled:
             raise
         except Exception as error:
             # Whatever a client library raises: the local judge has decided already.
             _log.debug("nobody judged a second time: %s", classify(error).kind)
             return piece
-        tally.add(used)
+        attempt.second.given = verdicts(message.text, unsure)
+        attempt.tally.add(getattr(message, "usage_metadata", None))
         return attempt.read_again()
 
     def _whole(self, model: BaseChatModel, messages: Sequence[BaseMessage], patience: Patience) -> BaseMessage:
@@ -439,6 +438,29 @@ def _end_of(chunk: BaseMessage) -> str:
     if told.get("status") in ("completed", "incomplete"):  # OpenAI's Responses API
         return str((told.get("incomplete_details") or {}).get("reason") or told["status"])
     return str(next((told[key] for key in ("stopReason", "finish_reason", "done_reason") if told.get(key)), ""))
+
+
+def _cited_blocks(chunk: BaseMessage) -> str:
+    """The keys of the passages that a piece of an answer cites by Bedrock's own citations, as marks behind what it says."""
+    blocks = [block for block in chunk.content if isinstance(block, dict)] if isinstance(chunk.content, list) else []
+    places = [_place_of(citation) for block in blocks for citation in block.get("citations") or ()]
+    return "".join(f" [{key}]" for key in dict.fromkeys(key for place in places for key in place))
+
+
+def _place_of(citation: Any) -> range:
+    """Blocks are counted from 0, and the last is not among them; our keys count from 1."""
+    place = (citation.get("location") or {}).get("documentChunk") or {} if isinstance(citation, dict) else {}
+    start, end = place.get("start"), place.get("end")
+    return range(start + 1, max(start + 2, end + 1 if isinstance(end, int) else 0)) if isinstance(start, int) else range(0)
+
+
+def verdicts(written: str, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+    """What a second judge says of each claim, by claim and evidence; nothing of those that it leaves out or muddles."""
+    found: dict[str, Any] = {}
+    for match in re.finditer(r"\{[^{}]{0,2000}\}", written):
+        with suppress(ValueError):
+            found = json.loads(match.group())
+    return {pair: found[str(n)] for n, pair in enumerate(asked, start=1) if isinstance(found.get(str(n)), bool)}
 
 
 def _is_answer(reading: Reading, query: Query) -> bool:
