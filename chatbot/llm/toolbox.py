@@ -14,7 +14,7 @@ from chatbot.llm.prompts import as_data
 from chatbot.offline import rows_told
 from chatbot.query import Query
 from chatbot.table.filters import types_in
-from chatbot.tools import TOOLS, FindInstances, find_instances
+from chatbot.tools import TOOLS
 from chatbot.working import load
 from ingest import Index
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CALLS, _LONGEST = 4, 16_000
 # So many rows a model reads beside its passages, and of so many types that are named.
 _ROWS, _TYPES = 24, 8
+_BY_NAME = {tool.name: tool for tool in TOOLS}
 _NO_TOOLS = re.compile(r"\btools?\b|function[ -]?call", re.IGNORECASE)
 
 
@@ -33,7 +34,7 @@ def rows_for(query: Query, passages: Sequence[Passage], index: Index) -> tuple[E
     if query.options:
         return ()
     named = types_in(query.standalone, load(index).known.types)
-    of_types = find_instances(index, FindInstances.model_validate({"names": named[:_TYPES]})).evidence if named else ()
+    of_types = _BY_NAME["find_instances"].call(index, {"names": named[:_TYPES]}).evidence if named else ()
     return tuple(dict.fromkeys((*rows_told(query, passages, index), *of_types)))[:_ROWS]
 
 
@@ -72,11 +73,10 @@ _TOO_MANY = f"At most {_CALLS} calls at a time are run: call again what is still
 
 
 def _result(name: str, given: Any, index: Index, evidence: list[Evidence]) -> tuple[str, str]:
-    tool = next((tool for tool in TOOLS if tool.name == name), None)
-    if tool is None:
-        return f"There is no tool {name!r}: there are {', '.join(tool.name for tool in TOOLS)}.", "error"
+    if name not in _BY_NAME:
+        return f"There is no tool {name!r}: there are {', '.join(_BY_NAME)}.", "error"
     try:
-        result = tool.call(index, given, first_key=len(evidence) + 1)
+        result = _BY_NAME[name].call(index, given, first_key=len(evidence) + 1)
     except ReaderError as error:
         return str(error), "error"
     text = as_data(json.dumps(result.content, ensure_ascii=False, separators=(",", ":")))

@@ -11,12 +11,12 @@ from chatbot.tools.arguments import (
     SizeWorkload,
     WorkloadArguments,
 )
-from chatbot.tools.documents import read_document
+from chatbot.tools.documents import read_document, search_sources
 from chatbot.tools.instances import find_instances
-from chatbot.tools.passages import search_sources
-from chatbot.tools.result import ToolResult
-from chatbot.tools.tool import Tool, read_arguments, schema_of
+from chatbot.tools.tool import Tool, ToolResult, read_arguments, schema_of
 from chatbot.tools.workloads import size_workload
+
+__all__ = ["TOOLS", "Arguments", "Tool", "ToolResult", "WorkloadArguments", "read_arguments", "schema_of"]
 
 TOOLS = (
     Tool("search_sources", "Search the sources", SearchSources, search_sources),
@@ -24,21 +24,3 @@ TOOLS = (
     Tool("size_workload", "Size a workload", SizeWorkload, size_workload),
     Tool("read_document", "Read a document", ReadDocument, read_document),
 )
-
-__all__ = [
-    "TOOLS",
-    "Arguments",
-    "FindInstances",
-    "ReadDocument",
-    "SearchSources",
-    "SizeWorkload",
-    "Tool",
-    "ToolResult",
-    "WorkloadArguments",
-    "find_instances",
-    "read_arguments",
-    "read_document",
-    "schema_of",
-    "search_sources",
-    "size_workload",
-]

@@ -1,22 +1,50 @@
-"""The text of a document or of one of its sections."""
+"""Passages of the sources for a question, and the text of a document or of one of its sections."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from chatbot.answer import ReaderError
+from chatbot.characters import as_asked
 from chatbot.evidence.orders import without_orders
-from chatbot.tools.arguments import ReadDocument
-from chatbot.tools.result import Keys, ToolResult, as_title, as_told, counted, described
+from chatbot.query import understand
+from chatbot.retriever import LIMIT
+from chatbot.searching import search
+from chatbot.tools.arguments import ReadDocument, SearchSources
+from chatbot.tools.tool import Keys, as_title, as_told, counted, described
 from ingest import Chunk, Document, Index
 
 _LISTED = 30
+_LONGEST_PASSAGE = 2_000
 # A piece ends at a line or a sentence where one ends in this last share of it.
 _TAIL = 0.75
 
 
-def read_document(index: Index, given: ReadDocument, *, first_key: int = 1) -> ToolResult:
+def search_sources(index: Index, given: SearchSources, keys: Keys) -> dict[str, Any]:
+    """The passages nearest to a question, best first; the score lies in 0..1."""
+    found = search(understand(as_asked(given.query), (), index), index, limit=max(given.limit, LIMIT))
+    passages = []
+    for passage in found[: given.limit]:
+        chunk = passage.chunk
+        text = as_told(without_orders(chunk))
+        if not text.strip("… \n"):
+            continue  # nothing in it but orders
+        passages.append(
+            {
+                "key": keys.key(chunk, chunk.start, chunk.end, passage.score),
+                **described(chunk),
+                "headings": [as_title(heading) for heading in chunk.headings],
+                "page": chunk.page,
+                "text": text if len(text) <= _LONGEST_PASSAGE else f"{text[:_LONGEST_PASSAGE]}…",
+                "score": round(passage.score, 4),
+            }
+        )
+    notes = [] if passages else ["Nothing was found: ask in other words, or look in the tables with find_instances."]
+    return {"passages": passages, "notes": notes}
+
+
+def read_document(index: Index, given: ReadDocument, keys: Keys) -> dict[str, Any]:
     """The text from `offset` on, at most `limit` characters; `notes` say where to read on."""
-    index = index.snapshot()
     chunks = _chunks(index, given.source)
     document = chunks[0].document
     beginning, end, headings = _section(chunks, given.section) if given.section else (0, len(document.text), ())
@@ -24,17 +52,9 @@ def read_document(index: Index, given: ReadDocument, *, first_key: int = 1) -> T
     if start >= end:
         raise ReaderError(f"There are only {end - beginning:,} characters to read: give a smaller offset.")
     stop = _stop(document.text, start, min(start + given.limit, end), end)
-    piece = Chunk(
-        f"{document.id}:{start}-{stop}",
-        document,
-        headings,
-        start,
-        stop,
-        document.text[start:stop],
-        _page(chunks, start),
-    )
-    keys = Keys(first_key)
-    content = {
+    page = next((c.page for c in reversed(chunks) if c.start <= start), None)
+    piece = Chunk(f"{document.id}:{start}-{stop}", document, headings, start, stop, document.text[start:stop], page)
+    return {
         "key": keys.key(piece, start, stop),
         **described(piece),
         "section": as_title(" > ".join(headings)),
@@ -44,7 +64,6 @@ def read_document(index: Index, given: ReadDocument, *, first_key: int = 1) -> T
         "sections": list(dict.fromkeys(as_title(c.headings[-1]) for c in chunks if c.headings))[:_LISTED],
         "notes": [f"{counted(end - stop, 'character')} follow: read on with offset {stop - beginning}."] if stop < end else [],
     }  # fmt: skip
-    return ToolResult(content, tuple(keys.evidence))
 
 
 def _chunks(index: Index, name: str) -> list[Chunk]:
@@ -95,7 +114,3 @@ def _stop(text: str, start: int, stop: int, end: int) -> int:
     least = start + int((stop - start) * _TAIL)
     ends = (text.rfind(mark, least, stop) for mark in ("\n", ". ", " "))
     return next((found + 1 for found in ends if found >= 0), stop)
-
-
-def _page(chunks: Sequence[Chunk], start: int) -> int | None:
-    return next((c.page for c in reversed(chunks) if c.start <= start), None)

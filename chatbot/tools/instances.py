@@ -1,7 +1,7 @@
 """Instance types by what they have and cost: filtered, sorted and counted over the tables of the index."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from math import inf
 from typing import Any
@@ -14,7 +14,7 @@ from chatbot.table.filters import Request
 from chatbot.table.instances import REGION, Instances, Row, load_instances
 from chatbot.table.selection import fits, select
 from chatbot.tools.arguments import FindInstances, SortBy
-from chatbot.tools.result import Keys, ToolResult, counted, described
+from chatbot.tools.tool import Keys, counted, described
 from chatbot.working import load, short
 from ingest import Index
 
@@ -28,34 +28,34 @@ _COLUMNS: dict[SortBy, Column] = {
     "price_per_hour": "price", "accelerator_memory": "total", "accelerators": "accelerators", "vcpus": "vcpus",
     "memory": "memory", "network": "network",
 }  # fmt: skip
+_BOUNDED: dict[str, Column] = {
+    "accelerators": "accelerators", "accelerator_memory_each": "each", "accelerator_memory_total": "total", "vcpus": "vcpus",
+    "memory": "memory", "network": "network",
+}  # fmt: skip
 # What an answer about instance types hardly needs: each is in the row itself.
 _LEFT_OUT = frozenset({TYPE, "As of", "Source", "Sizes in family", "Memory per vCPU"})
 
 
-def find_instances(index: Index, given: FindInstances, *, first_key: int = 1) -> ToolResult:
+def find_instances(index: Index, given: FindInstances, keys: Keys) -> dict[str, Any]:
     """The rows that meet every condition, `total` of them in all; each has the key of its row, and of that of its price."""
-    index = index.snapshot()
     known = load_instances(index)
     if not known.rows:
         raise ReaderError(_NO_INSTANCES)
     facts = load(index).facts
     _check_price(given, known)
     known = known.at(given.region.lower(), given.purchase)
-    named = _named(given.names, known)
+    for name in given.names:
+        _check("instance type", name.lower(), known.rows)
+    named = [known.rows[name][0] for name in dict.fromkeys(map(str.lower, given.names))] or known.newest
     found = _of_kind(given, named, facts)
     # Types that EC2 lists no more are found where what they are is asked for by name.
     families = {row.family for row in found} if given.names or given.family or given.accelerator else ()
-    rows = select(Request(families=tuple(families), bounds=_bounds(given)), found)
+    rows = select(Request(families=tuple(families), bounds=tuple(_bounds(given))), found)
     cheap = () if given.max_price_per_hour is None else (Bound("price", high=given.max_price_per_hour),)
     priced = [row for row in rows if fits(Request(bounds=cheap), row)]
-    keys = Keys(first_key)
     shown = sorted(priced, key=_order(given))[: given.limit]
-    content = {
-        "total": len(priced),
-        "rows": [_as_json(row, keys) for row in shown],
-        "notes": list(_notes(given, rows, priced, shown)),
-    }
-    return ToolResult(content, tuple(keys.evidence))
+    notes = list(_notes(given, rows, priced, shown))
+    return {"total": len(priced), "rows": [_as_json(row, keys) for row in shown], "notes": notes}
 
 
 def _check_price(given: FindInstances, known: Instances) -> None:
@@ -73,15 +73,8 @@ def _check_price(given: FindInstances, known: Instances) -> None:
         raise ReaderError(f"The index has no {given.purchase} prices in {given.region or REGION!r}: {hint}")
 
 
-def _named(names: Sequence[str], known: Instances) -> list[Row]:
-    for name in names:
-        _check("instance type", name.lower(), known.rows)
-    return [known.rows[name][0] for name in dict.fromkeys(map(str.lower, names))] or known.newest
-
-
-def _of_kind(given: FindInstances, rows: Iterable[Row], facts: Facts) -> list[Row]:
+def _of_kind(given: FindInstances, rows: list[Row], facts: Facts) -> list[Row]:
     """The rows of the family, the accelerator and the maker that are asked for; ReaderError for one that no row has."""
-    rows = list(rows)
     if family := given.family.lower():
         _check("instance family", family, {row.family for row in rows})
         rows = [row for row in rows if row.family == family]
@@ -122,21 +115,15 @@ def _maker(row: Row, facts: Facts) -> str:
     return sheets[0].vendor if sheets else cell.partition(" ")[0] if cell != "none" else ""
 
 
-def _bounds(given: FindInstances) -> tuple[Bound, ...]:
-    limits: list[tuple[Column, float | None, float | None]] = [
-        ("accelerators", given.accelerators_min, given.accelerators_max),
-        ("each", given.accelerator_memory_each_min, None),
-        ("total", given.accelerator_memory_total_min, None),
-        ("vcpus", given.vcpus_min, given.vcpus_max),
-        ("memory", given.memory_min, given.memory_max),
-        ("network", given.network_min, None),
-    ]
-    for column, low, high in limits:
+def _bounds(given: FindInstances) -> Iterator[Bound]:
+    for name, column in _BOUNDED.items():
+        low, high = getattr(given, f"{name}_min"), getattr(given, f"{name}_max", None)
         if low is not None and high is not None and low > high:
             raise ReaderError(
                 f"No number of {column} is at least {low:g} and at most {high:g}: swap the two, or leave one out."
             )
-    return tuple(Bound(c, -inf if low is None else low, inf if high is None else high) for c, low, high in limits if low is not None or high is not None)
+        if low is not None or high is not None:
+            yield Bound(column, -inf if low is None else low, inf if high is None else high)
 
 
 def _order(given: FindInstances) -> Callable[[Row], tuple[object, ...]]:

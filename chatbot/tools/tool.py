@@ -1,31 +1,59 @@
-"""A tool as a value: what a program that offers it must know, and how it is called."""
+"""A tool as a value: what a program that offers it must know, how it is called, and what it gives back."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from chatbot.answer import ReaderError
-from chatbot.tools.result import ToolResult
-from ingest import Index
+from chatbot.answer import Passage, ReaderError
+from chatbot.characters import shown
+from chatbot.citations import Evidence
+from chatbot.instructions import is_instruction
+from ingest import Chunk, Index
 
 _A = TypeVar("_A", bound=BaseModel)
 _LONGEST_VALUE = 60
+_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 
-class _Function(Protocol):
-    def __call__(self, index: Index, given: Any, *, first_key: int = 1) -> ToolResult: ...
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The JSON object that a tool answers with, and what it can be cited by.
+
+    Each `key` in `content` stands for the piece of evidence in its place: the first, `first_key`, for `evidence[0]`. `notes`
+    in `content` are sentences on what was left out, and how to get it.
+    """
+
+    content: dict[str, Any]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(slots=True)
+class Keys:
+    """Numbers evidence while a result is put together; the same words get the same key."""
+
+    first: int
+    evidence: list[Evidence] = field(default_factory=list)
+
+    def key(self, chunk: Chunk, start: int, end: int, score: float = 1.0) -> int:
+        for number, known in enumerate(self.evidence, start=self.first):
+            if (known.passage.chunk.id, known.start, known.end) == (chunk.id, start, end):
+                return number
+        number = self.first + len(self.evidence)
+        self.evidence.append(Evidence(Passage(number, chunk, score), start, end))
+        return number
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: `arguments` is its schema, `function` takes an index and such arguments."""
+    """One tool: `arguments` is its schema; `function` takes an index, such arguments and the keys to number its evidence with."""
 
     name: str
     title: str
     arguments: type[BaseModel]
-    function: _Function
+    function: Callable[[Index, Any, Keys], dict[str, Any]]
 
     @property
     def description(self) -> str:
@@ -38,7 +66,9 @@ class Tool:
 
     def call(self, index: Index, given: Mapping[str, Any], *, first_key: int = 1) -> ToolResult:
         """Run the tool with arguments from outside; ReaderError, one sentence with the remedy, for bad ones."""
-        return self.function(index, read_arguments(self.name, self.arguments, given), first_key=first_key)
+        keys = Keys(first_key)
+        content = self.function(index.snapshot(), read_arguments(self.name, self.arguments, given), keys)
+        return ToolResult(content, tuple(keys.evidence))
 
 
 def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
@@ -66,3 +96,30 @@ def read_arguments(tool: str, arguments: type[_A], given: Mapping[str, Any]) -> 
     value = repr(wrong["input"])
     value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
     raise ReaderError(f"{name} of {tool} cannot be {value}: {wrong['msg'][:1].lower()}{wrong['msg'][1:]}.")
+
+
+def as_told(text: str) -> str:
+    """A text from a document as it is handed on: what does not show is left out, and so is a title that gives orders."""
+    return shown(_HEADING.sub(lambda line: "…" if is_instruction(line.group()) else line.group(), text))
+
+
+def as_title(text: str) -> str:
+    """A title, or "…" for one that gives orders to whoever reads it out."""
+    return "…" if is_instruction(text) else shown(text)
+
+
+def described(chunk: Chunk) -> dict[str, Any]:
+    """Where a chunk is from, as every tool names it."""
+    document = chunk.document
+    source = document.source
+    return {
+        "document": document.id,
+        "source": source.id,
+        "title": as_title(source.title),
+        "url": source.url,
+        "published": source.published,
+    }
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
