@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any, Generic, TypeVar, cast
 
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import Runnable, RunnableConfig, ensure_config, run_in_executor
+from langchain_core.runnables import RunnableConfig, RunnableGenerator, ensure_config, run_in_executor
 from langchain_core.runnables.config import merge_configs
 
 from chatbot.answer import Answer
@@ -32,29 +32,24 @@ class Form(Generic[Given]):
     piece: Callable[[str], Given]
     end: Callable[[Answer], Given]
 
-    def of(self, event: Event) -> Given:
-        """What stands for a step of a streamed answer."""
-        return self.piece(event.text) if event.answer is None else self.end(event.answer)
 
-
-def _same(answer: Answer) -> Answer:
-    return answer
-
-
-def _text(text: str) -> Answer:
-    # What comes after this in a chain takes the last value, which is the Answer.
-    return cast(Answer, text)
+def _same(answer: Any) -> Answer:
+    # Of a text, too: what comes after this in a chain takes the last value, which is the Answer.
+    return cast(Answer, answer)
 
 
 # LangChain draws what it knows of the type, and cannot of ours.
-AS_ANSWER: Form[Answer] = Form(Any, _same, _text, _same)
+AS_ANSWER: Form[Answer] = Form(Any, _same, _same, _same)
 AS_MESSAGE: Form[AIMessage] = Form(AIMessage, as_message, as_piece, as_end)
 
 
-class AnswerChain(Runnable[Asked, Given]):
+class AnswerChain(RunnableGenerator[Asked, Given]):
     """What `Chatbot.as_runnable` gives."""
 
+    __hash__ = object.__hash__  # type: ignore[assignment]  # LangChain's generators have none, and programs keep runnables in sets
+
     def __init__(self, bot: Chatbot, form: Form[Given], cancelled: Callable[[], bool] | None = None) -> None:
+        super().__init__(self._streamed, self._astreamed, name="AnswerChain")
         self.bot, self.form, self.cancelled = bot, form, cancelled
 
     @property
@@ -71,25 +66,13 @@ class AnswerChain(Runnable[Asked, Given]):
     async def ainvoke(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> Given:
         return await self._acall_with_config(self._aanswered, input, _quiet(config), run_type="chain")
 
-    def stream(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Given]:
-        yield from self.transform(iter([input]), config)
-
-    async def astream(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Given]:
-        async def inputs() -> AsyncIterator[Asked]:
-            yield input
-
-        async for piece in self.atransform(inputs(), config):
-            yield piece
-
     def transform(self, input: Iterator[Asked], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Given]:
-        yield from self._transform_stream_with_config(input, self._streamed, _quiet(config), run_type="chain")
+        return super().transform(input, _quiet(config), run_type="chain")
 
-    async def atransform(
+    def atransform(
         self, input: AsyncIterator[Asked], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Given]:
-        pieces = self._atransform_stream_with_config(input, self._astreamed, _quiet(config), run_type="chain")
-        async for piece in pieces:
-            yield piece
+        return super().atransform(input, _quiet(config), run_type="chain")
 
     def _answered(self, input: Asked) -> Given:
         return self.form.whole(self.bot.ask(*asked(input), cancelled=self.cancelled))
@@ -101,14 +84,18 @@ class AnswerChain(Runnable[Asked, Given]):
 
     def _streamed(self, inputs: Iterator[Asked]) -> Iterator[Given]:
         for event in self.bot.stream(*asked(_joined(inputs)), cancelled=self.cancelled):
-            if event.kind != "stage":
-                yield self.form.of(event)
+            yield from self._shown(event)
 
     async def _astreamed(self, inputs: AsyncIterator[Asked]) -> AsyncIterator[Given]:
         async with aclosing(self._events(_joined([input async for input in inputs]))) as events:
             async for event in events:
-                if event.kind != "stage":
-                    yield self.form.of(event)
+                for piece in self._shown(event):
+                    yield piece
+
+    def _shown(self, event: Event) -> Iterator[Given]:
+        """What stands for a step of a streamed answer."""
+        if event.kind != "stage":
+            yield self.form.piece(event.text) if event.answer is None else self.form.end(event.answer)
 
     async def _events(self, input: Asked) -> AsyncGenerator[Event, None]:
         """The steps of an answer, each taken in a thread, which ends soon after the task that waits for it was cancelled."""

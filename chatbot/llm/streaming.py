@@ -77,7 +77,9 @@ class SentenceStream:
     # Headings and leads that nothing stands under yet, each with its depth; and whether something under the last did not hold.
     _leads: list[tuple[int, str]] = field(default_factory=list)
     _failed: bool = False
-    _table: "_Table" = field(default_factory=lambda: _Table())
+    # The names of the columns of the table that is being read, and whether the line under them has come.
+    _head: list[str] = field(default_factory=list)
+    _ruled: bool = False
     _numbers: dict[Place, int] = field(default_factory=dict)
     _citations: list[Citation] = field(default_factory=list)
     _dropped: list[str] = field(default_factory=list)
@@ -142,7 +144,7 @@ class SentenceStream:
             if whole:
                 self._read_structure(line.strip())
             return
-        if begins and self._table.head:
+        if begins and self._head:
             self._end_table()
         line = in_brackets(line, len(self.evidence))
         opening, rest = opened(line, self.given) if self._opening is None else (self._opening, line)
@@ -242,21 +244,21 @@ class SentenceStream:
             self._breaks += 1
             return
         cells = _cells(line)
-        if not self._table.head:
-            self._table.head = cells
-        elif not self._table.ruled and all(_RULE.fullmatch(cell) for cell in cells):
-            self._table.ruled = True
-            if all(is_fit(cell) and self._is_spoken_of(cell) for cell in self._table.head):
-                self._lead(_DEEPEST + 1, f"{_row(self._table.head)}\n{_row(['---'] * len(self._table.head))}")
+        if not self._head:
+            self._head = cells
+        elif not self._ruled and all(_RULE.fullmatch(cell) for cell in cells):
+            self._ruled = True
+            if all(is_fit(cell) and self._is_spoken_of(cell) for cell in self._head):
+                self._lead(_DEEPEST + 1, f"{_row(self._head)}\n{_row(['---'] * len(self._head))}")
             else:
-                self._table.head = [""] * len(self._table.head)
+                self._head = [""] * len(self._head)
         else:
             self._read_row(cells, in_brackets(line, len(self.evidence)))
         self._breaks += 1
 
     def _read_row(self, cells: Sequence[str], line: str) -> None:
         """A row of a table: the cells that hold, in their columns."""
-        name, head = without_marks(in_brackets(cells[0], 0)).strip(" *"), self._table.head
+        name, head = without_marks(in_brackets(cells[0], 0)).strip(" *"), self._head
         keys = _keys(line) or "".join(f"[{n}]" for n in range(1, len(self.evidence) + 1))
         told = [in_brackets(cells[0], 0)]
         cited: list[Citation] = []
@@ -285,7 +287,7 @@ class SentenceStream:
         return check_cell(name, about, said, [*cited, *self.evidence], self._numbers) or self._checked(_with_keys(claim, keys))
 
     def _end_table(self) -> None:
-        self._table = _Table()
+        self._head, self._ruled = [], False
 
     def _lead(self, depth: int, text: str) -> None:
         """Hold a line until something under it is shown, in place of those that nothing came of."""
@@ -314,14 +316,6 @@ class SentenceStream:
         self._shown += text
         self._held = ""
         return text
-
-
-@dataclass
-class _Table:
-    """The names of the columns of the table that is being read, and whether the line under them has come."""
-
-    head: list[str] = field(default_factory=list)
-    ruled: bool = False
 
 
 def _cells(line: str) -> list[str]:
