@@ -4,7 +4,6 @@ import re
 
 import streamlit as st
 
-from app.documents import details_of
 from app.escaping import as_html, as_label
 from app.markdown_html import document_html, section_id
 from chatbot.conversations import header_above
@@ -108,6 +107,11 @@ def _scroll(hit: tuple[int, int]) -> None:
         f"<script>setTimeout(() => {scroll}, 50); setTimeout(() => {scroll}, 400);</script>",
         unsafe_allow_javascript=True,
     )
+
+
+def details_of(document: Document) -> str:
+    source = document.source
+    return " · ".join(d for d in (source.publisher, source.published, source.original) if d)
 
 
 def label_of(document: Document) -> str:

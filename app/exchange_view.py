@@ -6,21 +6,21 @@ from contextlib import suppress
 import streamlit as st
 
 from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html
-from app.boundary import show_problem
+from app.boundary import show_problem, told
 from app.box import edit
-from app.conversation import Exchange, copied, submit
+from app.conversation import Exchange, copied, keep, settle, submit, visitor
 from app.escaping import as_html, as_label
 from app.library import Added
 from app.markdown_html import markdown_html
 from app.memory_bar import memory_bar_html
 from app.resources import sized
 from app.size_inputs import size_link
-from app.votes import show_votes
-from chatbot import Answer, FeedbackStore, ReaderError
+from chatbot import Answer, Feedback, FeedbackStore, ReaderError
 from chatbot.render import note
 from chatbot.sizing import Workload
 from ingest import Index, address_of
 
+_LONGEST_COMMENT = 2_000
 STAGES = {
     "searching": "Searching the sources",
     "reading": "Reading what was found",
@@ -58,7 +58,58 @@ def _show_actions(exchange: Exchange, store: FeedbackStore | None, generation: i
             show_again(exchange, "Ask again" if exchange.answer or not exchange.problem else "Try again")
         st.button("Edit", key=f"edit-{exchange.id}", type="tertiary", on_click=edit, args=(exchange,))
         if store is not None and exchange.answer is not None and not exchange.answer.small_talk:
-            show_votes(exchange, store, generation)
+            _show_votes(exchange, store, generation)
+
+
+def _show_votes(exchange: Exchange, store: FeedbackStore, generation: int) -> None:
+    """The thumbs, closed once one was chosen; then, once, a line for a comment."""
+    key = f"vote-{exchange.id}"
+    st.feedback(
+        "thumbs",
+        key=key,
+        default=None if exchange.voted is None else int(exchange.voted),
+        disabled=exchange.voted is not None,
+        on_change=_voted,
+        args=(exchange, store, generation, key),
+    )
+    if exchange.voted is None:
+        return
+    # The thumbs of Streamlit tell the chosen one by a shade alone.
+    st.html(f'<p class="ww-facts">{"Marked helpful" if exchange.voted else "Marked not helpful"}</p>', width="content")
+    if exchange.commented:
+        st.caption("Thank you.")
+        return
+    words = f"comment-{exchange.id}"
+    st.text_input(
+        "Comment",
+        key=words,
+        placeholder="What was good?" if exchange.voted else "What was wrong?",
+        label_visibility="collapsed",
+        max_chars=_LONGEST_COMMENT,
+        on_change=_commented,
+        args=(exchange, store, generation, words),
+        width=320,
+    )
+
+
+def _voted(exchange: Exchange, store: FeedbackStore, generation: int, key: str) -> None:
+    if (vote := st.session_state[key]) is not None:
+        _keep(settle(exchange, voted=bool(vote)), store, generation, "")
+
+
+def _commented(exchange: Exchange, store: FeedbackStore, generation: int, key: str) -> None:
+    if comment := st.session_state[key].strip():
+        _keep(settle(exchange, commented=True), store, generation, comment)
+
+
+def _keep(exchange: Exchange, store: FeedbackStore, generation: int, comment: str) -> None:
+    answer = exchange.answer
+    if answer is None:
+        return
+    keep()
+    helpful, question, text, model = bool(exchange.voted), answer.question, answer.text, answer.model
+    with told():
+        store.add(Feedback("app", exchange.id, visitor(), helpful, comment, question, text, model, generation))
 
 
 def show_again(exchange: Exchange, label: str, key: str = "again") -> None:

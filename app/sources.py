@@ -1,26 +1,38 @@
 """The Sources page: what the answers rest on, searching it, adding to it, bringing it up to date."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
 
 import streamlit as st
 
 from app.answer_html import day, nearest_html
 from app.boundary import told
-from app.document_view import label_of, open_document, show_document
-from app.documents import details_of, listed, megabytes, passages_of, removable
+from app.document_view import details_of, label_of, open_document, show_document
 from app.escaping import as_html, as_label
 from app.exchange_view import added_html
-from app.library import FILE_TYPES, add_files, remove_files, unfinished
+from app.library import (
+    FILE_TYPES,
+    UPLOADS,
+    add_files,
+    origins,
+    remove_files,
+    remove_origin,
+    synchronise,
+    unfinished,
+    uploaded,
+)
 from app.own_files import index_to_add_to, own_copy
 from app.progress import bar
 from app.resources import Operator
-from app.syncing_view import show_syncing
 from chatbot import Chatbot, retrieve
 from chatbot.scope import has_nothing_near
-from ingest import Document, Index, address_of
+from ingest import Document, Index, SyncReport, address_of
 
 _PAGE = 20
 _FOUND = 10
+_NAMED = 50
+_KINDS = (("added", "new"), ("changed", "changed"), ("removed", "gone"), ("unchanged", "unchanged"))
 
 
 def show_sources(operator: Operator, bot: Chatbot) -> None:
@@ -38,10 +50,10 @@ def show_sources(operator: Operator, bot: Chatbot) -> None:
     if query.strip():
         _show_found(index, query)
     else:
-        _show_list(index, documents, removable(index) if operator.may_change or own_copy() else frozenset())
+        _show_list(index, documents, operator.may_change or bool(own_copy()))
     if operator.may_change:
         _show_unfinished(index, documents)
-        show_syncing(operator, index)
+        _show_syncing(operator, index)
 
 
 def _health(index: Index, documents: Sequence[Document]) -> str:
@@ -49,7 +61,7 @@ def _health(index: Index, documents: Sequence[Document]) -> str:
     facts = (
         f"{len(documents):,} documents",
         f"{len(index):,} passages",
-        f"{size:,.1f} MB" if (size := megabytes(index)) else "in PostgreSQL",
+        f"{size:,.1f} MB" if (size := _megabytes(index)) else "in PostgreSQL",
         encoder,
         f"compared with its sources on {day(index.updated)}, {index.updated[11:16]} UTC",
         f"generation {index.generation}",
@@ -65,7 +77,8 @@ def _show_found(index: Index, query: str) -> None:
         st.caption("No passage has these words or anything near them.")
 
 
-def _show_list(index: Index, documents: Sequence[Document], mine: frozenset[str]) -> None:
+def _show_list(index: Index, documents: Sequence[Document], may_remove: bool) -> None:
+    mine = {f"{UPLOADS}/{name}" for name in uploaded(index.path)} if may_remove else set()
     ordered = sorted(documents, key=lambda document: document.id not in mine)  # what visitors added comes first
     pages = -(-len(ordered) // _PAGE)
     page = st.pagination(pages, key="page") if pages > 1 else 1
@@ -74,7 +87,7 @@ def _show_list(index: Index, documents: Sequence[Document], mine: frozenset[str]
 
 
 def _show_row(index: Index, document: Document, is_removable: bool) -> None:
-    passages = passages_of(address_of(index.path), index.generation, document.id, index)
+    passages = _passages_of(address_of(index.path), index.generation, document.id, index)
     details = " · ".join(d for d in (details_of(document), f"{passages} passage{'' if passages == 1 else 's'}") if d)
     with st.container(gap=None, key=f"row-{document.id}"):
         st.button(
@@ -134,3 +147,71 @@ def _remove(index: Index, name: str) -> None:
         remove_files(index, [name])
         st.session_state.pop("added", None)
         st.toast("Removed.")
+
+
+def _show_syncing(operator: Operator, index: Index) -> None:
+    """A look at what would change, and the button that changes it."""
+    with st.expander("Up to date?", icon=":material/sync:"), told():
+        found = origins(index)
+        st.html(f'<p class="ww-facts">Made from {as_html(", ".join(found) or "added files alone")}</p>')
+        with st.container(horizontal=True):
+            if st.button("Look for changes"):
+                st.session_state["report"] = ("would", synchronise(index, dry_run=True))
+            if st.button("Sync now", type="primary"):
+                st.session_state["report"] = ("did", synchronise(index, progress=bar()))
+                st.rerun()
+        if report := st.session_state.get("report"):
+            st.html(report_html(*report))
+        if operator.app.corpus_removable:
+            _show_origins(index, found)
+
+
+def _show_origins(index: Index, found: tuple[str, ...]) -> None:
+    for origin in found:
+        name = PurePath(origin).name or origin
+        st.button(
+            f"Take {as_label(name)} out of the index",
+            key=f"origin-{origin}",
+            on_click=_taken_out,
+            args=(index, origin),
+            help=as_label(origin),
+        )
+
+
+def _taken_out(index: Index, origin: str) -> None:
+    with told():
+        st.session_state["report"] = ("did", remove_origin(index, origin))
+
+
+def report_html(tense: str, report: SyncReport) -> str:
+    """The counts, then each document that differs or failed."""
+    counts = ", ".join(f"{len(getattr(report, kind))} {word}" for kind, word in _KINDS)
+    begin = "A sync would find" if tense == "would" else "The sync found"
+    changes = [f"<li>{word}: {as_html(id)}</li>" for kind, word in _KINDS[:3] for id in getattr(report, kind)[:_NAMED]]
+    failures = [f'<li class="ww-failed">{as_html(f.id)}: {as_html(f.reason)}</li>' for f in report.failed[:_NAMED]]
+    failed = f", {len(report.failed)} not readable" if report.failed else ""
+    return f'<p class="ww-facts">{begin} {counts}{failed}.</p><ul class="ww-outline">{"".join(changes + failures)}</ul>'
+
+
+def listed(index: Index) -> tuple[Document, ...]:
+    """Every document of this generation, by title, without its text."""
+    return _listed(address_of(index.path), index.generation, index)
+
+
+@st.cache_data(show_spinner="Listing the documents", max_entries=4)
+def _listed(path: str, generation: int, _index: Index) -> tuple[Document, ...]:
+    outlines = (replace(document, text="") for document in _index.documents())
+    return tuple(sorted(outlines, key=lambda d: (d.title.casefold(), d.id)))
+
+
+@st.cache_data(show_spinner=False, max_entries=2_000)
+def _passages_of(path: str, generation: int, document_id: str, _index: Index) -> int:
+    """How many passages a document is searched as."""
+    return len(_index.document_chunks(document_id))
+
+
+def _megabytes(index: Index) -> float:
+    """What the index takes on disk, added files included; 0 where it is in a database."""
+    if not isinstance(index.path, Path):
+        return 0.0
+    return sum(file.stat().st_size for file in index.path.rglob("*") if file.is_file()) / 1_000_000

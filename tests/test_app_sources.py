@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.document_view import label_of
-from app.documents import details_of, listed
+from app.document_view import details_of, label_of
 from app.escaping import as_html
 from app.library import INTERRUPTED
-from app.syncing_view import report_html
+from app.sources import listed, report_html
 from chatbot import Chatbot
 from ingest import Index, SyncReport, sync
 from ingest.items import Failure

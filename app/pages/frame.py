@@ -7,14 +7,18 @@ import streamlit as st
 from app.boundary import told
 from app.resources import operator
 from app.sidebar import require_index, show_conversations, show_sidebar
-from app.sign_in import require_sign_in
 
 APP = Path(__file__).resolve().parents[1]
 
 st.set_page_config(page_title="wattwise", page_icon=str(APP / "icon.svg"), layout="centered")
 st.html(APP / "style.css")
 st.html(f"<script>{(APP / 'page.js').read_text(encoding='utf-8')}</script>", unsafe_allow_javascript=True)
-require_sign_in()
+if st.secrets.load_if_toml_exists() and "auth" in st.secrets and not st.user.get("is_logged_in"):
+    # Streamlit's own OpenID Connect, where the operator has set it up in `.streamlit/secrets.toml`.
+    with st.container(key="landing"):
+        st.html('<h1 class="ww-title">wattwise</h1><p class="ww-subtitle">Sign in to ask.</p>')
+        st.button("Sign in", on_click=st.login, type="primary")
+    st.stop()
 page = st.navigation(
     [
         st.Page("chat.py", title="Chat", icon=":material/forum:", default=True),
