@@ -7,7 +7,6 @@ and behind a reverse proxy every visitor connects from the proxy's address.
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import streamlit as st
@@ -17,6 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chatbot.app import is_loopback
+from chatbot.serve.gate import authority_of, name_of
 
 REFUSED = "This app does not answer under this name. Open it as localhost, or have its operator add the name to WATTWISE_APP_HOSTS."
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -86,8 +86,8 @@ def is_served(headers: Headers, hosts: frozenset[str], address: str | None) -> b
     Beyond loopback any IP address will do, too: a page cannot have a name that is one.
     """
     given, origins = headers.getlist("host"), headers.getlist("origin")
-    name = _name(given[0]) if len(given) == 1 else None
-    if name is None or any(_authority(origin) != given[0].lower() for origin in origins):
+    name = name_of(given[0]) if len(given) == 1 else None
+    if name is None or any(authority_of(origin) != given[0].lower() for origin in origins):
         return False
     own = name in _LOCAL or name in hosts or name == (address or "").lower()
     return own or (not is_loopback(address) and _is_ip(name))
@@ -96,24 +96,6 @@ def is_served(headers: Headers, hosts: frozenset[str], address: str | None) -> b
 def is_direct(headers: Mapping[str, str]) -> bool:
     """Whether no proxy has left its mark on a request."""
     return not any(name.lower().startswith(_PROXIED) for name in headers)
-
-
-def _name(host: str) -> str | None:
-    """The name in a Host header, without its port; None where it is not one."""
-    try:
-        parts = urlsplit(f"//{host}")
-        _ = parts.port  # raises where it is no number
-    except ValueError:
-        return None
-    return parts.hostname.rstrip(".") if parts.hostname and parts.netloc == host and "@" not in host else None
-
-
-def _authority(origin: str) -> str | None:
-    try:
-        parts = urlsplit(origin)
-    except ValueError:
-        return None
-    return parts.netloc.lower() if parts.scheme in ("http", "https") else None
 
 
 def _is_ip(name: str) -> bool:

@@ -1,7 +1,6 @@
 """The inputs of a sizing: widgets that the page's address holds, and the address for a workload."""
 
-from collections.abc import Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,30 +15,26 @@ from chatbot.sizing.amounts import read_amount, read_tokens
 _CONTEXTS = ("2k", "4k", "8k", "16k", "32k", "64k", "128k")
 _CACHES = (Format.BF16, Format.FP8, Format.INT8, Format.INT4)
 _MAKERS = ("NVIDIA", "AWS", "AMD", "Intel")
-# What the address says each input by; these are the keys of the widgets too.
-_WORK = ("model", "parameters", "task", "format", "cache", "context", "users", "region", "budget")
-_HARDWARE = ("instance", "accelerator", "count", "vendor", "family", "without")
+# What the address says each input by, and the slot of the workload that it fills; these are the keys of the widgets too.
+_WORK = {
+    "model": "model", "parameters": "parameters", "task": "task", "format": "weights", "cache": "cache", "context": "context",
+    "users": "sequences", "region": "region", "budget": "budget_per_hour",
+}  # fmt: skip
+_HARDWARE = {
+    "instance": "instance_type", "accelerator": "accelerator", "count": "accelerators", "vendor": "vendors",
+    "family": "families", "without": "without",
+}  # fmt: skip
+_READ: dict[str, Callable[[Any], object]] = {
+    "parameters": read_amount, "format": Format, "cache": Format, "context": read_tokens, "vendor": frozenset,
+    "family": frozenset, "without": frozenset,
+}  # fmt: skip
 
 
 def size_link(workload: Workload) -> str:
     """The address of the Size page with the inputs that a workload says."""
-    said: dict[str, object] = {
-        "model": workload.model,
-        "parameters": None if workload.model or not workload.parameters else f"{workload.parameters / 1e9:.6g}b",
-        "task": workload.task,
-        "format": workload.weights,
-        "cache": workload.cache,
-        "context": workload.context,
-        "users": workload.sequences,
-        "region": workload.region,
-        "budget": workload.budget_per_hour,
-        "instance": workload.instance_type,
-        "accelerator": workload.accelerator,
-        "count": workload.accelerators,
-        "vendor": sorted(workload.vendors),
-        "family": sorted(workload.families),
-        "without": sorted(workload.without),
-    }
+    said = {name: getattr(workload, slot) for name, slot in (_WORK | _HARDWARE).items()}
+    said |= {name: sorted(value) for name, value in said.items() if isinstance(value, frozenset)}
+    said["parameters"] = f"{workload.parameters / 1e9:.6g}b" if workload.parameters and not workload.model else None
     return f"size?{urlencode({name: value for name, value in said.items() if value}, doseq=True)}"
 
 
@@ -49,15 +44,16 @@ def ask_workload(facts: Facts) -> Workload | None:
         (name, v) for name in (*_WORK, *_HARDWARE) if name in st.query_params for v in st.query_params.get_all(name)
     ]
     above = st.empty()
-    given = _Inputs(**_ask_work(facts), **_ask_hardware(facts))
+    given = _ask_work(facts) | _ask_hardware(facts)
     ignored = [f"{name}={value}" for name, value in linked if value and st.session_state.get(name) in (None, "", [])]
     if ignored:
         above.warning(as_label(f"The link says {', '.join(ignored)}: there is no such value, so it is left out."))
-    return None if given.model is None and not given.parameters.strip() else _workload(given)
-
-
-class _Inputs(SimpleNamespace):
-    """What the widgets hold, by their keys."""
+    if given["model"] is None and not given["parameters"].strip():
+        return None
+    given["parameters"] = None if given["model"] else given["parameters"]
+    # What is left empty is read no further, but for the sets; a size that is no number is said.
+    read = {n: _READ[n](v) if n in _READ and v is not None else v for n, v in given.items()}
+    return Workload(**{slot: read[name] for name, slot in (_WORK | _HARDWARE).items()})
 
 
 def _ask_work(facts: Facts) -> dict[str, Any]:
@@ -97,26 +93,6 @@ def _ask_hardware(facts: Facts) -> dict[str, Any]:
             "family": _several("Families wanted", families, "family", "any"),
             "without": _several("Not wanted", [*_MAKERS, *families], "without", "none"),
         }
-
-
-def _workload(given: _Inputs) -> Workload:
-    return Workload(
-        model=given.model,
-        parameters=None if given.model else read_amount(given.parameters),
-        task=given.task,
-        weights=given.format and Format(given.format),
-        cache=given.cache and Format(given.cache),
-        context=given.context and read_tokens(given.context),
-        sequences=given.users,
-        region=given.region,
-        budget_per_hour=given.budget,
-        instance_type=given.instance,
-        accelerator=given.accelerator,
-        accelerators=given.count,
-        vendors=frozenset(given.vendor),
-        families=frozenset(given.family),
-        without=frozenset(given.without),
-    )
 
 
 def _row(key: str) -> DeltaGenerator:

@@ -1,7 +1,7 @@
 """A bot's events while the page stays able to hear Stop."""
 
 import queue
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from threading import Event as Flag
 from threading import Thread
 
@@ -20,9 +20,30 @@ def events(bot: Chatbot, question: str, history: Sequence[Turn]) -> Generator[Ev
     """
     found: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
     stopped = Flag()
-    Thread(target=_read, args=(bot, question, tuple(history), found, stopped), daemon=True).start()
+
+    def read() -> None:
+        try:
+            for event in bot.stream(question, history, cancelled=stopped.is_set):
+                found.put(event)
+                if stopped.is_set():
+                    return
+            found.put(None)
+        except BaseException as error:  # it belongs to the thread that waits, whatever it is
+            found.put(error)
+
+    Thread(target=read, daemon=True).start()
     try:
-        yield from _received(found)
+        while True:
+            try:
+                event = found.get(timeout=_PATIENCE)
+            except queue.Empty:
+                yield None
+                continue
+            if event is None:
+                return
+            if isinstance(event, BaseException):
+                raise event
+            yield event
     finally:
         stopped.set()
 
@@ -35,34 +56,3 @@ def hear_stop() -> bool:
     """
     _ = "stopped" in st.session_state
     return False
-
-
-def _read(
-    bot: Chatbot,
-    question: str,
-    history: Sequence[Turn],
-    found: "queue.SimpleQueue[Event | BaseException | None]",
-    stopped: Flag,
-) -> None:
-    try:
-        for event in bot.stream(question, history, cancelled=stopped.is_set):
-            found.put(event)
-            if stopped.is_set():
-                return
-        found.put(None)
-    except BaseException as error:  # it belongs to the thread that waits, whatever it is
-        found.put(error)
-
-
-def _received(found: "queue.SimpleQueue[Event | BaseException | None]") -> Iterator[Event | None]:
-    while True:
-        try:
-            event = found.get(timeout=_PATIENCE)
-        except queue.Empty:
-            yield None
-            continue
-        if event is None:
-            return
-        if isinstance(event, BaseException):
-            raise event
-        yield event

@@ -33,10 +33,10 @@ class OwnNames:
 
     def _fault(self, headers: Headers) -> str:
         given, allowed = headers.getlist("host"), self._settings.origins
-        name = _name(given[0]) if len(given) == 1 else None
+        name = name_of(given[0]) if len(given) == 1 else None
         if self._settings.is_local and not (name and (is_loopback(name) or name in self._hosts)):
             return "This server does not answer under this name. Call it as localhost, or have its operator add the name to WATTWISE_SERVE_HOSTS."
-        foreign = [o for o in headers.getlist("origin") if o not in allowed and _authority(o) != given[0].lower()]
+        foreign = [o for o in headers.getlist("origin") if o not in allowed and authority_of(o) != given[0].lower()]
         if foreign and not self._settings.keys and "*" not in allowed:
             return "Pages of other origins are not answered. Have the operator add yours to WATTWISE_SERVE_ORIGINS."
         return ""
@@ -109,7 +109,7 @@ def _digest(key: bytes) -> bytes:
     return sha256(key).digest()
 
 
-def _name(host: str) -> str | None:
+def name_of(host: str) -> str | None:
     """The name in a Host header, without its port; None where it is not one."""
     try:
         parts = urlsplit(f"//{host}")
@@ -119,7 +119,7 @@ def _name(host: str) -> str | None:
     return parts.hostname.rstrip(".") if parts.hostname and parts.netloc == host and "@" not in host else None
 
 
-def _authority(origin: str) -> str | None:
+def authority_of(origin: str) -> str | None:
     try:
         parts = urlsplit(origin)
     except ValueError:
