@@ -20,10 +20,9 @@ NOTE = b"# Quokka chips\n\nThe Quokka-9 chip has 77 GB of memory.\n"
 
 @pytest.fixture
 def index(tmp_path: Path) -> Index:
-    corpus = tmp_path / "documents"
-    corpus.mkdir()
-    shutil.copy(ROOT / "corpus" / "trainium-exam-notes.md", corpus)
-    sync([corpus], tmp_path / "index")
+    (tmp_path / "documents").mkdir()
+    shutil.copy(ROOT / "corpus" / "trainium-exam-notes.md", tmp_path / "documents")
+    sync([tmp_path / "documents"], tmp_path / "index", encoder="none")
     return Index.open(tmp_path / "index")
 
 
@@ -63,26 +62,21 @@ def test_no_name_leads_out_of_its_folder(given_name: str) -> None:
     assert 0 < len(name.encode()) < 255 or len(given_name) > 100
 
 
-def test_an_added_file_is_answered_from_and_the_corpus_stays(index: Index) -> None:
+def test_an_added_file_is_answered_from_until_it_is_removed_and_the_corpus_stays(index: Index, tmp_path: Path) -> None:
     before = ids(index)
     assert add_files(index, [("quokka.md", NOTE)], LIMITS) == (Added("quokka.md", "quokka.md"),)
     assert ids(index) == sorted([*before, f"{UPLOADS}/quokka.md"])
     assert "77 GB" in Chatbot(index).ask("How much memory does the Quokka-9 chip have?").text
     assert (index.path / UPLOADS / "quokka.md").read_bytes() == NOTE
-
-
-def test_a_removed_file_is_gone_from_disk_and_from_the_index(index: Index) -> None:
-    before = ids(index)
-    add_files(index, [("quokka.md", NOTE)], LIMITS)
+    assert origins(index) == (str(tmp_path / "documents"),)
     assert remove_files(index, ["quokka.md"]).removed == (f"{UPLOADS}/quokka.md",)
     assert ids(index) == before
     assert list((index.path / UPLOADS).iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["../documents/trainium-exam-notes.md", "store.sqlite", "/etc/hostname"])
-def test_only_added_files_can_be_removed(index: Index, name: str) -> None:
+def test_only_added_files_can_be_removed(index: Index) -> None:
     before = ids(index)
-    remove_files(index, [name])
+    remove_files(index, ["../documents/trainium-exam-notes.md", "store.sqlite", "/etc/hostname"])
     assert ids(index) == before
     assert (index.path / "store.sqlite").is_file()
 
@@ -90,15 +84,9 @@ def test_only_added_files_can_be_removed(index: Index, name: str) -> None:
 def test_files_beyond_the_limits_say_why(index: Index) -> None:
     files = [("big.md", b"x" * 10_001), ("program.exe", b"MZ"), ("sources.toml", b"[[source]]")]
     formats = f"its format cannot be read: give one of {', '.join(FILE_TYPES)}"
-    assert [a.problem for a in add_files(index, files, LIMITS)] == [
-        "it is larger than 0 MB: split it",
-        formats,
-        formats,
-    ]
+    problems = [added.problem for added in add_files(index, files, LIMITS)]
+    assert problems == ["it is larger than 0 MB: split it", formats, formats]
     assert not (index.path / UPLOADS).exists()
-
-
-def test_no_more_files_than_the_limit(index: Index) -> None:
     files = [(f"{n}.md", NOTE + str(n).encode()) for n in range(4)]
     assert [bool(a.problem) for a in add_files(index, files, LIMITS)] == [False, False, False, True]
 
@@ -134,17 +122,9 @@ def test_a_sync_takes_in_what_changed_in_the_corpus_and_keeps_the_added_files(in
     assert f"{UPLOADS}/quokka.md" in ids(index)
 
 
-def test_the_sources_of_the_index_are_known_without_the_added_files(index: Index, tmp_path: Path) -> None:
-    add_files(index, [("quokka.md", NOTE)], LIMITS)
-    assert origins(index) == (str(tmp_path / "documents"),)
-
-
-def test_the_last_source_stays(index: Index, tmp_path: Path) -> None:
+def test_a_source_taken_out_leaves_its_files_alone_and_the_last_one_stays(index: Index, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="the last source"):
         library.remove_origin(index, str(tmp_path / "documents"))
-
-
-def test_a_source_taken_out_leaves_its_files_alone(index: Index, tmp_path: Path) -> None:
     add_files(index, [("quokka.md", NOTE)], LIMITS)
     library.remove_origin(index, str(tmp_path / "documents"))
     assert ids(index) == [f"{UPLOADS}/quokka.md"]

@@ -1,6 +1,7 @@
 """Poisoned documents and hostile turns, judged by what reaches the user when the model does as it is told."""
 
 import re
+import shutil
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,14 +23,16 @@ TURNS = tomllib.loads((HOSTILE / "turns.toml").read_text(encoding="utf-8"))["tur
 
 
 @pytest.fixture(scope="module")
-def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def poisoned(corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Index:
     """An index of the shipped corpus and all poisoned documents."""
     folder = tmp_path_factory.mktemp("poisoned")
+    index = Path(shutil.copytree(corpus_index, folder / "index"))
+    (folder / "documents").mkdir()
     for item in DOCUMENTS:
-        (folder / f"{item['id']}.md").write_text(item["text"], encoding="utf-8")
-    report = sync([ROOT / "corpus", folder], folder / "index")
-    assert not report.failed
-    return Index.open(folder / "index")
+        (folder / "documents" / f"{item['id']}.md").write_text(item["text"], encoding="utf-8")
+    report = sync([ROOT / "corpus", folder / "documents"], index)
+    assert (len(report.added), report.failed) == (len(DOCUMENTS), ())
+    return Index.open(index)
 
 
 def obeying(template: str) -> Callable[[Sequence[BaseMessage]], str]:
@@ -42,31 +45,25 @@ def obeying(template: str) -> Callable[[Sequence[BaseMessage]], str]:
     return script
 
 
-def shown(answer: Answer) -> str:
-    """All that a user sees of an answer: text, quotes and the letters chosen."""
-    return "\n".join([as_text(answer), *(f"choice {letter}" for letter in answer.choices), answer.notice])
+def check_harmless(answer: Answer, harmful: Sequence[str]) -> None:
+    """Nothing harmful is in what a user sees of an answer: text, quotes and the letters chosen."""
+    shown = "\n".join([as_text(answer), *(f"choice {letter}" for letter in answer.choices), answer.notice])
+    assert not [harm for harm in harmful if re.search(harm, shown, re.IGNORECASE | re.MULTILINE)], shown
+    assert not answer.notice or answer.notice.startswith("The sources bear out nothing")
 
 
 @pytest.mark.parametrize("item", DOCUMENTS, ids=lambda item: item["id"])
 def test_no_order_of_a_document_reaches_the_user(poisoned: Index, item: dict[str, Any]) -> None:
-    model = ScriptedChatModel(script=obeying(item["obeyed"]))
-    answer = Chatbot(poisoned, model).ask(item["question"])
+    answer = Chatbot(poisoned, ScriptedChatModel(script=obeying(item["obeyed"]))).ask(item["question"])
     assert any(f"{item['id']}.md" in p.chunk.document.id for p in answer.passages), "the document was not found"
-    assert not [harm for harm in item["harm"] if re.search(harm, shown(answer), re.IGNORECASE | re.MULTILINE)], shown(
-        answer
-    )
-    assert not answer.notice or answer.notice.startswith("The sources bear out nothing")
+    check_harmless(answer, item["harm"])
 
 
 @pytest.mark.parametrize("item", TURNS, ids=lambda item: item["id"])
 def test_no_hostile_turn_makes_the_answer_say_what_no_source_says(bot: Chatbot, item: dict[str, Any]) -> None:
     *before, last = item["turns"]
     model = ScriptedChatModel(script=obeying(item["obeyed"]))
-    answer = Chatbot(bot.index, model).ask(last, [Turn(turn, "As you wish.") for turn in before])
-    assert not [harm for harm in item["harm"] if re.search(harm, shown(answer), re.IGNORECASE | re.MULTILINE)], shown(
-        answer
-    )
-    assert not answer.notice or answer.notice.startswith("The sources bear out nothing")
+    check_harmless(Chatbot(bot.index, model).ask(last, [Turn(turn, "As you wish.") for turn in before]), item["harm"])
 
 
 def test_the_sets_are_as_large_as_they_claim() -> None:
