@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app.conversation import Exchange
 from chatbot import Answer, Chatbot, FeedbackStore, Turn
 from chatbot.conversations import ConversationStore
+from ingest import sync
 from tests.app_pages import ROOT, html, listening, press, started
 
 QUESTION = "Is Trainium for inference?"
@@ -27,10 +27,18 @@ def index(corpus_index: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return corpus_index
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of one document, which is quick to copy and to sync."""
+    folder = tmp_path_factory.mktemp("small")
+    sync([ROOT / "corpus" / "trainium-exam-notes.md"], folder, encoder="none")
+    return folder
+
+
 @pytest.fixture
-def own_index(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_index(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index that a test may change."""
-    shutil.copytree(index, tmp_path / "index")
+    shutil.copytree(small, tmp_path / "index")
     monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "index"))
     return tmp_path / "index"
 
@@ -128,36 +136,29 @@ def test_a_vote_and_a_comment_are_stored_once(own_index: Path, loopback: None) -
     assert (vote.surface, vote.helpful, vote.comment, vote.question) == ("app", False, "It is $5.", QUESTION)
 
 
-def test_new_chat_forgets_the_conversation(page: AppTest) -> None:
+def test_the_address_becomes_the_link_to_the_question_until_a_new_chat_forgets_it(page: AppTest) -> None:
     ask(page, QUESTION)
+    assert page.query_params["q"] == QUESTION
     press(page, "New chat")
     assert exchanges(page) == []
     assert "Which instance should train or serve your model?" in html(page)
     assert "q" not in page.query_params
 
 
-def test_a_link_with_a_question_asks_it_once(index: Path, loopback: None) -> None:
-    page = started(q=QUESTION)
+def test_a_link_with_a_question_asks_it_once_and_debug_shows_what_was_retrieved(index: Path, loopback: None) -> None:
+    page = started(q=QUESTION, debug="true")
     page.run()
     assert [e.question for e in exchanges(page)] == [QUESTION]
-
-
-def test_the_address_becomes_the_link_to_the_question(page: AppTest) -> None:
-    ask(page, QUESTION)
-    assert page.query_params["q"] == QUESTION
-
-
-def test_debug_shows_what_was_retrieved(index: Path, loopback: None) -> None:
-    page = started(q=QUESTION, debug="true")
     answer = answer_of(page)
     assert list(page.dataframe[0].value["section"]) == [" > ".join(p.chunk.headings) for p in answer.passages]
 
 
-def test_a_conversation_is_listed_and_survives_a_restart(own_index: Path, loopback: None) -> None:
+def test_a_conversation_survives_a_restart_for_its_visitor_alone(own_index: Path, loopback: None) -> None:
     page = ask(started(), QUESTION)
     before = exchanges(page)
     (kept,) = ConversationStore(own_index).all(page.session_state["visitor"])
     assert kept.title == QUESTION
+    assert exchanges(started(chat=page.session_state["conversation"])) == []
     again = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
     again.session_state["visitor"] = page.session_state["visitor"]
     again.query_params["chat"] = page.query_params["chat"]
@@ -165,12 +166,6 @@ def test_a_conversation_is_listed_and_survives_a_restart(own_index: Path, loopba
     again.run()
     assert [e.answer and e.answer.text for e in exchanges(again)] == [e.answer and e.answer.text for e in before]
     assert html(again).count('<details class="ww-card">') == html(page).count('<details class="ww-card">')
-
-
-def test_another_visitor_cannot_open_a_conversation(own_index: Path, loopback: None) -> None:
-    page = ask(started(), QUESTION)
-    other = started(chat=page.session_state["conversation"])
-    assert exchanges(other) == []
 
 
 def test_a_conversation_is_opened_renamed_and_deleted_from_the_list(own_index: Path, loopback: None) -> None:
@@ -214,18 +209,14 @@ def test_a_question_that_is_too_long_is_said_and_stays_in_the_box(page: AppTest)
     assert exchanges(page) == []
 
 
-def test_a_file_in_the_box_can_be_asked_about_at_once(own_index: Path, loopback: None) -> None:
+def test_a_file_in_the_box_can_be_asked_about_at_once_or_be_added_alone(own_index: Path, loopback: None) -> None:
     page = started()
     page.chat_input[0].upload("quokka.md", NOTE).set_value("How much memory does the Quokka-9 chip have?").run()
     assert (own_index / "uploads" / "quokka.md").read_bytes() == NOTE
     assert "was read and can be asked about." in html(page)
     assert "77 GB" in answer_of(page).text
-
-
-def test_a_file_alone_is_added_without_an_answer(own_index: Path, loopback: None) -> None:
-    page = started()
-    page.chat_input[0].upload("quokka.md", NOTE).run()
-    assert [(e.question, e.answer, len(e.added)) for e in exchanges(page)] == [("", None, 1)]
+    page.chat_input[0].upload("other.md", NOTE + b"It is new.").run()
+    assert [(e.question, e.answer, len(e.added)) for e in exchanges(page)[1:]] == [("", None, 1)]
 
 
 def test_the_box_takes_no_files_beyond_loopback(index: Path) -> None:
@@ -238,7 +229,9 @@ def test_a_model_that_cannot_be_opened_is_said_and_the_offline_reader_goes_on(
 ) -> None:
     monkeypatch.setenv("WATTWISE_APP_MODELS", "nosuchprovider:model")
     page = started()
+    assert len(page.segmented_control) == 0
     page.selectbox[0].set_value("nosuchprovider:model").run()
+    assert page.segmented_control[0].options == ["Quick", "Normal", "Thorough"]  # of a language model alone
     assert len(page.error) == 1
     assert "Until then the offline reader answers" in page.error[0].value
     ask(page, QUESTION)
@@ -292,7 +285,7 @@ def test_what_was_stopped_keeps_its_text_and_can_be_asked_again(page: AppTest) -
 
 
 def test_a_long_session_shows_its_latest_turns_first(page: AppTest, bot: Chatbot) -> None:
-    answer = replace(bot.ask(QUESTION))
+    answer = bot.ask(QUESTION)
     turns = [Exchange(f"e{n}", f"question {n}", answer, updated=bot.index.updated) for n in range(200)]
     page.session_state["exchanges"] = turns
     page.run()
@@ -309,28 +302,12 @@ def test_hostile_questions_are_text(page: AppTest, question: str) -> None:
     assert exchanges(page)[0].question == question
 
 
-def test_depth_is_offered_for_a_language_model_alone(
-    index: Path, loopback: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WATTWISE_APP_MODELS", "nosuchprovider:model")
-    page = started()
-    assert len(page.segmented_control) == 0
-    page.selectbox[0].set_value("nosuchprovider:model").run()
-    assert page.segmented_control[0].options == ["Quick", "Normal", "Thorough"]
-
-
-def test_where_sign_in_is_set_up_nothing_is_shown_before_it(index: Path, loopback: None) -> None:
+def test_where_sign_in_is_set_up_nothing_is_shown_before_it_and_votes_have_names(own_index: Path, loopback: None) -> None:
     page = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
     page.secrets["auth"] = {"client_id": "wattwise"}
     page.run()
-    assert [button.label for button in page.button] == ["Sign in"]
-    assert len(page.chat_input) == 0
+    assert ([button.label for button in page.button], len(page.chat_input)) == (["Sign in"], 0)
     assert not page.exception
-
-
-def test_whoever_has_signed_in_votes_by_name(own_index: Path, loopback: None) -> None:
-    page = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
-    page.secrets["auth"] = {"client_id": "wattwise"}
     page.user = {"is_logged_in": True, "email": "ada@example.org"}
     ask(page.run(), QUESTION)
     page.feedback[0].set_value(1).run()

@@ -48,11 +48,10 @@ def test_every_document_is_listed_with_its_passages(
     documents = listed(bot.index)
     assert f"{len(documents)} documents" in html(page)
     assert f"{len(bot.index):,} passages" in html(page)
-    seen = titles(page)
-    while len(seen) < len(documents):
-        page.pagination[0].set_value(page.pagination[0].value + 1).run()
-        seen += titles(page)
-    assert seen == [label_of(document) for document in documents]
+    assert titles(page) == [label_of(document) for document in documents[:20]]
+    last = (len(documents) - 1) // 20 * 20
+    page.pagination[0].set_value(1 + last // 20).run()
+    assert titles(page) == [label_of(document) for document in documents[last:]]
     count = len(bot.index.document_chunks(documents[-1].id))
     assert as_html(f"{details_of(documents[-1])} · {count} passages") in html(page)
     assert not page.exception
