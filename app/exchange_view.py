@@ -203,21 +203,19 @@ def _chosen(key: str) -> None:
 def _show_retrieval(answer: Answer) -> None:
     cited = {c.passage.chunk.id for c in answer.citations}
     with st.expander("Retrieval", icon=":material/manage_search:"):
-        st.dataframe(
-            [
-                {
-                    "passage": p.number,
-                    "score": round(p.score, 3),
-                    "cited": p.chunk.id in cited,
-                    "document": p.chunk.document.id,
-                    "section": " > ".join(p.chunk.headings),
-                    "start": p.chunk.start,
-                    "end": p.chunk.end,
-                }
-                for p in answer.passages
-            ],
-            hide_index=True,
-        )
+        rows = [
+            {
+                "passage": p.number,
+                "score": round(p.score, 3),
+                "cited": p.chunk.id in cited,
+                "document": p.chunk.document.id,
+                "section": " > ".join(p.chunk.headings),
+                "start": p.chunk.start,
+                "end": p.chunk.end,
+            }
+            for p in answer.passages
+        ]
+        st.dataframe(rows, hide_index=True)
         st.caption(
             f"{len(answer.passages)} passages, {len(answer.citations)} citations, {answer.dropped} sentences dropped"
         )

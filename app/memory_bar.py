@@ -36,9 +36,14 @@ def shown_fit(sizing: Sizing) -> Fit | None:
     return sizing.named or sizing.cheapest or sizing.smallest
 
 
+def machines(fit: Fit) -> str:
+    """The instances of a fit: "2 × p5.48xlarge"."""
+    return f"{fit.instances} × {fit.name}" if fit.instances > 1 else fit.name
+
+
 def hardware_words(fit: Fit) -> str:
     """How many of which accelerators a fit uses: "4 of 8 L40S in a g6e.48xlarge"."""
-    count = f"{fit.instances} × {fit.name}" if fit.instances > 1 else fit.name
+    count = machines(fit)
     if not fit.accelerator:
         return f"the CPU of {count}"
     name = short_name(fit.accelerator.name)

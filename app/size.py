@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.boundary import told
 from app.escaping import as_html, as_label
-from app.memory_bar import gb, hardware_words, memory_bar_html, short_name, shown_fit
+from app.memory_bar import gb, hardware_words, machines, memory_bar_html, short_name, shown_fit
 from app.resources import Operator, bot_of, facts_of
 from app.size_inputs import ask_workload
 from chatbot import ReaderError
@@ -23,12 +23,7 @@ _EXAMPLES = {
     "QLoRA of a 34B": {"parameters": "34b", "task": Task.QLORA},
     "Llama 3.1 8B on one L4?": {"model": "meta-llama/Meta-Llama-3.1-8B", "accelerator": "L4"},
 }
-_PICKS = (
-    ("cheapest", "Cheapest"),
-    ("smallest", "Smallest"),
-    ("least_energy", "Least energy"),
-    ("least_carbon", "Least carbon"),
-)
+_PICKS = ("cheapest", "smallest", "least_energy", "least_carbon")
 
 
 def show_size(operator: Operator) -> None:
@@ -84,7 +79,8 @@ def _show_sizing(sizing: Sizing) -> None:
     st.html(f'<div class="ww-answer"><p class="ww-lead" dir="auto">{as_html(verdict(sizing))}</p></div>')
     st.html(memory_bar_html(sizing))
     st.html(_picks(sizing))
-    if notes := _notes(sizing):
+    # Those of the sizing and of the hardware that is named.
+    if notes := dict.fromkeys((*sizing.notes, *(sizing.named.caveats if sizing.named else ()))):
         st.html("".join(f'<p class="ww-facts">{as_html(_sentence(note))}</p>' for note in notes))
     _show_table(sizing)
     _show_chart(sizing)
@@ -101,13 +97,8 @@ def verdict(sizing: Sizing) -> str:
     needs = f"{subject} in {work.weights} needs"
     if named:
         said = "Yes" if named.fits else "No"
-        just = (
-            ", but only just"
-            if named.verdict == "tight" and named.fits
-            else " by a little"
-            if named.verdict == "tight"
-            else ""
-        )
+        tight = ", but only just" if named.fits else " by a little"
+        just = tight if named.verdict == "tight" else ""
         each = " on each accelerator" if named.accelerators * named.instances > 1 else ""
         return (
             f"{said}{just}: {needs} {gb(named.needed_bytes)}{each}, and {_each_of(named)} has "
@@ -143,9 +134,9 @@ def _picks(sizing: Sizing) -> str:
 def _titled(sizing: Sizing) -> Iterator[tuple[str, Fit]]:
     if sizing.named and not sizing.named.fits and sizing.named_cheapest:
         yield "Of the named kind", sizing.named_cheapest
-    for slot, title in _PICKS:
+    for slot in _PICKS:
         if fit := getattr(sizing, slot):
-            yield title, fit
+            yield _capital(slot.replace("_", " ")), fit
     for fit in sizing.alternatives:
         yield "AWS's own chips", fit
 
@@ -159,19 +150,12 @@ def _pick(fit: Fit, titles: Sequence[str]) -> str:
         f"{_three(impact.kg_co2_per_month)} kg CO2e a month" if impact.kg_co2_per_month is not None else "",
         f"≤ {_three(_speed(impact))} tokens/s" if _speed(impact) else "",
     ]
-    words = " · ".join(
-        [fact.replace(" ", "\u00a0") for fact in facts if fact] + [*(fit.caveats if fit.runs != "yes" else ())]
-    )
+    caveats = fit.caveats if fit.runs != "yes" else ()
+    words = " · ".join((*(fact.replace(" ", "\u00a0") for fact in facts if fact), *caveats))
     return (
-        f'<div class="ww-pick"><p class="ww-facts">{as_html(" · ".join(titles))}</p><strong>{as_html(_named(fit))}</strong>'
+        f'<div class="ww-pick"><p class="ww-facts">{as_html(" · ".join(titles))}</p><strong>{as_html(machines(fit))}</strong>'
         f"<p>{as_html(words)}</p></div>"
     )
-
-
-def _notes(sizing: Sizing) -> list[str]:
-    """Those of the sizing and of the hardware that is named."""
-    named = sizing.named
-    return list(dict.fromkeys((*sizing.notes, *(named.caveats if named else ()))))
 
 
 def _show_table(sizing: Sizing) -> None:
@@ -201,7 +185,7 @@ def _show_table(sizing: Sizing) -> None:
 def _row(fit: Fit) -> dict[str, object]:
     impact = fit.impact or Impact()
     return {
-        "Instance type": _named(fit),
+        "Instance type": machines(fit),
         "Uses": _uses(fit),
         "Headroom": 100 * fit.headroom,
         "$/hour": impact.usd_per_hour,
@@ -213,10 +197,6 @@ def _row(fit: Fit) -> dict[str, object]:
     }
 
 
-def _named(fit: Fit) -> str:
-    return f"{fit.instances} × {fit.name}" if fit.instances > 1 else fit.name
-
-
 def _uses(fit: Fit) -> str:
     return hardware_words(fit).partition(" in ")[0]
 
@@ -225,7 +205,7 @@ def _show_chart(sizing: Sizing) -> None:
     """Price against carbon, of what holds it and has both figures."""
     known = [
         {
-            "type": _named(fit),
+            "type": machines(fit),
             "accelerator": short_name(fit.accelerator.name) if fit.accelerator else "CPU",
             "price": fit.impact.usd_per_hour,
             "carbon": fit.impact.kg_co2_per_month,
@@ -235,32 +215,17 @@ def _show_chart(sizing: Sizing) -> None:
     ]
     if len(known) < 2:
         return
-
-    def axis(field: str, title: str) -> dict[str, object]:
-        return {
-            "field": field,
-            "type": "quantitative",
-            "title": title,
-            "scale": {"type": "log", "nice": False, "padding": 24},
-        }
-
-    kind = {"field": "accelerator", "type": "nominal", "title": None}
-    tips = [{"field": f, "title": t} for f, t in (("type", "Type"), ("accelerator", "Accelerator"))]
-    tips += [{"field": f, "title": t, "format": ",.3~r"} for f, t in (("price", "$/hour"), ("carbon", "kg CO2e/month"))]
-    st.vega_lite_chart(
-        known,
-        {
-            "mark": {"type": "circle", "size": 110, "opacity": 0.85},
-            "encoding": {
-                "x": axis("price", "$ an hour"),
-                "y": axis("carbon", "kg CO2e a month"),
-                "color": {**kind, "legend": {"orient": "bottom", "columns": 4}},
-                "tooltip": tips,
-            },
-        },
-        height=320,
-        key="price-carbon",
-    )
+    scale = {"type": "log", "nice": False, "padding": 24}
+    axes = (("x", "price", "$ an hour", "$/hour"), ("y", "carbon", "kg CO2e a month", "kg CO2e/month"))
+    kind = {"field": "accelerator", "type": "nominal", "title": None, "legend": {"orient": "bottom", "columns": 4}}
+    tips = [{"field": "type", "title": "Type"}, {"field": "accelerator", "title": "Accelerator"}]
+    tips += [{"field": field, "title": short, "format": ",.3~r"} for _, field, _, short in axes]
+    encoding = {
+        axis: {"field": field, "type": "quantitative", "title": title, "scale": scale} for axis, field, title, _ in axes
+    }
+    mark = {"type": "circle", "size": 110, "opacity": 0.85}
+    spec = {"mark": mark, "encoding": {**encoding, "color": kind, "tooltip": tips}}
+    st.vega_lite_chart(known, spec, height=320, key="price-carbon")
 
 
 def _arithmetic(sizing: Sizing, fit: Fit | None) -> str:
