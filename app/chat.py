@@ -26,7 +26,7 @@ from app.progress import progress_words
 from app.resources import Operator, bot_of, feedback_store, is_answered, starters_of
 from app.sidebar import opened_bot, show_conversations
 from app.streaming import events
-from chatbot import Chatbot, Event, ReaderError
+from chatbot import Chatbot, ReaderError
 from chatbot.llm.models import OFFLINE
 from chatbot.suggestions import follow_ups
 from ingest import CorpusError, Index, address_of
@@ -141,9 +141,10 @@ def _answered(exchange: Exchange, bot: Chatbot, slot: DeltaGenerator) -> Exchang
         # Closed at once when Stop ends the run here: that is what ends the model's call.
         with closing(events(bot, exchange.question, history(exchanges()))) as found:
             for event in found:
-                stage, text = _advanced(event, stage, text)
                 if event is not None and event.answer is not None:
                     return settle(exchange, answer=event.answer, updated=bot.index.updated)
+                if event is not None:
+                    stage, text = (event.text, text) if event.kind == "stage" else (stage, text + event.text)
                 exchange = settle(exchange, partial=text)
                 slot.html(_said(exchange) + live_html(stage, text))
     except (CorpusError, ReaderError) as error:
@@ -156,12 +157,6 @@ def _answered(exchange: Exchange, bot: Chatbot, slot: DeltaGenerator) -> Exchang
 def _said(exchange: Exchange) -> str:
     added = added_html(exchange.added) if exchange.added else ""
     return question_html(exchange.question, place_of(exchange)) + added
-
-
-def _advanced(event: Event | None, stage: str, text: str) -> tuple[str, str]:
-    if event is None:
-        return stage, text
-    return (event.text, text) if event.kind == "stage" else (stage, text + event.text)
 
 
 def _with_next(exchange: Exchange, shared: Index) -> Exchange:

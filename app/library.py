@@ -130,10 +130,10 @@ def remove_files(index: Index, names: Iterable[str], progress: Progress | None =
         return report
 
 
-def remove_origin(index: Index, origin: str, progress: Progress | None = None) -> SyncReport:
+def remove_origin(index: Index, origin: str) -> SyncReport:
     """Take one of the operator's sources out of the index; the source itself is not touched."""
-    with _alone(index, progress):
-        return _synced(index, [o for o in origins(index) if o != origin], progress=progress)
+    with _alone(index, None):
+        return _synced(index, [o for o in origins(index) if o != origin])
 
 
 def synchronise(index: Index, *, dry_run: bool = False, progress: Progress | None = None) -> SyncReport:

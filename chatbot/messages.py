@@ -97,9 +97,7 @@ def as_message(answer: Answer) -> AIMessage:
     `extras` what `wattwise ask --json` says of it. `response_metadata` has the rest of the answer.
     """
     return AIMessage(
-        content=[{"type": "text", "text": answer.text, "annotations": _annotations(answer)}],
-        response_metadata=_metadata(answer),
-        usage_metadata=_usage(answer),
+        content=[{"type": "text", "text": answer.text, "annotations": _annotations(answer)}], **_metadata(answer)
     )
 
 
@@ -112,9 +110,8 @@ def as_end(answer: Answer) -> AIMessageChunk:
     """What `as_message` has beyond the text: the last part of a message whose text came in pieces."""
     return AIMessageChunk(
         content=[{"type": "text", "text": "", "index": 0, "annotations": _annotations(answer)}],
-        response_metadata=_metadata(answer),
-        usage_metadata=_usage(answer),
         chunk_position="last",
+        **_metadata(answer),
     )
 
 
@@ -140,18 +137,14 @@ def _place(claim: str, text: str) -> tuple[int, int] | None:
 
 def _metadata(answer: Answer) -> dict[str, Any]:
     told = as_json(answer)
-    return {
+    metadata = {
         "output_version": "v1",
         "model_name": answer.model,
         **{name: told[name] for name in ("refused", "choices", "seconds", "footprint")},
-        "cost": answer.cost,
-        "dropped": answer.dropped,
-        "notice": answer.notice,
+        **{name: getattr(answer, name) for name in ("cost", "dropped", "notice")},
     }
-
-
-def _usage(answer: Answer) -> UsageMetadata | None:
     if answer.usage is None:
-        return None
+        return {"response_metadata": metadata}
     read, written = answer.usage.input_tokens, answer.usage.output_tokens
-    return UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
+    usage = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
+    return {"response_metadata": metadata, "usage_metadata": usage}

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 from filelock import FileLock
+from prompt_reading import cited
 
 from chatbot import Chatbot
 from ingest import Database, Place, sync
@@ -38,6 +39,26 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Chatbot:
     folder = tmp_path_factory.mktemp("five")
     sync(sorted((ROOT / "corpus").glob("*.md")), folder)
     return Chatbot.open(folder)
+
+
+@pytest.fixture(scope="session")
+def good(bot: Chatbot) -> str:
+    """What a good model writes when it is asked how many Trainium chips are in a trn1.32xlarge."""
+    return cited(bot, "How many Trainium chips are in a trn1.32xlarge?", "A trn1.32xlarge has 16 Trainium chips")
+
+
+@pytest.fixture
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Credentials of a test for AWS, and nothing of this machine's own for any provider."""
+    openai = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+    regions = ("AWS_REGION", "AWS_DEFAULT_REGION")
+    for name in (*openai, *regions, "AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)  # another file's session remembers its credentials
+    for name, value in {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "EC2_METADATA_DISABLED": "true"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
 
 
 @pytest.fixture(scope="session")

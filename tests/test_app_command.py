@@ -42,11 +42,6 @@ def test_settings_come_from_the_environment() -> None:
     assert settings_from(environ, AppSettings, prefix="WATTWISE_APP_") == expected
 
 
-def test_a_setting_that_cannot_be_read_is_said() -> None:
-    with pytest.raises(ReaderError, match=r"^WATTWISE_APP_UPLOADS is 'maybe': it takes auto, on, off or session\.$"):
-        settings_from({"WATTWISE_APP_UPLOADS": "maybe"}, AppSettings, prefix="WATTWISE_APP_")
-
-
 def test_a_missing_script_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(command, "SCRIPT", tmp_path / "streamlit_app.py")
     with pytest.raises(

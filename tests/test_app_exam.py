@@ -65,30 +65,24 @@ def test_several_right_options_are_chosen_together(page: AppTest) -> None:
     assert [e.value for e in page.success] == ["Right: A, C."]
 
 
-def test_the_score_counts_the_first_choice_of_each_question(page: AppTest) -> None:
+def test_the_score_counts_the_first_choice_and_another_hides_its_verdict(page: AppTest) -> None:
     page.radio[0].set_value(0).run()
     press(page, "Check")
     assert " · 0 of 1 right" in html(page)
     page.radio[0].set_value(1).run()
+    assert (len(page.success), len(page.error)) == (0, 0)
     press(page, "Check")
     assert " · 0 of 1 right" in html(page)
 
 
-def test_a_key_that_the_sources_contradict_is_told_as_the_exam_s(page: AppTest) -> None:
-    page.file_uploader[0].upload(
-        "own.txt", b"1. Which AWS chip is built for inference?\n   A. Trainium\n   B. Inferentia\n   Answer: A\n"
-    ).run()
+def test_an_exam_file_of_ones_own_takes_the_place_of_the_bank_and_its_key_is_told_as_its_own(page: AppTest) -> None:
+    text = b"1. Which AWS chip is built for inference?\n   A. Trainium\n   B. Inferentia\n   Answer: A\n"
+    page.file_uploader[0].upload("own.txt", text).run()
+    assert "Which AWS chip is built for inference?" in html(page)
+    assert page.radio[0].options == ["A. Trainium", "B. Inferentia"]
     page.radio[0].set_value(0).run()
     press(page, "Check")
     assert "The sources speak for B, the exam file gives A as its key" in html(page)
-
-
-def test_another_choice_hides_the_verdict_of_the_one_before(page: AppTest) -> None:
-    page.radio[0].set_value(1).run()
-    press(page, "Check")
-    page.radio[0].set_value(0).run()
-    assert not page.success
-    assert not page.error
 
 
 def test_a_run_ends_with_a_report_and_its_downloads(page: AppTest) -> None:
@@ -99,14 +93,6 @@ def test_a_run_ends_with_a_report_and_its_downloads(page: AppTest) -> None:
     assert "retrieval only" in report.proto.srcdoc
     assert [b.label for b in page.get("download_button")] == ["Report", "Results", "JUnit"]
     assert not page.exception
-
-
-def test_an_exam_file_of_ones_own_takes_the_place_of_the_bank(page: AppTest) -> None:
-    page.file_uploader[0].upload(
-        "own.txt", b"1. Which one trains?\n   A. Trainium\n   B. Inferentia\n   Answer: A\n"
-    ).run()
-    assert "Which one trains?" in html(page)
-    assert page.radio[0].options == ["A. Trainium", "B. Inferentia"]
 
 
 def test_a_file_without_questions_is_said(page: AppTest) -> None:

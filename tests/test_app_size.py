@@ -126,19 +126,16 @@ def test_what_is_impossible_is_said_in_one_sentence(query: dict[str, str], sente
     assert sentence in error.value.replace("\\", "")
 
 
-def test_the_address_gives_back_every_input() -> None:
-    assert asked(size_link(EVERYTHING))[0] == EVERYTHING
-
-
 @pytest.mark.parametrize(
     "workload",
     [
+        EVERYTHING,
         Workload(parameters=34e9, task=Task.SERVE),
         Workload(parameters=1.5e9, task=Task.SERVE, cache=Format.FP8, sequences=20, context=1000),
         Workload(parameters=7e9, task=Task.PRETRAIN, instance_type="p5.48xlarge"),
     ],
 )
-def test_the_address_gives_back_the_inputs_of_a_size(workload: Workload) -> None:
+def test_the_address_gives_back_every_input(workload: Workload) -> None:
     assert asked(size_link(workload))[0] == workload
 
 
@@ -197,26 +194,23 @@ def test_without_hardware_the_bar_shows_all_of_the_memory(facts: Facts) -> None:
     assert "ww-usable" not in shown
 
 
-def test_a_sizing_answer_in_the_chat_has_its_bar_and_the_way_to_its_page() -> None:
-    workload = Workload(parameters=34e9, accelerator="L40S")
+def answered(workload: Workload) -> AppTest:
+    """The chat with an answer that sizes this."""
     answer = Answer("Does it fit?", "No.", (), (), False, (), "offline", 0.1, workloads=(workload,))
     page = started()
-    page.session_state["exchanges"] = [
-        Exchange("x", "Does it fit?", answer=answer, updated="2026-11-23T10:00:00+00:00")
-    ]
+    exchange = Exchange("x", "Does it fit?", answer=answer, updated="2026-11-23T10:00:00+00:00")
+    page.session_state["exchanges"] = [exchange]
     page.session_state["linked"] = True
-    shown = html(page.run())
+    page.run()
+    assert (len(page.exception), len(page.error)) == (0, 0)
+    return page
+
+
+def test_a_sizing_answer_in_the_chat_has_its_bar_and_the_way_to_its_page() -> None:
+    shown = html(answered(Workload(parameters=34e9, accelerator="L40S")))
     assert "On one L40S: 70.1 GB needed, 43.2 GB usable" in shown
     assert 'href="size?parameters=34b&amp;accelerator=L40S"' in shown
-    assert not page.exception
 
 
 def test_an_answer_whose_model_the_index_has_lost_is_shown_without_a_bar() -> None:
-    answer = Answer("q", "No.", (), (), False, (), "offline", 0.1, workloads=(Workload(model="gone/Gone-7B"),))
-    page = started()
-    page.session_state["exchanges"] = [Exchange("x", "q", answer=answer, updated="2026-11-23T10:00:00+00:00")]
-    page.session_state["linked"] = True
-    shown = html(page.run())
-    assert "ww-memory" not in shown
-    assert not page.exception
-    assert not page.error
+    assert "ww-memory" not in html(answered(Workload(model="gone/Gone-7B")))

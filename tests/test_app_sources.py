@@ -57,10 +57,13 @@ def test_every_document_is_listed_with_its_passages(
     assert not page.exception
 
 
-def test_a_search_shows_the_passages_instead_of_the_list(page: AppTest) -> None:
+def test_a_search_shows_the_passages_instead_of_the_list_and_none_for_nonsense(page: AppTest) -> None:
     page.text_input[0].set_value("accelerator memory").run()
     assert titles(page) == []
     assert "512 GB" in html(page)
+    page.text_input[0].set_value("asdfghjkl").run()
+    assert "No passage has these words or anything near them." in [caption.value for caption in page.caption]
+    assert '<details class="ww-card">' not in html(page)
 
 
 def test_a_document_opens_with_its_text_and_closes_again(page: AppTest) -> None:
@@ -87,17 +90,6 @@ def test_a_document_is_searched_and_tells_how_often_it_has_the_words(index: Path
     assert "Once in this document" in html(page)
     page.text_input[0].set_value("<b>wombat").run()
     assert "Nowhere in this document: &lt;b&gt;wombat" in html(page)
-
-
-def test_a_search_for_nonsense_finds_nothing(page: AppTest) -> None:
-    page.text_input[0].set_value("asdfghjkl").run()
-    assert "No passage has these words or anything near them." in [caption.value for caption in page.caption]
-    assert '<details class="ww-card">' not in html(page)
-
-
-def test_a_link_opens_its_document(index: Path) -> None:
-    page = started("sources", doc="documents/trn1-instances.md")
-    assert '<div class="ww-text" dir="auto">' in html(page)
 
 
 def test_a_link_to_no_document_shows_the_list(index: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from servers.model_api import (
@@ -22,6 +21,7 @@ from chatbot.llm.addresses import likely_address, shown_address
 from chatbot.llm.failures import Clock
 from chatbot.llm.models import ModelSettings
 
+pytestmark = pytest.mark.usefixtures("clean_environment")
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 OPENAI, OLLAMA, BEDROCK = "openai:qwen", "ollama:llama3", "bedrock_converse:anthropic.claude-3-5-sonnet-20241022-v2:0"
 PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123def456"
@@ -35,17 +35,6 @@ NO_BASE_MODEL = (
 NO_SUCH_MODEL = f"The server has no model qwen. Check the name against the models it lists, {ELSE}"
 TOO_LONG = f"The question with a single passage is longer than {{}} can read. Ask shorter, start a new conversation, or choose a model with a larger context, {ELSE}"
 Address = Callable[[str], str]
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"):  # fmt: skip
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)  # another file's session remembers its credentials
-    for name, value in {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "EC2_METADATA_DISABLED": "true"}.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
 
 
 def as_json(body: object, status: int = 200) -> Reply:

@@ -95,11 +95,8 @@ def test_exam_questions_are_answered_without_tools(bot: Chatbot) -> None:
     ],
 )
 def test_tools_are_called_over_the_real_wire(
-    bot: Chatbot, model: str, path: str, calls: Callable[[str, Any], Reply], says: Callable[[str], Reply], monkeypatch: pytest.MonkeyPatch
+    bot: Chatbot, model: str, path: str, calls: Callable[[str, Any], Reply], says: Callable[[str], Reply], clean_environment: None
 ) -> None:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
     with serving(calls(CALL["name"], CALL["args"]), says(TEXT)) as server:
         answer = Chatbot(bot.index, model, ModelSettings(base_url=f"{server.url}{path}", region="us-east-1")).ask(QUESTION)
         first, second = (json.dumps(request.body) for request in server.requests)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from prompt_reading import cited
 from servers.model_api import Reply, converse_calls, converse_stream, ollama_chat, openai_chat, serving
 
 from chatbot import Answer, Chatbot
@@ -17,25 +16,12 @@ from chatbot.llm.models import ModelSettings, open_model
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.llm.waiting import Patience, timely
 
+pytestmark = pytest.mark.usefixtures("clean_environment")
 OLLAMA, OPENAI = "ollama:qwen3:8b", "openai:qwen3"
 BEDROCK = "bedrock_converse:us.anthropic.claude-sonnet-4-20250514-v1:0"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
 CUT_OFF = "{} reached its limit of 1,024 tokens, so its answer is cut off there. Set WATTWISE_MAX_TOKENS to more for longer ones."
-
-
-@pytest.fixture(scope="module")
-def good(bot: Chatbot) -> str:
-    return cited(bot, QUESTION, "A trn1.32xlarge has 16 Trainium chips")
-
-
-@pytest.fixture(autouse=True)
-def _credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
 
 
 def asked(bot: Chatbot, model: str, *replies: Reply, times: int = 1, **settings: Any) -> tuple[list[Answer], list[dict[str, Any]]]:

@@ -1,10 +1,8 @@
 """boto3's own bedrock-runtime client, through ChatBedrockConverse, against a server on loopback."""
 
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from prompt_reading import cited
 from servers.model_api import (
     TOKENS_IN,
     TOKENS_OUT,
@@ -22,26 +20,10 @@ from chatbot.llm.failures import Clock
 from chatbot.llm.models import ModelSettings
 from chatbot.render import as_json
 
+pytestmark = pytest.mark.usefixtures("clean_environment")
 MODEL = "bedrock_converse:anthropic.claude-3-5-sonnet-20241022-v2:0"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
-
-
-@pytest.fixture(scope="module")
-def good(bot: Chatbot) -> str:
-    return cited(bot, QUESTION, "A trn1.32xlarge has 16 Trainium chips")
-
-
-@pytest.fixture(autouse=True)
-def _credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)  # another file's session remembers its credentials
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
 
 
 def asked(
@@ -148,17 +130,13 @@ def test_too_long_a_prompt_is_sent_again_with_fewer_passages(bot: Chatbot, good:
 
 
 def test_without_credentials_the_remedy_is_said(bot: Chatbot, good: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as nobody:
+        nobody.setenv("AWS_PROFILE", "nobody")
+        with pytest.raises(ReaderError, match=r"^No AWS credentials were found"):
+            asked(bot, converse_stream(good))
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     with pytest.raises(ReaderError, match=f"^No AWS credentials were found for {MODEL}. Run `aws configure`"):
-        asked(bot, converse_stream(good))
-
-
-def test_a_profile_that_is_not_there_is_a_matter_of_credentials(
-    bot: Chatbot, good: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "nobody")
-    with pytest.raises(ReaderError, match=r"^No AWS credentials were found"):
         asked(bot, converse_stream(good))
 
 

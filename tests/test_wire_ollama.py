@@ -1,7 +1,6 @@
 """Ollama's own client, through ChatOllama, against a server on loopback."""
 
 import pytest
-from prompt_reading import cited
 from servers.model_api import TOKENS_IN, TOKENS_OUT, Reply, ollama_chat, ollama_error, serving
 
 from chatbot import Answer, Chatbot, ReaderError, Usage
@@ -11,11 +10,6 @@ from chatbot.llm.models import ModelSettings
 MODEL = "ollama:llama3.2:3b"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
-
-
-@pytest.fixture(scope="module")
-def good(bot: Chatbot) -> str:
-    return cited(bot, QUESTION, "A trn1.32xlarge has 16 Trainium chips")
 
 
 def asked(bot: Chatbot, *replies: Reply) -> tuple[Answer, int]:

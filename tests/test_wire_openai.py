@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from prompt_reading import cited
 from servers.model_api import TOKENS_IN, TOKENS_OUT, Reply, openai_chat, openai_error, serving
 
 from chatbot import Answer, Chatbot, ReaderError, Usage
@@ -11,20 +10,10 @@ from chatbot.llm.failures import Clock
 from chatbot.llm.models import ModelSettings
 from chatbot.tools import TOOLS
 
+pytestmark = pytest.mark.usefixtures("clean_environment")
 MODEL = "openai:qwen2.5:7b"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
-
-
-@pytest.fixture(scope="module")
-def good(bot: Chatbot) -> str:
-    return cited(bot, QUESTION, "A trn1.32xlarge has 16 Trainium chips")
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def asked(bot: Chatbot, *replies: Reply, slept: list[float] | None = None) -> tuple[Answer, int]:
@@ -57,18 +46,13 @@ def test_a_server_of_ones_own_needs_no_key_and_gets_the_limit_by_its_common_name
     }
 
 
-def test_the_clients_own_variable_names_the_server_too(
+def test_the_clients_own_variables_name_the_server_and_the_key(
     bot: Chatbot, good: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(openai_chat(good)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
         assert Chatbot(bot.index, MODEL, ModelSettings()).ask(QUESTION).text == TEXT
-
-
-def test_the_clients_own_key_is_sent(bot: Chatbot, good: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
-    with serving(openai_chat(good)) as server:
-        Chatbot(bot.index, MODEL, ModelSettings(base_url=f"{server.url}/v1")).ask(QUESTION)
         assert server.requests[0].headers["authorization"] == "Bearer sk-mine"
 
 
