@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from prompt_reading import key_of, passages_in, says
+from prompt_reading import passages_in, says
 
 from chatbot import REFUSAL, Answer, Chatbot, Turn, Usage
 from chatbot.llm.models import ModelSettings
@@ -169,18 +169,7 @@ def test_an_exam_answer_has_the_letters_first_and_no_answer_line(bot: Chatbot) -
 
 
 @pytest.mark.parametrize(
-    ("last", "choices"),
-    [
-        ("ANSWER: B", ("B",)),
-        ("**Answer: B**", ("B",)),
-        ("answer: (b)", ("B",)),
-        ("ANSWER: B. Inferentia", ("B",)),
-        ("ANSWER: A\nANSWER: B", ("B",)),
-        ("ANSWER: B, Z", ("B",)),
-        ("ANSWER: H", ()),
-        ("The answer is, of course, Inferentia", ()),
-        ("", ()),
-    ],
+    ("last", "choices"), [("ANSWER: A\nANSWER: B", ("B",)), ("ANSWER: B, Z", ("B",)), ("ANSWER: H", ()), ("", ())]
 )
 def test_the_last_answer_line_chooses_among_the_offered(bot: Chatbot, last: str, choices: tuple[str, ...]) -> None:
     assert asked(bot, EXAM, f"{EXAM_LINES}{last}")[0].choices == choices
@@ -190,10 +179,9 @@ def test_several_letters_are_chosen_in_the_options_order(bot: Chatbot) -> None:
     question = (
         EXAM.replace("Which chip is built for", "Which two chips are for inference, which means") + "\n(Choose two.)"
     )
-    for last in ("ANSWER: B, A", "ANSWER: A and B", "ANSWER: AB", "Answer: B & A"):
-        answer, _ = asked(bot, question, f"{SERVES} {{{SERVES}}}.\n{EXAM_LINES}{last}")
-        assert answer.choices == ("A", "B")
-        assert answer.text.startswith(f"A, B: {SERVES} [1].")
+    answer, _ = asked(bot, question, f"{SERVES} {{{SERVES}}}.\n{EXAM_LINES}ANSWER: B, A")
+    assert answer.choices == ("A", "B")
+    assert answer.text.startswith(f"A, B: {SERVES} [1].")
 
 
 @pytest.mark.parametrize(
@@ -316,12 +304,6 @@ def test_traces_are_sent_when_langsmith_is_switched_on_and_never_else(
     )
     assert done.stdout == "True\n"
     assert bool(collector.received) == (switch == "true")  # type: ignore[attr-defined]
-
-
-def test_a_key_is_looked_for_in_the_text_of_a_passage(bot: Chatbot) -> None:
-    _, model = asked(bot, QUESTION, SENTENCE)
-    assert key_of(model.calls[0], WORDS) > 0
-    assert key_of(model.calls[0], "no such words") == 0
 
 
 def test_an_exam_answer_that_speaks_against_its_letter_is_asked_again_once(bot: Chatbot) -> None:
