@@ -136,7 +136,10 @@ class Matching:
 
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
     """The questions of the corpus that may mean what is asked, the likeliest first."""
-    if query.options or len(query.question) > _LONGEST:
+    said = stems(query.question)
+    # "What is for lunch?" is none of the conversation's: no answer has a word of it.
+    is_apart = bool(query.history and said) and load_book(index).rarity.keys().isdisjoint(said)
+    if query.options or len(query.question) > _LONGEST or is_apart:
         return ()
     return tuple(matches(query.standalone, query.question, query.history, index))
 
@@ -146,7 +149,7 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
 
     A figure, or how something is done, that no evidence tells is not told by a question nearby, and two things are not compared by what is said of one.
     """
-    if not found or _is_of_something_else(found[0], query) or not (found[0].likelihood >= _BEYOND_DOUBT or _fits(found[0], query)):
+    if not found or not (found[0].likelihood >= _BEYOND_DOUBT or _fits(found[0], query)):
         return False
     best, unproved = found[0], evidence < ANSWERS
     if unproved and _lacks_quantity(best, query):
@@ -162,15 +165,9 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
 def is_sure(found: Sequence[Match], query: Query) -> bool:
     """Whether the likeliest question is surely what is asked, and nothing is left to compute: no size of a model is given, and its answer has a
     figure of the kind that is asked about."""
-    if not found or query.sizes or _is_of_something_else(found[0], query) or _lacks_quantity(found[0], query):
+    if not found or query.sizes or _lacks_quantity(found[0], query):
         return False
     return found[0].likelihood >= _BEYOND_DOUBT or (found[0].likelihood >= SURE and _fits(found[0], query))
-
-
-def _is_of_something_else(match: Match, query: Query) -> bool:
-    """Whether nothing that a later turn says itself stands in a question and its answer: "what is for lunch?" is none of the conversation's."""
-    said = stems(query.question)
-    return bool(query.history and said) and not said & _stems(_said(match))
 
 
 def _fits(match: Match, query: Query) -> bool:
