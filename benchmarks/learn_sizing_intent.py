@@ -43,12 +43,12 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="write chatbot/sizing/intents.safetensors")
     write = options.parse_args().write
     wordings = [w for file in sorted((HERE / "labels" / "sizing").glob("*.jsonl")) for w in lines(file)]
+    wordings += of_people({w["text"] for w in wordings})
+    wordings = [{**w, "set": "near misses"} if w["asked"] in ("document", "other") else w for w in wordings]
     others = [{"text": text, "asked": asked, "set": name} for name, asked, text in of_documents()]
     with tempfile.TemporaryDirectory() as folder:
         sync([HERE.parent / "corpus" / "facts", HERE.parent / "corpus" / "instances.csv"], Path(folder) / "index")
         known = load(Index.open(Path(folder) / "index")).known
-    wordings += of_people({w["text"] for w in wordings}, known)
-    wordings = [{**w, "set": "near misses"} if w["asked"] in ("document", "other") else w for w in wordings]
     questions = [*with_what_was_asked(wordings, known), *others]
     rows = csr_matrix(np.array([features(read_question(q["text"], known), q.get("asked before")) for q in questions]))
     report(questions, rows, known)
@@ -63,13 +63,10 @@ def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def of_people(labelled: set[str], known: Known) -> list[dict[str, str]]:
-    """What people asked that no computation answers, a follow-up with the turn before it, without what has a label.
-
-    A choice for a model that is named can be advised and computed alike: it teaches nothing here.
-    """
+def of_people(known: set[str]) -> list[dict[str, str]]:
+    """What people asked that no computation answers, a follow-up with the turn before it; texts that are known are left out."""
     turns = [label["turns"] for label in lines(HERE / "labels" / "asked.jsonl") if label["answer"] in ("section", "none")]
-    said = {text[-1]: text for text in turns if text[-1] not in labelled and not {"model", "parameters"} & read_question(text[-1], known).slots.keys()}
+    said = {text[-1]: text for text in turns if text[-1] not in known}
     return [{"text": last, "asked": "document", **({"before": before[-1]} if before else {})} for *before, last in said.values()]
 
 
