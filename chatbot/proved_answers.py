@@ -36,8 +36,6 @@ from ingest import Index, ProvedAnswer, read_answers
 
 # So likely must a question be to be answered before anything is computed or searched for; from the second on, without a search.
 SURE, CERTAIN = 0.5, 0.7
-# From here on a name, a year or a figure beside the matter ("two people here disagree") does not speak against it.
-_BEYOND_DOUBT = 0.9
 # In place of what documents say of the matter a question is answered that is so likely; or, where no evidence is so good, the likeliest of several one of
 # which must be meant. Chosen on 240 questions people asked, graded blind (67 were answered by sentences of documents, 52 of these badly), and tuned golden ones.
 _LIKELY, _GOOD, _ONE_OF, _EACH = 0.6, 0.6, 0.45, 0.15
@@ -149,7 +147,7 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
 
     A figure, or how something is done, that no evidence tells is not told by a question nearby, and two things are not compared by what is said of one.
     """
-    if not found or not (found[0].likelihood >= _BEYOND_DOUBT or _fits(found[0], query)):
+    if not found or not _fits(found[0], query):
         return False
     best, unproved = found[0], evidence < ANSWERS
     if unproved and _lacks_quantity(best, query):
@@ -165,9 +163,7 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
 def is_sure(found: Sequence[Match], query: Query) -> bool:
     """Whether the likeliest question is surely what is asked, and nothing is left to compute: no size of a model is given, and its answer has a
     figure of the kind that is asked about."""
-    if not found or query.sizes or _lacks_quantity(found[0], query):
-        return False
-    return found[0].likelihood >= _BEYOND_DOUBT or (found[0].likelihood >= SURE and _fits(found[0], query))
+    return bool(found) and not query.sizes and found[0].likelihood >= SURE and _fits(found[0], query) and not _lacks_quantity(found[0], query)
 
 
 def _fits(match: Match, query: Query) -> bool:
