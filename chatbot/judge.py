@@ -1,7 +1,7 @@
-"""Does this evidence bear out this statement? Learned from labelled claims (benchmarks/learn_judge.py), one organ for every reader.
+"""Does this evidence bear out this statement, does this text answer this question? Learned from labels (benchmarks/learn_judge.py), one organ for every reader.
 
 A cross-encoder reads a claim beside its evidence in its place and gives the probabilities that the evidence supports it, contradicts
-it, or is silent. Numbers, names and dates are exact: they are held against the words by rules before (`citations`), for a model of six layers
+it, or is silent; of a question and a text it says how well the text answers. Numbers, names and dates are exact: they are held against the words by rules before (`citations`), for a model of six layers
 reads "350 W" and "530 W" much alike.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chatbot.deadline import check
 from chatbot.evidence import Unit
@@ -37,13 +38,19 @@ class Verdict(NamedTuple):
 HEADLINE = 0.5
 
 
-_MEMORY: Remembered[Verdict, tuple[str, str]] = Remembered(lambda: _judged, _REMEMBERED)
+_MEMORY: Remembered[NDArray[np.float32], tuple[str, str]] = Remembered(lambda: load_judge().judge, _REMEMBERED)
 
 
 def judge(claims: Sequence[str], evidence: Sequence[Sequence[Unit]]) -> list[Verdict]:
     """Whether the units of each piece of evidence, together, bear out the claim beside it."""
     check()
-    return _MEMORY([(claim, told(claim, some)) for claim, some in zip(claims, evidence, strict=True)])
+    return [_verdict(logits[:3]) for logits in _MEMORY([(claim, told(claim, some)) for claim, some in zip(claims, evidence, strict=True)])]
+
+
+def answer_odds(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Log odds, (texts,), that each text answers a question, against none of them."""
+    check()
+    return np.array([logits[3] for logits in _MEMORY([(question, text) for text in texts])], dtype=np.float32)
 
 
 def answers_so(question: str, answer: str, evidence: Sequence[Unit]) -> bool:
@@ -78,10 +85,9 @@ def _log_odds(probability: float) -> float:
     return math.log((probability + _LEAST) / (1 - probability + _LEAST))
 
 
-def _judged(pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-    logits = load_judge().judge(pairs)
-    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return [Verdict(*map(float, row)) for row in odds / odds.sum(axis=1, keepdims=True)]
+def _verdict(logits: NDArray[np.float32]) -> Verdict:
+    odds = np.exp(logits - logits.max())
+    return Verdict(*map(float, odds / odds.sum()))
 
 
 def told(claim: str, evidence: Sequence[Unit]) -> str:

@@ -46,9 +46,9 @@ SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
 # What benchmarks/learn_exam_encoder.py taught the sentences' model of long stems and their options: the exam reader's own.
 EXAM_ADAPTER_SHA256 = "df8cf2661fa769c1a8cb098198b1be063574a35d688e5f8ca8b1402645015886"
 EXAM = f"wattwise/minilm-exam-{EXAM_ADAPTER_SHA256[:8]}"
-# What benchmarks/learn_judge.py taught it of claims and evidence: a cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085).
-JUDGE_ADAPTER_SHA256 = "de17f7280d427e7ccb292ded919060d04cd1246bbde32ca273504adae88035bd"
-JUDGE = f"wattwise/minilm-judge-{JUDGE_ADAPTER_SHA256[:8]}"
+# What benchmarks/learn_judge.py taught it of claims and evidence, questions and answers: a cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085).
+JUDGE_SHA256 = "bbd8e797b9f5eafa02ce45bc5deb5257dd8b4050483c9c746293921fecd8d603"
+JUDGE = f"wattwise/minilm-judge-{JUDGE_SHA256[:8]}"
 MAX_TOKENS = 256
 _JUDGED_TOKENS = 128
 _BUILD = 2  # to be raised when the graph changes: a cached file of another build is not used
@@ -67,7 +67,7 @@ _ADAPTERS = {
     PASSAGES: Adapter("adapter.safetensors", ADAPTER_SHA256, 0.8),
     SENTENCES: Adapter("adapter.safetensors", ADAPTER_SHA256, 1.0),
     EXAM: Adapter("exam-adapter.safetensors", EXAM_ADAPTER_SHA256, 1.0),
-    JUDGE: Adapter("judge-adapter.safetensors", JUDGE_ADAPTER_SHA256, 1.0),
+    JUDGE: Adapter("judge.safetensors", JUDGE_SHA256, 1.0),
 }
 NAMES = frozenset(_ADAPTERS.keys() - {JUDGE})
 
@@ -118,7 +118,7 @@ class MiniLM:
         ]
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """What the head says of pairs of texts, (pairs, classes), as logits; for JUDGE alone. The longer text is cut first."""
+        """What the head says of pairs of texts, (pairs, 4), as logits; for JUDGE alone. The longer text is cut first."""
         found = list(_pool().map(self._judge_one, pairs)) if len(pairs) > 1 else [self._judge_one(p) for p in pairs]
         return np.array(found, dtype=np.float32).reshape(len(pairs), -1)
 
@@ -250,12 +250,14 @@ def adapt(
     """The weights with a share of an adapter's low-rank changes: W + strength B A (LoRA, Hu et al. 2021, arXiv:2106.09685).
 
     The adapter is a safetensors file of pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision, of whole
-    tensors that take another's place or are new, and of a projection of words (WORD_DIMENSION, 384), which goes with the whole of
-    the changes alone.
+    tensors that take another's place or are new (a matrix may be one of whole numbers, "<matrix>.whole", with a scale for each row,
+    "<matrix>.scale"), and of a projection of words (WORD_DIMENSION, 384), which goes with the whole of the changes alone.
     """
     from safetensors.numpy import load
 
     changes = {name: matrix.astype(np.float32) for name, matrix in load(adapter).items()}
+    for name in [name.removesuffix(".whole") for name in changes if name.endswith(".whole")]:
+        changes[name] = changes.pop(f"{name}.whole") * changes.pop(f"{name}.scale")[:, None]
     projection = changes.pop(PROJECTION, None)
     changed = {name.removesuffix(".A") for name in changes if name.endswith(".A")}
     adapted = dict(weights)
