@@ -14,7 +14,7 @@ from chatbot.source_names import without_documents
 from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocabulary, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
-ANSWERS = 0.03
+ANSWERS = 0.06
 # An unsure answer is followed by what may be right as well, until so little doubt is left.
 DOUBT = 0.05
 # Evidence so likely to be right is trusted though it calls what is counted by another word, and leads a choice between named sides.

@@ -23,7 +23,7 @@ from ingest import Index
 _FOREIGN = 0.7
 _FOREIGN_ANSWERS = 0.06
 # Below this the best evidence answers one question in four that people ask in their own words: it is told as what is nearest.
-_UNSURE = 0.1
+_UNSURE = 0.15
 NEAREST = "The sources do not say this outright; nearest"
 _FURTHER = 0.02
 _FLOOR = 0.005

@@ -25,6 +25,7 @@ from chatbot.computed import follows, numbers
 from chatbot.deadline import check
 from chatbot.draft import Draft
 from chatbot.eligibility import ANSWERS
+from chatbot.judge import answer_odds
 from chatbot.marks import without_marks
 from chatbot.meaning import vector_of
 from chatbot.names import mentioned
@@ -50,6 +51,9 @@ _LAST = 0.75
 _ALIKE = 0.8
 # So many of the nearest questions are looked at closely.
 _COMPARED = 12
+# So many of them the judge reads, of a later turn; of first turns it puts the right question first no more often. So much it reads of conversation and answer.
+_READ = 8
+_TURNS_READ, _ANSWER_READ = 500, 330
 _KEPT = 4
 # A longer text is no question that anybody has put into other words.
 _LONGEST = 600
@@ -63,8 +67,9 @@ FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
 )  # fmt: skip
-# Of a later turn: those of each reading of it, and whether the answer was given before.
+# Of a later turn: those of each reading of it, and whether the answer was given before; of the likeliest, what the judge says of the conversation and the answer.
 LATER = (*FEATURES, *(f"{name}, behind all before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
+JUDGED = (*LATER, "answers", "answers behind")
 # So much of an answer tells it from all others.
 _BEGINNING = 60
 
@@ -118,14 +123,18 @@ class Learned(NamedTuple):
     weights: NDArray[np.float32]
     bias: float
 
+    def odds(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(np.exp(np.clip(features @ self.weights + self.bias, -30, 30)), dtype=np.float32)
+
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A map of vectors, (384, dimension), and weights for a first turn (FEATURES) and for a later one (LATER)."""
+    """A map of vectors, (384, dimension), and weights for a first turn (FEATURES), for a later one (LATER) and for its likeliest (JUDGED)."""
 
     map: NDArray[np.float32]
     first: Learned
     later: Learned
+    judged: Learned
 
     def mapped(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         found = vectors @ self.map
@@ -234,13 +243,27 @@ def matches(
     parts = [_features(text, found, compared, near, book) for text, near in zip(texts, readings, strict=True)]
     if history:
         parts.append(_given_before([question.answer for question, _ in found], history))
-    features = np.concatenate(parts, axis=1)
-    learned = load_matching().later if history else load_matching().first
-    odds = np.exp(np.clip(features @ learned.weights + learned.bias, -30, 30))
+    features, learned = np.concatenate(parts, axis=1), load_matching().first
+    if history:
+        likeliest = np.argsort(-load_matching().later.odds(features), kind="stable")[:_READ]
+        found, compared, features = [found[i] for i in likeliest], [compared[i] for i in likeliest], features[likeliest]
+        features, learned = np.concatenate([features, _judged([*(turn.question for turn in history), typed], found)], axis=1), load_matching().judged
+    odds = learned.odds(features)
     probabilities = odds / (1 + odds.sum())
     alike = book.centers[compared] @ book.centers[compared].T >= _ALIKE
     likely = [Match(q, f, float(p), float(s)) for (q, _), f, p, s in zip(found, features, probabilities, alike @ probabilities, strict=True)]
     return sorted(likely, key=lambda match: -match.probability)
+
+
+def _judged(turns: Sequence[str], found: Sequence[tuple[Known, tuple[int, ...]]]) -> NDArray[np.float32]:
+    """(found, 2): how well each answer answers the conversation, and how much worse than the best."""
+    odds = answer_odds(" / ".join(turns)[-_TURNS_READ:], [read_as(question.answer) for question, _ in found])
+    return np.column_stack([odds, odds.max(initial=-np.inf) - odds])
+
+
+def read_as(answer: ProvedAnswer) -> str:
+    """What the judge reads of a question and its answer."""
+    return f"{answer.question} {plain_answer(answer)[:_ANSWER_READ]}"
 
 
 def _of_another_size(question: str, sizes: Sequence[str]) -> bool:
@@ -368,8 +391,8 @@ def load_matching() -> Matching:
     from safetensors.numpy import load
 
     learned = load(resources.files("chatbot").joinpath("matching.safetensors").read_bytes())
-    first, later = (Learned(learned[name][:-1].astype(np.float32), float(learned[name][-1])) for name in ("first", "later"))
-    return Matching(learned["map"].astype(np.float32), first, later)
+    first, later, judged = (Learned(learned[name][:-1].astype(np.float32), float(learned[name][-1])) for name in ("first", "later", "judged"))
+    return Matching(learned["map"].astype(np.float32), first, later, judged)
 
 
 _books: OrderedDict[tuple[str, int, str], Book] = OrderedDict()
