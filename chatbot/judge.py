@@ -19,7 +19,7 @@ from chatbot.words import content_words, stem
 from ingest import Remembered, load_judge
 
 # Of `evidence_features`, in their order.
-_WEIGHTS = (-0.782, 0.667, 0.162, 0.248, 0.446, -0.221, -0.186, 0.766, 0.465)
+_WEIGHTS = (-0.301, 0.578, 0.266, 0.194, 0.315, -0.129, -0.524, 0.527, 0.212)
 _LEAST = 1e-4
 _REMEMBERED = 4_096
 # A table row has so many cells at most beside its name: those that share words with the claim.
@@ -32,10 +32,6 @@ class Verdict(NamedTuple):
     supports: float
     contradicts: float
     silent: float
-
-
-# "Use X" is printed where the judge is this sure that the evidence answers the question so.
-HEADLINE = 0.5
 
 
 _MEMORY: Remembered[NDArray[np.float32], tuple[str, str]] = Remembered(lambda: load_judge().judge, _REMEMBERED)
@@ -51,11 +47,6 @@ def answer_odds(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
     """Log odds, (texts,), that each text answers a question, against none of them."""
     check()
     return np.array([logits[3] for logits in _MEMORY([(question, text) for text in texts])], dtype=np.float32)
-
-
-def answers_so(question: str, answer: str, evidence: Sequence[Unit]) -> bool:
-    """Whether evidence bears out a short answer to a question, such as the name of what to use."""
-    return judge([f"{question} {answer.strip()}"], [evidence])[0].supports >= HEADLINE
 
 
 def borne_out(claim: str, verdicts: Sequence[Verdict], overlaps: Sequence[float]) -> float:

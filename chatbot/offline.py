@@ -8,7 +8,6 @@ from chatbot.answer import Passage
 from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.comparison import compare
-from chatbot.decision import decide
 from chatbot.disagreement import lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, eligible
@@ -17,7 +16,6 @@ from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import NEAREST, state_facts
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
-from chatbot.premise import judge
 from chatbot.proved_answers import Match, answer_of, is_meant, is_proved_by, is_sure
 from chatbot.quantities import quantities, same
 from chatbot.query import Query
@@ -30,7 +28,7 @@ from ingest import Index
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (judge, compare, decide, state_facts)
+_COMPOSERS: tuple[Composer, ...] = (compare, state_facts)
 
 
 # Evidence that is so likely to answer is told under an answer that was proved beforehand.

@@ -6,7 +6,7 @@ from functools import lru_cache
 from chatbot.names import maker, makers, names
 
 # What a sentence only concedes or compares with is not what it speaks for.
-CONCEDED = re.compile(
+_CONCEDED = re.compile(
     r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with|compet(?:es?|ing) with)\b[^,;.:]*",
     re.IGNORECASE,
 )
@@ -25,26 +25,19 @@ def refused_makers(question: str) -> frozenset[str]:
     return frozenset(m for m in found if any(re.search(p.format(m), question, re.IGNORECASE) for p in (_AGAINST, _OUT)))
 
 
-def is_allowed(name: str, question: str) -> bool:
-    """Whether a piece of hardware is of a vendor that the question allows; a kind of hardware is of none."""
-    made_by, refused = maker(name), refused_makers(question)
-    wanted = set(makers(question)) - refused
-    return made_by not in refused and (not wanted or made_by in wanted or made_by is None)
-
-
 def speaks_for_refused(text: str, question: str) -> bool:
     """Whether a text speaks for a maker that the question refuses, and for no hardware that it allows."""
     refused = refused_makers(question)
     if not refused:
         return False
-    said = without_denials(text)
+    said = _without_denials(text)
     made_by = {maker(n.name) for n in names(said)} - {None}
     return bool((set(makers(said)) | made_by) & refused) and not made_by - refused
 
 
-def without_denials(text: str) -> str:
+def _without_denials(text: str) -> str:
     """A text without what it compares with, and without the makers that it leads away from."""
-    kept = CONCEDED.sub(" ", text)
+    kept = _CONCEDED.sub(" ", text)
     for name in makers(kept):
         kept = re.sub(_AGAINST.format(name), " ", kept, flags=re.IGNORECASE)
     return kept

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.evidence import Unit, units
-from chatbot.judge import Verdict, answers_so, borne_out, judge, told
+from chatbot.judge import Verdict, borne_out, judge, told
 from ingest import Chunk, Document, Source
 
 TEXT = """# Trainium and Inferentia
@@ -71,11 +71,6 @@ def test_a_batch_is_judged_as_each_claim_alone() -> None:
     claims = ["Inferentia trains models.", "Inferentia serves models."]
     evidence = [found("serves them")] * 2
     assert judge(claims, evidence) == [judge([claim], [one])[0] for claim, one in zip(claims, evidence, strict=True)]
-
-
-def test_a_headline_stands_where_the_evidence_answers_so() -> None:
-    assert answers_so("Which chip should serve my model?", "Inferentia.", found("serves them"))
-    assert not answers_so("Which chip should serve my model?", "A boat.", found("by default"))
 
 
 def test_of_a_wide_row_the_judge_reads_the_cells_that_the_claim_speaks_of() -> None:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatbot.answer import Passage
-from chatbot.decision import criteria, meets
 from chatbot.evidence import Unit
+from chatbot.examination.criteria import criteria, meets
 from chatbot.examination.entailment import Reading, read_main, read_unit
 from chatbot.examination.matter import Matter, Part, cover
 from chatbot.examination.requirements import Stance, stance
