@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from chatbot.asked_quantity import asked_dimensions, asks_quantity
 from chatbot.names import makers, names
 from chatbot.quantities import quantities
-from chatbot.words import content_words, stem, stems, vocabulary
+from chatbot.words import content_words, stem, stems, stems_and_groups, synonyms, vocabulary
 
 _OF = re.compile(
     r"\b(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?:the\s+|its\s+|their\s+)?(?P<head>[\w-]+(?:\s+[\w-]+){0,2}?)\s+(?:of|for|in|on|at|behind|per)\b",
@@ -118,3 +118,12 @@ def _of_own(head: str) -> tuple[str, ...]:
         if w not in _RELATIONS | named and not _PARTICIPLE.match(w) and not _ADJECTIVE.match(w)
     )
     return tuple(w for w in wanted if not quantities(w) and not makers(w))
+
+
+def speaks_of_attribute(wanted: tuple[str, ...], text: str, *, every: bool) -> bool:
+    """Whether a text speaks of a property: of every word of it, or of any."""
+    if not wanted:
+        return True
+    there, groups = stems_and_groups(text)
+    covered = [stem(w) in there or bool(synonyms(w) & groups) for w in wanted]
+    return all(covered) if every else any(covered)

@@ -21,7 +21,7 @@ from chatbot.support import is_exact, missing, overlap
 from chatbot.words import stems, words
 
 # Of a quoted claim so many words must stand in what it cites; of a claim in a writer's own words the judge must be so sure.
-_QUOTED, BORNE_OUT = 0.5, 0.5
+_QUOTED, BORNE_OUT = 0.5, 0.6
 # Between these the judge is unsure, and a second one may be asked.
 _UNSURE = (0.2, 0.8)
 # So many units of each passage are looked at, and so many of all that a clause cites are judged by themselves.

@@ -10,6 +10,7 @@ from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, SURE, is_bare, repeats
 from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
+from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
@@ -23,7 +24,6 @@ _FURTHER = 2
 _OF_A_THING = frozenset({"bytes", "bytes/s", "bits/s", "watts", "flops", "ops", "flops/watt", "frequency", "count"})
 # Two numbers of one kind are held against each other: one of them is no comparison, unless reasons or ways are asked for.
 _MORE = re.compile(r"\b(?:more|less|fewer|higher|lower|greater|smaller|larger|bigger)\b", re.IGNORECASE)
-_DENIES = re.compile(r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE)
 _WHY = re.compile(r"\W*(?:so\s+)?(?:why|how (?:do|does|can|could|should))\b", re.IGNORECASE)
 
 
@@ -68,7 +68,7 @@ def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
 
 def _for_one(query: Query, scored: Sequence[Scored]) -> Scored | None:
     """Evidence that answers all but surely which of the sides to take: it names one of them."""
-    sure = (s for s in scored[:3] if s.score >= SURE and not _DENIES.search(s.unit.meant))
+    sure = (s for s in scored[:3] if s.score >= SURE and not denies(s.unit.meant))
     return next((s for s in sure if sum(names_side(side, s.unit.meant) for side in query.sides) == 1), None)
 
 

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
-from chatbot.names import maker, makers, mentioned, proper_names, relatives
+from chatbot.attribute import speaks_of_attribute
+from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
+from chatbot.polarity import denies
 from chatbot.query import Query
-from chatbot.scoring import Scored, answers_quantity
+from chatbot.scoring import Scored, answers_quantity, other_qualifier
 from chatbot.source_names import without_documents
-from chatbot.words import content_words, stem, stems_and_groups, synonyms, words
+from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocabulary, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
 ANSWERS = 0.06
@@ -16,8 +19,18 @@ ANSWERS = 0.06
 DOUBT = 0.05
 # Evidence so likely to be right is trusted though it calls what is counted by another word, and leads a choice between named sides.
 SURE = 0.4
+# So sure must evidence be, and so near a word of it to the property asked for, to speak of the property in other words.
+ATTRIBUTE_SURE = 0.1
+ATTRIBUTE_MEANT = 0.6
+_ASKS_REGIONS = re.compile(
+    r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions?\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
+)
+_IN_YEAR = re.compile(r"\b(?:in|of|for|during|since|until|by)\s+((?:19|20)\d\d)(?![\w,])", re.IGNORECASE)
+_WAS = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 # The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
+_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
+_IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}\b(?!\d)")
 _IMPERATIVE = re.compile(
     r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
     re.IGNORECASE,
@@ -59,7 +72,21 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 
 
 def _of_kind(query: Query, scored: Scored) -> bool:
-    if is_bare(scored) and not scored.features["new name"]:
+    if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
+        return False
+    if _ASKS_REGIONS.search(query.standalone) and not _names_region(scored.unit.meant):
+        return False
+    if (
+        query.entities
+        and _names_place(query.standalone)
+        and not ("region" in scored.unit.meant.lower() or _names_region(scored.unit.meant))
+    ):
+        return False
+    said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
+    meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
+    # How to do it is answered by what says that it cannot be done, too.
+    impossible = query.operates and scored.score >= SURE and denies(scored.unit.meant)
+    if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant and not impossible:
         return False
     if query.operates and not _names_all(query.standalone, scored):
         return False
@@ -67,15 +94,42 @@ def _of_kind(query: Query, scored: Scored) -> bool:
         return False
     if query.asks_number and query.entities and not query.yes_no and not _names_all(query.standalone, scored):
         return False
+    if not _of_year(query.standalone, scored):
+        return False
     if not query.strict or query.yes_no:
         return True
     if not _names_all(query.standalone, scored):
         return False
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
-    said = f"{scored.unit.meant_in_place} {_provenance(scored)}".lower()
+    said = said.lower()
     return (answers_quantity(query, scored.unit) or _counts_surely(query, scored)) and (
         per is None or (per[1] or per[2]).lower() in said
     )
+
+
+def _of_year(question: str, scored: Scored) -> bool:
+    """Whether evidence is of the year that a question names: it gives that year and not others alone; for what was then, it must."""
+    asked = _years_asked(question)
+    there = {match.group() for match in _YEAR.finditer(scored.unit.meant_in_place)}
+    is_of_it = not asked or bool(asked & (there | {match.group() for match in _YEAR.finditer(_provenance(scored))}))
+    return is_of_it or not (there or _WAS.search(question))
+
+
+# One question is asked of every unit.
+@lru_cache(maxsize=256)
+def _years_asked(question: str) -> frozenset[str]:
+    return frozenset(match[1] for match in _IN_YEAR.finditer(question))
+
+
+def _names_region(text: str) -> bool:
+    """Whether a text names a region by its code or its place."""
+    return bool(_IN_PLACE.search(text)) or any(n.kind == "region" for n in names(text)) or _names_place(text)
+
+
+@lru_cache(maxsize=4_096)
+def _names_place(text: str) -> bool:
+    lowered = text.lower()
+    return any(re.search(rf"\b{place}\b", lowered) for place in vocabulary()["places"]["regions"])
 
 
 def _counts_surely(query: Query, scored: Scored) -> bool:

@@ -1,9 +1,10 @@
 """How well a piece of evidence answers a question: features of the pair, weighed by what labelled examples taught."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from math import exp, log
 
@@ -41,6 +42,7 @@ _BY_WORDS_ALONE = {
 _COMPOUND = 4
 # A name that no document has ("Groq") makes it unlikely that any evidence answers, most of all where the question is about it.
 _DOUBTS = {False: 0.2, True: 0.05}
+_DENIED = re.compile(r"\b(?:not|without|no)\s+(?:the\s+)?[\w-]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +311,28 @@ def _same_thing(wanted: Sequence[str], noun: str) -> bool:
         or bool(groups & {g for w in said for g in synonyms(w)})
         or any(w.endswith(one) for one in wanted if len(one) >= _COMPOUND for w in said)
     )
+
+
+def other_qualifier(question: str, text: str) -> bool:
+    """Whether a text speaks of the other thing of the same name: accelerator memory where host memory is asked for."""
+    asked, said = _affirmed(question), set(words(text))
+    for entry in vocabulary()["qualifiers"]:
+        for mine, other in (entry["sides"], entry["sides"][::-1]):
+            if (
+                asked & set(entry["of"])
+                and asked & set(mine)
+                and not asked & set(other)
+                and said & set(other)
+                and not said & set(mine)
+            ):
+                return True
+    return False
+
+
+# One question is asked of every unit.
+@lru_cache(maxsize=256)
+def _affirmed(question: str) -> frozenset[str]:
+    return frozenset(words(_DENIED.sub(" ", question)))
 
 
 def _task_features(query: Query, here: str, place: str) -> dict[str, float]:

@@ -12,6 +12,7 @@ from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
+from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
@@ -46,10 +47,6 @@ _WORK = {
     Task.QLORA: "QLoRA fine-tuning of ",
     Task.PRETRAIN: "Pre-training of ",
 }  # fmt: skip
-_PRESUMES = re.compile(
-    r"\b(since|because|given that|why (?:is|are|does|do|did|has|have|was|were|can|should)|with (?:its|their)|now that|considering|as (?:we|everyone|you) knows?|^as (?=(?:\S+ ){1,8}(?:is|are|has|have|was|can|does|supports?|runs?|needs?|draws?|costs?|uses?|lacks?|offers?)\b)|seeing that|so if)\b",
-    re.IGNORECASE,
-)
 
 
 def answer_by_sizing(query: Query, index: Index) -> Draft | None:
@@ -69,7 +66,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if asked is None:
         return _lacking(heard, tables, index) if heard else None
     hardware = asked.workload.accelerator or asked.workload.instance_type
-    if not asked.names_model and hardware and hardware.lower() in _presumed_in(query.question).lower():
+    if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
         return None  # what a question takes for granted of hardware is held against the documents
     if asked.unknown:
         return _ask_back(asked)
@@ -88,14 +85,6 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
         return None  # no data sheet says what such machines draw: measurements do, which documents tell
     return _told(query, heard, asked, tables, index)
-
-
-def _presumed_in(question: str) -> str:
-    """The part of a question that is taken for granted: "since ..." up to the comma, all of a "why does ..."."""
-    if not (match := _PRESUMES.search(question)):
-        return ""
-    clause = question[match.end() :]
-    return clause if match.group().lower().startswith("why") else re.split(r",\s|\?|;", clause)[0]
 
 
 def _told(query: Query, heard: Heard | None, asked: Asked, tables: Tables, index: Index) -> Draft:
