@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from learn_weights import labelled, overlaps
+from judge_pairs import labelled, overlaps
 from numpy.typing import NDArray
 from safetensors.numpy import save
 from torch import Tensor, nn

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from judge_pairs import labelled, overlaps
 from learn_encoder import (
     LABELS,
     TURNED,
@@ -32,7 +33,6 @@ from learn_encoder import (
     pieces_of,
     sentences,
 )
-from learn_weights import labelled, overlaps
 from safetensors.numpy import load_file, save
 from torch import Tensor, nn
 

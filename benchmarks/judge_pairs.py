@@ -1,0 +1,428 @@
+"""Make what the judge learns from, out of benchmarks/labels: python benchmarks/judge_pairs.py INDEX PAIRS [--pages DIR].
+
+INDEX is one of `corpus`. Into the folder PAIRS go the judge that is shipped, to begin with, and, one JSON object a line,
+
+- `claims`: claims that people wrote beside evidence that supports them, contradicts them or is silent;
+- `practice`: sentences of documents beside themselves, said otherwise, or with one thing changed (`corruptions.py`); `--pages` names a folder of
+  Markdown pages to practise on beside the project's own: more is better, none are needed;
+- `asked`: questions beside what answers them and what does not, and options of exams beside what proves or disproves them;
+- `claims-held` and `asked-held`: a tenth, to look at on the way;
+- `groups`: wordings of prepared questions, the question that each is of, and others near to it, or a proof of that one and of those;
+- `lists`: all that was found for a question or a turn, how good each is, and its `features`, from which `learn_weights.py` and `learn_answers.py` learn.
+
+Then `learn_judge.py PAIRS JUDGED --folds 4` learns from all that.
+"""
+
+import argparse
+import json
+import random
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+from corruptions import corrupted, said_otherwise
+from judge import is_held
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from chatbot import Chatbot, Turn, proved_answers
+from chatbot.evidence import Unit, units
+from chatbot.judge import in_its_place, relevant
+from chatbot.names import names
+from chatbot.proved_answers import LATER, Book, Near, load_book, matches, read_as
+from chatbot.query import understand
+from chatbot.scoring import probability, score_units
+from chatbot.searching import search
+from chatbot.words import content_words, stem
+from ingest import Index, sync
+from ingest.minilm import JUDGE, adapted_weights, model_folder
+
+LABELS = Path(__file__).parent / "labels"
+REFERENCE = Path(__file__).parents[1] / "corpus" / "reference"
+INVENTED = LABELS / "encoder" / "documents"
+CLASSES = ("supports", "contradicts", "silent")
+SUPPORTS, CONTRADICTS, SILENT = range(3)
+# Claims and questions are drawn so many times, each time with other evidence beside them.
+CLAIMS_DRAWN, ASKED_DRAWN = 6, 4
+PRACTISED, PAGES = 120_000, 6_000
+# Longer stems of exams leave no room for the proof.
+WHOLE = 380
+# In a group are the right one, the nearest, and some of the others of so many that are near.
+NEAREST, FURTHER, NEAR = 4, 3, 12
+# Of the wordings so many stand behind another question, as in a conversation, and so many come with proofs, too.
+BEHIND, PROVED = 0.3, 0.3
+# More than the program compares: what the judge puts first may be further down.
+COMPARED = 16
+FILES = {"turn": "asked.jsonl", "follow": "follow-ups.jsonl"}
+FOLDS = 4
+# So many questions of each of the encoder's files are asked of documents that do not answer them.
+OF_OTHERS = 300
+# Grades of what was found: it answers, or a part. How much of the choice the latter should have where something answers, and where nothing does.
+RIGHT, PARTLY = 2, 1
+BESIDE, ALONE = 0.1, 0.5
+# The judge's own word (`chatbot.scoring`), which is none of the features that come before it; and where it stands in what the judge says.
+READ = ("answers", "answers behind")
+ANSWERS = 3
+Line = dict[str, Any]
+
+
+class Pair(NamedTuple):
+    first: str
+    second: str
+    label: int
+    question: bool = False
+
+
+class Found(NamedTuple):
+    """What was found for a question: its line of `lists`, the features, (found, features), and grades, and the judge's log odds that each answers."""
+
+    line: Line
+    features: NDArray[np.float64]
+    grades: NDArray[np.int64]
+    odds: NDArray[np.float64]
+
+    def read(self, likely: NDArray[np.float64], most: int) -> "Found":
+        """The likeliest, with two more features: what the judge says of them (READ)."""
+        some = np.argsort(-likely, kind="stable")[:most]
+        odds = self.odds[some]
+        return Found(self.line, np.column_stack([self.features[some], odds, odds.max() - odds]), self.grades[some], odds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("index")
+    parser.add_argument("pairs", type=Path, help="folder to write to")
+    parser.add_argument("--pages", type=Path, help="a folder of Markdown pages to practise on")
+    parser.add_argument("--most", type=int, help="write so many lines of each kind, to try whether all goes well")
+    options = parser.parse_args()
+    options.pairs.mkdir(parents=True, exist_ok=True)
+    begin(options.pairs)
+    draw, bot = random.Random(0), Chatbot.open(options.index)
+    pages = sorted(options.pages.rglob("*.md")) if options.pages else []
+    places = [REFERENCE, LABELS / "documents", INVENTED, *_some(pages, PAGES, draw)]
+    asked = Asked()
+    files: dict[str, list[Iterable[Pair | Line]]] = {
+        "claims": [claims(draw) for _ in range(CLAIMS_DRAWN)],
+        "claims-held": [claims(draw, held=True)],
+        "asked": [asked.pairs(draw) for _ in range(ASKED_DRAWN)],
+        "asked-held": [asked.pairs(draw, held=True)],
+        "groups": [groups(load_book(bot.index), draw)],
+        "lists": [turns(bot, "turn"), turns(bot, "follow"), on_labelled_documents(), on_documents("natural", labelled("natural.jsonl"), bot.index)],
+        "practice": [islice(practice(places, draw), PRACTISED)],
+    }
+    for name, parts in files.items():
+        count = 0
+        with (options.pairs / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for line in (line for part in parts for line in islice(part, options.most)):
+                file.write(json.dumps(line._asdict() if isinstance(line, Pair) else line, ensure_ascii=False) + "\n")
+                count += 1
+        print(f"{name}: {count}", flush=True)
+
+
+def begin(folder: Path) -> None:
+    """The judge that is shipped, and its tokenizer, for `learn_judge.py`."""
+    for file in (*model_folder().glob("*.json"), model_folder() / "vocab.txt"):
+        shutil.copy(file, folder)
+    weights = {name: tensor.astype(np.float16) for name, tensor in adapted_weights(JUDGE).items() if tensor.dtype == np.float32}
+    save_file(weights, folder / "begin.safetensors")
+
+
+def labelled(file: str) -> list[Line]:
+    """One file of labels."""
+    with (LABELS / file).open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def judged_lists(pairs: Path, judged: Path, kind: str) -> Iterator[Found]:
+    """The lists of a kind with what a judge says of them that had not seen them, from `learn_judge.py PAIRS JUDGED --folds 4`."""
+    odds, start = np.load(judged / "lists.npy")[:, ANSWERS].astype(np.float64), 0
+    with (pairs / "lists.jsonl").open(encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            end = start + len(line["texts"])
+            if line["kind"] == kind and line["texts"]:
+                features = np.array([list(f.values()) if isinstance(f, dict) else f for f in line["features"]])
+                yield Found(line, features, np.array(line["grades"]), odds[start:end])
+            start = end
+    assert start == len(odds), f"{judged} was not learned from {pairs}"
+
+
+def claims(draw: random.Random, *, held: bool = False) -> Iterator[Pair]:
+    """The claims to learn from, or those that are held out as they were written."""
+    passages = {p["id"]: p["units"] for p in labelled("claims/passages.jsonl")}
+    ids, everything = sorted(passages), labelled("claims/claims.jsonl")
+    of_passage: defaultdict[str, list[Line]] = defaultdict(list)
+    for claim in everything:
+        of_passage[claim["passage"]].append(claim)
+    for claim in everything:
+        if is_held(claim["passage"], claim["writer"]) is not held:
+            continue
+        found = passages[claim["passage"]]
+        used = [found[n - 1] for n in claim["units"]]
+        text = f"{claim['question']} {claim['claim']}" if "question" in claim else claim["claim"]
+        pair = Pair(text, joined(text, used), CLASSES.index(claim["label"]))
+        yield pair
+        if held:
+            continue
+        # Writers have their ways with false claims. Where another text says what a false claim says, it is borne out, and where the text is
+        # a false claim, a true one is not: so that nothing can be told from the claim alone.
+        if draw.random() < (0.4 if claim["label"] == "contradicts" else 0.1):
+            others = [u for n, u in enumerate(found, 1) if n not in claim["units"]]
+            said = [said_otherwise(text, draw), *_some(others, draw.choice((0, 1, 1)), draw)]
+            yield Pair(text, joined(text, draw.sample(said, len(said))), SUPPORTS)
+        opposite = {"supports": "contradicts", "contradicts": "supports"}.get(claim["label"])
+        twisted = [c for c in of_passage[claim["passage"]] if c["label"] == opposite and set(c["units"]) & set(claim["units"]) and "question" not in c]
+        if twisted and draw.random() < 0.3:
+            yield Pair(text, draw.choice(twisted)["claim"], CONTRADICTS)
+        if draw.random() < 0.15:
+            # What has nothing to do with a claim is silent on it.
+            yield Pair(text, joined(text, _some(passages[draw.choice(ids)], draw.choice((1, 1, 2, 3)), draw)), SILENT)
+        # What stands beside and shares most words with it is what verification will try.
+        words = _stems(text)
+        others = sorted((u for u in found if u not in used), key=lambda u: -len(words & _stems(u)))[:3]
+        if others and draw.random() < 0.6:
+            # The rest of the passage is silent on it, whether true or false; with it, the evidence is as good as without.
+            beside = _some(others, draw.choice((1, 1, 2)), draw)
+            if draw.random() < 0.5:
+                yield Pair(text, joined(text, beside), SILENT)
+            else:
+                yield Pair(text, joined(text, draw.sample([*used, *beside[:1]], len(used) + 1)), pair.label)
+        if claim["label"] == "supports" and draw.random() < 0.4 and (changed := corrupted(text, draw, _names(" ".join(found)))):
+            yield Pair(changed[0], pair.second, CONTRADICTS)
+
+
+def joined(claim: str, evidence: Sequence[str]) -> str:
+    return " // ".join(relevant(claim, text) for text in evidence)
+
+
+def _some(of: Sequence[Any], count: int, draw: random.Random) -> list[Any]:
+    return draw.sample(of, min(len(of), count))
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in content_words(text)}
+
+
+def _names(text: str) -> list[str]:
+    return [name.text for name in names(text)]
+
+
+def practice(places: Sequence[Path], draw: random.Random) -> Iterator[Pair]:
+    """Sentences beside themselves, said otherwise or with one thing changed, without end."""
+    sentences = list(_sentences(places))
+    known = [name for text, *_ in _some(sentences, 3_000, draw) for name in _names(text)] or ["P5", "Trn1"]
+    while True:
+        text, passage, number = draw.choice(sentences)
+        beside = [p for n, p in enumerate(passage) if n != number]
+        context = [passage[number], *_some(beside, draw.choice((0, 0, 1, 2)), draw)]
+        draw.shuffle(context)
+        otherwise = said_otherwise(text, draw)
+        near = [*_names(" ".join(passage)), *draw.sample(known, 3)]
+        kind = draw.random()
+        if kind < 0.42:
+            yield Pair(otherwise, joined(otherwise, context), SUPPORTS)
+        elif kind < 0.85:
+            if changed := corrupted(otherwise, draw, near):
+                yield Pair(changed[0], joined(changed[0], context), CONTRADICTS)
+        elif beside:
+            yield Pair(otherwise, joined(otherwise, _some(beside, 2, draw)), SILENT)
+
+
+def _sentences(places: Sequence[Path]) -> Iterator[tuple[str, list[str], int]]:
+    """Every sentence of the documents that says something: itself, all of its passage in their places, and which it is."""
+    for passage in _passages(places):
+        found = [u for u in passage if len(u.plain) > 30]
+        in_place = [in_its_place(u) for u in found]
+        for number, unit in enumerate(found):
+            if unit.kind != "row" and 40 < len(unit.plain) < 300 and " " in unit.plain and unit.plain[0].isupper():
+                yield re.sub(r"\\([^\w\s])", r"\1", unit.plain), in_place, number
+
+
+def _passages(places: Sequence[Path]) -> Iterator[Sequence[Unit]]:
+    """The units of each passage of some documents."""
+    with TemporaryDirectory() as folder:
+        sync(list(places), Path(folder) / "index", encoder="none")
+        index = Index.open(Path(folder) / "index")
+        for document in index.documents():
+            for chunk in index.document_chunks(document.id):
+                yield units(chunk)
+
+
+class Asked:
+    """Questions beside what answers them and what does not, and options of exams beside what proves or disproves them."""
+
+    def __init__(self) -> None:
+        self.units = [unit for passage in _passages([INVENTED, REFERENCE]) for unit in passage]
+        self.by_document: defaultdict[str, list[int]] = defaultdict(list)
+        for number, unit in enumerate(self.units):
+            self.by_document[Path(unit.chunk.document.id).name].append(number)
+        self.in_place = [in_its_place(unit) for unit in self.units]
+        self.words = TfidfVectorizer(sublinear_tf=True)
+        self.vectors = self.words.fit_transform(self.in_place)
+
+    def pairs(self, draw: random.Random, *, held: bool = False) -> Iterator[Pair]:
+        for file in ("reference", "invented", "exam", "exam-reference"):
+            for line in labelled(f"encoder/{file}.jsonl"):
+                if is_held(line["document"]) is not held:
+                    continue
+                if "options" not in line:
+                    yield from self._question(line, draw, everywhere=file == "invented")
+                elif held or draw.random() < 0.5:
+                    yield from self._options(line, draw)
+
+    def _question(self, line: Line, draw: random.Random, *, everywhere: bool) -> Iterator[Pair]:
+        """An answer, and of what shares most words with the question two that are none: of its own document where others may answer as well."""
+        question = line["question"]
+        own = self.by_document[line["document"]]
+        answers = [n for n in own if overlaps(self.units[n], line["answers"])]
+        if answers:
+            yield Pair(question, relevant(question, self.in_place[draw.choice(answers)]), SUPPORTS, question=True)
+        known = {*answers, *(n for n in own if overlaps(self.units[n], line["partial"]))}
+        near = np.asarray((self.vectors @ self.words.transform([question]).T).todense()).ravel()
+        for others in (own, range(len(self.units)) if everywhere else own):
+            wrong = sorted((n for n in others if n not in known), key=lambda n: -near[n])[:8]
+            if wrong:
+                yield Pair(question, relevant(question, self.in_place[draw.choice(wrong)]), SILENT, question=True)
+
+    def _options(self, line: Line, draw: random.Random) -> Iterator[Pair]:
+        proofs = line.get("proofs") or [[line["proof"]] if n in line["answer"] else [] for n in range(len(line["options"]))]
+        key = [p for n in line["answer"] for p in proofs[n]]
+        for number in (draw.choice(line["answer"]), draw.choice([n for n in range(len(line["options"])) if n not in line["answer"]])):
+            proof = [n for n in self.by_document[line["document"]] if overlaps(self.units[n], proofs[number] or key)]
+            claim = f"{line['question']} {line['options'][number]}"
+            # The option stands last: of a long case it would be cut off.
+            if proof and len(claim) < WHOLE:
+                yield Pair(claim, joined(claim, [self.in_place[n] for n in proof[:2]]), SUPPORTS if number in line["answer"] else CONTRADICTS)
+
+
+def groups(book: Book, draw: random.Random) -> Iterator[Line]:
+    """Each wording that nobody asked, the text of its question first, then those of others that are near without it; or their proofs."""
+    texts = [read_as(question.answer) for question in book.questions]
+    proofs = [[f"{p.document.replace('-', ' ')} | {p.quote}" for p in question.answer.proofs.values()] for question in book.questions]
+    for row in made_rows(book):
+        own = int(book.owners[row])
+        near = Near(book.mapped @ book.mapped[row], proved_answers._centers_without(frozenset({row}), book) @ book.mapped[row])
+        near.wordings[row] = -1.0
+        others = [n for n in proved_answers._compared(near, book)[:NEAR] if n != own]
+        wording = book.questions[own].wordings[book.questions[own].rows.index(row)]
+        before = f"{draw.choice(book.questions[draw.choice(others)].wordings)} / " if draw.random() < BEHIND else ""
+        some = [*others[:NEAREST], *draw.sample(others[NEAREST:], FURTHER)]
+        yield {"question": before + wording, "texts": [texts[n] for n in (own, *some)]}
+        elsewhere = [proof for n in others for proof in proofs[n] if proof not in proofs[own]]
+        if draw.random() < PROVED and proofs[own] and len(elsewhere) >= NEAREST + FURTHER:
+            yield {"question": wording, "texts": [draw.choice(proofs[own]), *draw.sample(elsewhere[: 2 * (NEAREST + FURTHER)], NEAREST + FURTHER)]}
+
+
+def made_rows(book: Book) -> list[int]:
+    """Of the wordings that nobody asked."""
+    return sorted(set(range(len(book.owners))).difference(*asked_rows(book).values()))
+
+
+def asked_rows(book: Book) -> dict[str, frozenset[int]]:
+    """Of each writer, the rows of the wordings that are turns of that writer."""
+    rows: defaultdict[str, set[int]] = defaultdict(set)
+    own: defaultdict[str, set[int]] = defaultdict(set)
+    for question in book.questions:
+        for row, wording in zip(question.rows, question.wordings, strict=True):
+            rows[_plain(wording)].add(row)
+    for label in labelled("asked.jsonl"):
+        own[label["writer"]] |= rows[_plain(label["turns"][-1])]
+    return {writer: frozenset(found) for writer, found in own.items()}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def turns(bot: Chatbot, kind: str) -> Iterator[Line]:
+    """What people asked ("turn") or followed up with ("follow"), with the prepared questions near to it, after the answers that the bot gives to the
+    turns before it. Most of what people asked stands among the wordings: a writer's turns are compared with all but that writer's own."""
+    proved_answers._COMPARED = proved_answers._READ = COMPARED
+    graded = {(*label["turns"],): {"grades": label["grades"]} for label in labelled("graded.jsonl")}
+    labels = {some: [label | graded.get((*label["turns"],), {}) for label in labelled(file)] for some, file in FILES.items()}
+    writers = sorted({label["writer"] for some in labels.values() for label in some})
+    own = asked_rows(load_book(bot.index))
+    said: dict[tuple[str, ...], tuple[Turn, ...]] = {(): ()}
+    for label in labels[kind]:
+        *before, last = label["turns"]
+        history = _history(tuple(before), bot, said)
+        standalone = understand(last, history, bot.index).standalone
+        found = matches(standalone, last, history, bot.index, own.get(label["writer"], frozenset()))
+        grades = {label.get("section"): RIGHT} | label.get("grades", {})
+        yield _line(
+            kind, " / ".join(label["turns"])[-proved_answers._TURNS_READ :], [read_as(match.question.answer) for match in found],
+            [grades.get(match.question.answer.question, 0) for match in found], writers.index(label["writer"]), answerable=label.get("answer", "section") == "section",
+            features=[[round(float(value), 4) for value in match.features[: len(LATER)]] for match in found],
+            settled="grades" in label, writer=label["writer"], later=bool(before), stood=label.get("existing", kind == "follow"),
+        )  # fmt: skip
+
+
+def _history(turns: tuple[str, ...], bot: Chatbot, said: dict[tuple[str, ...], tuple[Turn, ...]]) -> tuple[Turn, ...]:
+    if turns not in said:
+        before = _history(turns[:-1], bot, said)
+        said[turns] = (*before, Turn(turns[-1], bot.ask(turns[-1], before).text))
+    return said[turns]
+
+
+def _line(kind: str, question: str, texts: list[str], grades: list[int], number: int, *, answerable: bool, settled: bool = False, **more: Any) -> Line:
+    """A list for the judge. Nothing is wanted of it where what answers is not in it, unless people `settled` that. What is partly right of documents is not used."""
+    used = [grade != PARTLY or kind in FILES for grade in grades]
+    share = wanted([grade * use for grade, use in zip(grades, used, strict=True)])
+    known = settled or not answerable or share[-1] < 1
+    given = {"kind": kind, "question": question, "texts": texts, "grades": grades, "used": used, "fold": number % FOLDS, "answerable": answerable}
+    return given | {"wanted": (share * known).tolist()} | more
+
+
+def wanted(grades: Sequence[int]) -> NDArray[np.float64]:
+    """(grades + 1,): how the choice should fall on each, and last on none."""
+    given, beside = np.array(grades, dtype=int), BESIDE if RIGHT in grades else 1.0
+    share = np.append(np.select([given == RIGHT, given == PARTLY], [1.0, beside]), 0.0)
+    if RIGHT not in grades:
+        share[-1] = share.sum() * (1 - ALONE) / ALONE or 1.0
+    return np.asarray(share / share.sum())
+
+
+def on_labelled_documents() -> Iterator[Line]:
+    """The labelled questions over their documents. Questions on other documents and on other matters are asked of these, too: nothing here answers
+    them, and that is what the scorer must learn to see."""
+    draw = random.Random(0)
+    others = [q for file in ("reference", "invented") for q in draw.sample(labelled(f"encoder/{file}.jsonl"), OF_OTHERS)]
+    beside = [{**q, "answers": [], "partial": [], "kind": "other documents"} for q in others]
+    with TemporaryDirectory() as folder:
+        sync([LABELS / "documents"], Path(folder) / "index")
+        yield from on_documents("labelled", [*labelled("questions.jsonl"), *beside, *labelled("elsewhere.jsonl")], Index.open(Path(folder) / "index"))
+
+
+def on_documents(kind: str, questions: Sequence[Line], index: Index) -> Iterator[Line]:
+    """Questions with every unit that is found for them, the likeliest first before the judge has read any."""
+    for number, label in enumerate(questions):
+        question = label["question"]
+        query = understand(question, (), index)
+        # Those that are not even compared by meaning teach nothing new.
+        scored = [s for s in score_units(query, search(query, index), index) if s.features["meaning"] != 0.0]
+        found = [(s.unit, {name: round(value, 4) for name, value in s.features.items() if name not in READ}) for s in scored]
+        found.sort(key=lambda one: -probability(one[1], "found"))
+        grades = [PARTLY if overlaps(u, label.get("partial", ())) else RIGHT if overlaps(u, label["answers"]) else 0 for u, _ in found]
+        texts = [relevant(question, in_its_place(unit)) for unit, _ in found]
+        yield _line(kind, question, texts, grades, number, answerable=bool(label["answers"]), features=[f for _, f in found], asks=label["kind"])
+
+
+def overlaps(unit: Unit, labels: Sequence[str]) -> bool:
+    """Whether a unit and a labelled string share most of the shorter of the two."""
+    text = unit.chunk.document.text
+    for label in labels:
+        start = text.find(label)
+        shared = min(unit.end, start + len(label)) - max(unit.start, start)
+        if start >= 0 and shared > 0.6 * min(len(label), unit.end - unit.start):
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    main()
