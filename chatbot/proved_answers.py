@@ -24,7 +24,6 @@ from chatbot.citations import Evidence
 from chatbot.computed import follows, numbers
 from chatbot.deadline import check
 from chatbot.draft import Draft
-from chatbot.eligibility import ANSWERS
 from chatbot.judge import answer_odds
 from chatbot.marks import without_marks
 from chatbot.meaning import vector_of
@@ -39,7 +38,9 @@ from ingest import Index, ProvedAnswer, read_answers
 SURE, CERTAIN = 0.5, 0.7
 # In place of what documents say of the matter a question is answered that is so likely; or, where no evidence is so good, the likeliest of several one of
 # which must be meant. Chosen on 240 questions people asked, graded blind (67 were answered by sentences of documents, 52 of these badly), and tuned golden ones.
-_LIKELY, _GOOD, _ONE_OF, _EACH = 0.6, 0.6, 0.45, 0.15
+_LIKELY, _GOOD, _ONE_OF, _EACH = 0.6, 0.85, 0.45, 0.15
+# Evidence that is so likely to answer proves that the corpus tells what is asked for.
+_PROVES = 0.03
 _SHORT = 100
 # So brief a question asks for nothing else than its quantity.
 _BRIEF = 60
@@ -158,7 +159,7 @@ def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
     """
     if not found or not _fits(found[0], query):
         return False
-    best, unproved = found[0], evidence < ANSWERS
+    best, unproved = found[0], evidence < _PROVES
     if unproved and _lacks_quantity(best, query):
         return False
     if best.likelihood >= CERTAIN:
