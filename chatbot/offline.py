@@ -33,7 +33,7 @@ _COMPOSERS: tuple[Composer, ...] = (judge, compare, state_facts)
 
 
 # Evidence that is so likely to answer is told under an answer that was proved beforehand.
-_SAYS_MORE = 0.6
+_SAYS_MORE = 0.85
 # Of more things than these at once the rows alone tell: a document speaks of one or two.
 _FEW = 2
 

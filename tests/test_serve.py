@@ -30,19 +30,13 @@ from tests.servers.slack_workspace import scripted
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTION = "Which hardware for pre-training a 70B model on AWS?"
-TEXT = (
-    "Use Trainium for pre-training from scratch (AWS-native workflows) [1]. 70B parameters and more: H100 or H200 on several"
-    " nodes, TPU v5p or Trainium clusters [2]."
-)
+TEXT = "Training a 70B model: 64-128x H100 or a TPU v5p pod, for weeks to months [1]."
 CONTENT = f"""{TEXT}
 
 Sources:
 
-[1] Select the right hardware/VM instance types for AI/ML training > Hardware for pre-training from scratch (2022-11-10)
-“**AWS-native workflows:** Trainium for pre-training from scratch.”
-
-[2] Select the right hardware/VM instance types for AI/ML training > Hardware by model size (2022-11-10)
-“**70B parameters and more:** H100 or H200 on several nodes, TPU v5p or Trainium clusters.”"""
+[1] Select the right hardware/VM instance types for AI/ML training > What hardware and time does a training run take? (2022-11-10)
+“**Training a 70B model:** 64-128x H100 or a TPU v5p pod, for weeks to months.”"""
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
 
 
