@@ -86,7 +86,7 @@ def report(found: list[Found]) -> None:
         for e in found:
             if e.line["writer"] == writer:
                 odds = np.exp(e.features @ weights[:-1] + weights[-1])
-                told.append((RIGHT in e.grades, e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
+                told.append((RIGHT in e.line["grades"], e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
                 stood += [e.grades[odds.argmax()] == RIGHT] if e.line["stood"] else []
     print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.2f} of {sum(t[0] for t in told)}; {np.mean(stood):.2f} of {len(stood)} whose question stood before")
     for sure in SURE:
@@ -107,9 +107,9 @@ def learn_weights(pairs: str, judged: str) -> dict[str, np.ndarray]:
     for name, features in (("first", FEATURES), ("later", LATER), ("judged", JUDGED)):
         print(f"{name}: {len(found[name])} turns", flush=True)
         report(found[name])
-        learned[name] = fitted(found[name]).astype(np.float32)
+        learned[name] = fitted(found[name])
         print(dict(zip([*features, "bias"], learned[name].round(2).tolist(), strict=True)))
-    return learned
+    return {name: weights.astype(np.float32) for name, weights in learned.items()}
 
 
 def main() -> None:
