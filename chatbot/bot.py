@@ -16,15 +16,25 @@ from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
 from chatbot.fact_answer import asks_rows, row_answer
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
-from chatbot.hardware_comparison import compare_hardware, lacks_figure
+from chatbot.hardware_comparison import compare_hardware
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.llm.transcript import is_fit
 from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
-from chatbot.offline import read
+from chatbot.offline import read, surest
 from chatbot.options import parse_options
-from chatbot.proved_answers import CERTAIN, answer_of, is_meant, is_sure, load_book, nearest
+from chatbot.proved_answers import (
+    STRONG,
+    Alternative,
+    Kind,
+    Match,
+    answer_of,
+    is_better,
+    is_proved_by,
+    load_book,
+    nearest,
+)
 from chatbot.query import Query, understand
 from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
@@ -214,7 +224,7 @@ class Chatbot:
 def _for_model(query: Query, index: Index, times: int) -> tuple[Passage, ...]:
     """What is found, and what proves the answer to a question of the corpus that means the same."""
     near = nearest(query, index)
-    proved = answer_of(near[0], index) if is_meant(near, query, 0.0) else None
+    proved = answer_of(near[0], index) if is_better(near, query, Alternative("refusal")) else None
     proofs = tuple(dict.fromkeys(evidence.passage for evidence in proved.evidence)) if proved else ()
     found = search(query, index, times)
     return merged([proofs, found], limit=len(proofs) + len(found)) if proofs else found
@@ -252,36 +262,58 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
-    near = nearest(query, index)
-    sure = is_sure(near, query)
-    # A model with its size is placed on hardware before the hardware alone is compared.
-    sized_first = bool(query.sizes) or continues_sizing(query, index)
-    known = answer_by_sizing(query, index) if sized_first else None
-    known = known or row_answer(query, index)
-    if not known and asks_rows(query, index):
-        near = ()
-    prepared = answer_of(near[0], index) if not known and near and near[0].probability >= CERTAIN else None
-    compared = None if known or (prepared and not lacks_figure(prepared, query)) else compare_hardware(query, index)
-    if compared and (prepared or not sure):
-        known = compared
-    known = known or (prepared if sure else None) or (None if sized_first else answer_by_sizing(query, index))
+    near = () if asks_rows(query, index) else nearest(query, index)
+    prepared = answer_of(near[0], index) if near else None
+    kind, known = without_documents(query, index)
+    if prepared and is_better(near, query, Alternative(kind, STRONG)):
+        known = prepared
     if known:
         yield from _known(query, known)
         return
     yield Event("stage", "reading")
-    passages: tuple[Passage, ...] = ()
-    verified = Verified("", (), ())
-    outside = not is_meant(near, query, 0.0) and is_outside(query, index, answered=True)
-    for passages, scored in () if outside else passages_to_read(query, index):
-        draft = read(query, passages, index, scored, near, compared)
-        verified = verify(draft.text, draft.evidence, [*(option.label for option in query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
-        if verified.citations:
-            break
+    kind, draft, verified, passages = from_documents(query, index)
+    other = alternative(kind, draft, near)
+    if prepared and is_better(near, query, other):
+        says_more = kind != "refusal" and not other.proves
+        yield from _known(query, prepared.then(surest(query, draft)) if says_more else prepared)
+        return
     yield Event("stage", "checking")
-    if not verified.citations:
+    if kind == "refusal":
         yield from _offline_answer(query, *_refusal(query, passages, index), verified)
         return
     yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, choices=draft.choices)
+
+
+def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
+    """What is computed or stands in rows of hardware, and how it came about; "evidence" and None where documents have to be read."""
+    # A model with its size is placed on hardware before the hardware alone is compared.
+    sized_first = bool(query.sizes) or continues_sizing(query, index)
+    if sized_first and (draft := answer_by_sizing(query, index)):
+        return "sized", draft
+    if draft := row_answer(query, index):
+        return "row", draft
+    if draft := compare_hardware(query, index):
+        return "compared", draft
+    if not sized_first and (draft := answer_by_sizing(query, index)):
+        return "sized", draft
+    return "evidence", None
+
+
+def from_documents(query: Query, index: Index) -> tuple[Kind, Draft, Verified, tuple[Passage, ...]]:
+    """What documents and rows of tables answer, how it came about, and the passages that were read."""
+    passages: tuple[Passage, ...] = ()
+    draft, verified = Draft("", ()), Verified("", (), ())
+    for passages, scored in () if is_outside(query, index, answered=True) else passages_to_read(query, index):
+        draft = read(query, passages, index, scored)
+        verified = verify(draft.text, draft.evidence, [*(option.label for option in query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
+        if verified.citations:
+            return ("rows" if draft.from_rows else "evidence"), draft, verified, passages
+    return "refusal", draft, verified, passages
+
+
+def alternative(kind: Kind, draft: Draft, near: Sequence[Match]) -> Alternative:
+    """What is answered without a prepared answer, as the choice between the two sees it."""
+    return Alternative(kind, draft.best.score, is_proved_by(near[0], draft.best)) if draft.best and near else Alternative(kind)
 
 
 def _known(query: Query, draft: Draft) -> Iterator[Event]:

@@ -16,7 +16,8 @@ class Draft:
 
     `given` are openings of lines that were computed and not quoted (how many rows match), for `verify` to leave as they are.
     `computed` are figures with their arithmetic and `said` the user's words and what was assumed for them; a draft with
-    either quotes nothing and is checked by its figures. `workloads` are what they were computed for.
+    either quotes nothing and is checked by its figures. `workloads` are what they were computed for. `from_rows`: rows of tables alone
+    say it; `best` is the evidence that most likely answers, whether it is cited or not.
     """
 
     text: str
@@ -26,6 +27,8 @@ class Draft:
     computed: tuple[Computed, ...] = ()
     said: str = ""
     workloads: tuple[Workload, ...] = ()
+    from_rows: bool = False
+    best: Scored | None = None
 
     def then(self, other: "Draft") -> "Draft":
         """This draft and below it another, whose marks count on."""

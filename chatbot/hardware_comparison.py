@@ -152,16 +152,8 @@ def compare_hardware(query: Query, index: Index) -> Draft | None:
     return _draft(sides, asked, unpriced, query, Working(tables, index, [query.standalone, "BF16 FP8"]))
 
 
-def lacks_figure(known: Draft, query: Query) -> bool:
-    """Whether a question turns on the speed of generation, or on what is paid more, and an answer has no figure of that."""
-    text, asked = query.standalone, _asked(query.standalone)
-    lacks_speed = asked[:1] == ["bandwidth"] and bool(_TOPICS["bandwidth"].search(text)) and "/s" not in known.text
-    return lacks_speed or (bool(_PAYS_MORE.search(text)) and "$" not in known.text)
-
-
-_PAYS_MORE = re.compile(r"\b(?:extra|more) money|\bpremium|\bprice difference", re.IGNORECASE)
 # What is had for a price is asked, too.
-_WORTH = re.compile(rf"{_PAYS_MORE.pattern}|\bworth|\bpay", re.IGNORECASE)
+_WORTH = re.compile(r"\b(?:extra|more) money|\bpremium|\bprice difference|\bworth|\bpay", re.IGNORECASE)
 
 
 # --- what is asked ---------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from chatbot.facts import NEAREST, state_facts
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
 from chatbot.premise import judge
-from chatbot.proved_answers import Match, answer_of, is_meant, is_proved_by, is_sure
 from chatbot.quantities import quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
@@ -32,8 +31,8 @@ Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft |
 _COMPOSERS: tuple[Composer, ...] = (judge, compare, state_facts)
 
 
-# Evidence that is so likely to answer is told under an answer that was proved beforehand.
-_SAYS_MORE = 0.85
+# Evidence that is so likely to answer is told under an answer that was prepared.
+_SAYS_MORE = 0.9
 # Of more things than these at once the rows alone tell: a document speaks of one or two.
 _FEW = 2
 
@@ -51,50 +50,35 @@ def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[
     return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
 
-def read(
-    query: Query,
-    passages: Sequence[Passage],
-    index: Index,
-    scored: Sequence[Scored] | None = None,
-    near: Sequence[Match] = (),
-    compared: Draft | None = None,
-) -> Draft:
-    """Draft an answer from passages; a draft without text is a refusal.
-
-    `scored` is their evidence, where that is known, and `near` are the questions of the corpus that may mean what is asked: the answer
-    to one of them is given if it is sure, or where no row of a table answers, if it is likely to be right. `compared` are the figures of
-    hardware that the question holds against each other.
-    """
+def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored] | None = None) -> Draft:
+    """Draft an answer from passages, and from rows of tables; a draft without text is a refusal. `scored` is their evidence, where that is known."""
     if query.options:
         return examine(query, passages, index)
     if is_command(query.standalone) or asks_own_records(query.standalone):
         return Draft("", ())
     scored = score_units(query, passages, index) if scored is None else scored
     found = eligible(query, scored)
+    return replace(_read(query, passages, index, scored, found), best=found[0] if found else None)
+
+
+def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored], found: Sequence[Scored]) -> Draft:
     if query.asks_agreement and (told := lay_side_by_side(query, scored, passages, index)):
         return told
-    # Figures go before a prepared answer that is not all but certain, unless the best evidence proves that one, too.
-    agreed = not compared or bool(found and near and is_proved_by(near[0], found[0]))
-    if agreed and is_sure(near, query) and (proved := _proved(near[0], query, found, index)):
-        return proved
-    if compared:
-        return compared
     told_by_rows = _tell_rows(query, index)
     if told_by_rows and told_by_rows.whole:
-        return _borne_out(told_by_rows, scored, index)
+        return replace(_borne_out(told_by_rows, scored, index), from_rows=True)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
-        return told_by_rows.draft
+        return replace(told_by_rows.draft, from_rows=True)
     if draft := answer_from_table(query, scored, passages, index):
-        return draft
-    looked_up = told_by_rows.draft if told_by_rows else None
+        return replace(draft, from_rows=True)
+    looked_up = replace(told_by_rows.draft, from_rows=True) if told_by_rows else None
     if set(map(str.lower, query.unknown)) - load(index).known.types - load(index).known.regions:
         return looked_up or Draft("", ())
-    if is_meant(near, query, found[0].score if found else 0.0) and (proved := _proved(near[0], query, found, index)):
-        return proved
-    told = _first(_COMPOSERS, query, scored, passages, index) or Notes().draft()
+    told = _first(_COMPOSERS, query, scored, passages, index)
     if looked_up:
-        return looked_up if NEAREST in told.given else looked_up.then(told)  # a row needs nothing that may have to do with it
-    return told
+        # A row needs nothing that may have to do with it.
+        return looked_up if told is None or NEAREST in told.given else replace(looked_up.then(told), from_rows=False)
+    return told or Draft("", ())
 
 
 def _borne_out(told: Told, scored: Sequence[Scored], index: Index) -> Draft:
@@ -111,14 +95,12 @@ def _borne_out(told: Told, scored: Sequence[Scored], index: Index) -> Draft:
     return replace(draft, text=text.replace("[1]", "[1][2]"), evidence=(*draft.evidence, Evidence(also.passage, also.unit.start, also.unit.end)))
 
 
-def _proved(match: Match, query: Query, found: Sequence[Scored], index: Index) -> Draft | None:
-    """An answer that was proved beforehand, and under it the best evidence where that is sure and says something else."""
-    draft = answer_of(match, index)
-    if draft is None or not found or found[0].score < _SAYS_MORE or is_proved_by(match, found[0]):
-        return draft
+def surest(query: Query, draft: Draft) -> Draft:
+    """The best evidence of a draft, where it is so sure that it belongs under an answer that it does not prove."""
     notes = Notes()
-    notes.line(notes.sentence(statement(found[0].unit, query), found[0]))
-    return draft.then(notes.draft())
+    if draft.best and draft.best.score >= _SAYS_MORE:
+        notes.line(notes.sentence(statement(draft.best.unit, query), draft.best))
+    return notes.draft()
 
 
 def _first(

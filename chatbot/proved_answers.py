@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from threading import Lock
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.answer import Answer, Passage, Turn
+from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.computed import follows, numbers
 from chatbot.deadline import check
@@ -34,16 +35,15 @@ from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
-# So likely must a question be to be answered before anything is computed or searched for; from the second on, without a search.
-SURE, CERTAIN = 0.5, 0.7
-# In place of what documents say of the matter a question is answered that is so likely; or, where no evidence is so good, the likeliest of several one of
-# which must be meant. Chosen on 240 questions people asked, graded blind (67 were answered by sentences of documents, 52 of these badly), and tuned golden ones.
-_LIKELY, _GOOD, _ONE_OF, _EACH = 0.6, 0.85, 0.45, 0.15
-# Evidence that is so likely to answer proves that the corpus tells what is asked for.
-_PROVES = 0.03
+# An answer of a question that is less likely stands below that question.
+SURE = 0.5
+# From here on it is surely what is asked.
+CERTAIN = 0.7
 _SHORT = 100
 # So brief a question asks for nothing else than its quantity.
 _BRIEF = 60
+# How probable evidence is at most to answer, so far as a prepared answer is given without a search for any.
+STRONG = 0.97
 # What a conversation means is the direction of all its turns together and of the last one, which counts so much more: of 0.5, 0.75, 1 and 1.5 what puts the right question first most often
 # among 732 later turns (0.53; 0.36 behind the turn before alone).
 _LAST = 0.75
@@ -58,12 +58,11 @@ _TURNS_READ, _ANSWER_READ = 500, 330
 _KEPT = 4
 # A longer text is no question that anybody has put into other words.
 _LONGEST = 600
+_LOGIT = 1e-4
 # A proof is among so many of the passages that have most of its words.
 _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
-_FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
-_VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
@@ -71,6 +70,10 @@ FEATURES = (
 # Of a later turn: those of each reading of it, and whether the answer was given before; of the likeliest, what the judge says of the conversation and the answer.
 LATER = (*FEATURES, *(f"{name}, behind all before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
 JUDGED = (*LATER, "answers", "answers behind")
+# An answer that was not prepared is computed, or from rows of tables, or from evidence in documents, or there is none.
+Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
+KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
+CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to")
 # So much of an answer tells it from all others.
 _BEGINNING = 60
 
@@ -130,12 +133,14 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A map of vectors, (384, dimension), and weights for a first turn (FEATURES), for a later one (LATER) and for its likeliest (JUDGED)."""
+    """A map of vectors, (384, dimension), weights for a first turn (FEATURES), for a later one (LATER) and for its likeliest (JUDGED), and for
+    the choice between a prepared answer and what else would be said (CHOSEN)."""
 
     map: NDArray[np.float32]
     first: Learned
     later: Learned
     judged: Learned
+    chosen: Learned
 
     def mapped(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         found = vectors @ self.map
@@ -147,57 +152,44 @@ def nearest(query: Query, index: Index) -> tuple[Match, ...]:
     said = stems(query.question)
     # "What is for lunch?" is none of the conversation's: no answer has a word of it.
     is_apart = bool(query.history and said) and load_book(index).rarity.keys().isdisjoint(said)
-    if query.options or len(query.question) > _LONGEST or is_apart:
-        return ()
-    return tuple(matches(query.standalone, query.question, query.history, index))
+    is_other = query.options or len(query.question) > _LONGEST or is_command(query.standalone) or asks_own_records(query.standalone)
+    return () if is_apart or is_other else tuple(matches(query.standalone, query.question, query.history, index))
 
 
-def is_meant(found: Sequence[Match], query: Query, evidence: float) -> bool:
-    """Whether the nearest question is to be answered, where the best evidence answers with that probability; 0 where there is none.
+class Alternative(NamedTuple):
+    """What is answered otherwise: how it came about, how probable it is that its best evidence answers, and whether that proves the prepared answer."""
 
-    A figure, or how something is done, that no evidence tells is not told by a question nearby, and two things are not compared by what is said of one.
-    """
-    if not found or not _fits(found[0], query):
-        return False
-    best, unproved = found[0], evidence < _PROVES
-    if unproved and _lacks_quantity(best, query):
-        return False
-    if best.likelihood >= CERTAIN:
-        return True
-    if (unproved and (query.asks_number or query.operates)) or (len(query.sides) > 1 and not _names_all(best, query)):
-        return False
-    among = sum(match.probability for match in found) >= _ONE_OF and best.probability >= _EACH
-    return best.likelihood >= _LIKELY or (among and evidence < _GOOD)
+    kind: Kind
+    probability: float = 0.0
+    proves: bool = False
 
 
-def is_sure(found: Sequence[Match], query: Query) -> bool:
-    """Whether the likeliest question is surely what is asked, and nothing is left to compute: no size of a model is given, and its answer has a
-    figure of the kind that is asked about."""
-    return bool(found) and not query.sizes and found[0].likelihood >= SURE and _fits(found[0], query) and not _lacks_quantity(found[0], query)
+def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
+    """Whether the answer to the likeliest question is to be given in place of another one."""
+    return bool(found) and _fits(found[0], query) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
 
 
 def _fits(match: Match, query: Query) -> bool:
-    """Whether an answer speaks of what a short question names (in a story or a conversation names stand that it does not turn on), is of the
-    years that are named, and where a figure is claimed, says whether it is right."""
-    claims = query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
-    named = match.probability >= CERTAIN or bool(query.history) or len(query.question) > _SHORT or _names_all(match, query)
-    return named and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(_said(match))) and (not claims or bool(_VERDICT.match(match.question.answer.answer)))
+    """Whether an answer is of the years that are named, speaks of what a short question names (in a story or a conversation names stand that it
+    does not turn on), and has a figure of the kind that a brief one asks for, or compares."""
+    said = "\n".join((*match.question.wordings, match.question.answer.answer))
+    named = match.likelihood >= CERTAIN or bool(query.history) or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
+    brief = len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or len(query.sides) > 1) and bool(query.dimensions)
+    told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
+    return named and told and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
 
-def _names_all(match: Match, query: Query) -> bool:
-    sizes = set(_SIZE.findall(query.standalone))
-    told = len(sizes) < 2 or all(size in match.question.answer.answer for size in sizes)
-    return told and mentioned(query.standalone) <= mentioned(_said(match))
+def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:
+    """(CHOSEN,): what is chosen by."""
+    evidence = _logit(other.probability) if other.kind == "evidence" else 0.0
+    kinds = [float(other.kind == kind) for kind in KINDS]
+    likely = [_logit(sum(match.probability for match in found)), _logit(found[0].likelihood)]
+    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number), float(query.operates)], dtype=np.float32)
 
 
-def _said(match: Match) -> str:
-    return "\n".join((*match.question.wordings, match.question.answer.answer))
-
-
-def _lacks_quantity(match: Match, query: Query) -> bool:
-    """Whether a brief question asks for a quantity, or which of two has more of it, and an answer has none of the kind."""
-    asked = not query.yes_no and (query.asks_number or len(query.sides) > 1) and len(query.question) <= _BRIEF
-    return asked and bool(query.dimensions) and query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
+def _logit(probability: float) -> float:
+    p = min(max(probability, _LOGIT), 1 - _LOGIT)
+    return math.log(p / (1 - p))
 
 
 def answer_of(match: Match, index: Index) -> Draft | None:
@@ -392,8 +384,8 @@ def load_matching() -> Matching:
     from safetensors.numpy import load
 
     learned = load(resources.files("chatbot").joinpath("matching.safetensors").read_bytes())
-    first, later, judged = (Learned(learned[name][:-1].astype(np.float32), float(learned[name][-1])) for name in ("first", "later", "judged"))
-    return Matching(learned["map"].astype(np.float32), first, later, judged)
+    weights = (Learned(learned[name][:-1].astype(np.float32), float(learned[name][-1])) for name in ("first", "later", "judged", "chosen"))
+    return Matching(learned["map"].astype(np.float32), *weights)
 
 
 _books: OrderedDict[tuple[str, int, str], Book] = OrderedDict()
