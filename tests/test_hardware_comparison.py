@@ -19,7 +19,7 @@ from chatbot.query import understand
         ),
         ("H100 vs H200 for training with 64k prompts, TFLOPS", "Both have about the same compute in BF16 for prompts and training (989 TFLOPS each)"),
         (
-            "trn1 vs trn2",
+            "trn1.32xlarge vs trn2.48xlarge",
             "trn2.48xlarge has 3.51 times the compute in BF16 for prompts and training (667 TFLOPS against 190 TFLOPS), "
             "3.29 times the memory bandwidth (2900 GB/s against 820 GiB/s) and 3 times the accelerator memory (96 GiB against 32 GiB)",
         ),
