@@ -166,15 +166,16 @@ class Alternative(NamedTuple):
 
 def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
     """Whether the answer to the likeliest question is to be given in place of another one."""
-    return bool(found) and _fits(found[0], query) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
+    return bool(found) and _fits(found[0], query, other) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
 
 
-def _fits(match: Match, query: Query) -> bool:
+def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether an answer is of the years that are named, speaks of what a short question names (in a story or a conversation names stand that it
-    does not turn on), and has a figure of the kind that a brief one asks for, or compares."""
+    does not turn on), and has a figure of the kind that a brief one asks for, or compares where there are figures."""
     said = "\n".join((*match.question.wordings, match.question.answer.answer))
     named = match.likelihood >= CERTAIN or bool(query.history) or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
-    brief = len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or len(query.sides) > 1) and bool(query.dimensions)
+    compares = len(query.sides) > 1 and other.kind in ("sized", "row", "compared", "rows")
+    brief = len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or compares) and bool(query.dimensions)
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
     return named and told and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
