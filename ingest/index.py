@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ingest.derived import Derived, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
-from ingest.encoder import Encoder, Remembered, RememberingEncoder, load_encoder
+from ingest.encoder import Remembered, load_encoder
 from ingest.opening import AnyStore, explained, mending, open_store, signature
 from ingest.place import Place, place_at
 from ingest.store import Mismatch, State, Store, chunk_of
@@ -21,6 +21,7 @@ _TIES = 32
 _CACHED_DOCUMENTS = 256
 # A chunk keeps its document in memory.
 _CACHED_CHUNKS = 1_024
+_Encoding = Remembered[NDArray[np.float32], str]
 
 
 class Index:
@@ -29,7 +30,7 @@ class Index:
     Each call sees one generation, the newest. What takes several calls that belong together asks a `snapshot`.
     """
 
-    def __init__(self, view: "_View", encoding: RememberingEncoder, *, follows: bool) -> None:
+    def __init__(self, view: "_View", encoding: _Encoding, *, follows: bool) -> None:
         self._view = view
         self._encoding = encoding
         self._follows = follows
@@ -94,8 +95,8 @@ class Index:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors of the index's own encoder, (len(texts), dimension); the latest texts are remembered."""
-        self._current()
-        return self._encoding.encode(texts)
+        dimension = self._current().state.dimension
+        return np.stack(vectors) if (vectors := self._encoding(texts)) else np.zeros((0, dimension), dtype=np.float32)
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """The chunks of these ids, in the order of the ids; chunks of one document share it."""
@@ -239,17 +240,17 @@ def _present(path: Place, store: AnyStore, ids: Sequence[str], found: Container[
     return ids
 
 
-def _encoding(path: Place, state: State) -> RememberingEncoder:
-    def load() -> Encoder:
+def _encoding(path: Place, state: State) -> _Encoding:
+    def load() -> Callable[[Sequence[str]], NDArray[np.float32]]:
         encoder = load_encoder(state.encoder)
         if encoder.dimension != state.dimension:
             raise CorpusError(
                 f"{state.encoder} makes vectors of {encoder.dimension} numbers here, "
                 f"the index in {path} holds {state.dimension}. {mending(path)}"
             )
-        return encoder
+        return encoder.encode
 
-    return RememberingEncoder(load, state.dimension)
+    return Remembered(load)
 
 
 def _load_view(path: Place, previous: _View | None) -> _View:
