@@ -1,15 +1,15 @@
-"""Index: search by words and by meaning over the store, always one generation at a time."""
+"""Index: search by words and by meaning over the store, always one generation at a time; and whether it is what was written."""
 
 import weakref
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
 from threading import Lock, RLock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.derived import Derived, load_derived
+from ingest.derived import Derived, is_complete, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
 from ingest.encoder import Remembered, load_encoder
 from ingest.opening import AnyStore, explained, mending, open_store, signature
@@ -261,3 +261,32 @@ def _load_view(path: Place, previous: _View | None) -> _View:
         same = previous is not None and previous.state.mark == state.mark
         derived = previous.derived if previous and same else load_derived(path, store, state)
         return _View(path, found, store, state, derived)
+
+
+def check(index: Place | str) -> tuple[str, ...]:
+    """A sentence for each thing that is not what was written, with what mends it; none where all is. Changes nothing.
+
+    Reads every page, row and file, where opening an index and asking check only what they read.
+    """
+    folder = place_at(index)
+    try:
+        with explained(folder):
+            return tuple(_problems(folder))
+    except CorpusError as error:
+        return (str(error),)
+
+
+def _problems(folder: Place) -> Iterator[str]:
+    store, state = open_store(folder)
+    with closing(store):
+        remedy = mending(folder, store.origins())
+        flaw = store.flaw()
+        if flaw:
+            yield f"The store is damaged ({flaw}). {remedy}"
+        damage = store.damage()
+        for id in damage.documents.values():
+            yield f"The document {id} does not match its checksums. {remedy}"
+        if damage.vectors:
+            yield f"Vectors do not match their checksums ({len(damage.vectors)}). {remedy}"
+        if not is_complete(folder, store, state):
+            yield f"The files for searching of generation {state.generation} do not match their checksums. {remedy}"

@@ -41,7 +41,7 @@ _BYTES_EACH = 256 << 10
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
 _ENGINE = frozenset({
-    "__init__", "__main__", "checking", "cluster", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
+    "__init__", "__main__", "cluster", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
     "store", "syncing",
 })  # fmt: skip
 
@@ -366,7 +366,6 @@ def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | 
 def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, set[bytes]]) -> int:
     """Write down the vectors that a sync before this one made and did not get to keep; return how many."""
     wanted, taken = set[bytes]().union(*missing.values()), 0
-    unfinished.keep_whole()
     for digests, vectors in unfinished.take():
         rows = [row for row, digest in enumerate(digests) if digest in wanted]
         store.add_vectors([digests[row] for row in rows], vectors[rows])
