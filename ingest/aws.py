@@ -49,7 +49,7 @@ _DOCUMENTED = "https://docs.aws.amazon.com/{}/latest/APIReference/API_{}.html"
 def find_objects(source: str) -> Iterator[Item | Failure]:
     """The supported objects of "s3://bucket/prefix": the object of that key, or those in the folder of that name.
 
-    CorpusError when the bucket cannot be listed. Objects over the size limit are told by the listing and never fetched.
+    CorpusError when the bucket cannot be listed. The listing tells objects over the size limit, which are never fetched.
     """
     bucket, _, prefix = source.removeprefix("s3://").partition("/")
     if not bucket:
@@ -95,7 +95,7 @@ def _read_object(client: "S3Client", bucket: str, key: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One kind of table: who is asked for it and by which permission, how, and what its document is called."""
+    """One kind of table: how it is fetched, from which service with which permission, and its document's names."""
 
     fetch: Callable[["Session", str], bytes]
     service: str
@@ -106,10 +106,10 @@ class _Table:
 
 
 def find_tables(address: str) -> Iterator[Item]:
-    """The table of a region that an address names as one CSV item; the date is that of today (UTC).
+    """The table that an address names, as one CSV item with today's date (UTC).
 
     The rows hold no date, so that on another day only the date of the document differs and nothing is encoded again.
-    CorpusError for an address that is none or a region that does not exist; AWS is asked when the item is fetched.
+    CorpusError for a wrong address or a region that does not exist; AWS is asked only when the item is fetched.
     """
     session = _open_session("aws")
     name, region = _parts(address)
@@ -156,7 +156,7 @@ def _instance_types(session: "Session", region: str) -> bytes:
 
 
 def _prices(session: "Session", region: str) -> bytes:
-    """What each instance type costs on demand with Linux, in shared tenancy and without software that is paid for."""
+    """What each instance type costs on demand with Linux, in shared tenancy, without paid software."""
     endpoint = _PRICE_LISTS.get(region.partition("-")[0], "us-east-1")
     wanted = _PRICED | {"regionCode": region}
     filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
@@ -166,7 +166,7 @@ def _prices(session: "Session", region: str) -> bytes:
 
 
 def _spot_prices(session: "Session", region: str) -> bytes:
-    """What each instance type with Linux cost last as Spot Instance, in the cheapest and the dearest zone."""
+    """The latest price of each instance type with Linux as a Spot Instance, in the cheapest and the dearest zone."""
     asked = {"ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
     pages = _pages(session, "ec2", region, "describe_spot_price_history", **asked)
     rows = spot_rows((price for page in pages for price in page["SpotPriceHistory"]), region)
@@ -267,7 +267,7 @@ def _open_client(session: "Session", service: str, region: str | None = None) ->
 
 @contextmanager
 def _explained(service: str, permission: str = "", place: str = "region", where: str = "") -> Iterator[None]:
-    """What botocore raises as a CorpusError: of a service, the permission it takes, and the place that may be wrong."""
+    """Turns what botocore raises into a CorpusError that names the service, the permission it takes and the place that may be wrong."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

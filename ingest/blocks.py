@@ -21,10 +21,10 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _BAR = re.compile(r"(?<!\\)\|")
 _BULLET = re.compile(r"^[ \t]*[•‣◦●▪·–—][ \t]+(?=\S)", re.MULTILINE)
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
-# A cell may run over several lines, blank ones among them; one that is not closed so soon is no such cell.
+# A cell may run over several lines, blank ones included, but not over more than this.
 _ROW_LINES = 200
 _HEADING = 200
-# What a table's header says beyond this is not carried to its rows: each chunk of the table has a copy.
+# Each chunk of a table has a copy of the table's header, which is cut here.
 _HEADER = 2_000
 _KINDS: dict[str, Kind] = {
     "bullet_list": "list",
@@ -40,7 +40,7 @@ _KINDS: dict[str, Kind] = {
 class Block:
     """A part of a text, covered by its children if it has any.
 
-    `title` is a heading or a table's header row as one reads it, without markup; `rank` is a heading's, 1 the highest.
+    `title` is a heading's words or a table's header row, without markup; `rank` is a heading's, 1 the highest.
     """
 
     kind: Kind
@@ -65,7 +65,7 @@ class _Lines:
 
 
 def parse(text: str, start: int, end: int, *, plain: bool, first: bool) -> list[Block]:
-    """The blocks of `text[start:end]` with offsets in `text`; `plain` and `first` are told to `lines.marks`."""
+    """The blocks of `text[start:end]` with offsets in `text`; `plain` and `first` are those of `lines.marks`."""
     starts = [start, *(match.end() for match in _NEWLINE.finditer(text, start, end))]
     lines = _Lines(text, end, _NEWLINE.split(text[start:end]), starts)
     environment = {"marks": marks(lines.content, plain=plain, first=first)}
@@ -98,7 +98,7 @@ def _mark_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _table_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Tables as one token: a token for each cell, as the stock rule makes them, costs a gigabyte for ten megabytes."""
+    """A table as one token: the stock rule makes a token for each cell, which takes a gigabyte for ten megabytes of text."""
     if line + 2 > end or state.sCount[line + 1] < state.blkIndent or state.is_code_block(line):
         return False
     delimiter = _line(state, line + 1)
@@ -125,7 +125,7 @@ def _rows(state: StateBlock, line: int, end: int, *, fenced: bool) -> Iterator[t
 
 
 def _row_end(state: StateBlock, line: int, end: int) -> int:
-    """The end of a row whose cells run over several lines; the given line if the row is just not closed."""
+    """The end of a row whose cells run over several lines; the given line if the row is only missing its last bar."""
     for number in range(line, min(end, line + _ROW_LINES)):
         content = _line(state, number)
         if content.startswith(("|", "#")):
@@ -154,7 +154,7 @@ def _spans(text: str, start: int, begins: Sequence[int], end: int) -> list[tuple
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends; of nothing but white space, one whose end is not after its start."""
+    """The span without white space at its ends; for white space alone, a span whose end is not after its start."""
     span = text[start:end]
     return end - len(span.lstrip()), start + len(span.rstrip())
 

@@ -16,7 +16,7 @@ from ingest.opening import AnyStore, explained, mending, open_store, signature
 from ingest.place import Place, place_at
 from ingest.store import Mismatch, State, Store, chunk_of
 
-# Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
+# Hits fetched beyond the limit, so that equal scores at the edge can be ordered by id.
 _TIES = 32
 _CACHED_DOCUMENTS = 256
 # A chunk keeps its document in memory.
@@ -27,7 +27,7 @@ _Encoding = Remembered[NDArray[np.float32], str]
 class Index:
     """An index in a folder or a database, open for reading; safe to share between threads.
 
-    Each call sees one generation, the newest. What takes several calls that belong together asks a `snapshot`.
+    Each call sees one generation, the newest. For several calls that belong together, take a `snapshot`.
     """
 
     def __init__(self, view: "_View", encoding: _Encoding, *, follows: bool) -> None:
@@ -89,7 +89,7 @@ class Index:
         view = self._current()
         if view.derived.vectors is None or not ids:
             return [0.0] * len(ids)
-        # Not a matrix product: how that adds up depends on where in the matrix a row stands.
+        # Not a matrix product, whose rounding depends on where in the matrix a row stands.
         cosines = np.einsum("ij,j->i", np.stack(view.vectors(ids)), view.fitting(vector))
         return [float(cosine) for cosine in cosines]
 
@@ -173,9 +173,9 @@ class _View:
         self.count = store.count_searched()
         self._signature = signature
         self._store = store
-        # One connection is for one thread at a time; a pool has one for each.
+        # SQLite's connection serves one thread at a time; a pool has one for each thread.
         self._lock = Lock() if isinstance(store, Store) else nullcontext()
-        # Nothing in here holds the view itself, which closes its store as soon as nobody has it.
+        # Nothing in here refers to the view itself, so that it closes its store as soon as nobody uses it.
         self.documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
         self.load_chunks = load = partial(_load_chunks, path, store, self.documents, self._lock)
         self.chunks = Remembered(lambda: load, _CACHED_CHUNKS)
@@ -254,7 +254,7 @@ def _encoding(path: Place, state: State) -> _Encoding:
 
 
 def _load_view(path: Place, previous: _View | None) -> _View:
-    """The newest generation; the engines of the previous view are kept where only the time of the sync is new."""
+    """The newest generation; the engines of the previous view are kept where only the time of the last sync changed."""
     found = signature(path)
     store, state = open_store(path)
     with explained(path):
@@ -264,9 +264,9 @@ def _load_view(path: Place, previous: _View | None) -> _View:
 
 
 def check(index: Place | str) -> tuple[str, ...]:
-    """A sentence for each thing that is not what was written, with what mends it; none where all is. Changes nothing.
+    """A sentence for each thing that is not what was written, with what mends it. Changes nothing.
 
-    Reads every page, row and file, where opening an index and asking check only what they read.
+    Reads every page, row and file; opening an index and asking check only what they read.
     """
     folder = place_at(index)
     try:

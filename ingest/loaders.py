@@ -38,7 +38,7 @@ _QUOTED_AS_THEY_STAND = {".md", ".mdx", ".txt"}
 _PAGED = {".pdf", ".pptx"}
 # Their headings name a sheet or a record, not the document.
 _COLLECTIONS = {".csv", ".json", ".jsonl", ".xlsx"}
-# What a document says of itself is stored beside each of its passages; a text longer than this is more than one document.
+# What a document says of itself is stored beside each of its passages, so it is cut; a longer text is more than one document.
 _LONGEST_PROPERTY = 300
 _LONGEST_ADDRESS = 2_000
 _LONGEST_TEXT = 2 * MAX_BYTES
@@ -84,7 +84,7 @@ def _extracted(suffix: str, data: bytes, item: Item) -> Extracted:
     except (CorpusError, MemoryError):
         raise
     except Exception as error:
-        # Parsers of damaged files raise whatever they stumble on, and one bad file must not cost the others.
+        # Parsers raise anything on damaged files, and one bad file must not cost the others.
         logger.debug("a %s file could not be parsed", suffix, exc_info=True)
         raise CorpusError(DAMAGED) from error
 

@@ -18,9 +18,9 @@ from ingest.document import CorpusError
 from ingest.items import FORMATS, MAX_BYTES, TOO_LARGE, UNSUPPORTED, Failure, Item
 
 Address = IPv4Address | IPv6Address
-# All that the IPv6 internet uses so far. IPv4-mapped, IPv4-compatible and NAT64 addresses lie outside it.
+# All that the IPv6 internet uses so far; IPv4-mapped, IPv4-compatible and NAT64 addresses lie outside it.
 _IPV6_INTERNET = IPv6Network("2000::/3")
-# Teredo and 6to4 carry an IPv4 address inside, which may be any, a private one too.
+# Teredo and 6to4 addresses contain an IPv4 address, which may be private.
 _IPV6_TUNNELS = (IPv6Network("2001::/32"), IPv6Network("2002::/16"))
 _MOST_REDIRECTS = 5
 _SECONDS = 60.0
@@ -36,7 +36,7 @@ _SUFFIX_OF_TYPE = {kind: suffix for suffix, kind in reversed(FORMATS.items())} |
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a server gave: `address` is where it was found after redirects, without fragment or secrets."""
+    """A server's answer; `address` is where it was found after redirects, without fragment or secrets."""
 
     address: str
     content_type: str
@@ -44,7 +44,7 @@ class Page:
 
 
 def find_page(address: str) -> Iterator[Item | Failure]:
-    """The page as an item, fetched at once: where it was found and what it is are known only then."""
+    """The page as an item, fetched at once, since only then its final address and its format are known."""
     try:
         page = fetch_page(address)
         name = _file_name(page)
@@ -113,7 +113,7 @@ class _Deadline:
 
 
 class _CheckedBackend(httpcore.NetworkBackend):
-    """Connects to the very addresses that were checked, so that a second look-up cannot lead elsewhere."""
+    """Resolves a host once, checks its addresses and connects to those, so that a second look-up cannot lead elsewhere."""
 
     def __init__(
         self, deadline: _Deadline, is_allowed: Callable[[Address], bool], look_up: Callable[[str, int], list[Address]]
@@ -222,7 +222,7 @@ def _checked(address: str) -> httpx.URL:
 
 
 def _content_type(response: httpx.Response) -> str:
-    """The stated type; CorpusError when the answer is no page or of a type that has no loader."""
+    """The stated type; CorpusError when the answer is not a page or its type has no loader."""
     status = response.status_code
     if status in (401, 402, 403):
         raise CorpusError(f"the server refuses access ({status}): save the page and give its file instead")
