@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ingest.answers import ProvedAnswer, read_answers
-    from ingest.checking import check
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
-    from ingest.index import Index
+    from ingest.index import Index, check
     from ingest.minilm import Sentence, known_words, load_exam_encoder, load_judge, load_sentence_encoder
     from ingest.place import Database, Place, address_of, place_at
     from ingest.postgres import Records
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
-# `check` and `sync` stand in modules of other names: one of its own name would take its place once it is imported.
+# `sync` stands in a module of another name: one of its own name would take its place once it is imported.
 __all__ = [
     "Chunk", "CorpusError", "Database", "Document", "Encoder", "Index", "Place", "ProvedAnswer", "Records", "Remembered", "Row", "Sentence",
     "Source", "SyncReport", "address_of", "check", "known_words", "load_encoder", "load_exam_encoder", "load_judge", "load_sentence_encoder",
@@ -26,10 +25,9 @@ _HOMES = {
     name: f"ingest.{module}"
     for module, names in {
         "answers": "ProvedAnswer read_answers",
-        "checking": "check",
         "document": "Chunk CorpusError Document Source",
         "encoder": "Encoder Remembered load_encoder",
-        "index": "Index",
+        "index": "Index check",
         "minilm": "Sentence known_words load_exam_encoder load_judge load_sentence_encoder",
         "place": "Database Place address_of place_at",
         "postgres": "Records",

@@ -1,4 +1,4 @@
-"""Command line: bring an index up to date with its sources."""
+"""`wattwise ingest`: bring an index up to date with its sources."""
 
 import argparse
 import json
@@ -24,14 +24,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _bars() as progress:
             report = sync(
-                options.sources,
-                options.index,
-                encoder=options.encoder,
-                device=options.device,
-                ray=options.ray,
-                dry_run=options.dry_run,
-                progress=progress,
-            )
+                options.sources, options.index, encoder=options.encoder, device=options.device, ray=options.ray,
+                dry_run=options.dry_run, progress=progress,
+            )  # fmt: skip
     except CorpusError as error:
         print(error, file=sys.stderr)
         return 1
@@ -49,40 +44,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="wattwise ingest", description="Bring the index up to date with its sources.")
-    parser.add_argument(
-        "sources",
-        metavar="SOURCE",
-        nargs="*",
-        default=["corpus" if Path("corpus").exists() else str(SHIPPED)],
-        help="file, folder, s3://bucket/prefix or https:// page (corpus, or else the one that wattwise comes with)",
-    )
-    parser.add_argument(
-        "--index",
-        type=place_at,
-        metavar="PLACE",
-        default=place_at(os.environ.get("WATTWISE_INDEX") or "index"),
-        help="a folder, or postgresql://USER@HOST/DATABASE (%(default)s; WATTWISE_INDEX sets it)",
-    )
-    parser.add_argument(
-        "--encoder",
-        metavar="NAME",
-        default=DEFAULT_ENCODER,
-        help=f"a sentence-transformers model, bedrock:MODEL, or none for words alone ({DEFAULT_ENCODER})",
-    )
-    parser.add_argument(
-        "--device",
-        metavar="NAME",
-        help="where to encode, by torch's name, such as cuda or cpu (a GPU where there is one, else the processors)",
-    )
-    parser.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        nargs="?",
-        const="",
-        help="read and encode on a Ray cluster, HOST:PORT (without ADDRESS $RAY_ADDRESS, the one of this machine, or else a new one)",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what would change and change nothing")
-    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    add = parser.add_argument
+    # fmt: off
+    add("sources", metavar="SOURCE", nargs="*", default=["corpus" if Path("corpus").exists() else str(SHIPPED)],
+        help="file, folder, s3://bucket/prefix or https:// page (corpus, or else the one that wattwise comes with)")
+    add("--index", type=place_at, metavar="PLACE", default=place_at(os.environ.get("WATTWISE_INDEX") or "index"),
+        help="a folder, or postgresql://USER@HOST/DATABASE (%(default)s; WATTWISE_INDEX sets it)")
+    add("--encoder", metavar="NAME", default=DEFAULT_ENCODER,
+        help=f"a sentence-transformers model, bedrock:MODEL, or none for words alone ({DEFAULT_ENCODER})")
+    add("--device", metavar="NAME",
+        help="where to encode, by torch's name, such as cuda or cpu (a GPU where there is one, else the processors)")
+    add("--ray", metavar="ADDRESS", nargs="?", const="",
+        help="read and encode on a Ray cluster, HOST:PORT (without ADDRESS $RAY_ADDRESS, the one of this machine, or else a new one)")
+    add("--dry-run", action="store_true", help="say what would change and change nothing")
+    add("--json", action="store_true", help="print the report as one JSON object")
+    # fmt: on
     return parser
 
 

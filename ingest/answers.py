@@ -1,7 +1,7 @@
 """Answers to questions that are probably asked: a question in several wordings, its answer, and the quotes that prove it.
 
-Such a document is not searched. A user's question is compared with the wordings (PAQ, Lewis et al. 2021, arXiv:2102.07033), and the
-answer of the one that means the same is given with its proofs, which are the exact words of other documents. A section is
+Such a document is not searched. A user's question is compared with the wordings (PAQ, Lewis et al. 2021, arXiv:2102.07033); the one
+that means the same gives its answer with the proofs, which are exact words of other documents. A section is
 
     ## Is a Capacity Block refundable?
 
@@ -24,7 +24,7 @@ _HEADING = re.compile(r"^## ", re.MULTILINE)
 _ASKED = "Also asked: "
 _BETWEEN = " · "
 _PROOF = re.compile(r"^(\d+)\. “([^\n]+)” \(([^()\n]+)\)$", re.MULTILINE)
-# So many of the sections must have other wordings: fewer, and the document is one like any other.
+# The share of sections that must have other wordings; with fewer, the document is searched like any other.
 _MOST = 0.9
 
 
@@ -66,7 +66,7 @@ def read_answers(document: Document) -> Iterator[ProvedAnswer]:
 
 
 def wording_chunks(document: Document) -> Iterator[Chunk]:
-    """Each wording of each question as a chunk: what is compared with a user's question."""
+    """Each wording of each question as a chunk, to be compared with a user's question."""
     for answer in read_answers(document):
         for start, end in answer.wordings:
             id = hashlib.sha256(f"{document.id}\0{start}\0{document.text[start:end]}".encode(errors="surrogatepass"))

@@ -1,21 +1,42 @@
-"""aws:// addresses: what AWS itself says of a region today, as one table: its instance types, their prices, their spot prices."""
+"""What AWS holds, by boto3: objects below s3:// prefixes, and aws:// tables of a region's instance types, prices and spot prices of today."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ingest.boto import explained, open_client, open_session
 from ingest.document import CorpusError, Source
 from ingest.instance_rows import as_csv, instance_rows
-from ingest.items import Item
+from ingest.items import MAX_BYTES, SUFFIXES, TOO_LARGE, Failure, Item
 
 if TYPE_CHECKING:
     from boto3 import Session
+    from mypy_boto3_s3 import S3Client
 
+_CREDENTIALS = "the AWS credentials are wrong or have expired: renew them, for example with `aws sso login`"
+_REASONS = {
+    code: reason
+    for codes, reason in (
+        ("AccessDenied AccessDeniedException AllAccessDisabled UnauthorizedOperation 403", "access is denied: grant {permission} to these AWS credentials"),
+        ("ExpiredToken ExpiredTokenException InvalidAccessKeyId InvalidClientTokenId InvalidSignatureException InvalidToken", _CREDENTIALS),
+        ("RequestExpired SignatureDoesNotMatch TokenRefreshRequired UnrecognizedClientException", _CREDENTIALS),
+        ("AuthFailure OptInRequired", "{service} does not accept these AWS credentials there: renew them, and enable the region for the account"),
+        (
+            "InternalErrorException RequestLimitExceeded ServiceUnavailable SlowDown Throttling ThrottlingException Unavailable 503",
+            "{service} asks for fewer requests, after several tries: run this again later",
+        ),
+        ("NoSuchBucket", "there is no bucket of that name: check the name and the AWS region"),
+        ("NoSuchKey 404", "it was removed from the bucket while this ran: run this again"),
+        ("InvalidObjectState", "it lies in an archive: restore it first"),
+        ("IllegalLocationConstraintException PermanentRedirect", "the bucket lies in another AWS region: set AWS_REGION to that region"),
+    )
+    for code in codes.split()
+}  # fmt: skip
 _PRICE_COLUMNS = ("Instance type", "Price per hour", "Purchase", "Operating system", "Region", "Source")
 _SPOT_COLUMNS = (*_PRICE_COLUMNS[:-1], "Zone", "Price per hour in the dearest zone", "Source")
 _USAGE = "write aws://instance-types?region=eu-west-1, aws://prices?region=… or aws://spot-prices?region=…"
@@ -25,9 +46,56 @@ _PRICED = {"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "N
 _DOCUMENTED = "https://docs.aws.amazon.com/{}/latest/APIReference/API_{}.html"
 
 
+def find_objects(source: str) -> Iterator[Item | Failure]:
+    """The supported objects of "s3://bucket/prefix": the object of that key, or those in the folder of that name.
+
+    CorpusError when the bucket cannot be listed. The listing tells objects over the size limit, which are never fetched.
+    """
+    bucket, _, prefix = source.removeprefix("s3://").partition("/")
+    if not bucket:
+        raise CorpusError(f"{source} names no bucket: write s3://bucket or s3://bucket/prefix")
+    session = _open_session("s3")
+    with _explained_s3():
+        client: S3Client = _open_client(session, "s3")
+    with _explained_s3(where=f"s3://{bucket}: "):
+        listing = _listing(client, bucket, prefix)
+    for key, size in listing:
+        identifier = f"s3://{bucket}/{key}"
+        if size > MAX_BYTES:
+            yield Failure(identifier, TOO_LARGE)
+        else:
+            yield Item(identifier, PurePosixPath(key).name, None, partial(_read_object, client, bucket, key))
+
+
+def _listing(client: "S3Client", bucket: str, prefix: str) -> list[tuple[str, int]]:
+    """Key and size of what has a loader, in the order of the keys."""
+    pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+    objects = ((entry["Key"], entry["Size"]) for page in pages for entry in page.get("Contents", ()))
+    return [(key, size) for key, size in objects if _is_below(key, prefix) and _is_document(key)]
+
+
+def _is_below(key: str, prefix: str) -> bool:
+    """S3 would take "docs-private/a.md" for something below "docs"."""
+    return prefix in ("", key) or key.startswith(prefix.rstrip("/") + "/")
+
+
+def _is_document(key: str) -> bool:
+    path = PurePosixPath(key)
+    hidden = any(part.startswith((".", "~$")) for part in path.parts)
+    return not hidden and path.suffix.lower() in SUFFIXES and not key.endswith("/")
+
+
+def _read_object(client: "S3Client", bucket: str, key: str) -> bytes:
+    with _explained_s3(), client.get_object(Bucket=bucket, Key=key)["Body"] as body:
+        data = body.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise CorpusError(TOO_LARGE)
+    return data
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One kind of table: who is asked for it and by which permission, how, and what its document is called."""
+    """One kind of table: how it is fetched, from which service with which permission, and its document's names."""
 
     fetch: Callable[["Session", str], bytes]
     service: str
@@ -38,12 +106,12 @@ class _Table:
 
 
 def find_tables(address: str) -> Iterator[Item]:
-    """The table of a region that an address names as one CSV item; the date is that of today (UTC).
+    """The table that an address names, as one CSV item with today's date (UTC).
 
     The rows hold no date, so that on another day only the date of the document differs and nothing is encoded again.
-    CorpusError for an address that is none or a region that does not exist; AWS is asked when the item is fetched.
+    CorpusError for a wrong address or a region that does not exist; AWS is asked only when the item is fetched.
     """
-    session = open_session("aws")
+    session = _open_session("aws")
     name, region = _parts(address)
     region = region or session.region_name
     if not region:
@@ -74,7 +142,7 @@ def _source(table: _Table, region: str, day: date) -> Source:
 
 def _fetch(table: _Table, session: "Session", region: str) -> bytes:
     try:
-        with explained(table.service, table.permission):
+        with _explained(table.service, table.permission):
             return table.fetch(session, region)
     except (KeyError, TypeError, ValueError) as error:
         raise CorpusError(f"{table.service} answered in a form that is not known: update wattwise") from error
@@ -88,7 +156,7 @@ def _instance_types(session: "Session", region: str) -> bytes:
 
 
 def _prices(session: "Session", region: str) -> bytes:
-    """What each instance type costs on demand with Linux, in shared tenancy and without software that is paid for."""
+    """What each instance type costs on demand with Linux, in shared tenancy, without paid software."""
     endpoint = _PRICE_LISTS.get(region.partition("-")[0], "us-east-1")
     wanted = _PRICED | {"regionCode": region}
     filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
@@ -98,7 +166,7 @@ def _prices(session: "Session", region: str) -> bytes:
 
 
 def _spot_prices(session: "Session", region: str) -> bytes:
-    """What each instance type with Linux cost last as Spot Instance, in the cheapest and the dearest zone."""
+    """The latest price of each instance type with Linux as a Spot Instance, in the cheapest and the dearest zone."""
     asked = {"ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
     pages = _pages(session, "ec2", region, "describe_spot_price_history", **asked)
     rows = spot_rows((price for page in pages for price in page["SpotPriceHistory"]), region)
@@ -122,7 +190,7 @@ _TABLES: Mapping[str, _Table] = {
 
 
 def _pages(session: "Session", service: str, region: str, operation: str, **asked: Any) -> Iterable[Mapping[str, Any]]:
-    pages: Iterable[Mapping[str, Any]] = open_client(session, service, region).get_paginator(operation).paginate(**asked)
+    pages: Iterable[Mapping[str, Any]] = _open_client(session, service, region).get_paginator(operation).paginate(**asked)
     return pages
 
 
@@ -177,3 +245,51 @@ def _dollars(amount: str) -> str:
     """ "$1.861" for "1.8610000000"."""
     whole, _, rest = amount.partition(".")
     return f"${whole}.{rest.rstrip('0')}" if rest.rstrip("0") else f"${whole}"
+
+
+def _open_session(scheme: str) -> "Session":
+    """A session of its own: the default one would keep the credentials of an earlier call."""
+    try:
+        import boto3
+    except ImportError as error:
+        raise CorpusError(f"{scheme}:// sources need boto3: pip install 'wattwise[aws]'") from error
+    with _explained("AWS"):
+        return boto3.Session()
+
+
+def _open_client(session: "Session", service: str, region: str | None = None) -> Any:
+    from botocore.config import Config
+
+    # Adaptive: after a throttled request botocore slows itself down before it tries again.
+    config = Config(retries={"mode": "adaptive", "total_max_attempts": 5}, connect_timeout=10, read_timeout=60)
+    return session.client(service, region_name=region, config=config)  # type: ignore[call-overload]
+
+
+@contextmanager
+def _explained(service: str, permission: str = "", place: str = "region", where: str = "") -> Iterator[None]:
+    """Turns what botocore raises into a CorpusError that names the service, the permission it takes and the place that may be wrong."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code", "unknown"))
+        reason = _REASONS.get(code, f"{{service}} answered {code}: check the {place} and try again")
+        raise CorpusError(where + reason.format(service=service, permission=permission)) from error
+    except BotoCoreError as error:
+        raise CorpusError(where + _reason(error, service, place)) from error
+
+
+def _reason(error: Exception, service: str, place: str) -> str:
+    from botocore import exceptions
+
+    if isinstance(error, exceptions.NoCredentialsError | exceptions.PartialCredentialsError | exceptions.ProfileNotFound):
+        return "no AWS credentials were found: run `aws configure` or set AWS_PROFILE"
+    if isinstance(error, exceptions.CredentialRetrievalError | exceptions.SSOError):
+        return _CREDENTIALS
+    if isinstance(error, exceptions.HTTPClientError | exceptions.ConnectionError):
+        return f"{service} cannot be reached: check the network, the {place} and AWS_ENDPOINT_URL"
+    return f"boto3 could not ask {service} ({type(error).__name__}): check the {place} and the AWS settings"
+
+
+_explained_s3 = partial(_explained, "S3", "s3:ListBucket on the bucket and s3:GetObject on its objects", "bucket")

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from ingest import flattened
 from ingest.lines import Mark, clean_title, marks
@@ -20,16 +21,15 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _BAR = re.compile(r"(?<!\\)\|")
 _BULLET = re.compile(r"^[ \t]*[•‣◦●▪·–—][ \t]+(?=\S)", re.MULTILINE)
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
-# A cell may run over several lines, blank ones among them; one that is not closed so soon is no such cell.
+# A cell may run over several lines, blank ones included, but not over more than this.
 _ROW_LINES = 200
 _HEADING = 200
-# What a table's header says beyond this is not carried to its rows: each chunk of the table has a copy.
+# Each chunk of a table has a copy of the table's header, which is cut here.
 _HEADER = 2_000
 _KINDS: dict[str, Kind] = {
-    "heading_open": "heading",
-    "bullet_list_open": "list",
-    "ordered_list_open": "list",
-    "list_item_open": "item",
+    "bullet_list": "list",
+    "ordered_list": "list",
+    "list_item": "item",
     "fence": "code",
     "code_block": "code",
     "hr": "anchor",
@@ -40,7 +40,7 @@ _KINDS: dict[str, Kind] = {
 class Block:
     """A part of a text, covered by its children if it has any.
 
-    `title` is a heading or a table's header row as one reads it, without markup; `rank` is a heading's, 1 the highest.
+    `title` is a heading's words or a table's header row, without markup; `rank` is a heading's, 1 the highest.
     """
 
     kind: Kind
@@ -65,17 +65,14 @@ class _Lines:
 
 
 def parse(text: str, start: int, end: int, *, plain: bool, first: bool) -> list[Block]:
-    """The blocks of `text[start:end]` with offsets in `text`; `plain` and `first` are told to `lines.marks`."""
+    """The blocks of `text[start:end]` with offsets in `text`; `plain` and `first` are those of `lines.marks`."""
     starts = [start, *(match.end() for match in _NEWLINE.finditer(text, start, end))]
     lines = _Lines(text, end, _NEWLINE.split(text[start:end]), starts)
     environment = {"marks": marks(lines.content, plain=plain, first=first)}
     tokens: list[Token] = []
     parser = _parser(plain)
     parser.block.parse("\n".join(lines.content).replace("\0", "\ufffd"), parser, environment, tokens)
-    root = _Node(Token("root", "", 1))
-    root.map = (0, len(lines.content))
-    _nest(tokens, root)
-    return list(_blocks(root, lines, start, end))
+    return list(_blocks(SyntaxTreeNode(tokens), lines, start, end))
 
 
 @cache
@@ -101,7 +98,7 @@ def _mark_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _table_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Tables as one token: a token for each cell, as the stock rule makes them, costs a gigabyte for ten megabytes."""
+    """A table as one token: the stock rule makes a token for each cell, which takes a gigabyte for ten megabytes of text."""
     if line + 2 > end or state.sCount[line + 1] < state.blkIndent or state.is_code_block(line):
         return False
     delimiter = _line(state, line + 1)
@@ -128,7 +125,7 @@ def _rows(state: StateBlock, line: int, end: int, *, fenced: bool) -> Iterator[t
 
 
 def _row_end(state: StateBlock, line: int, end: int) -> int:
-    """The end of a row whose cells run over several lines; the given line if the row is just not closed."""
+    """The end of a row whose cells run over several lines; the given line if the row is only missing its last bar."""
     for number in range(line, min(end, line + _ROW_LINES)):
         content = _line(state, number)
         if content.startswith(("|", "#")):
@@ -142,59 +139,41 @@ def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip()
 
 
-class _Node:
-    __slots__ = ("children", "map", "token")
-
-    def __init__(self, token: Token) -> None:
-        self.token = token
-        self.map: tuple[int, int] = (token.map[0], token.map[1]) if token.map else (0, 0)
-        self.children: list[_Node] = []
-
-
-def _nest(tokens: Sequence[Token], root: _Node) -> None:
-    path = [root]
-    for token in tokens:
-        if token.nesting < 0:
-            path.pop()
-        elif token.type != "inline":
-            node = _Node(token)
-            path[-1].children.append(node)
-            if token.nesting > 0:
-                path.append(node)
-
-
-def _blocks(node: _Node, lines: _Lines, start: int, end: int) -> Iterator[Block]:
+def _blocks(node: SyntaxTreeNode, lines: _Lines, start: int, end: int) -> Iterator[Block]:
     """The children of a node as blocks that cover `start` to `end` except white space."""
-    if not node.children:
-        return
-    begins = [start, *(min(lines.offset(child.map[0]), end) for child in node.children[1:])]
-    for child, begin, stop in zip(node.children, begins, [*begins[1:], end], strict=True):
-        begin, stop = trim(lines.text, begin, stop)
+    begins = [min(lines.offset(child.map[0] if child.map else 0), end) for child in node.children]
+    for child, (begin, stop) in zip(node.children, _spans(lines.text, start, begins, end), strict=True):
         if begin < stop:
             yield _block(child, lines, begin, stop)
 
 
+def _spans(text: str, start: int, begins: Sequence[int], end: int) -> list[tuple[int, int]]:
+    """The spans from each beginning to the next, trimmed; the first one begins at `start`."""
+    begins = [start, *begins[1:], end] if begins else []
+    return [trim(text, begin, stop) for begin, stop in pairwise(begins)]
+
+
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends; of nothing but white space, one whose end is not after its start."""
+    """The span without white space at its ends; for white space alone, a span whose end is not after its start."""
     span = text[start:end]
     return end - len(span.lstrip()), start + len(span.rstrip())
 
 
-def _block(node: _Node, lines: _Lines, start: int, end: int) -> Block:
+def _block(node: SyntaxTreeNode, lines: _Lines, start: int, end: int) -> Block:
     raw = lines.text[start:end]
-    match node.token.type:
+    match node.type:
         case "mark":
-            return _marked(node.token.meta["mark"], lines.text, start, end)
-        case "heading_open" if len(raw) <= _HEADING:
-            return Block("heading", start, end, title=_heading_title(raw), rank=int(node.token.tag[1]))
+            return _marked(node.meta["mark"], lines.text, start, end)
+        case "heading" if len(raw) <= _HEADING:
+            return Block("heading", start, end, title=_heading_title(raw), rank=int(node.tag[1]))
         case "table":
             return _table(node, lines, start, end)
-        case "paragraph_open":
+        case "paragraph":
             return _paragraph(lines.text, start, end)
+        case "heading":
+            return Block("text", start, end)
         case kind:
-            known = _KINDS.get(kind, "text")
-            children = tuple(_blocks(node, lines, start, end)) if node.children and known != "heading" else ()
-            return Block("text" if known == "heading" else known, start, end, children)
+            return Block(_KINDS.get(kind, "text"), start, end, tuple(_blocks(node, lines, start, end)))
 
 
 def _heading_title(raw: str) -> str:
@@ -221,12 +200,11 @@ def _list(items: Sequence[Block]) -> Block:
     return Block("list", items[0].start, items[-1].end, tuple(items))
 
 
-def _table(node: _Node, lines: _Lines, start: int, end: int) -> Block:
-    rows: list[tuple[int, int]] = node.token.meta["rows"]
-    begins = [start, *(lines.offset(first) for first, _ in rows[1:])]
-    spans = [trim(lines.text, begin, stop) for begin, stop in zip(begins, [*begins[1:], end], strict=True)]
+def _table(node: SyntaxTreeNode, lines: _Lines, start: int, end: int) -> Block:
+    rows: list[tuple[int, int]] = node.meta["rows"]
+    spans = _spans(lines.text, start, [lines.offset(first) for first, _ in rows], end)
     children = tuple(Block("row", *span) for span in spans) if len(rows) > 1 else ()
-    header = _BAR.split(lines.content[node.map[0]].strip()[:_HEADER].strip("|"))
+    header = _BAR.split(lines.content[node.map[0] if node.map else 0].strip()[:_HEADER].strip("|"))
     return Block("table", start, end, children, title=" | ".join(map(clean_title, header)))
 
 
@@ -235,7 +213,6 @@ def _paragraph(text: str, start: int, end: int) -> Block:
     begins = [match.start() for match in _BULLET.finditer(text, start, end)]
     if not begins:
         return Block("text", start, end)
-    spans = [trim(text, begin, stop) for begin, stop in zip(begins, [*begins[1:], end], strict=True)]
-    bullets = _list([Block("item", *span) for span in spans])
+    bullets = _list([Block("item", *span) for span in _spans(text, begins[0], begins, end)])
     _, lead_end = trim(text, start, begins[0])
     return Block("text", start, end, (Block("text", start, lead_end), bullets)) if lead_end > start else bullets

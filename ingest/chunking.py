@@ -1,4 +1,4 @@
-"""Document -> chunks: sections, tables, lists and code that stay whole where they can, as exact slices of the text."""
+"""Document -> chunks, exact slices of the text: sections, tables, lists and code stay whole where they can."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ from ingest.document import Chunk, Document
 from ingest.lines import clean_title, is_plain
 from ingest.plain import front_matter
 
-# Characters. The encoder reads some 1,000; what is longer than LIMIT is split into parts of about TARGET.
+# In characters. The encoder reads about 1,000; a text longer than LIMIT is split into parts of about TARGET.
 TARGET = 750
 LIMIT = 1_100
 MOST = 1_200
@@ -29,12 +29,11 @@ _SEAMS = {
 
 
 def chunks_with_context(document: Document) -> Iterator[tuple[Chunk, str]]:
-    """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue. Of a document of
-    answers these are the wordings of its questions.
+    """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue. For a document of
+    answers, the wordings of its questions.
 
-    Each comes with what the index should carry beside its text and headings where it begins in the middle of something. One
-    line each: the sentence that introduces the list or table, the header row of the table, the item or the row's first cell
-    that the text is under.
+    Each comes with its context, which is indexed beside it where it begins in the middle of something. One line each: the
+    sentence that introduces the list or table, the header row of the table, the item or the first cell of the row that it is in.
     """
     if holds_answers(document.text):
         yield from ((wording, "") for wording in wording_chunks(document))
@@ -52,7 +51,7 @@ def _chunk(document: Document, section: "_Section", piece: "_Piece") -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A span that stays together, and what the index should carry when a chunk begins with it; `leads`: it introduces the next."""
+    """A span that stays together, and the context of a chunk that begins with it; `leads`: it introduces the next piece."""
 
     start: int
     end: int
@@ -93,9 +92,9 @@ class _Heading:
 
 
 class _Outline:
-    """Takes the blocks of a document in order and keeps which headings are open; no section crosses the border of a `page`.
+    """Takes the blocks of a document in order and tracks which headings are open; no section crosses the end of a `page`.
 
-    A heading that nothing stands under is text itself, so that no words are lost.
+    A heading with nothing under it becomes text, so that no words are lost.
     """
 
     def __init__(self) -> None:
@@ -120,7 +119,7 @@ class _Outline:
                 self._append(block, self.page)
 
     def close(self, rank: int) -> None:
-        """End the headings of this rank and below."""
+        """Close the headings of this rank and below."""
         while self._open and self._open[-1].block.rank >= rank:
             heading = self._open.pop()
             if not heading.used and heading.block.title:
@@ -146,7 +145,7 @@ class _Outline:
 
 
 def _pack(text: str, section: _Section) -> Iterator[_Piece]:
-    """Pieces of a section put together to chunks."""
+    """The pieces of a section, joined into chunks."""
     pieces = list(_with_lead_ins(_pieces(text, section.blocks)))
     whole = pieces[-1].end - pieces[0].start <= LIMIT
     groups = [pieces[0]]
@@ -168,7 +167,7 @@ def _fit(group: _Piece, piece: _Piece) -> bool:
 
 
 def _with_lead_ins(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """Pieces, each sentence that introduces something being one with what it introduces."""
+    """The pieces, each sentence that introduces something joined with what it introduces."""
     lead: _Piece | None = None
     for piece in pieces:
         if lead and piece.end - lead.start <= LIMIT:
@@ -190,7 +189,7 @@ def _pieces(text: str, blocks: Iterable[Block], context: tuple[str, ...] = ()) -
 
 
 def _introduction(text: str, block: Block) -> tuple[str, ...]:
-    """The last sentence of a paragraph if it introduces what comes next: by a colon, or as "the following"."""
+    """The last sentence of a paragraph if it introduces what comes next, by a colon or the word "following"."""
     if block.kind != "text":
         return ()
     sentence = _SENTENCE.split(text[max(block.start, block.end - INTRODUCTION) : block.end])[-1]
@@ -237,7 +236,7 @@ def _within_item(text: str, item: Block, context: tuple[str, ...]) -> Iterator[_
 
 
 def _cut(text: str, block: Block, context: tuple[str, ...], below: tuple[str, ...]) -> Iterator[_Piece]:
-    """A long block cut at the best seams there are; what comes after the first cut is carried by `below`."""
+    """A long block, cut at the best seams there are; pieces after the first have the context `below`."""
     start = block.start
     while block.end - start > LIMIT:
         seam = _seam(text, start, block.kind)

@@ -1,8 +1,8 @@
-"""The workers of a Ray cluster, who read documents and encode texts in the place of this machine's processes.
+"""A Ray cluster whose workers read documents and encode texts, instead of this machine's processes.
 
-They are given tasks: a process of theirs keeps its reader and its model for the next one, a task whose process or machine is
-lost goes to another, and machines may come and go. What they make is written here alone and by its hash, so a task that
-ran twice changes nothing. They run the code of this package as it is here, so that chunks do not depend on what is installed there.
+A worker keeps its reader and its model for its next task. A task whose process or machine is lost goes to another worker, and
+machines may come and go. Results are written here alone and by content hash, so a task that runs twice changes nothing. Workers
+run this package's code as it is here, so that chunks do not depend on the version installed there.
 """
 
 import socket
@@ -22,13 +22,13 @@ from ingest.encoder import Encoder, load_encoder
 from ingest.items import Item
 from ingest.reading import Reader, Reading
 
-_SECONDS = 5  # in which an address has to answer; Ray itself would try for two minutes
+_SECONDS = 5  # for an address to answer; Ray itself would try for two minutes
 
 
 @contextmanager
 def joined(address: str | None) -> Iterator["Cluster | None"]:
-    """The cluster at that address: "HOST:PORT", or "" for $RAY_ADDRESS, the one of this machine, or else one that is started and
-    ended here. None is none. Raises CorpusError where Ray is not installed, the address does not answer or the cluster is lost.
+    """The cluster at "HOST:PORT"; for "", the one of $RAY_ADDRESS, of this machine, or else one started and ended here; no cluster
+    for None. Raises CorpusError where Ray is not installed, the address does not answer or the cluster is lost.
     """
     if address is None:
         yield None
@@ -69,7 +69,7 @@ def _check(address: str) -> None:
 
 
 class Cluster:
-    """Each call begins a task and returns what waits for its result, which may raise CorpusError."""
+    """`read` and `encode` begin a task and return a function that waits for its result, which may raise CorpusError."""
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
@@ -79,7 +79,7 @@ class Cluster:
         return partial(self._result, self._read.remote(replace(item, fetch=bytes), data))
 
     def encode(self, name: str, device: str | None, texts: Sequence[str]) -> Callable[[], NDArray[np.float32]]:
-        # A process with a GPU would end after each task, and load the model again.
+        # By default a process with a GPU ends after each task, and would load the model again.
         task = self._encode.options(num_gpus=1, max_calls=0) if _on_gpu(device) else self._encode
         return partial(self._result, task.remote(name, device, list(texts)))
 
@@ -95,7 +95,7 @@ class Cluster:
             result = self._ray.get(task)
         except (self._ray.exceptions.WorkerCrashedError, self._ray.exceptions.OutOfMemoryError) as error:
             raise CorpusError(
-                "it costs each Ray worker that tries it its life: see that they have memory left"
+                "each Ray worker that tries it dies: see that they have memory left"
             ) from error
         if isinstance(result, CorpusError):
             raise result
@@ -106,7 +106,7 @@ def _on_gpu(device: str | None) -> bool:
     return bool(device and device.startswith("cuda"))
 
 
-# What a worker does. An error for users is a result: one that is raised comes back as another type, with a traceback in its text.
+# What a worker does. An error for users is returned: a raised one comes back as another type, with a traceback in its text.
 
 
 def _read(item: Item, data: bytes) -> Reading | CorpusError:
@@ -118,7 +118,7 @@ def _read(item: Item, data: bytes) -> Reading | CorpusError:
 
 @cache
 def _reader() -> Reader:
-    import_module("ingest.loaders")  # or a missing library would look like a damaged document
+    import_module("ingest.loaders")  # else a missing library would look like a damaged document
     return Reader()
 
 

@@ -1,10 +1,10 @@
-"""The files that are made from the store and can be made from it again: one folder a generation, whole or not there.
+"""The search engines' files, which can always be built again from the store: one folder a generation, whole or absent.
 
 `derived-<generation>/` holds the words (tantivy), the vectors (FAISS) and a manifest with the mark of the generation
-and the length and check sum of every file. What is missing, older or damaged is built again, and nothing is encoded.
+and the length and checksum of every file. What is missing, older or damaged is built again, without encoding anything.
 
-They stand beside a store that is a file. A database holds those for the words itself, and finds vectors itself: whoever
-reads it copies the files of a generation into a cache folder of this machine.
+The folder stands beside a store that is a file. A database stores the files for words and searches vectors itself: a reader
+copies the files of a generation into a cache folder of its machine.
 """
 
 import json
@@ -16,10 +16,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ingest.document import Chunk
 from ingest.lexical import LexicalIndex, build_lexical
@@ -31,25 +27,24 @@ from ingest.vectors import VectorIndex, build_vectors
 
 _MANIFEST = "manifest.json"
 _PREFIX = "derived-"
-_BUILD = 2  # to be raised when the fields or the files change: what another build made counts as older
-_BROKEN = (OSError, ValueError, RuntimeError)  # as Python, tantivy and FAISS each say it of files
-
-
-class NearestVectors(Protocol):
-    """`search` gives the chunk numbers nearest to a unit vector, with their cosines, best first."""
-
-    def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]: ...
+_BUILD = 2  # to be raised when the fields or the files change: files of another build are built again
+_BROKEN = (OSError, ValueError, RuntimeError)  # what Python, tantivy and FAISS raise for broken files
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
+    """The engines of a generation; no `vectors` in an index that is searched by words alone."""
+
     lexical: LexicalIndex
-    vectors: NearestVectors | None
+    vectors: VectorIndex | PostgresStore | None
 
 
 def load_derived(place: Place, store: AnyStore, state: State) -> Derived:
-    """The engines of a generation, made or copied first if need be: elsewhere, if nothing can be written in their folder."""
-    folder = _cache(store) if isinstance(store, PostgresStore) else Path(str(place))
+    """The engines of a generation, built or copied first if need be; in a temporary folder where theirs cannot be written."""
+    if isinstance(store, PostgresStore):
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wattwise" / store.mark()
+    else:
+        folder = Path(str(place))
     found = place_of(folder, state)
     if is_whole(found, state):
         try:
@@ -67,7 +62,7 @@ def load_derived(place: Place, store: AnyStore, state: State) -> Derived:
 
 
 def complete_derived(place: Place, store: AnyStore, state: State) -> None:
-    """Have the files of a generation whole before it is committed."""
+    """Make the files of a generation whole before it is committed."""
     if isinstance(store, PostgresStore):
         with tempfile.TemporaryDirectory() as elsewhere:
             kept = place_of(Path(elsewhere), state)
@@ -84,18 +79,11 @@ def complete_derived(place: Place, store: AnyStore, state: State) -> None:
 
 def is_complete(place: Place, store: AnyStore, state: State) -> bool:
     """Whether the files of a generation are as they were made."""
-    if isinstance(place, Path):
-        return is_whole(place_of(place, state), state)
-    assert isinstance(store, PostgresStore)
-    with tempfile.TemporaryDirectory() as elsewhere:
-        store.fetch_files(state.generation, Path(elsewhere))
-        return is_whole(Path(elsewhere), state)
-
-
-def _cache(store: PostgresStore) -> Path:
-    """Of this machine's user, for this library."""
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return caches / "wattwise" / store.mark()
+    if isinstance(store, PostgresStore):
+        with tempfile.TemporaryDirectory() as elsewhere:
+            store.fetch_files(state.generation, Path(elsewhere))
+            return is_whole(Path(elsewhere), state)
+    return is_whole(place_of(Path(str(place)), state), state)
 
 
 def _provide(folder: Path, store: AnyStore, state: State) -> None:
@@ -125,7 +113,7 @@ def build_derived(folder: Path, store: AnyStore, state: State) -> None:
 
 
 def _fill(folder: Path, state: State, fill: Callable[[Path], None]) -> None:
-    """Fill a folder of its own and give it its name at the end, in the place of one that cannot be used."""
+    """Fill a temporary folder, then give it its name, replacing a folder that cannot be used."""
     temporary = folder / f"{_PREFIX}new-{secrets.token_hex(8)}"
     temporary.mkdir(mode=0o700)
     try:
@@ -140,7 +128,7 @@ def _fill(folder: Path, state: State, fill: Callable[[Path], None]) -> None:
 def remove_others(folder: Place, state: State | None) -> None:
     """Remove every derived folder but that of the given generation. A reader that has one open keeps what it opened."""
     if isinstance(folder, Database):
-        return  # each machine does it
+        return  # each machine cleans its own cache
     kept = place_of(folder, state) if state else None
     for place in folder.glob(f"{_PREFIX}*"):
         if place != kept:
@@ -158,12 +146,12 @@ def _load(place: Path, store: AnyStore, state: State) -> Derived:
 
 
 def searched_rows(store: AnyStore) -> Iterator[tuple[int, Chunk, str]]:
-    """What is searched by words: each chunk with its number and its context, by document."""
+    """The chunks that are searched by words, each with its number and its context, by document."""
     return ((chunk, entry.chunk, entry.context) for chunk, entry in store.contents() if entry.searched)
 
 
 def _rename(temporary: Path, place: Path, state: State) -> None:
-    """Two readers may build the same generation: the second one finds it there and leaves it."""
+    """Two readers may build the same generation: the second finds the folder whole and keeps it."""
     if place.exists() and not is_whole(place, state):
         shutil.rmtree(place, ignore_errors=True)
     try:
@@ -178,7 +166,7 @@ def _manifest(place: Path, state: State) -> dict[str, object]:
 
 
 def _check_sums(place: Path) -> dict[str, list[int]]:
-    """Length and CRC-32 by name: meant against accidents, and read at gigabytes a second. Lock files do not count."""
+    """Length and CRC-32 by name: against accidents, and fast (gigabytes a second). Lock files do not count."""
     files = sorted(
         file for file in place.rglob("*") if file.is_file() and file.name != _MANIFEST and file.suffix != ".lock"
     )

@@ -16,7 +16,7 @@ from ingest import minilm
 from ingest.document import CorpusError
 
 DEFAULT_ENCODER = minilm.PASSAGES
-NO_ENCODER = "none"
+NO_ENCODER = "none"  # makes an index that is searched by words alone: its vectors hold no numbers
 _BEDROCK = "bedrock:"
 _REMEMBERED = 2_048
 T = TypeVar("T")
@@ -38,21 +38,20 @@ class Encoder(Protocol):
 def load_encoder(name: str, device: str | None = None) -> Encoder:
     """The encoder of that name: "none", "bedrock:MODEL", or a sentence-transformers model by its name or folder.
 
-    `device` is one of torch's, such as "cuda". Without one, MiniLM runs on processors, and any other model where
-    sentence-transformers puts it. Raises CorpusError where a package, a model, the device or the right to use it is
-    missing. MiniLM imports torch only on another device than "cpu".
+    `device` is a name of torch's, such as "cuda". Without one, MiniLM runs on the processors, without torch, and any other model
+    where sentence-transformers puts it. Raises CorpusError where a package, a model, the device or the right to use it is missing.
     """
     if name in minilm.NAMES and device in (None, "cpu"):
         return minilm.load_minilm(name)
     if name == NO_ENCODER:
-        return NoEncoder()
+        return EmbeddingEncoder(name, lambda texts: [[]] * len(texts))
     if name.startswith(_BEDROCK):
         return _load_bedrock(name)
     return _load_sentence_transformer(name, device)
 
 
 def gpu() -> str | None:
-    """The device that encodes many texts soonest, if torch has it; torch is not imported where there is no driver."""
+    """The name of the GPU, if torch has one; torch is not imported where there is no driver."""
     if not Path("/dev/nvidiactl").exists():
         return None
     import torch
@@ -61,9 +60,9 @@ def gpu() -> str | None:
 
 
 class Remembered(Generic[T, K]):
-    """What a function that is loaded when the first text asks for it made of the latest texts, or other keys; safe to share between threads.
+    """What a function made of the latest texts, or other keys; safe to share between threads. The function is loaded when first needed.
 
-    What one thread is about to make, the others wait for: many questions at once, as when a model throttles them all, are much about the same texts.
+    What one thread is about to make, the others wait for: many questions at once, as when a model throttles them all, tend to share texts.
     """
 
     def __init__(self, load: Callable[[], Callable[[Sequence[K]], Iterable[T]]], most: int = _REMEMBERED) -> None:
@@ -84,7 +83,7 @@ class Remembered(Generic[T, K]):
             self._making.update(dict.fromkeys(missing, mine))
         if missing:
             known |= self._made_of(missing, mine)
-        # Only now, or two threads could wait for each other. What another has failed to make is its own affair.
+        # Only now, or two threads could wait for each other. What another thread failed to make is made here.
         failed = [text for text, making in others.items() if making.exception()]
         known |= {text: making.result()[text] for text, making in others.items() if text not in failed}
         if failed:
@@ -122,30 +121,8 @@ class Remembered(Generic[T, K]):
                 self._made.popitem(last=False)
 
 
-class RememberingEncoder:
-    """An encoder that is loaded when the first text asks for it, and the vectors of the latest texts; safe to share between threads."""
-
-    def __init__(self, load: Callable[[], Encoder], dimension: int) -> None:
-        self._vectors: Remembered[NDArray[np.float32], str] = Remembered(lambda: load().encode)
-        self._dimension = dimension
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, (len(texts), dimension)."""
-        return np.array(self._vectors(texts), dtype=np.float32).reshape(len(texts), self._dimension)
-
-
-class NoEncoder:
-    """Makes an index that is searched by words alone: every vector has no numbers in it."""
-
-    name = NO_ENCODER
-    dimension = 0
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.zeros((len(texts), 0), dtype=np.float32)
-
-
-class ForeignEncoder:
-    """A model of another library behind the protocol; `embed` returns one list of numbers a text, of any length."""
+class EmbeddingEncoder:
+    """An encoder of another library; `embed` returns one list of numbers a text, of any length."""
 
     def __init__(self, name: str, embed: Callable[[list[str]], Any]) -> None:
         self.name = name
@@ -188,7 +165,7 @@ def _load_bedrock(name: str) -> Encoder:
 
     with explained():
         model = BedrockEmbeddings(model_id=name.removeprefix(_BEDROCK))
-    return ForeignEncoder(name, embed)
+    return EmbeddingEncoder(name, embed)
 
 
 def _load_sentence_transformer(name: str, device: str | None) -> Encoder:
@@ -212,15 +189,14 @@ def _load_sentence_transformer(name: str, device: str | None) -> Encoder:
         _adapt(model[0].auto_model, name)
     if device and device.startswith("cuda"):
         model.half()
-    # Texts of like length go through the model together: it sorts them.
-    return ForeignEncoder(name, lambda texts: model.encode(texts, batch_size=256, show_progress_bar=False))
+    return EmbeddingEncoder(name, lambda texts: model.encode(texts, batch_size=256, show_progress_bar=False))
 
 
 def _adapt(model: Any, name: str) -> None:
     import torch
 
     weights = {part: torch.from_numpy(np.array(matrix)) for part, matrix in minilm.adapted_weights(name).items()}
-    missing, _ = model.load_state_dict(weights, strict=False)  # what else there is has no part in vectors
+    missing, _ = model.load_state_dict(weights, strict=False)  # what else it has does not affect vectors
     assert not missing, missing
 
 

@@ -1,4 +1,4 @@
-"""Markdown that lost its line breaks: headings and list items are told by their marks inside one enormous line."""
+"""Markdown that lost its line breaks: marks inside one enormous line tell its headings and list items."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _LONGEST_HEADING = 100
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the line; offsets count from the line's start, white space at the ends included."""
+    """A part of the line, with the white space around it; offsets count from the line's start."""
 
     kind: Literal["heading", "text", "item"]
     start: int
@@ -26,7 +26,7 @@ class Part:
 
 
 def split(line: str) -> list[Part]:
-    """Headings, items and the text between them, in order and without gaps other than white space."""
+    """Headings, items and the text between them, in order, without gaps."""
     parts: list[Part] = []
     found = list(_marks(line))
     if not found:
@@ -51,7 +51,7 @@ def _marks(line: str) -> Iterator[re.Match[str]]:
 
 
 def _opens_item(line: str, match: re.Match[str], previous: re.Match[str] | None) -> bool:
-    """Whether a dash or a number opens an item: the item is bold, a colon stands before it, or it goes on a list."""
+    """Whether a dash or a number opens an item: the item is bold, follows a colon, or continues a list."""
     if line.startswith("**", match.end()):
         return True
     if not line[match.end()].isupper():
@@ -73,7 +73,7 @@ def _headed(line: str, mark: re.Match[str], end: int, *, ends_at_mark: bool) -> 
 
 
 def _heading_end(line: str, start: int, end: int, *, ends_at_mark: bool) -> int:
-    """A heading runs to the next mark if that is near, or to a colon, or as far as its words are capitalised."""
+    """A heading runs to the next mark if that is near, else to a colon, else as far as its words are capitalised."""
     if not (ends_at_mark and end - start <= _LONGEST_HEADING):
         colon = _COLON.search(line, start, min(end, start + _LONGEST_HEADING))
         if colon is None:
@@ -88,7 +88,7 @@ def _capitalised_end(line: str, start: int, end: int) -> int:
         if word.start() - start > _LONGEST_HEADING:
             return word.start()
         if word[0][0].islower() and not SMALL_WORD.fullmatch(word[0]):
-            # The word before, capitalised too, begins the sentence that this word goes on.
+            # The capitalised word before this one begins a sentence.
             return last_capital if last_capital > start else word.start()
         if not word[0][0].islower():
             last_capital = word.start()

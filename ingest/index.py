@@ -1,35 +1,36 @@
-"""Index: search by words and by meaning over the store, always one generation at a time."""
+"""Index: search by words and by meaning over the store, always one generation at a time; and whether it is what was written."""
 
 import weakref
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
 from threading import Lock, RLock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.derived import Derived, load_derived
+from ingest.derived import Derived, is_complete, load_derived
 from ingest.document import Chunk, CorpusError, Document, Source
-from ingest.encoder import Encoder, Remembered, RememberingEncoder, load_encoder
+from ingest.encoder import Remembered, load_encoder
 from ingest.opening import AnyStore, explained, mending, open_store, signature
 from ingest.place import Place, place_at
 from ingest.store import Mismatch, State, Store, chunk_of
 
-# Hits fetched beyond the limit, so that those of equal score at the edge can be put in the order of their ids.
+# Hits fetched beyond the limit, so that equal scores at the edge can be ordered by id.
 _TIES = 32
 _CACHED_DOCUMENTS = 256
 # A chunk keeps its document in memory.
 _CACHED_CHUNKS = 1_024
+_Encoding = Remembered[NDArray[np.float32], str]
 
 
 class Index:
     """An index in a folder or a database, open for reading; safe to share between threads.
 
-    Each call sees one generation, the newest. What takes several calls that belong together asks a `snapshot`.
+    Each call sees one generation, the newest. For several calls that belong together, take a `snapshot`.
     """
 
-    def __init__(self, view: "_View", encoding: RememberingEncoder, *, follows: bool) -> None:
+    def __init__(self, view: "_View", encoding: _Encoding, *, follows: bool) -> None:
         self._view = view
         self._encoding = encoding
         self._follows = follows
@@ -88,14 +89,14 @@ class Index:
         view = self._current()
         if view.derived.vectors is None or not ids:
             return [0.0] * len(ids)
-        # Not a matrix product: how that adds up depends on where in the matrix a row stands.
+        # Not a matrix product, whose rounding depends on where in the matrix a row stands.
         cosines = np.einsum("ij,j->i", np.stack(view.vectors(ids)), view.fitting(vector))
         return [float(cosine) for cosine in cosines]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors of the index's own encoder, (len(texts), dimension); the latest texts are remembered."""
-        self._current()
-        return self._encoding.encode(texts)
+        dimension = self._current().state.dimension
+        return np.stack(vectors) if (vectors := self._encoding(texts)) else np.zeros((0, dimension), dtype=np.float32)
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """The chunks of these ids, in the order of the ids; chunks of one document share it."""
@@ -172,9 +173,9 @@ class _View:
         self.count = store.count_searched()
         self._signature = signature
         self._store = store
-        # One connection is for one thread at a time; a pool has one for each.
+        # SQLite's connection serves one thread at a time; a pool has one for each thread.
         self._lock = Lock() if isinstance(store, Store) else nullcontext()
-        # Nothing in here holds the view itself, which closes its store as soon as nobody has it.
+        # Nothing in here refers to the view itself, so that it closes its store as soon as nobody uses it.
         self.documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
         self.load_chunks = load = partial(_load_chunks, path, store, self.documents, self._lock)
         self.chunks = Remembered(lambda: load, _CACHED_CHUNKS)
@@ -239,24 +240,53 @@ def _present(path: Place, store: AnyStore, ids: Sequence[str], found: Container[
     return ids
 
 
-def _encoding(path: Place, state: State) -> RememberingEncoder:
-    def load() -> Encoder:
+def _encoding(path: Place, state: State) -> _Encoding:
+    def load() -> Callable[[Sequence[str]], NDArray[np.float32]]:
         encoder = load_encoder(state.encoder)
         if encoder.dimension != state.dimension:
             raise CorpusError(
                 f"{state.encoder} makes vectors of {encoder.dimension} numbers here, "
                 f"the index in {path} holds {state.dimension}. {mending(path)}"
             )
-        return encoder
+        return encoder.encode
 
-    return RememberingEncoder(load, state.dimension)
+    return Remembered(load)
 
 
 def _load_view(path: Place, previous: _View | None) -> _View:
-    """The newest generation; the engines of the previous view are kept where only the time of the sync is new."""
+    """The newest generation; the engines of the previous view are kept where only the time of the last sync changed."""
     found = signature(path)
     store, state = open_store(path)
     with explained(path):
         same = previous is not None and previous.state.mark == state.mark
         derived = previous.derived if previous and same else load_derived(path, store, state)
         return _View(path, found, store, state, derived)
+
+
+def check(index: Place | str) -> tuple[str, ...]:
+    """A sentence for each thing that is not what was written, with what mends it. Changes nothing.
+
+    Reads every page, row and file; opening an index and asking check only what they read.
+    """
+    folder = place_at(index)
+    try:
+        with explained(folder):
+            return tuple(_problems(folder))
+    except CorpusError as error:
+        return (str(error),)
+
+
+def _problems(folder: Place) -> Iterator[str]:
+    store, state = open_store(folder)
+    with closing(store):
+        remedy = mending(folder, store.origins())
+        flaw = store.flaw()
+        if flaw:
+            yield f"The store is damaged ({flaw}). {remedy}"
+        damage = store.damage()
+        for id in damage.documents.values():
+            yield f"The document {id} does not match its checksums. {remedy}"
+        if damage.vectors:
+            yield f"Vectors do not match their checksums ({len(damage.vectors)}). {remedy}"
+        if not is_complete(folder, store, state):
+            yield f"The files for searching of generation {state.generation} do not match their checksums. {remedy}"

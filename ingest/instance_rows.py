@@ -10,8 +10,8 @@ from typing import Any
 # One entry of `InstanceTypes` in the answer to DescribeInstanceTypes.
 Description = Mapping[str, Any]
 
-# What the row is about stands first and the names of other things last, so that no reader takes the figures of an
-# instance type for those of its GPU. Amounts carry their unit: 2048 alone would be a year as well.
+# The row's own properties come first and the names of other things last, so that no reader takes the figures of an
+# instance type for those of its GPU. Amounts carry their unit: 2048 alone could be a year.
 COLUMNS = (
     "Instance type", "Category", "Family", "Generation", "Source", "vCPUs", "Memory", "Memory per vCPU", "Network", "EFA", "Local storage",
     "Burstable", "Bare metal", "Sizes in family", "Accelerators", "Accelerator memory each", "Accelerator memory total", "Processor",
@@ -29,7 +29,7 @@ _CATEGORIES = (
     | {"hpc": "high performance computing"}
 )
 # AWS Graviton Technical Guide, "Building for Graviton"; Graviton5: "Now available: Amazon EC2 M9g and M9gd instances" (2026-06-10).
-# A family that neither names is left at "AWS Graviton".
+# Any other family is left at "AWS Graviton".
 _GRAVITON = {
     family: processor
     for processor, families in {
@@ -63,8 +63,8 @@ _GIGABIT = re.compile(r"(?P<times>\d+)x (?P<each>[\d.]+) Gigabit")
 def instance_rows(descriptions: Iterable[Description]) -> list[dict[str, str]]:
     """A row for each description, by `COLUMNS`, in the order of the table: by family, then by size.
 
-    Sizes of a family are counted over what is given. What EC2 does not say is left empty; the accelerator memory of
-    Trainium2 is AWS Neuron's.
+    Sizes of a family are counted among the given ones. What EC2 does not say is left empty; the accelerator memory of
+    Trainium2 is from AWS Neuron.
     """
     def place(about: Description) -> tuple[str, bool, int, int, str]:
         size = (int(about["VCpuInfo"]["DefaultVCpus"]), int(about["MemoryInfo"]["SizeInMiB"]))

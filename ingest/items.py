@@ -31,12 +31,12 @@ UNSUPPORTED = f"its format has no loader: convert it to one of {', '.join(FORMAT
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that can be loaded and is not read yet.
+    """A document that can be loaded and is not read yet.
 
     `id` becomes the document's id: the path below the given folder with the folder's own name in front, the name of a
     file that was given alone, "s3://bucket/key", or the address of a web page. `name` tells the format. `source` is the
     manifest's entry; without one it is made from the text. `fetch` raises CorpusError when the bytes cannot be had.
-    `address` is where a web page was found in the end.
+    `address` is where a web page was found, after redirects.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that was asked for and cannot be read; `reason` says why and what to do."""
+    """A document that was asked for and cannot be read; `reason` says why and what to do."""
 
     id: str
     reason: str

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FOLDER_NAME = "words"
 # Words of a title, of headings and of folders (a guide's name) count twice as much as those of the body, all as words of one
-# text (BM25F: Robertson, Zaragoza and Taylor 2004). Everything stands there twice: tantivy fixes k1 at 1.2, and 0.6 is better.
+# text (BM25F: Robertson, Zaragoza and Taylor 2004). Everything is there twice, as if k1, which tantivy fixes at 1.2, were 0.6, which is better.
 # Chosen among 1,300 questions made from AWS pages (benchmarks/learn_ranking.py): right page first for 0.65 of 500 on other
 # guides, within five for 0.83. The best of four fields a term, tuned on 48 questions, had 0.55 and 0.76 (0.71 and 0.85 of the 48).
 WEIGHTS: Final = {"title": 4, "headings": 4, "folders": 4, "body": 2}
@@ -51,10 +51,7 @@ class LexicalIndex:
         self._suggest = lru_cache(maxsize=4_096)(self._find_suggestion)
 
     def search(self, text: str, limit: int) -> list[tuple[int, float]]:
-        """The numbers of the chunks that share words with the text, with their BM25 scores, best first.
-
-        The text is nothing but words: no sign in it has a meaning of its own.
-        """
+        """The numbers of the chunks that share words with the text, with their BM25 scores, best first. The text has no syntax."""
         build, should = self._tantivy.Query, self._tantivy.Occur.Should
         stems = dict.fromkeys(self.question_stems(text))
         if not stems:
@@ -85,7 +82,7 @@ class LexicalIndex:
         if len(letters) < 4 or not letters.isalpha() or not {word, word.removesuffix("s")}.isdisjoint(known_words()):
             return None
         reach = 1 if len(letters) < 8 else 2
-        for first in dict.fromkeys(word[:2]):  # a first letter is seldom wrong, and then mostly changed with the second
+        for first in dict.fromkeys(word[:2]):  # a first letter is seldom wrong, and then mostly swapped with the second
             terms = self._searcher.terms_with_prefix(_SURFACE, first)
             known = {term: count for term, count in terms if _DIGIT.findall(term) == digits}
             near = process.extract(word, known.keys(), scorer=OSA.distance, score_cutoff=reach, limit=None)
@@ -160,7 +157,7 @@ def _spelt_out(text: str) -> str:
 
 
 def _full_sizes(text: str) -> str:
-    # Few texts have a size, and to look for a digit at every character costs a tenth of the writing.
+    # Few texts have a size, and looking for a digit at every character takes a tenth of the time of writing.
     return _SHORT_SIZE.sub(r"\1xlarge", text) if "xl" in text.lower() else text
 
 

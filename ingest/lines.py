@@ -1,17 +1,17 @@
-"""What one line of a text is when it is more than text: a heading without a mark, a label, residue of a web page."""
+"""Lines of a text that are more than text: headings without a mark, labels, residue of a web page."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# Ranks 1 to 6 are Markdown's own. A bold line outranks an italic one.
+# Ranks 1 to 6 are Markdown's own. A bold line ranks above an italic one.
 TITLE_RANK, PLAIN_RANK, CAPTION_RANK, BOLD_RANK, ITALIC_RANK = 1, 2, 3, 7, 8
 
 LONG_LINE = 300
 LONGEST_LABEL = 120
 
-# Whole lines that a web page leaves in its text, one pattern for each kind of residue.
+# Whole lines that a web page leaves in its text, one pattern for each kind.
 RESIDUE = (
     r"(?:edit|improve) this page(?: on \w+)?|(?:view|edit)(?: (?:this page|page|source))? on git(?:hub|lab)",
     r"share(?: this)?(?: (?:page|article|post|story|answer))?(?: (?:on|via) \w+)?|print(?: this page)?|copy link",
@@ -45,7 +45,7 @@ _MARKDOWN_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+\S|(?<=[^\s|])\r?\n {0,3}(?:
 _INLINE_HEADING = re.compile(r"\s#{2,6}\s+\S")
 
 _LIST_ITEM = re.compile(r"(?:[-*+•‣◦●▪·]|\d{1,3}[.)]|\(?[A-Za-z][.)])\s+\S")
-# "β" is what remains of "→" after a wrong guess at an encoding.
+# "β" is a "→" that was decoded with the wrong encoding.
 _ARROW = re.compile(r"\s(?:→|⇒|➔|➜|->|=>|-->|β)\s")
 _LABELLED = re.compile(r"(?P<label>[^:]{1,60}):\s+(?P<value>\S.*)")
 # "… in the following figure." announces a caption, "… in the following sections." does not.
@@ -60,7 +60,7 @@ SMALL_WORD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line that stands for itself: it ends the paragraph or list item before it."""
+    """A line of its own: it ends the paragraph or list item before it."""
 
     kind: Literal["heading", "residue", "anchor", "flattened"]
     rank: int = 0
@@ -68,12 +68,12 @@ class Mark:
 
 
 def is_plain(text: str) -> bool:
-    """Whether the text has no Markdown heading, so that its headings have to be told from the lines themselves."""
+    """Whether the text has no Markdown heading, so that its headings must be recognised by their words."""
     return not _MARKDOWN_HEADING.search(text)
 
 
 def marks(lines: Sequence[str], *, plain: bool, first: bool) -> dict[int, Mark]:
-    """The lines that are more than text, by number; `first` says that a title may stand at the head."""
+    """The lines that are more than text, by number; `first`: a title may stand at the head."""
     found = {number: mark for number, line in enumerate(lines) if (mark := _mark(line))}
     if plain:
         found = _plain_headings(lines, found, first=first) | found
@@ -186,5 +186,5 @@ def _is_title_case(line: str) -> bool:
 
 
 def _is_wrapped(line: str) -> bool:
-    """Whether a line may be the first part of a sentence that goes on in the next."""
+    """Whether a line may be the first part of a sentence that continues on the next."""
     return len(line) > 50 and line[-1] not in ".:?!" and not _LIST_ITEM.match(line) and not _ARROW.search(line)

@@ -3,11 +3,11 @@
 import hashlib
 import logging
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from ingest.cleaning import clean
 from ingest.document import CorpusError, Document, Source
 from ingest.items import DAMAGED, MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Extracted, Item
 from ingest.markup import load_html, load_rst
@@ -36,9 +36,9 @@ LOADERS: Mapping[str, Callable[[bytes], Extracted]] = {
 }
 _QUOTED_AS_THEY_STAND = {".md", ".mdx", ".txt"}
 _PAGED = {".pdf", ".pptx"}
-# Their headings name a sheet or a record, not the whole.
+# Their headings name a sheet or a record, not the document.
 _COLLECTIONS = {".csv", ".json", ".jsonl", ".xlsx"}
-# What a document says of itself is stored beside each of its passages; a text longer than this is more than one document.
+# What a document says of itself is stored beside each of its passages, so it is cut; a longer text is more than one document.
 _LONGEST_PROPERTY = 300
 _LONGEST_ADDRESS = 2_000
 _LONGEST_TEXT = 2 * MAX_BYTES
@@ -46,6 +46,13 @@ _BYLINE = re.compile(
     r"(?im)^[ \t>*_]*(?:author|written by|posted by)(?:[ \t*_]*+:[ \t*_]++|[ \t*_]++)(?P<who>[A-Z][\w .&'’-]{2,60}?)[*_. \t]*$"
 )
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?!\d)")
+# Zero-width joiners stay, which some scripts and emoji need. Lone surrogates go, which no UTF-8 file can hold.
+_DROPPED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\ud800-\udfff]")
+_LINE_BREAK = re.compile("\r\n?|[\x85\u2028\u2029]")
+_ODD_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+# Tried only where a run of spaces begins, so that a long run inside a line is passed once.
+_LINE_END = re.compile(r"(?<![^\S\n\f])[^\S\n\f]++(?=[\n\f]|\Z)")
+_BLANK_LINES = re.compile(r"\n{4,}")
 _WRITTEN_DATES = ("%B %d, %Y", "%d %B %Y", "%b %d, %Y", "%d %b %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
 
 
@@ -77,7 +84,7 @@ def _extracted(suffix: str, data: bytes, item: Item) -> Extracted:
     except (CorpusError, MemoryError):
         raise
     except Exception as error:
-        # Parsers of damaged files raise whatever they stumble on, and one bad file must not cost the others.
+        # Parsers raise anything on damaged files, and one bad file must not cost the others.
         logger.debug("a %s file could not be parsed", suffix, exc_info=True)
         raise CorpusError(DAMAGED) from error
 
@@ -89,43 +96,43 @@ def _cleaned(text: str, *, paged: bool) -> str:
     return clean(text.replace("\f", "\n")).strip() + "\n"
 
 
+def clean(text: str) -> str:
+    """The text without what is no text, at most two blank lines in a row; what is clean stays as it is."""
+    text = _DROPPED.sub("", _LINE_BREAK.sub("\n", text))
+    text = _ODD_SPACE.sub(" ", unicodedata.normalize("NFC", text))  # NFKC would turn "10²" into "102"
+    return _BLANK_LINES.sub("\n\n\n", _LINE_END.sub("", text))
+
+
 def _source(item: Item, extracted: Extracted, text: str) -> Source:
     """What the document says of itself."""
-    properties = {name.lower(): value for name, value in extracted.properties.items()}
-    title = properties.get("title") or extracted.title or _heading(item.name, text) or _name_in_words(item.name)
-    addresses = (properties.get(name, "") for name in ("url", "address", "source"))
+    said = {name.lower(): value for name, value in extracted.properties.items() if value}
+    whole = _suffix(item.name) not in _COLLECTIONS
+    title = said.get("title") or extracted.title or (first_heading(text) if whole else None)
+    byline = _BYLINE.search(text) if whole else None
+    addresses = filter(None, map(said.get, ("url", "address", "source")))
+    name = " ".join(re.split(r"[\s_-]+", PurePosixPath(item.name).stem)).strip() or item.name
     return Source(
         id=_source_id(item.id),
-        title=_plain(title) or _name_in_words(item.name),
-        publisher=_plain(_first(properties, "publisher", "author", "submitted_by")) or _byline(item.name, text),
+        title=_plain(title) or name,
+        publisher=_plain(_first(said, "publisher", "author", "submitted_by")) or (byline and byline["who"].strip()),
         url=item.address or next(filter(_is_address, addresses), None),
-        published=_iso_date(_first(properties, "published", "published_date", "date", "as_of")),
-        licence=_plain(_first(properties, "licence", "license")),
+        published=_iso_date(_first(said, "published", "published_date", "date", "as_of")),
+        licence=_plain(_first(said, "licence", "license")),
         original=None if item.address else item.name,
     )
 
 
+def _first(said: Mapping[str, str], *names: str) -> str | None:
+    return next((said[name] for name in names if name in said), None)
+
+
 def _plain(said: str | None) -> str | None:
-    """What can be stored and shown in a line; None for what says nothing then."""
+    """What can be stored and shown in one line, if anything."""
     return clean(said)[:_LONGEST_PROPERTY].strip() or None if said else None
 
 
 def _is_address(said: str) -> bool:
     return said.startswith(("http://", "https://")) and len(said) <= _LONGEST_ADDRESS and clean(said) == said
-
-
-def _heading(name: str, text: str) -> str | None:
-    return None if _suffix(name) in _COLLECTIONS else first_heading(text)
-
-
-def _byline(name: str, text: str) -> str | None:
-    """Who a line of its own names as the author: "Author: the Quizzy team"."""
-    match = None if _suffix(name) in _COLLECTIONS else _BYLINE.search(text)
-    return match["who"].strip() if match else None
-
-
-def _first(properties: Mapping[str, str], *names: str) -> str | None:
-    return next((properties[name] for name in names if properties.get(name)), None)
 
 
 def _source_id(document_id: str) -> str:
@@ -140,12 +147,8 @@ def _suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lower()
 
 
-def _name_in_words(name: str) -> str:
-    return " ".join(re.split(r"[\s_-]+", PurePosixPath(name).stem)).strip() or name
-
-
 def _iso_date(written: str | None) -> str | None:
-    """The ISO date in a value, or the part of it that is known; None for what is no date."""
+    """The ISO date in a value, or the part of it that is known."""
     if written is None:
         return None
     for form in _WRITTEN_DATES:

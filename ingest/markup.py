@@ -26,7 +26,7 @@ _TAG = re.compile(
     r"<!--(?:.*?-->|.*)|<(?P<raw>script|style)\b(?:.*?</(?P=raw)\s*>|.*)|<(?P<end>/?)(?P<name>[a-z][a-z0-9]*)\b[^<>]*+>",
     re.IGNORECASE | re.DOTALL,
 )
-# libxml2 stops in the middle of a page that is nested deeper than 256; a table is three or four deep by itself.
+# libxml2 stops in the middle of a page that is nested deeper than 256; a table alone adds three or four levels.
 _DEEPEST = 50
 _VOID = "area base br col embed frame hr img input link meta param source track wbr"
 _END_OPTIONAL = "colgroup dd dt li option p tbody td tfoot th thead tr"
@@ -41,13 +41,13 @@ _NAVIGATION = re.compile(
 )
 _ROLE = re.compile(r":(?!math:|sub:|sup:)(?:[\w-]{1,40}:){1,4}`([^`<]*[^`<\s])(?:\s*<[^`]*>)?`")
 _HEAD = 2_000
-_LONGEST_LINE = 10_000  # as docutils has it, which gives an empty text then
+_LONGEST_LINE = 10_000  # docutils' own limit; beyond it docutils gives an empty text
 _SETTINGS = {
-    # A document must not pull other files in, run anything, or be changed by a configuration file that lies about.
+    # A document must not include other files, run anything, or be changed by a stray configuration file.
     "file_insertion_enabled": False,
     "raw_enabled": False,
     "_disable_config": True,
-    # Markup errors lose one directive, never the document.
+    # A markup error costs one directive, never the document.
     "report_level": 5,
     "halt_level": 5,
     "embed_stylesheet": False,
@@ -56,7 +56,7 @@ _SETTINGS = {
 
 
 def load_html(data: bytes, content_type: str | None = None) -> Extracted:
-    """The main text of a page; the charset is the one that the server or the page states, else UTF-8."""
+    """The main text of a page, in the charset that the server or the page states, else UTF-8."""
     html = "".join(_flattened(_decode_html(data, content_type)))
     text, title, properties = _main_text(html)
     return Extracted(text or _whole_text(html), title, properties)
@@ -75,7 +75,7 @@ def _decode_html(data: bytes, content_type: str | None) -> str:
 
 
 def _flattened(html: str) -> Iterator[str]:
-    """The page without the tags that are nested deeper than any page needs; where one breaks the line, so do they."""
+    """The page without tags that are nested deeper than any page needs; those that break a line become line breaks."""
     open_tags: list[tuple[str, bool]] = []
     count = Counter[str]()
     done = 0
@@ -102,7 +102,7 @@ def _flattened(html: str) -> Iterator[str]:
 
 
 def _main_text(html: str) -> tuple[str, str | None, dict[str, str]]:
-    """What trafilatura takes for the page's content, with its title and metadata."""
+    """The content of the page as trafilatura finds it, with its title and metadata."""
     import trafilatura
 
     tree = trafilatura.load_html(html)
@@ -117,7 +117,7 @@ def _main_text(html: str) -> tuple[str, str | None, dict[str, str]]:
     text = _TABLE_AFTER_TEXT.sub(r"\1\n\n", _ROW.sub(r"\1", text or ""))
     headings = [words for heading in tree.iter("h1") if (words := _words(heading))]
     if text and headings and not any(f"# {heading}" in text for heading in headings):
-        # Many pages keep their heading in a banner, which trafilatura takes for decoration.
+        # Many pages have their heading in a banner, which trafilatura takes for decoration.
         text = f"# {headings[0]}\n\n{text}"
     return text, first_heading(text) or title, properties
 
@@ -135,7 +135,7 @@ def _page_properties(tree: Any) -> dict[str, str]:
 
 
 def _lift_captions(tree: Any) -> None:
-    """Make a paragraph before the table of each caption, which would be taken for the table's first row."""
+    """Turn each caption into a paragraph before its table, or it would be taken for the table's first row."""
     for caption in list(tree.iter("caption")):
         table, words = caption.getparent(), _words(caption)
         if words and table.getparent() is not None:
@@ -146,7 +146,7 @@ def _lift_captions(tree: Any) -> None:
 
 
 def _head_tables(tree: Any) -> None:
-    """Make a header of the first row of tables that have none: a row without its header says nothing."""
+    """Make the first row of tables without a header their header: a row without a header says nothing."""
     for table in tree.iter("table"):
         row = next(table.iter("tr"), None)
         if row is not None and next(table.iter("th"), None) is None:
@@ -159,7 +159,7 @@ def _words(element: Any) -> str | None:
 
 
 def _whole_text(html: str) -> str:
-    """All that a page says outside its menus: for pages that trafilatura finds nothing in."""
+    """The whole text of a page but its menus: for pages in which trafilatura finds nothing."""
     soup = _parsed(html)
     for furniture in soup.find_all(_PAGE_FURNITURE):
         furniture.decompose()
@@ -167,7 +167,7 @@ def _whole_text(html: str) -> str:
 
 
 def markdown_of_html(html: str) -> str:
-    """All of some HTML as Markdown, without links and pictures."""
+    """HTML as Markdown, without links and pictures."""
     from markdownify import MarkdownConverter
 
     soup = _parsed(html)
@@ -196,7 +196,7 @@ def _parsed(html: str) -> Any:
 
 
 def load_rst(data: bytes) -> Extracted:
-    """The text by way of docutils' HTML; unknown directives keep their words, known dangerous ones are left out."""
+    """The text by way of docutils' HTML; unknown directives keep their words, dangerous ones are left out."""
     from docutils.core import publish_parts
 
     text = decode(data)

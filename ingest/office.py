@@ -1,7 +1,7 @@
 """Word, PowerPoint and Excel files -> Markdown.
 
-They are read with the libraries that markitdown stands on (mammoth, python-pptx, openpyxl) and not through it: it
-loads pandas and a file-type model, and loses the slide numbers and the header rows of tables.
+The libraries beneath markitdown (mammoth, python-pptx, openpyxl) read them, not markitdown itself, which loads pandas
+and a file-type model, and loses slide numbers and the header rows of tables.
 """
 
 import io
@@ -91,7 +91,7 @@ def load_xlsx(data: bytes) -> Extracted:
     import openpyxl  # type: ignore[import-untyped]
 
     with warnings.catch_warnings():
-        # openpyxl warns of styles and validations that it leaves out; neither is text.
+        # openpyxl warns about styles and validations that it skips; neither is text.
         warnings.filterwarnings("ignore", module="openpyxl")
         workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         sections = [_sheet_section(sheet) for sheet in workbook.worksheets]
@@ -100,7 +100,7 @@ def load_xlsx(data: bytes) -> Extracted:
 
 
 def _sheet_section(sheet: Any) -> str:
-    # Else rows would be filled up to the size that the sheet states, which one cell in its last corner makes endless.
+    # Else rows would be filled up to the size that the sheet states, which a single cell in its last corner makes enormous.
     sheet.reset_dimensions()
     blocks: list[list[list[str]]] = [[]]
     count = 0
@@ -136,12 +136,12 @@ def _shown(cell: Any) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Without the digits that binary fractions add: 0.07 * 100 is 7, not 7.000000000000001."""
+    """Without the noise of binary fractions: 0.07 * 100 is 7, not 7.000000000000001."""
     return "" if value is None else f"{value:.12g}" if abs(value) < 1e12 else repr(value)
 
 
 def _check_package(data: bytes) -> None:
-    """CorpusError for what is no Office package, is encrypted, or would unpack to more than memory should hold."""
+    """CorpusError for a file that is no Office package, is encrypted, or would unpack to more than memory should hold."""
     if data.startswith(_OLE_HEADER):
         raise CorpusError("it is encrypted or in the old binary format: save it without a password in the new format")
     try:

@@ -1,4 +1,4 @@
-"""Opening the store, in a folder or a database: readers of one generation, one writer at a time; what is wrong, in words."""
+"""Opening the store, in a folder or a database, for readers of one generation or for one writer; what is wrong, in words."""
 
 import fcntl
 import os
@@ -30,7 +30,7 @@ def mending(folder: Place, sources: Sequence[str] = ()) -> str:
 
 
 def open_store(place: Place) -> tuple[AnyStore, State]:
-    """A reader's store, which keeps its generation. Raises CorpusError where there is no usable index."""
+    """A reader's store, which stays at its generation. Raises CorpusError where there is no usable index."""
     with explained(place):
         if isinstance(place, Database):
             return _usable(open_postgres(place, mending(place)), place)
@@ -58,7 +58,7 @@ def _usable(store: AnyStore, place: Place) -> tuple[AnyStore, State]:
 
 
 def signature(place: Place) -> object:
-    """What differs after every commit. In a folder: identity, length and time of the store and of its log."""
+    """A value that changes with every commit. In a folder: identity, length and time of the store and of its log."""
     if isinstance(place, Database):
         with explained(place):
             return newest(place)
@@ -70,12 +70,12 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
         status = file.stat()
     except OSError:
         return None
-    return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else None  # an empty log is none
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else None  # an empty log counts as no log
 
 
 @contextmanager
 def explained(folder: Place) -> Iterator[None]:
-    """What the database and the system say, as a CorpusError with its remedy."""
+    """Turns errors of the database and the system into a CorpusError with its remedy."""
     if isinstance(folder, Database):
         with explained_postgres(folder, lambda: mending(folder, _sources(folder))):
             yield
@@ -85,7 +85,7 @@ def explained(folder: Place) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if _is_unreachable(error):
             raise _unreachable(folder, error) from error
-        # Of a text that is not UTF-8 Python quotes some words.
+        # Python's message about a text that is not UTF-8 quotes some of its words.
         said = "a text in it is not UTF-8" if str(error).startswith("Could not decode") else " ".join(str(error).split())
         raise CorpusError(f"The index in {folder} is damaged ({said}). {mending(folder, _sources(folder))}") from error
     except OSError as error:
@@ -112,7 +112,7 @@ def _unreachable(folder: Path, error: Exception) -> CorpusError:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    """In a read transaction. Where the files of the log cannot be made beside the store, nobody writes either."""
+    """In a read transaction. Where the files of the log cannot be made beside the store, nobody can write, and it is immutable."""
     address = f"file:{quote(str(file.resolve()))}?mode=ro"
     try:
         return _begin(address)
@@ -135,8 +135,8 @@ def _begin(address: str) -> sqlite3.Connection:
 def writing(folder: Place) -> Iterator[AnyStore]:
     """The writer's store; what is not committed inside is undone. Raises CorpusError while another writer is at work.
 
-    A store that is damaged or of another format is left as it is until one that is made anew is complete. That one
-    takes its place then, and the damaged one gets another name.
+    A store that is damaged or of another format stays as it is until a new one is complete and takes its place; a damaged one
+    is kept under another name.
     """
     if isinstance(folder, Database):
         with writing_postgres(folder) as store:
@@ -170,14 +170,14 @@ def writing(folder: Place) -> Iterator[AnyStore]:
 
 
 def _narrow(folder: Path) -> None:
-    """Nobody but the owner reads an index: it holds the texts of all its documents.
+    """Make an index readable by its owner alone: it holds the texts of all its documents.
 
     A folder that everybody may write to, such as /tmp, stays as it is. So does what belongs to somebody else.
     """
     if not folder.stat().st_mode & stat.S_ISVTX:
         _chmod(folder, 0o700)
     for place in (folder / _LOCK, *folder.glob(f"{FILE_NAME}*"), *folder.glob("derived-*")):
-        with suppress(FileNotFoundError):  # a reader may be building
+        with suppress(FileNotFoundError):  # a reader may be building it
             restrict(place)
 
 
@@ -195,7 +195,7 @@ def _chmod(place: Path, mode: int) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """The system lets go of the lock when the process ends, however it ends."""
+    """The system releases the lock when the process ends, however it ends."""
     with open(folder / _LOCK, "w", opener=private) as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -231,7 +231,7 @@ def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
 
 
 def _mended(file: Path) -> bool:
-    """Whether it was only the indexes of SQLite, which are made again from the rows."""
+    """Whether only SQLite's indexes were wrong, which are made again from the rows."""
     with closing(_begin_writing(file)) as connection:
         connection.execute("REINDEX")
         if Store(connection).flaw():
@@ -241,15 +241,15 @@ def _mended(file: Path) -> bool:
 
 
 def _begin_writing(file: Path) -> sqlite3.Connection:
-    # SQLite gives its log the rights of the file. One that is there must not be opened: closing it again would drop the
-    # locks that SQLite has on it in this process.
+    # SQLite gives its log the rights of the file, so the file is made private first. An existing file must not be opened: closing
+    # it would drop the locks that SQLite holds on it in this process.
     with suppress(FileExistsError):
         os.close(private(str(file), os.O_CREAT | os.O_EXCL))
     connection = sqlite3.connect(file, isolation_level=None, timeout=30)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA cache_size = -65536")  # KiB: digests and ids come in no order
+    connection.execute("PRAGMA cache_size = -65536")  # in KiB; digests and ids come in random order
     connection.execute("BEGIN IMMEDIATE")
     if connection.execute("PRAGMA user_version").fetchone() == (0,):
         for statement in SCHEMA.split(";"):
@@ -259,12 +259,12 @@ def _begin_writing(file: Path) -> sqlite3.Connection:
 
 
 def _set_aside(file: Path, other: Path) -> None:
-    """Give a store another name, with its log. The store keeps its own name too until another file takes that."""
+    """Give a store another name, with its log. It keeps its own name too until another file takes it."""
     with suppress(FileNotFoundError):
         file.with_name(f"{file.name}-wal").rename(f"{other}-wal")
     try:
         other.hardlink_to(file)
-    except OSError:  # not every file system has links
+    except OSError:  # a file system without links
         file.rename(other)
 
 

@@ -1,4 +1,4 @@
-"""PDF -> text by pages: headings are told by their size, paragraphs by their distance, tables by wide gaps below one another."""
+"""PDF -> text by pages: size tells a heading, distance a paragraph, wide gaps below one another a table."""
 
 import re
 from collections import Counter
@@ -47,9 +47,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page: its words, font size, and the height of its baseline above the page's foot, in points.
+    """A line of a page: its words, font size, and the height of its baseline above the foot of the page, in points.
 
-    `in_margin` says that it stands where running headers and footers do. A table is one line, of several lines of Markdown.
+    `in_margin`: it stands where running headers and footers do. A table becomes one such line, of several lines of Markdown.
     """
 
     text: str
@@ -88,67 +88,57 @@ def _reason(error: Any) -> str:
 def _page_lines(page: Any) -> list[Line]:
     textpage = page.get_textpage()
     try:
-        lines = [_line(textpage, *raw, page.get_height()) for raw in _raw_lines(textpage)]
+        lines = [_line(textpage, *span, page.get_height()) for span in _visible_spans(textpage)]
         return [line for line in lines if line.text and not _CONTENTS_ENTRY.search(line.text)]
     finally:
         textpage.close()
         page.close()
 
 
-def _raw_lines(textpage: Any) -> Iterator[tuple[str, int, int]]:
-    """Each line with the indexes of its first and last visible character."""
+def _visible_spans(textpage: Any) -> Iterator[tuple[list[int], int]]:
+    """The character codes of each line, from the first visible one to the last, and the index of the first."""
     from pypdfium2.raw import FPDFText_GetUnicode
 
     codes = [FPDFText_GetUnicode(textpage, index) for index in range(textpage.count_chars())]
-    for is_break, group in groupby(enumerate(codes), key=lambda pair: pair[1] in (10, 13)):
-        indexed = list(group)
-        visible = [index for index, code in indexed if code > 32]
+    for is_break, group in groupby(range(len(codes)), key=lambda index: codes[index] in (10, 13)):
+        visible = [index for index in group if codes[index] > 32]
         if not is_break and visible:
-            yield _characters([code for _, code in indexed]), visible[0], visible[-1]
+            yield codes[visible[0] : visible[-1] + 1], visible[0]
 
 
-def _characters(codes: Sequence[int]) -> str:
+def _words(codes: Sequence[int]) -> str:
     """PDFium gives a character beyond the first plane as two codes, or as one, by its version."""
-    return "".join(map(chr, codes)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    text = "".join(map(chr, codes)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    return " ".join(text.split())
 
 
-def _line(textpage: Any, text: str, first: int, last: int, page_height: float) -> Line:
+def _line(textpage: Any, codes: list[int], first: int, page_height: float) -> Line:
     from pypdfium2.raw import FPDFText_GetCharOrigin
 
     across, height = c_double(), c_double()
     FPDFText_GetCharOrigin(textpage, first, across, height)
     # A bullet or a footnote's mark may be smaller than the words beside it.
-    size = max(_font_size(textpage, first), _font_size(textpage, last))
-    words = _BULLET.sub("- ", " ".join(text.replace("\f", " ").split()))
+    size = max(_font_size(textpage, first), _font_size(textpage, first + len(codes) - 1))
+    text = _HASH.sub(r"\\\g<0>", _BULLET.sub("- ", _words(codes)))
     in_margin = not _MARGIN * page_height < height.value < (1 - _MARGIN) * page_height
-    cells = tuple(_cells(textpage, first, last, size))
-    return Line(_HASH.sub(r"\\\g<0>", words), round(size, 1), height.value, in_margin, cells)
+    return Line(text, round(size, 1), height.value, in_margin, tuple(_cells(textpage, codes, first, size)))
 
 
-def _cells(textpage: Any, first: int, last: int, size: float) -> Iterator[Cell]:
+def _cells(textpage: Any, codes: list[int], first: int, size: float) -> Iterator[Cell]:
     """The line's words, divided where the space between two is wide."""
-    from pypdfium2.raw import FPDFText_GetUnicode
 
-    codes = [FPDFText_GetUnicode(textpage, index) for index in range(first, last + 1)]
-    start = first
-    for is_space, group in groupby(range(first, last + 1), key=lambda index: codes[index - first] <= 32):
-        indexes = list(group)
-        if is_space and _left(textpage, indexes[-1] + 1) - _right(textpage, indexes[0] - 1) > _GAP * size:
-            yield _cell(textpage, codes[start - first : indexes[0] - first], start, indexes[0] - 1)
-            start = indexes[-1] + 1
-    yield _cell(textpage, codes[start - first :], start, last)
+    def edges(place: int) -> tuple[float, float]:
+        left, _, right, _ = textpage.get_charbox(first + place)
+        return left, right
 
-
-def _cell(textpage: Any, codes: Sequence[int], first: int, last: int) -> Cell:
-    return Cell(" ".join(_characters(codes).split()), _left(textpage, first), _right(textpage, last))
-
-
-def _left(textpage: Any, index: int) -> float:
-    return float(textpage.get_charbox(index)[0])
-
-
-def _right(textpage: Any, index: int) -> float:
-    return float(textpage.get_charbox(index)[2])
+    start = 0
+    for is_space, group in groupby(range(len(codes)), key=lambda place: codes[place] <= 32):
+        spaces = list(group)
+        before, after = spaces[0] - 1, spaces[-1] + 1
+        if is_space and edges(after)[0] - edges(before)[1] > _GAP * size:
+            yield Cell(_words(codes[start : before + 1]), edges(start)[0], edges(before)[1])
+            start = after
+    yield Cell(_words(codes[start:]), edges(start)[0], edges(len(codes) - 1)[1])
 
 
 def _font_size(textpage: Any, index: int) -> float:
@@ -160,8 +150,8 @@ def _font_size(textpage: Any, index: int) -> float:
 
 
 def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
-    """Drop page numbers and running headers and footers: lines in the margin, at a height where most pages have one,
-    whose words come back but for their numbers; those of a chapter come back on its pages only."""
+    """Drop page numbers and running headers and footers: lines in the margin at a height where most pages have one, whose
+    words, numbers aside, occur on another page (a chapter's, on the pages of the chapter)."""
     if len(pages) < _FEWEST_PAGES:
         return pages
     margins = [{line for line in page if line.in_margin} for page in pages]
@@ -176,7 +166,7 @@ def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _step(line: Line) -> int:
-    """Height in steps of four points: a footer does not stand to the hair alike on every page."""
+    """Height in steps of four points: a footer is not at exactly the same height on every page."""
     return round(line.height / 4)
 
 
@@ -205,24 +195,17 @@ def tables(rows: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
 
 
 def _table_end(rows: Sequence[Line], start: int) -> int:
-    """Where the run of lines ends that have several cells, or go on with the cells of the line above."""
-    if len(rows[start].cells) < _FEWEST_COLUMNS:
+    """Where the run of lines ends that have several cells, or continue the cells of the line above."""
+    first = rows[start]
+    if len(first.cells) < _FEWEST_COLUMNS:
         return start
-    end = start + 1
-    while end < len(rows) and _belongs(rows[start], rows[end - 1], rows[end]):
-        end += 1
-    return end
-
-
-def _belongs(first: Line, above: Line, row: Line) -> bool:
-    if not 0 < above.height - row.height <= _PITCH * row.size:
-        return False
-    return len(row.cells) > 1 or _continues_row(first, row)
-
-
-def _continues_row(first: Line, row: Line) -> bool:
-    """Whether a line has nothing in the first column: it goes on with the row above it."""
-    return row.cells[0].left >= first.cells[1].left - row.size
+    for end in range(start + 1, len(rows)):
+        row, pitch = rows[end], rows[end - 1].height - rows[end].height
+        # With nothing in the first column, a line continues the row above it.
+        in_columns = len(row.cells) > 1 or row.cells[0].left >= first.cells[1].left - row.size
+        if not 0 < pitch <= _PITCH * row.size or not in_columns:
+            return end
+    return len(rows)
 
 
 def _table(rows: Sequence[Line]) -> str:
@@ -250,15 +233,12 @@ def _extent(cells: Sequence[Cell]) -> tuple[float, float]:
 
 
 def _placed(row: Line, columns: Sequence[tuple[float, float]]) -> list[str]:
-    """The words of a line in each column: a cell belongs where its middle is nearest."""
-    places = sorted((_nearest(cell, columns), number) for number, cell in enumerate(row.cells))
-    by_column = {place: [n for _, n in group] for place, group in groupby(places, key=lambda pair: pair[0])}
-    return [" ".join(row.cells[n].text for n in by_column.get(place, ())) for place in range(len(columns))]
-
-
-def _nearest(cell: Cell, columns: Sequence[tuple[float, float]]) -> int:
-    overlaps = [min(cell.right, right) - max(cell.left, left) for left, right in columns]
-    return max(range(len(columns)), key=lambda place: overlaps[place])
+    """The words of a line in each column: a cell belongs to the one that it overlaps most."""
+    words: list[list[str]] = [[] for _ in columns]
+    for cell in row.cells:
+        overlaps = [min(cell.right, right) - max(cell.left, left) for left, right in columns]
+        words[overlaps.index(max(overlaps))].append(cell.text)
+    return [" ".join(said) for said in words]
 
 
 def _render(pages: list[list[Line]]) -> Iterator[str]:

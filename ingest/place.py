@@ -11,7 +11,7 @@ _PASSWORD_OPTION = re.compile(r"(?i)([?&][a-z]*password=)[^&]*")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Database:
-    """A PostgreSQL database by its `address` (the URI that libpq reads), which may hold a password: its text never does."""
+    """A PostgreSQL database by its `address` (libpq's URI), which may hold a password; `str` and `repr` never show it."""
 
     address: str
 
@@ -23,7 +23,7 @@ class Database:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its only @ ends the user's part. Otherwise a piece of the password may be taken for the host, and shown."""
+        """Whether its only @ ends the user's part. Otherwise part of the password may be taken for the host, and shown."""
         authority = re.split(r"[/?#]", self.address.partition("://")[2], maxsplit=1)[0]
         return self.address.count("@") == authority.count("@") <= 1
 
@@ -39,5 +39,5 @@ def place_at(address: str | Place) -> Place:
 
 
 def address_of(place: Place) -> str:
-    """What names a place from everywhere on this machine. It may hold a password: it is never to be shown."""
+    """A name of a place that holds anywhere on this machine. It may hold a password: never show it."""
     return str(place.resolve()) if isinstance(place, Path) else place.address

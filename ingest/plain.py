@@ -10,15 +10,15 @@ from ingest import flattened
 from ingest.document import CorpusError
 from ingest.items import Extracted
 
-# A title stands near the head of a text, mostly in its first lines; parsing 50 MiB to find it would cost minutes.
+# A title stands near the head of a text, mostly in its first lines; parsing 50 MiB to find it would take minutes.
 _FIRST_LOOK = 1_000
 _HEAD = 20_000
 _MARKDOWN = MarkdownIt("commonmark")
 _WORDS = {"text", "code_inline", "softbreak", "hardbreak"}
 _LONGEST_TITLE = 150
-# What is longer than a few pages is no front matter, and would take YAML minutes.
+# Anything longer than a few pages is not front matter, and would take YAML minutes.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,20000}?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-# What stands above the title of a press release.
+# Lines above the title of a press release.
 _RELEASE = re.compile(r"\A(?:(?:for immediate release|(?:press|news|media) release)[:.]?\s*\n\s*)+", re.IGNORECASE)
 _KEY_LINE = re.compile(r"[A-Za-z_][\w .-]*:(?:[ \t]|$)", re.MULTILINE)
 
@@ -43,7 +43,7 @@ def load_markdown(data: bytes) -> Extracted:
 
 
 def load_plain_text(data: bytes) -> Extracted:
-    """Plain text often is Markdown by another name; if not, a line that stands alone at its head is its title."""
+    """Plain text is often Markdown by another name; if not, a line that stands alone at its head is its title."""
     text = decode(data)
     properties, start = front_matter(text)
     body = text[start : start + _HEAD]
@@ -91,7 +91,7 @@ def first_heading(text: str) -> str | None:
         rules_core.block(state)
         for opening, heading in pairwise(state.tokens):
             if opening.type == "heading_open":
-                state.tokens = [heading]  # the marks within the others cost as much as all their lines
+                state.tokens = [heading]  # parsing inside the others would take as long as finding all lines
                 rules_core.inline(state)
                 rules_core.text_join(state)
                 words = "".join(child.content or " " for child in heading.children or () if child.type in _WORDS)
@@ -102,7 +102,7 @@ def first_heading(text: str) -> str | None:
 
 
 def _title_of_flattened(words: str) -> str:
-    """The heading alone, where what follows it lost its line breaks and stands behind it."""
+    """The heading alone, where the text after it lost its line breaks and stands on the same line."""
     first = flattened.split(f"# {words}")[0]
     return first.title if first.kind == "heading" else ""
 

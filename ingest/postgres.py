@@ -1,14 +1,14 @@
 """PostgreSQL with pgvector: a store that many machines share, behind the same methods as the one in a file.
 
 Rows are never changed. Each says in which generation it was born and in which it died, and a reader asks for the rows of
-its own generation. So a reader sees one generation whole, over many short statements and connections and over a restart
-of the server, and holds no transaction that would keep the server from cleaning up. What died is deleted by a later sync,
-once no reader can need it any more. A sync is one transaction, and its advisory lock ends with it, however it ends.
+its own generation. So a reader sees one generation whole, across many short statements, connections and restarts of the
+server, and holds no transaction that would keep the server from cleaning up. A later sync deletes what died once no reader
+can need it any more. A sync is one transaction, and its advisory lock ends with it, however it ends.
 
-The rows have the checksums that they have in a file (see `ingest.store`). Words are not searched here: `ts_rank` is no
-BM25, and BM25 over rows would read every chunk that has a common word. The writer keeps tantivy's files in the table
-`files`, and each machine copies those of a generation (see `ingest.derived`). Vectors are searched here, exactly while
-that is quick and by an HNSW index of half precision where there are many.
+The rows have the same checksums as in a file (see `ingest.store`). Words are not searched here: `ts_rank` is not BM25, and
+BM25 over rows would read every chunk that has a common word. The writer stores tantivy's files in the table `files`, and each
+machine copies those of a generation (see `ingest.derived`). Vectors are searched here: exactly while that is quick, by an
+HNSW index of half precision where there are many.
 """
 
 import atexit
@@ -29,6 +29,7 @@ from ingest.place import Database
 from ingest.store import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
+    NEXT_NUMBERS,
     SOURCE_FIELDS,
     STATE_FIELDS,
     Damage,
@@ -36,6 +37,7 @@ from ingest.store import (
     Known,
     Mismatch,
     Part,
+    Row,
     State,
     StoredRows,
     prefixed,
@@ -48,12 +50,12 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg_pool import ConnectionPool
 
-# From here on HNSW; below it PostgreSQL compares all vectors of 384 numbers in some 20 ms.
+# Fewer vectors than this, of 384 numbers, are all compared, in some 20 ms.
 INDEXED_FROM = 20_000
 _MOST_INDEXED_DIMENSIONS = 4_000  # of pgvector's half precision
 _CANDIDATES = 200  # hnsw.ef_search
 _PGVECTOR = (0, 8)  # iterative scans
-# A reader goes on to the next generation with its next question, and no question takes as long as this.
+# A reader moves to the newest generation with its next question, and no question takes this long.
 _KEPT_MINUTES = 15
 _FOREVER = 2**63 - 1
 _PENDING = 2_000  # chunks written at once
@@ -63,7 +65,7 @@ _PATIENCE = 10  # seconds, for a connection
 _WRITER, _MIGRATION, _RECORDS = (0x77617474_77697365 + n for n in range(3))  # advisory locks
 _NO_ADDRESS = "The address of the index is none that PostgreSQL can read: write postgresql://USER@HOST:PORT/DATABASE."
 _LIFE = f"born bigint NOT NULL, died bigint NOT NULL DEFAULT {_FOREVER}"
-# One script a version, for ever as it was released: what changes becomes another one.
+# One script a version. A released script never changes: a change is a new script.
 MIGRATIONS = (
     f"""
     CREATE TABLE wattwise.generations (
@@ -117,9 +119,13 @@ MIGRATIONS = (
         channel text, ts text, thread text, at double precision, PRIMARY KEY (channel, ts));
     """,
 )
-_INDEXES = set(re.findall(r"CREATE (?:UNIQUE )?INDEX (\w+)", "".join(MIGRATIONS)))
+# Index name -> the statement that makes it where it is missing.
+_INDEXES = {
+    made[1]: made[0].replace("INDEX ", "INDEX IF NOT EXISTS ", 1)
+    for made in re.finditer(r"CREATE (?:UNIQUE )?INDEX (\w+) .*?;", "".join(MIGRATIONS))
+}
 _HELD = "SELECT 1 FROM wattwise.generations WHERE generation = %(at)s"
-# What a generation holds, as in the file: to be told from a store that lost rows.
+# What a generation holds, as in a file: a store that lost rows has another.
 _CONTENT = """
 SELECT (SELECT count(DISTINCT source) FROM wattwise.documents WHERE {alive}),
     (SELECT count(*) FROM wattwise.vectors WHERE {alive}), (SELECT count(*) FROM wattwise.chunks WHERE {alive}),
@@ -129,12 +135,12 @@ SELECT (SELECT count(DISTINCT source) FROM wattwise.documents WHERE {alive}),
 
 
 class PostgresStore(StoredRows):
-    """The rows of one generation. A writer's is the next one, which nobody sees until it is committed.
+    """The rows of one generation. A writer's is the next one, which nobody sees before it is committed.
 
     Safe to share between threads for reading.
     """
 
-    _AT_ONCE = 200  # the way to a server and back is long
+    _AT_ONCE = 200  # a round trip to the server is slow
     set_aside = ""
 
     def __init__(
@@ -145,10 +151,9 @@ class PostgresStore(StoredRows):
     ) -> None:
         self._connected = connected
         self._generation = generation
-        self._documents: dict[str, tuple[Any, ...]] = {}
-        self._chunks: dict[str, list[tuple[Any, ...]]] = {}
-        self._sources: dict[bytes, tuple[Any, ...]] = {}
-        self._next: list[int] = []
+        # Rows that wait to be written, by document id: of its source, of itself, of its chunks.
+        self._waiting: dict[str, tuple[Row, Row, list[Row]]] = {}
+        self._next: Sequence[int] = ()  # the numbers of the next document and chunk
         self._kept_until = float("inf")
         self.close = close
 
@@ -169,12 +174,12 @@ class PostgresStore(StoredRows):
             _executed(connection, statement, self._generation, values)
 
     def mark(self) -> str:
-        """The library's own name, drawn at random when its tables were made."""
+        """The library's own name, drawn at random with its tables."""
         ((mark,),) = self._rows("SELECT mark FROM wattwise.library")
         return str(mark)
 
     def keep(self) -> None:
-        """Note that the generation is the newest now, so that it is not deleted for as long as an older one is kept."""
+        """Note that the generation is the newest now: from now on it is kept for as long as an older one is."""
         self._kept_until = time.monotonic() + (_KEPT_MINUTES - 1) * 60
 
     def next_generation(self) -> int:
@@ -218,7 +223,7 @@ class PostgresStore(StoredRows):
     def flaw(self) -> str:
         """The index that is missing, if one is; PostgreSQL looks after its pages itself (`initdb --data-checksums`)."""
         rows = self._rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'wattwise'")
-        missing = sorted(_INDEXES - {name for (name,) in rows})
+        missing = sorted(_INDEXES.keys() - {name for (name,) in rows})
         return f"it has no {missing[0]}" if missing else ""
 
     def _readable_id(self, number: int) -> str:
@@ -248,44 +253,36 @@ class PostgresStore(StoredRows):
     def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
         """Put a document in, in the place of the one of the same id if there is one."""
         if not self._next:
-            self._next = list(
-                self._rows(
-                    "SELECT (SELECT coalesce(max(number), 0) FROM wattwise.documents),"
-                    " (SELECT coalesce(max(number), 0) FROM wattwise.chunks)"
-                )[0]
-            )
-        if document.id in self._documents:
+            (self._next,) = self._rows(NEXT_NUMBERS)
+        if document.id in self._waiting:
             self._flush()
-        self._next[0] += 1
-        source, about, chunks = rows_of(document, entries, known, self._next[0], self._next[1] + 1)
-        self._next[1] += len(chunks)
-        self._sources[source[0]] = source
-        self._documents[document.id] = (self._generation, *about)
-        self._chunks[document.id] = [(self._generation, *row) for row in chunks]
-        if sum(map(len, self._chunks.values())) >= _PENDING:
+        number, first = self._next
+        rows = rows_of(document, entries, known, number, first)
+        self._waiting[document.id] = rows
+        self._next = (number + 1, first + len(rows[2]))
+        if sum(len(chunks) for _, _, chunks in self._waiting.values()) >= _PENDING:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what waits, by COPY. Documents come one by one, and the way to a server and back is long."""
-        if not self._documents:
+        """Write what waits, by COPY: documents come one by one, and a round trip to the server is slow."""
+        if not self._waiting:
             return
-        documents, chunks, sources = self._documents, self._chunks, self._sources
-        self._documents, self._chunks, self._sources = {}, {}, {}
-        self.remove(documents)
+        waiting, self._waiting = self._waiting, {}
+        self.remove(waiting)
         with self._connected() as connection, connection.cursor() as cursor:
             # A source that was damaged is as it should be again.
             cursor.executemany(
                 f"INSERT INTO wattwise.sources (key, {SOURCE_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
                 f" ON CONFLICT (key) DO UPDATE SET ({SOURCE_FIELDS}) = ROW({prefixed('excluded', SOURCE_FIELDS)})",
-                list(sources.values()),
+                [source for source, _, _ in waiting.values()],
             )
             for table, columns, rows in (
-                ("documents", DOCUMENT_FIELDS, documents.values()),
-                ("chunks", CHUNK_FIELDS, (row for of_one in chunks.values() for row in of_one)),
+                ("documents", DOCUMENT_FIELDS, (about for _, about, _ in waiting.values())),
+                ("chunks", CHUNK_FIELDS, (row for _, _, chunks in waiting.values() for row in chunks)),
             ):
                 with cursor.copy(f"COPY wattwise.{table} (born, crc, {columns}) FROM STDIN") as copy:
                     for row in rows:
-                        copy.write_row(row)
+                        copy.write_row((self._generation, *row))
 
     def remove(self, ids: Iterable[str]) -> None:
         self._end("documents", "id = ANY(%(ids)s)", ids=(given := list(ids)))
@@ -297,7 +294,7 @@ class PostgresStore(StoredRows):
             )
 
     def _end(self, table: str, which: str, **values: Any) -> None:
-        """What an earlier generation has dies with this one; what only this one had goes at once."""
+        """Rows of earlier generations die with this one; rows that only this one had are deleted."""
         self._run(f"DELETE FROM wattwise.{table} WHERE born = %(at)s AND {{alive}} AND {which}", **values)
         self._run(f"UPDATE wattwise.{table} SET died = %(at)s WHERE {{alive}} AND {which}", **values)
 
@@ -333,7 +330,7 @@ class PostgresStore(StoredRows):
             )
 
     def commit(self) -> None:
-        """End the transaction: from now on readers see this generation. Before that, what died long ago is deleted."""
+        """Delete what died long ago and end the transaction: from then on readers see this generation."""
         self._flush()
         oldest = f"""(SELECT min(generation) FROM (
             SELECT generation, lead(published) OVER (ORDER BY generation) AS followed FROM wattwise.generations) g
@@ -347,7 +344,7 @@ class PostgresStore(StoredRows):
             connection.commit()
 
     def index_vectors(self, dimension: int) -> None:
-        """Have vectors found by HNSW, once they are so many that comparing each takes too long; and count what there is."""
+        """Index the vectors by HNSW once they are too many to compare each, and gather the planner's statistics."""
         self._run("ANALYZE wattwise.documents, wattwise.chunks, wattwise.vectors")
         ((count,),) = self._rows("SELECT count(*) FROM wattwise.vectors WHERE {alive}")
         if count >= INDEXED_FROM and dimension <= _MOST_INDEXED_DIMENSIONS:
@@ -536,7 +533,7 @@ def writing_postgres(database: Database) -> Iterator[PostgresStore]:
             raise CorpusError(f"Another ingest is writing to the index in {database}. Try again when it is done.")
         store = PostgresStore(lambda: nullcontext(connection), (latest or 0) + 1)
         if store.flaw():
-            for statement in _index_statements():
+            for statement in _INDEXES.values():
                 connection.execute(statement)
         try:
             begun = store.state() is not None
@@ -545,11 +542,6 @@ def writing_postgres(database: Database) -> Iterator[PostgresStore]:
         if not begun:
             store.forget_all()
         yield store
-
-
-def _index_statements() -> list[str]:
-    found = re.findall(r"CREATE (?:UNIQUE )?INDEX .*?;", "".join(MIGRATIONS))
-    return [statement.replace("INDEX ", "INDEX IF NOT EXISTS ", 1) for statement in found]
 
 
 def migrate(database: Database) -> None:
@@ -610,7 +602,7 @@ def _refuse_newer_version(database: Database, version: int) -> None:
 
 
 class Records:
-    """What several processes note down beside a library, in tables of its database: votes, and what Slack must not forget.
+    """What several processes record beside a library, in tables of its database: votes, and what Slack must not forget.
 
     Raises CorpusError where the database cannot be written.
     """
@@ -622,7 +614,7 @@ class Records:
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Iterator["_Statements"]:
-        """A transaction of statements that SQLite takes, too; `alone`: no other of that kind runs at the same time."""
+        """A transaction of statements that SQLite takes, too; `alone`: no other such transaction runs at the same time."""
         with (
             explained_postgres(self._database, str),
             pool(self._database).connection() as connection,

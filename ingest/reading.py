@@ -1,9 +1,8 @@
 """Documents are read in processes of their own, which can be killed: no file costs more than its budget.
 
-A process is started when a document comes and none is free, and reads one after another; after one that broke the budget,
-the next is read by a new one. It is spoken to over pipes, in JSON: nothing is pickled, and `__main__` is not imported again, so
-that it works from any script and any thread. The system's own timer ends it when the time is up, whatever it is
-stuck in, and it ends by itself when the pipe to its parent closes.
+A process reads one document after another; after one that broke the budget, a new process reads the next. It is spoken to over
+pipes, in JSON: nothing is pickled and `__main__` is not imported again, so that it works from any script and any thread. The
+system's timer ends it when the time is up, whatever it is stuck in, and it ends by itself when the pipe to its parent closes.
 """
 
 import json
@@ -26,10 +25,9 @@ from ingest.document import Chunk, CorpusError, Document, Source
 from ingest.items import DAMAGED, Item
 
 _OUT_OF_MEMORY = 77
-# The one process that writes keeps up with no more.
-_MOST = 4
+_MOST = 4  # the one process that writes keeps up with no more
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ingest.reading import serve; serve({seconds!r}, {memory!r})"
-# A numeric library would take memory for each thread that it might use.
+# A numeric library takes memory for each thread that it might use.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -87,11 +85,9 @@ class Reader:
             self._process.kill()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        program = _PROGRAM.format(
-            path=list(map(str, sys.path)), seconds=self._budget.seconds, memory=self._budget.memory
-        )
+        path = list(map(str, sys.path))
         return subprocess.Popen(
-            [sys.executable, "-c", program],
+            [sys.executable, "-c", _PROGRAM.format(path=path, seconds=self._budget.seconds, memory=self._budget.memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

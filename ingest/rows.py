@@ -1,4 +1,4 @@
-"""Fact tables: one row a thing, each row with its source, looked up by what a question names and not searched."""
+"""Fact tables: a row for each thing, with its source, looked up by the names in a question instead of searched."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from ingest.sources import find_items
 
 # What the first column of a fact table holds: the kinds of things that questions name.
 KEYS = ("Instance type", "Model", "Accelerator", "Region")
-# By one of these each row says where, or of when, it is.
+# Columns in which each row says where it is from, or of which date it is.
 _PROVENANCE = frozenset({"Source", "As of"})
 
 _TABLE_LINES = 0.9
@@ -34,9 +34,9 @@ class Row:
 
 
 def is_fact_table(text: str) -> bool:
-    """Whether a document is a table of facts and little else: its first column names things, another says the source or date of each row.
+    """Whether a document is a table of facts and little else: its first column names things, another gives the source or date of each row.
 
-    To search such rows would find a thousand near-copies of one line, and words that are rare in prose would count as common.
+    A search of such rows would find a thousand near-copies of one line, and words that are rare in prose would count as common.
     """
     tables = [table for table in _TABLE.finditer(text) if _PROVENANCE & set(_cells(table["header"]))]
     return sum(len(table.group()) for table in tables) >= _TABLE_LINES * len(text)

@@ -1,18 +1,22 @@
-"""Where documents come from: a file, a folder with or without a manifest, an S3 prefix, a web page, EC2 itself."""
+"""Where documents come from: a file, a folder with or without a manifest, an S3 prefix, a web page, AWS itself."""
 
 import os
+import re
 import stat
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ingest.document import CorpusError, Source
 from ingest.items import MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Failure, Item
-from ingest.manifest import MANIFEST, read_manifest
-from ingest.s3 import find_objects
 
-__all__ = ["Failure", "Item", "find_items"]
-
+# What a folder says about where its documents are from.
+_MANIFEST = "sources.toml"
+_REQUIRED = ("id", "file", "title")
+_OPTIONAL = ("publisher", "url", "published", "licence", "original")
+_ISO_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 # Question banks, which must not answer the questions they ask.
 _EXAM_FOLDER = "exam"
 _CONFIG = "config.json"
@@ -25,12 +29,10 @@ def find_items(source: str | Path) -> Iterator[Item | Failure]:
     path is never taken for an empty folder. One document of several that cannot be read is a Failure.
     """
     address = str(source)
-    if address.startswith("s3://"):
-        yield from find_objects(address)
-    elif address.startswith("aws://"):
-        from ingest.aws import find_tables
+    if address.startswith(("s3://", "aws://")):
+        from ingest.aws import find_objects, find_tables
 
-        yield from find_tables(address)
+        yield from (find_objects if address.startswith("s3://") else find_tables)(address)
     elif "://" in address:
         from ingest.web import find_page
 
@@ -56,8 +58,8 @@ def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:
     """What the manifests list and what lies beside it, sorted by path."""
     name = PurePosixPath(folder.resolve().name)
     files, unreadable = _walk(folder)
-    listed = _listed(folder, [file for file in files if file.name == MANIFEST])
-    banks = [file.parent / _EXAM_FOLDER for file in files if file.name == MANIFEST]
+    listed = _listed(folder, [file for file in files if file.name == _MANIFEST])
+    banks = [file.parent / _EXAM_FOLDER for file in files if file.name == _MANIFEST]
     found = {file for file in files if _is_document(folder, file) and not any(map(file.is_relative_to, banks))}
     failures = {path: Failure(_text(str(name / path)), reason) for path, reason in unreadable.items()}
     for file in sorted({*found, *listed, *failures}):
@@ -67,7 +69,7 @@ def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:
         elif identifier != _text(identifier):
             yield Failure(_text(identifier), "its name is not valid UTF-8: rename it")
         elif file in listed and not (folder / file).is_file():
-            yield Failure(identifier, f"{MANIFEST} lists it and it is not there: add the file or remove its entry")
+            yield Failure(identifier, f"{_MANIFEST} lists it and it is not there: add the file or remove its entry")
         elif file.suffix.lower() not in SUFFIXES:
             yield Failure(identifier, UNSUPPORTED)
         else:
@@ -103,11 +105,74 @@ def _listed(folder: Path, manifests: list[PurePosixPath]) -> dict[PurePosixPath,
     listed: dict[PurePosixPath, Source] = {}
     for manifest in sorted(manifests):
         taken = {source.id for source in listed.values()}
-        for file, source in read_manifest(folder / manifest.parent).items():
+        for file, source in _manifest_sources(folder / manifest.parent).items():
             if source.id in taken:
                 raise CorpusError(f"{folder / manifest}: id {source.id!r} is taken in another manifest: change one")
             listed[manifest.parent / file] = source
     return listed
+
+
+def _manifest_sources(folder: Path) -> dict[str, Source]:
+    """The sources of the manifest in a folder by the path of their file below it, in the manifest's order.
+
+    CorpusError names the manifest, the entry and the key that is wrong.
+    """
+    path = folder / _MANIFEST
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CorpusError(f"{path} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read ({error.strerror}): mend its permissions") from error
+    entries = table.pop("source", [])
+    if table or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        wrong = next(iter(table), "source")
+        raise CorpusError(f"{path}: {wrong!r} is not known there: write one [[source]] table for each document")
+    sources: dict[str, Source] = {}
+    for number, entry in enumerate(entries, start=1):
+        where = f"{path}, source {number}"
+        values = _checked(entry, where)
+        file = _file_inside(values.pop("file"), folder, where)
+        if file in sources:
+            raise CorpusError(f"{where}: file {file!r} has an entry already: remove one of the two")
+        if any(source.id == values["id"] for source in sources.values()):
+            raise CorpusError(f"{where}: id {values['id']!r} is taken by another entry: give each source its own")
+        sources[file] = Source(**{"original": PurePosixPath(file).name} | values)
+    return sources
+
+
+def _checked(entry: Mapping[str, object], where: str) -> dict[str, str]:
+    for key in entry:
+        if key not in _REQUIRED + _OPTIONAL:
+            known = ", ".join(_REQUIRED + _OPTIONAL)
+            raise CorpusError(f"{where}: key {key!r} is not known; the keys are {known}")
+    for key in _REQUIRED:
+        if key not in entry:
+            raise CorpusError(f"{where}: key {key!r} is missing: add it")
+    return {key: _said(key, value, where) for key, value in entry.items()}
+
+
+def _said(key: str, value: object, where: str) -> str:
+    if key == "published":
+        day = value.date() if isinstance(value, datetime) else value
+        said = day.isoformat() if isinstance(day, date) else str(day)
+        if not _ISO_DATE.fullmatch(said):
+            raise CorpusError(f"{where}: key 'published' must be a date such as 2022-11-10, \"2022-11\" or 2022")
+        return said
+    if not isinstance(value, str) or not value.strip():
+        raise CorpusError(f"{where}: key {key!r} must be a text in quotation marks that is not empty")
+    if key == "url" and not value.startswith(("https://", "http://")):
+        raise CorpusError(f"{where}: key 'url' must begin with https:// or http://")
+    return value
+
+
+def _file_inside(file: str, folder: Path, where: str) -> str:
+    """The file as a plain path below the folder, which it must not leave, by ".." or by a link."""
+    path = PurePosixPath(file)
+    inside = not path.is_absolute() and ".." not in path.parts
+    if not inside or not (folder / file).resolve().is_relative_to(folder.resolve()):
+        raise CorpusError(f"{where}: key 'file' leaves the folder ({file!r}): move the document into the folder")
+    return path.as_posix()
 
 
 def _read(path: Path) -> bytes:

@@ -1,14 +1,14 @@
-"""SQLite: the one source of truth. Documents, their chunks and the vectors change in one transaction a sync.
+"""SQLite: the one source of truth. A sync changes documents, their chunks and the vectors in one transaction.
 
-Readers hold a read transaction each (write-ahead log), so that they see one generation until they ask for the next. The
-writer holds the write lock from its first read to its commit, so that there is one writer. Vectors are of half
-precision: half the size, and a cosine that differs by less than 0.001. They are keyed by the digest of the text that
-was encoded, so that a text which moves or occurs twice is encoded once.
+Each reader holds a read transaction (write-ahead log), so that it sees one generation until it asks for the next. The
+writer holds the write lock from its first read to its commit, so there is one writer. Vectors are of half precision:
+half the size, and a cosine that differs by less than 0.001. They are keyed by the digest of the encoded text, so that a
+text which moves or occurs twice is encoded once.
 
-SQLite notices a page that is out of shape, but not a letter that is another one. So every row carries the CRC-32 of its
-values, which is checked whenever the row is read, and the state carries counts and sums of all rows. CRC-32 finds every
-flipped bit and every burst of up to 32, is three times as fast as BLAKE2, and can be summed by SQLite. It is meant
-against accidents: whoever can write to the store could write any digest as well.
+SQLite notices a malformed page, but not a changed letter. So every row carries the CRC-32 of its values, which is checked
+whenever the row is read, and the state carries counts and sums over all rows. CRC-32 finds every flipped bit and every
+burst of up to 32, is three times as fast as BLAKE2, and SQLite can sum it. It guards against accidents: whoever can write
+to the store could write any digest as well.
 """
 
 import json
@@ -28,7 +28,7 @@ SOURCE_FIELDS = ", ".join(field.name for field in fields(Source))
 STATE_FIELDS = "generation, mark, encoder, dimension, updated"
 CHUNK_FIELDS = 'number, document, id, headings, start, "end", page, context, digest, searched'
 DOCUMENT_FIELDS = "number, id, origin, fingerprint, source, title, chunks, searched, text"
-# The long text of a document stands last, on pages of its own, which nobody reads who asks for another column.
+# The long text of a document stands last, on pages of its own, which a query for other columns does not read.
 SCHEMA = f"""
 CREATE TABLE state (
     generation INTEGER NOT NULL, mark TEXT NOT NULL, encoder TEXT NOT NULL, dimension INTEGER NOT NULL,
@@ -48,13 +48,13 @@ CREATE INDEX chunks_document ON chunks (document, start);
 CREATE INDEX chunks_digest ON chunks (digest);
 CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL, crc INTEGER NOT NULL);
 """
-# What a generation holds, to be told from a store that lost rows or got pages of another generation.
+# What a generation holds: a store that lost rows, or got pages of another generation, has another.
 _CONTENT = """
 SELECT (SELECT count(*) FROM sources), (SELECT count(*) FROM vectors), (SELECT count(*) FROM chunks),
     (SELECT total(crc) FROM chunks), count(*), total(crc), total(chunks), total(searched) FROM documents
 """
-_NEXT_NUMBERS = """
-SELECT (SELECT coalesce(max(number), 0) + 1 FROM documents), (SELECT coalesce(max(number), 0) + 1 FROM chunks)
+NEXT_NUMBERS = """
+SELECT (SELECT coalesce(max(number), 0) + 1 FROM {in_}documents), (SELECT coalesce(max(number), 0) + 1 FROM {in_}chunks)
 """
 
 
@@ -66,7 +66,7 @@ class Mismatch(sqlite3.DatabaseError):
 class State:
     """Which generation of the index this is, who encoded it, and when it was last compared with its sources (ISO, UTC).
 
-    `mark` is drawn at random for each generation: an index that was deleted and made again counts from 1 again.
+    `mark` is random for each generation: an index that was deleted and made again starts at generation 1 again.
     """
 
     generation: int
@@ -80,7 +80,7 @@ class State:
 class Entry:
     """A chunk as it is indexed: with the context that is indexed beside it, and the digest of its encoded text.
 
-    One that is not `searched` is found neither by words nor by meaning: a piece of a table whose rows are looked up, which
+    A chunk that is not `searched` is found neither by words nor by meaning: a piece of a table whose rows are looked up, which
     is UNENCODED, or a question that users' questions are compared with.
     """
 
@@ -92,7 +92,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is remembered of a document: the source it was found in, and the digest of all that it was made from."""
+    """What is kept about a document for the next sync: the source it was found in, and the digest of all it was made from."""
 
     origin: str
     fingerprint: str
@@ -102,8 +102,8 @@ class Known:
 class Damage:
     """What does not match its checksum: documents (their numbers and ids), vectors (their row numbers), or the whole.
 
-    A document counts with its source and its chunks. The whole does not match where rows are missing or are of another
-    generation, even if each that is there matches.
+    A document is checked with its source and its chunks. The whole does not match where rows are missing or are of another
+    generation, even if each row that is there matches.
     """
 
     documents: Mapping[int, str]
@@ -119,7 +119,7 @@ UNENCODED = b""
 
 
 class Part:
-    """What stands for `{name:this}` in a statement, with `this` put into it."""
+    """The replacement of `{name:this}` in a statement: a template with `this` put into it."""
 
     def __init__(self, template: str) -> None:
         self._template = template
@@ -129,13 +129,12 @@ class Part:
 
 
 class StoredRows:
-    """What is read of one generation, by statements whose parts in braces each database says in its own way.
+    """Reads one generation, by statements whose parts in braces each database fills in its own way.
 
-    What is read raises Mismatch where it is not what was written.
+    Raises Mismatch where what is read is not what was written.
     """
 
-    # Documents that are read at once.
-    _AT_ONCE: ClassVar[int]
+    _AT_ONCE: ClassVar[int]  # documents read by one statement
 
     def _rows(self, statement: str, **values: Any) -> list[Any]:
         raise NotImplementedError
@@ -266,7 +265,7 @@ class StoredRows:
         return dict(rows)
 
     def holds_chunk(self, ids: Sequence[str]) -> bool:
-        """Whether one of these chunks is searched, by the rows themselves and not by the index of their ids."""
+        """Whether one of these chunks is searched, read from the rows themselves, not from the index of their ids."""
         return bool(
             self._rows("SELECT 1 FROM {in_}chunks{unindexed} WHERE {alive} AND id {among:ids} AND searched = 1 LIMIT 1", ids=list(ids))
         )
@@ -297,7 +296,7 @@ class StoredRows:
         return missing
 
     def damage(self) -> Damage:
-        """Read all there is and tell what does not match."""
+        """Read everything and return what does not match."""
         documents: dict[int, str] = {}
         for numbers in self._batches():
             if not self._are_sound(numbers):
@@ -321,10 +320,10 @@ class StoredRows:
 class Store(StoredRows):
     """One connection inside one transaction. Not safe to share between threads without a lock.
 
-    `set_aside` is the name that the file before this one gets, if it cannot be used, when this one takes its place.
+    `set_aside` is the new name of the file that this one replaces, where that was damaged.
     """
 
-    _AT_ONCE = 1  # a document may be large, and nothing is gained here by reading several
+    _AT_ONCE = 1  # a document may be large, and reading several at once gains nothing here
     _PARTS: ClassVar[Mapping[str, object]] = {
         "in_": "",
         "state": "state",
@@ -376,7 +375,7 @@ class Store(StoredRows):
         return True
 
     def remove_damage(self, damage: Damage) -> None:
-        """Remove the documents and vectors that do not match, and what is left of others."""
+        """Remove the documents and vectors that do not match, and orphaned rows."""
         self._connection.executemany("DELETE FROM documents WHERE number = ?", ((n,) for n in damage.documents))
         self._connection.execute("DELETE FROM chunks WHERE document NOT IN (SELECT number FROM documents)")
         self._connection.executemany("DELETE FROM vectors WHERE rowid = ?", ((row,) for row in damage.vectors))
@@ -385,7 +384,7 @@ class Store(StoredRows):
     def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
         """Put a document in, in the place of the one of the same id if there is one."""
         self.remove([document.id])
-        number, first = self._connection.execute(_NEXT_NUMBERS).fetchone()
+        ((number, first),) = self._rows(NEXT_NUMBERS)
         source, about, chunks = rows_of(document, entries, known, number, first)
         for verb, table, columns, rows in (
             ("INSERT OR IGNORE", "sources", f"key, {SOURCE_FIELDS}", [source]),
@@ -414,7 +413,7 @@ class Store(StoredRows):
         self._connection.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
 
     def keep(self) -> None:
-        """The read transaction does."""
+        """Nothing to do: the read transaction keeps the generation."""
 
     def next_generation(self) -> int:
         """The generation that a writer makes."""
@@ -433,9 +432,9 @@ class Store(StoredRows):
         return " ".join(map(str, self._connection.execute(_CONTENT).fetchone()))
 
     def commit(self) -> None:
-        """End the transaction and fold the log into the file, which is all of the index then, readers permitting."""
+        """End the transaction and, readers permitting, fold the log into the file, which then is the whole index."""
         self._connection.execute("COMMIT")
-        self._connection.execute("PRAGMA busy_timeout = 0")  # a reader of the old generation may keep the log for long
+        self._connection.execute("PRAGMA busy_timeout = 0")  # do not wait for a reader of the old generation
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -448,10 +447,10 @@ def chunk_of(document: Document, row: Sequence[Any]) -> Chunk:
     return Chunk(id, document, tuple(json.loads(headings)), start, end, document.text[start:end], page)
 
 
-_Row = tuple[Any, ...]
+Row = tuple[Any, ...]
 
 
-def rows_of(document: Document, entries: Iterable[Entry], known: Known, number: int, first: int) -> tuple[_Row, _Row, list[_Row]]:
+def rows_of(document: Document, entries: Iterable[Entry], known: Known, number: int, first: int) -> tuple[Row, Row, list[Row]]:
     """The rows of a document's source, of itself and of its chunks, which are numbered from `first`; the last two with their checksums."""
     source = astuple(document.source)
     key = _source_key(source)
@@ -481,7 +480,7 @@ def _checked(what: str, crc: object, *values: Any) -> Sequence[Any]:
     return values
 
 
-def with_crc(*values: Any) -> _Row:
+def with_crc(*values: Any) -> Row:
     return _crc(values), *values
 
 

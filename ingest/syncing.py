@@ -35,13 +35,13 @@ Progress = Callable[[str, int, int], None]
 
 _BATCH = 256
 _GPU_BATCH = 4_096
-# Documents, and bytes for each, that are read ahead of what is written; a document larger than all is on its way alone.
+# Documents read ahead of what is written, and bytes for each; a document larger than all of these is read alone.
 _AHEAD = 64
 _BYTES_EACH = 256 << 10
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
-# The modules without a say in what a document's chunks are; a change in any other makes every document a changed one.
+# The modules that do not affect a document's chunks; a change in any other makes every document a changed one.
 _ENGINE = frozenset({
-    "__init__", "__main__", "checking", "cluster", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
+    "__init__", "__main__", "cluster", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
     "store", "syncing",
 })  # fmt: skip
 
@@ -67,7 +67,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What was found out about one document; `reading` where it is new or other than what is indexed."""
+    """What was found out about one document; with a `reading` where it is new or differs from what is indexed."""
 
     kind: _Kind
     id: str
@@ -78,7 +78,7 @@ class _Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    """How texts are encoded, and who is told."""
+    """How texts are encoded, and whom to tell of progress."""
 
     name: str
     device: str | None
@@ -87,11 +87,11 @@ class _Encoding:
 
 
 _Listed = tuple[Path | str, list[Item | Failure], str]
-"""A source, what it holds, and why it would not tell more, if so."""
+"""A source, what it holds, and why it could not be listed to the end, if so."""
 _Read = Callable[[Item, bytes], Callable[[], Reading]]
-"""Begins to read, and returns what waits for it."""
+"""Begins to read, and returns a function that waits for the result."""
 _Begun = tuple[int, Callable[[], _Finding]]
-"""How many bytes of a document are on their way, and what waits for them."""
+"""How many bytes of a document are being read, and a function that waits for what was found out."""
 
 
 def sync(
@@ -144,9 +144,9 @@ def _known_now(folder: Place) -> tuple[dict[str, Known], tuple[str, ...]]:
 
 
 def _trusted(store: AnyStore, damage: Damage) -> tuple[dict[str, Known], tuple[str, ...]]:
-    """What need not be taken from the sources again, and the documents that must be because of damage.
+    """What is known about each document, and the damaged ones, which must be taken from their sources again.
 
-    Those stand among the known ones with a fingerprint that nothing has.
+    Those are among the known ones, with a fingerprint that no document has.
     """
     known = store.known(damage.documents)
     again = {id: Known("", "") for id in damage.documents.values()}
@@ -158,7 +158,7 @@ def _trusted(store: AnyStore, damage: Damage) -> tuple[dict[str, Known], tuple[s
 def _findings(
     sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress, cluster: Cluster | None
 ) -> Iterator[_Finding]:
-    """One finding a document, in the order of the sources; then what vanished, by id."""
+    """One finding a document, in the order of the sources; then the documents that vanished, by id."""
     listed = [_listed(source) for source in sources]
     total = sum(len(items) for _, items, _ in listed)
     ahead = max(_AHEAD, cluster.ahead()) if cluster else _AHEAD
@@ -205,7 +205,7 @@ def _known_at_once(kind: _Kind, id: str, reason: str = "") -> _Begun:
 
 
 def _in_order(begun: Iterable[_Begun], ahead: int) -> Iterator[_Finding]:
-    """What was begun, finished, in the same order; few documents and bytes are on their way at any time."""
+    """The findings in the order in which they were begun; few documents and bytes are being read at any time."""
     waiting: deque[_Begun] = deque()
     size = 0
     for one in begun:
@@ -257,7 +257,7 @@ def _reading_code() -> str:
 
 
 def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]:
-    """Write each finding down as it comes and let go of its document."""
+    """Store each finding's document as it comes and let go of it."""
     for finding in findings:
         if finding.reading and finding.known:
             document = finding.reading.document
@@ -268,7 +268,7 @@ def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]
 
 
 def _entry_of(text: str) -> Callable[[Chunk, str], Entry]:
-    """How a piece of a document with this text is indexed."""
+    """How the chunks of a document with this text are indexed."""
     if is_fact_table(text):
         return lambda piece, around: Entry(piece, around, UNENCODED, searched=False)
     if holds_answers(text):
@@ -277,7 +277,7 @@ def _entry_of(text: str) -> Callable[[Chunk, str], Entry]:
 
 
 def _words_of(entry: Entry) -> str:
-    """What the encoder sees: the place and context of what is searched, of a question its words alone."""
+    """The text to encode: with its place and context where the chunk is searched, of a question its words alone."""
     return encoded_text(entry.chunk, entry.context) if entry.searched else entry.chunk.text
 
 
@@ -302,7 +302,7 @@ def _nothing(report: SyncReport) -> str:
 
 
 def _complete(store: AnyStore, folder: Place, encoding: _Encoding, changed: bool) -> int:
-    """Encode what has no vector, build the engines and commit; return how many texts were encoded."""
+    """Encode what has no vector, build the search engines and commit; return how many texts were encoded."""
     state, now = store.state(), datetime.now(UTC).isoformat(timespec="seconds")
     encoded = 0
     if state and state.encoder == encoding.name and not changed:
@@ -323,7 +323,7 @@ def _complete(store: AnyStore, folder: Place, encoding: _Encoding, changed: bool
 
 
 def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | None) -> tuple[int, int]:
-    """Vectors for the texts that have none: their dimension, and how many were made. Encoders are loaded only if there are any."""
+    """Make the missing vectors: their dimension, and how many were made. Encoders are loaded only if some are missing."""
     name, cluster = encoding.name, encoding.cluster
     if name == NO_ENCODER:
         return 0, 0
@@ -335,7 +335,7 @@ def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | 
     load = cache(load_encoder)
     encode = cluster.encode if cluster else lambda name, device, texts: partial(load(name, device).encode, texts)
     dimension = encode(name, device, ["dimension"])().shape[1]
-    # A database has no folder beside it to keep them in.
+    # A database has no folder beside it.
     unfinished = UnfinishedVectors(folder, name, dimension) if isinstance(folder, Path) else None
     if unfinished and _take(unfinished, store, missing):
         missing = store.unencoded()
@@ -353,7 +353,7 @@ def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | 
         return len(digests)
 
     for searched, batch in _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH):
-        # What is not searched is encoded by the reader's own, as it compares questions with them.
+        # Questions are encoded by the reader's own encoder, which compares users' questions with them.
         by = (name, device) if searched else (SENTENCES, None)
         waiting.append((searched, list(batch), encode(*by, list(batch.values()))))
         if len(waiting) > ahead:
@@ -364,9 +364,8 @@ def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | 
 
 
 def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, set[bytes]]) -> int:
-    """Write down the vectors that a sync before this one made and did not get to keep; return how many."""
+    """Store the vectors that a stopped sync made; return how many."""
     wanted, taken = set[bytes]().union(*missing.values()), 0
-    unfinished.keep_whole()
     for digests, vectors in unfinished.take():
         rows = [row for row, digest in enumerate(digests) if digest in wanted]
         store.add_vectors([digests[row] for row in rows], vectors[rows])
@@ -376,7 +375,7 @@ def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, 
 
 
 def _batches(store: AnyStore, missing: Mapping[int, set[bytes]], size: int) -> Iterator[tuple[bool, dict[bytes, str]]]:
-    """The texts to encode, by digest, some hundred at a time, and whether they are searched."""
+    """The texts to encode, by digest, a batch at a time, and whether they are searched."""
     batches: dict[bool, dict[bytes, str]] = {True: {}, False: {}}
     for number, digests in missing.items():
         for _, entry in store.entries(number, store.document(number)):

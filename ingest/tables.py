@@ -15,7 +15,7 @@ _DELIMITERS = ",;\t|"
 _MOST_ROWS = 1 << 20  # as many as a sheet of Excel can have
 _MOST_CELLS = 5_000_000
 _LONGEST_VALUE = 200
-# A table of more cells than this many times those that say something is sparse.
+# A table is sparse when it has more than this many cells for each one that says something.
 _SPARSE = 4
 _FEW_CELLS = 10_000
 _DEEPEST_HEADING = 6
@@ -25,10 +25,8 @@ _TEXTS = ("text", "content", "body")
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table whose header is the first row; empty rows are left out, and short ones filled up unless most
-    cells would be empty then.
-
-    Raises CorpusError where it would have more rows or cells than can be read.
+    """A Markdown table whose header is the first row. Empty rows are left out, short ones filled up unless that would make most
+    cells empty. Raises CorpusError where it has more rows or cells than can be read.
     """
     lines: list[tuple[str, int]] = []
     count = width = 0
@@ -69,7 +67,7 @@ def load_csv(data: bytes) -> Extracted:
 
 
 def _dialect(sample: str) -> type[csv.Dialect]:
-    """What the header line is divided by; commas when it does not say."""
+    """The delimiter that occurs most in the header line; commas when none does."""
     header = sample.partition("\n")[0]
 
     class Dialect(csv.excel):
@@ -111,7 +109,7 @@ def load_json_lines(data: bytes) -> Extracted:
 
 
 def _parse(text: str) -> object:
-    # Numbers stay as they are written, so that a figure is quoted with the digits of its source.
+    # Numbers stay as written, so that a figure is quoted with the digits of its source.
     return json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
 
 
@@ -154,7 +152,7 @@ def _record_blocks(record: object, number: int, level: int) -> Iterator[str]:
 
 
 def _records_table(records: Sequence[Mapping[str, object]]) -> str:
-    """The table of records; "" where they have so little in common that they make none."""
+    """The table of records; "" where they have too little in common for one."""
     columns = list(dict.fromkeys(key for record in records for key in record))
     if _is_sparse(len(columns) * len(records), sum(map(len, records))):
         return ""
@@ -166,7 +164,7 @@ def _text_key(record: object) -> str | None:
     if not isinstance(record, dict):
         return None
     found = next((key for key in _TEXTS if isinstance(record.get(key), str) and record[key].strip()), None)
-    # The answer of a list of frequent questions is running text, "C" or "42" is not.
+    # An answer to a frequent question is running text; "C" or "42" is not.
     said = record.get("answer")
     return found or ("answer" if isinstance(said, str) and len(said.split()) >= _FEWEST_WORDS else None)
 

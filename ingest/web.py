@@ -1,10 +1,14 @@
 """One web page over https, from the public internet only, within limits of size and time."""
 
 import re
-from collections.abc import Callable, Iterator
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import PurePosixPath
 from ssl import SSLContext
+from typing import Any
 from urllib.parse import unquote
 
 import httpcore
@@ -12,8 +16,12 @@ import httpx
 
 from ingest.document import CorpusError
 from ingest.items import FORMATS, MAX_BYTES, TOO_LARGE, UNSUPPORTED, Failure, Item
-from ingest.public_addresses import Address, CheckedBackend, Deadline, is_public, resolve
 
+Address = IPv4Address | IPv6Address
+# All that the IPv6 internet uses so far; IPv4-mapped, IPv4-compatible and NAT64 addresses lie outside it.
+_IPV6_INTERNET = IPv6Network("2000::/3")
+# Teredo and 6to4 addresses contain an IPv4 address, which may be private.
+_IPV6_TUNNELS = (IPv6Network("2001::/32"), IPv6Network("2002::/16"))
 _MOST_REDIRECTS = 5
 _SECONDS = 60.0
 _USER_AGENT = "wattwise"
@@ -28,7 +36,7 @@ _SUFFIX_OF_TYPE = {kind: suffix for suffix, kind in reversed(FORMATS.items())} |
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a server gave: `address` is where it was found after redirects, without fragment or secrets."""
+    """A server's answer; `address` is where it was found after redirects, without fragment or secrets."""
 
     address: str
     content_type: str
@@ -36,7 +44,7 @@ class Page:
 
 
 def find_page(address: str) -> Iterator[Item | Failure]:
-    """The page as an item, fetched at once: where it was found and what it is are known only then."""
+    """The page as an item, fetched at once, since only then its final address and its format are known."""
     try:
         page = fetch_page(address)
         name = _file_name(page)
@@ -44,6 +52,23 @@ def find_page(address: str) -> Iterator[Item | Failure]:
         yield Failure(_shown(address), str(error))
         return
     yield Item(_without_secrets(address), name, None, lambda: page.data, page.content_type, page.address)
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address belongs to the public internet and to one machine there."""
+    if isinstance(address, IPv6Address):
+        tunnelled = any(address in tunnel for tunnel in _IPV6_TUNNELS)
+        return address.is_global and address in _IPV6_INTERNET and not tunnelled
+    return address.is_global and not address.is_multicast
+
+
+def resolve(host: str, port: int) -> list[Address]:
+    """Every address of a host, in the order of the system's preference."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as error:
+        raise CorpusError(f"the host {host} cannot be found: check the address and the network") from error
+    return list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in found))
 
 
 def fetch_page(
@@ -56,8 +81,8 @@ def fetch_page(
     seconds: float = _SECONDS,
 ) -> Page:
     """Fetch a page; CorpusError says why not. Every redirect is checked like the first address."""
-    deadline = Deadline(seconds)
-    backend = CheckedBackend(deadline, is_allowed, look_up)
+    deadline = _Deadline(seconds)
+    backend = _CheckedBackend(deadline, is_allowed, look_up)
     url = _checked(address)
     try:
         with httpx.Client(transport=_Transport(backend, ssl_context), trust_env=False, timeout=seconds) as client:
@@ -71,6 +96,81 @@ def fetch_page(
     except (httpx.HTTPError, httpx.InvalidURL, httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise CorpusError(f"the connection to {url.host} failed: check the address and the network") from error
     raise CorpusError(f"it redirects more than {_MOST_REDIRECTS} times: give the final address")
+
+
+class _Deadline:
+    """A moment after which every wait ends, however often the other side sends a byte."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self, timeout: float | None) -> float:
+        """The time that a wait may take; httpcore.ReadTimeout when there is none left."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise httpcore.ReadTimeout("deadline")
+        return left if timeout is None else min(left, timeout)
+
+
+class _CheckedBackend(httpcore.NetworkBackend):
+    """Resolves a host once, checks its addresses and connects to those, so that a second look-up cannot lead elsewhere."""
+
+    def __init__(
+        self, deadline: _Deadline, is_allowed: Callable[[Address], bool], look_up: Callable[[str, int], list[Address]]
+    ) -> None:
+        self._deadline = deadline
+        self._is_allowed = is_allowed
+        self._look_up = look_up
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        addresses = self._look_up(host, port)
+        if not addresses or not all(map(self._is_allowed, addresses)):
+            raise CorpusError(
+                f"the host {host} is not on the public internet and is refused: save the page and give its file instead"
+            )
+        failure: Exception = httpcore.ConnectError("no address")
+        for address in addresses:
+            try:
+                wait = self._deadline.left(timeout)
+                stream = self._sockets.connect_tcp(str(address), port, wait, local_address, socket_options)
+                return _TimedStream(stream, self._deadline)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+
+class _TimedStream(httpcore.NetworkStream):
+    """A stream whose waits all end at one deadline."""
+
+    def __init__(self, stream: httpcore.NetworkStream, deadline: _Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._deadline.left(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._deadline.left(timeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        stream = self._stream.start_tls(ssl_context, server_hostname, self._deadline.left(timeout))
+        return _TimedStream(stream, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
 
 
 class _Transport(httpx.BaseTransport):
@@ -122,7 +222,7 @@ def _checked(address: str) -> httpx.URL:
 
 
 def _content_type(response: httpx.Response) -> str:
-    """The stated type; CorpusError when the answer is no page or of a type that has no loader."""
+    """The stated type; CorpusError when the answer is not a page or its type has no loader."""
     status = response.status_code
     if status in (401, 402, 403):
         raise CorpusError(f"the server refuses access ({status}): save the page and give its file instead")

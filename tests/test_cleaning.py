@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.cleaning import CLEANERS, clean
+from ingest.loaders import clean
 
 # Letters alone would hardly ever meet what the cleaners look for.
 _TEXTS = st.text(
@@ -18,12 +18,6 @@ _TEXTS = st.text(
 @given(_TEXTS)
 def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     assert clean(clean(text)) == clean(text)
-
-
-@pytest.mark.parametrize("cleaner", CLEANERS)
-@given(text=_TEXTS)
-def test_each_cleaner_is_idempotent(cleaner, text: str) -> None:  # type: ignore[no-untyped-def]
-    assert cleaner(cleaner(text)) == cleaner(text)
 
 
 @given(_TEXTS)

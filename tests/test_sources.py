@@ -252,10 +252,10 @@ def test_a_listing_of_several_pages_is_read_to_its_end(bucket: str, monkeypatch:
 
 
 def test_an_object_over_the_size_limit_is_told_by_the_listing(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ingest import s3
+    from ingest import aws
 
     put(bucket, **{"large.txt": b"12345", "small.txt": b"1234"})
-    monkeypatch.setattr(s3, "MAX_BYTES", 4)
+    monkeypatch.setattr(aws, "MAX_BYTES", 4)
     assert ids("s3://papers") == ["s3://papers/large.txt", "s3://papers/small.txt"]
     assert "larger than" in failures("s3://papers")["s3://papers/large.txt"]
 

@@ -431,7 +431,7 @@ def stopped_after(texts: int) -> Callable[[str, int, int], None]:
     return progress
 
 
-@pytest.mark.parametrize("damage", [b"the beginning of a record", *left_to_evaluation(b"")])
+@pytest.mark.parametrize("damage", [b"the beginning of an archive", *left_to_evaluation(b"")])
 def test_what_a_stopped_sync_has_encoded_is_not_encoded_again(
     docs: Path, tmp_path: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -439,13 +439,12 @@ def test_what_a_stopped_sync_has_encoded_is_not_encoded_again(
     monkeypatch.setattr("ingest.syncing._BATCH", 1)
     with pytest.raises(Stopped):
         sync([docs], place, progress=stopped_after(1))
-    with (place / "vectors.unfinished").open("ab") as stream:
-        stream.write(damage)
+    (place / "unfinished-vectors" / "damaged.npz").write_bytes(damage)
     with pytest.raises(Stopped):
         sync([docs], place, progress=stopped_after(2))
 
     assert sync([docs], place).encoded == 0
-    assert not (place / "vectors.unfinished").exists()
+    assert not (place / "unfinished-vectors").exists()
     sync([docs], place.with_name("fresh"))
     one, other = Index.open(place), Index.open(place.with_name("fresh"))
     vector = one.encode(["Which chip trains models?"])[0]

@@ -18,9 +18,8 @@ import pytest
 from ingest import web
 from ingest.document import CorpusError
 from ingest.items import FORMATS, Failure, Item
-from ingest.public_addresses import Address, is_public
 from ingest.sources import find_items
-from ingest.web import Page, fetch_page
+from ingest.web import Address, Page, fetch_page, is_public
 
 LOOPBACK = ipaddress.ip_address("127.0.0.1")
 METADATA = ipaddress.ip_address("169.254.169.254")
