@@ -15,6 +15,7 @@ from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
 from chatbot.fact_answer import asks_rows, row_answer
+from chatbot.figures_answer import answer_by_figures
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.instructions import is_instruction
@@ -197,7 +198,7 @@ class Chatbot:
         patience = reader.patience()
         # What is to be computed no model writes: it would say the same with other figures.
         query = understand(question, history, index)
-        if draft := answer_by_sizing(query, index):
+        if draft := answer_by_figures(query, index) or answer_by_sizing(query, index):
             yield from _known(query, draft)
             return
         query = _understood(question, history, index, reader, patience, tally)
@@ -262,6 +263,9 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
 
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
+    if computed := answer_by_figures(query, index):
+        yield from _known(query, computed)
+        return
     near = () if asks_rows(query, index) else nearest(query, index)
     prepared = answer_of(near[0], index) if near else None
     kind, known = without_documents(query, index)

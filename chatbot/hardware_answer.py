@@ -438,11 +438,20 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
 _HOW_MANY = re.compile(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve|wie viele)\b")
 
 
+def hours_off(question: str, hours: float, whole: float) -> float:
+    """For how many hours of a whole month or year machines are off, where the hours of a schedule are those on or those off."""
+    if not _WHEN_OFF.search(question):
+        return whole - hours
+    if "weekend" in question and re.search(r"\b(?:nights?|overnight|evenings?)\b", question):
+        return hours + whole * 2 / 7  # the hours are those of the nights
+    return whole - hours if re.search(r"weekend|days\b|saturday|sunday", question) else hours
+
+
 def _switched_off(machine: _Machine, question: str, working: Working) -> list[str]:
     """What machines save that are off for a part of the time."""
     hourly, hours = machine.impact.known("usd_per_hour"), machine.work.hours or 0.0
     whole = 8760.0 if hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
-    off = hours if _WHEN_OFF.search(question) and not re.search(r"weekend|days\b|saturday|sunday", question) else whole - hours
+    off = hours_off(question, hours, whole)
     saved = hourly.value * machine.factor * off
     span = "a year" if whole == 8760 else "a month of 730 hours"
     given = _given(machine, off, whole)

@@ -39,6 +39,7 @@ _MOST_CARDS = 1024
 # How likely a question must be to ask for what no row and no document has, of which the training tells the kinds.
 _UNSAID = 0.6
 _NO_ROW = "The prices in the data are on demand, of EC2 and of the day that they were read; its other figures are those that makers and AWS publish."
+_ONLY_JUST = ", which only just holds it"
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
     Task.SERVE: "",
@@ -519,7 +520,7 @@ class _Answer:
             return
         if (named := self._machine(sizing)) and goal is Goal.FITS and (left := self._left(sizing, named)):
             yield left
-        if goal in _OF_TRAINING:
+        if goal in _OF_TRAINING or (goal is Goal.COST and operations):
             yield operations
         if goal in _OF_DEPLOYMENT and ((shown := self._derivation(sizing)) or goal is Goal.COST):
             yield f"{shown} {self._assumed(sizing)}".strip()
@@ -863,6 +864,7 @@ class _Answer:
             opening = "Nothing that holds it is within the budget; the nearest is"
         tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)
         just = f"; {self._described(tight)} only just holds it" if tight and fit.within_budget is not False else ""
+        just = _ONLY_JUST.replace("which", "it") if fit.verdict == "tight" else just
         return f"{changed}{opening} {self._described(fit)}: {_lower(self._need(sizing, fit))}{just}."
 
     def _changed(self, fit: Fit) -> str:
@@ -918,7 +920,9 @@ class _Answer:
             spans = [f"{'' if pace else 'At least '}{self._figure(fit, 'usd_per_million_tokens', '${}')} for a million tokens{pace}", *spans]
         elif work.tokens and fit.impact.usd_per_run:
             took = self._span(fit, "training_hours_low", 1.0)
-            run = f"{'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours at {self._share(work, best=True)}"
+            hours = fit.impact.known("training_hours_low").value
+            days = f" ({self._span(fit, 'training_hours_low', 24.0)} days)" if hours >= 48 else ""
+            run = f"{'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours{days} at {self._share(work, best=True)}"
             if work.budget:
                 self._work.say(f"${work.budget:,.0f}")
                 run = f"{'yes' if fit.impact.usd_per_run <= work.budget else 'no'}, with ${work.budget:,.0f}: it takes {run}"
@@ -1113,7 +1117,7 @@ class _Answer:
         told_already = goal is Goal.COST or (goal in _OF_DEPLOYMENT and told == sizing.named)
         if told and told.fits and not first and not told_already:
             costs = told == sizing.named and told.impact and told.impact.usd_per_month is not None
-            picks.append(self._cost(sizing, told).rstrip(".") if costs and goal not in _OF_DEPLOYMENT else f"Use {self._described(told)}")
+            picks.append(self._cost(sizing, told).rstrip(".") if costs and goal not in _OF_DEPLOYMENT else f"Use {self._described(told)}{_ONLY_JUST if told.verdict == 'tight' and named is None else ''}")
         for fit in sizing.alternatives[:1]:
             if told and fit.name != told.name and fit.runs == "yes" and not wants and _price(fit) < _price(told):
                 picks.append(f"on AWS's own chips: {self._described(fit)}")

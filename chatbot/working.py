@@ -31,6 +31,13 @@ _EXPLAINED = {
         "fine-tuning-memory.md",
         "In LoRA only the adapter has gradients and optimiser state, so the frozen weights need 2 bytes per parameter in FP16.",
     ),
+    "break-even": ("ec2-purchase-options-compared.md", "A commitment with discount d pays as soon as the instance runs for more than (1 − d) of the hours."),
+    "maximum discount": ("ec2-purchase-options-compared.md", "With 72% discount the break-even lies at 28% of the hours of the term."),
+    "schedule": ("ec2-purchase-options-compared.md", "An instance that runs 8 hours a day on 5 days a week runs 40 of 168 hours, which is 24% of the week."),
+    "price of tokens": ("what-to-measure.md", "| Cost per million tokens | Price per hour / tokens per hour x 1,000,000 | The cheapest way to serve |"),
+    "throughput": ("what-to-measure.md", "| Throughput | Samples or tokens / second | Speed of training or serving |"),
+    "emissions": ("pue-regions-carbon-intensity.md", "Emissions = IT energy x PUE x carbon intensity."),
+    "checkpoint": ("training-storage.md", "| Amazon S3 | Objects | Yes | Yes | Data sets, final models, checkpoints to keep |"),
     "Spot": ("ec2-spot-instances.md", "Spot Instances cost up to 90% less than On-Demand Instances, according to AWS."),
 }  # fmt: skip
 

@@ -450,7 +450,9 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots.setdefault("instance_type", other)
     if work.accelerator and "accelerator_memory_gb" in slots and "accelerator" not in slots and _THE_ONES.search(said.text):
         slots["accelerator"] = work.accelerator  # "and with the 80 GB ones"
-    if them:
+    if them and slots.keys() & {"accelerators", "instances"} and (work.model or work.parameters):
+        slots.setdefault("sequences", them)  # "so 30 of them on one A10G?", after the cache of one user
+    elif them:
         slots["accelerators" if work.accelerator or (work.accelerators and not work.instance_type) else "instances"] = them
     names_model = work.model is not None or work.parameters is not None
     if "instance_type" in slots and work.instance_type and work.instances and not names_model:

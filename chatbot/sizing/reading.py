@@ -635,6 +635,7 @@ _CONTEXT = _compiled(
 
 
 _OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|not|no|skip\w*|closed|sleep\w*)\b[^.,;]{0,20}$")
+_STOPPED = re.compile(r"\b(?:off|stop\w*|shut\w*|down|clos\w+|sleep\w*)\b[^.?!]*$")
 # As long as the model takes.
 ALL_CONTEXT = 10**12
 _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
@@ -651,7 +652,7 @@ def _take_context(reading: Reading) -> None:
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
         if re.search(r"(?:\b(?:per|pro|par|por)|(?<!w)/)\s?$", reading.text[: match.start()]):
             continue  # "per 1M tokens" is a unit of price
-        long = match["scale"] == "k" and "," not in match["number"] and not _NO_CONTEXT.match(reading.text, match.end()) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
+        long = match["scale"] == "k" and "," not in match["number"] and not (_NO_CONTEXT.match(reading.text, match.end()) and not reading.text[: match.start()].endswith("how many ")) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
         if said or long:
             below = -1 if re.search(r"(?<!\w)(?:-|minus |negative )$", reading.text[: match.start("number")]) else 1
             reading.mask(match.start(), match.end())
@@ -941,7 +942,7 @@ _NAMED_DAYS = _compiled(rf"(?:(?P<first>{_DAY}){_TO}(?P<last>{_DAY})|(?P<list>{_
 _DAYS_OF_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAILY = re.compile(r"\b(?:(?:work\w*|office|business|shop|opening|store) hours|days (?:a|per|each) week|daily|nightly|overnight|(?:every|each|per|a|work\w*|business|week|both|all)[ -]?(?:days?|nights?|evenings?|mornings?)|täglich|weekends?)\b")
 # Days of the week without a number: "10 hours a day, Monday to Friday".
-_WORKDAYS = _compiled(r"(?:(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|montags? bis freitags?|(?:de )?lunes a viernes|(?:du )?lundi au vendredi|(?:da |dal )?lunedì (?:a|al) venerdì|maandag (?:tot|t/m) vrijdag|jours ouvrés|días laborables)(?!\w)")
+_WORKDAYS = _compiled(r"(?:(?:work(?:ing)?|business|week)[\s-]?days?|werktags|werktagen|arbeitstagen|bürozeiten|montags? bis freitags?|(?:de )?lunes a viernes|(?:du )?lundi au vendredi|(?:da |dal )?lunedì (?:a|al) venerdì|maandag (?:tot|t/m) vrijdag|jours ouvrés|días laborables)(?!\w)")
 _WEEKEND = _compiled(
     r"(?:(?P<off>(?:off|down|not|no|without|except|but not|excluding|never|minus|skip\w*|out|closed|sleep\w*|stop\w*|rest\w*|paused?)(?: (?:at|on|over|for|during))?(?: the)? )|(?P<in>(?:including|incl\.?|even|also|and)(?: (?:at|on|over))?(?: the)? )|(?P<once>(?:for |over |this |next |last )(?:an?|one|the|this|next|last|whole)?\s?))?"
     r"(?P<word>weekends?|wochenende\w*)(?P<too> (?:included|too|as well|incl\.?)| (?P<off_>off|excluded|out|free))?(?!\w)"
@@ -1018,6 +1019,8 @@ def _take_duration(reading: Reading) -> None:
     for match in reading.take(_WEEKEND):
         if match["once"] and not weekly:
             lengths.append(48.0)
+        elif match["in"] and _STOPPED.search(reading.text[: match.start()]):
+            days_ += [5]  # "stopped outside 8:00-19:00 and on weekends"
         elif not (match["in"] or (match["too"] and not match["off_"])):
             off = off or bool(match["off"] or match["off_"])
             days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]

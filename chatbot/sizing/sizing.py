@@ -284,9 +284,19 @@ def _choosable(fits: Iterable[Fit], workload: Workload, named: Sequence[Fit]) ->
     def is_affordable(fit: Fit) -> bool:
         return not _budget(workload) or bool(fit.within_budget)
 
-    for wish in (_is_one, has_the_count, is_affordable, _has_room):
+    for wish in (_is_one, has_the_count, is_affordable):
         holds = [f for f in holds if wish(f)] or holds
-    return holds
+    roomy = [f for f in holds if _has_room(f)]
+    return roomy if roomy and _hourly(roomy) <= _DEAR * _hourly(holds) else holds
+
+
+# Room is worth no more than this many times the price of what only just holds the workload.
+_DEAR = 2.0
+
+
+def _hourly(fits: Iterable[Fit]) -> float:
+    """The least price of an hour."""
+    return min((f.impact.usd_per_hour for f in fits if f.impact and f.impact.usd_per_hour is not None), default=math.inf)
 
 
 def _is_one(fit: Fit) -> bool:

@@ -1,0 +1,115 @@
+"""Questions that bring their own figures: known answers by hand, what is read, and what is left to others."""
+
+import re
+
+import pytest
+
+from chatbot import Answer, Chatbot, Turn
+from chatbot.figures_answer import answer_by_figures
+from chatbot.query import understand
+from chatbot.sizing.given import read_given, read_turns
+from chatbot.working import load
+
+
+def ask(bot: Chatbot, *turns: str) -> Answer:
+    history: list[Turn] = []
+    for question in turns:
+        answer = bot.ask(question, history)
+        history.append(Turn(question, answer.text))
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("turns", "opening"),
+    [
+        # 1 - 0.37 = 0.63; 0.63 × 24 = 15.12; 0.63 × 730 = 459.9
+        (["1-yr savings plan gives 37% off vs on demand. how many hours per day must it run that it pays off"], r"From 63 % of the hours on, 15\.1 hours a day or 460 hours a month of 730, at your 37 % off \[1\]\."),
+        (["1 yr savings plan gives us 37% off the on demand price, 3 yr gives 56%. at what utilization do they break even?"], r"From 63 % [^\n]*\nFrom 44 % of the hours on"),
+        # 0.76 / 1.21 = 0.628
+        (["box costs 1.21/h on demand. savings plan 1yr is 0.76/h. how many hours a day must it run so the plan wins"], r"From 62\.8 % of the hours on, 15\.1 hours a day"),
+        # 19.2 / 32.77 = 0.5859; 19.2 / 21.957642 = 0.8744
+        (["p4d on demand is 32.77/h in our spreadsheet. 1 yr reserved is about 19.2/h. break even in hours per month?"], r"From 58\.6 % [^\n]* 428 hours a month [^\n]*\nAgainst today's \$21\.96 an hour of p4d\.24xlarge \(on demand, [^)]*\) it would be 87\.4 %, 638 hours a month \[2\]"),
+        (["Our on-demand rate is $3.06, with the 1 year reserved we pay $1.93. Does it pay off if it runs 10 hours a day?"], r"No, it runs 42 % of the hours: the commitment pays from 63\.1 % of the hours on"),
+        # 5 × 12 = 60 of 168 hours
+        (["how much does g5.xlarge cost per month 24/7", "we only need it mon-fri 8 to 20", "and with a 1yr savings plan for the 24/7 case, is that cheaper than the office hours one?"], r"Hardly: it runs 60 of 168 hours a week, 35\.7 %, .* more than 64\.3 % off"),
+        # 5.67 / (1,100 × 3,600 × 0.2) = 7.16e-6
+        (["An endpoint costs us $5.67 an hour and does about 1,100 output tokens/s when busy, but it's only busy like 20% of the day. What is our price per million tokens?"], r"\$7\.16 for a million tokens at your \$5\.67 an hour and 1,100 tokens a second, busy for 20 % of the time; \$1\.43 if it were always busy \[1\]"),
+        (["our box is $2.10/h and gives 1,200 tok/s, busy 30% of the day, cost per million?", "and if it was busy 70%?"], r"\$0\.694 for a million tokens"),
+        # 1.86 / (1,400 × 3,600 × 0.60) × 1e6 = 0.615
+        (["we get 1400 tok/s out of a instance at $1.86/h. api vendor charges 0.60 per million output. at what utilization do we break even"], r"It costs as much as your \$0\.60 for a million tokens when it is busy for 61\.5 % of the time \[1\]\.\n\$0\.369"),
+        # 4 × 8 × 520 W × 216 h = 3,594 kWh; × 1.15 × 0.34 kg = 1,405 kg
+        (["Training ran 9 days on 4 nodes, 8 GPUs each, average 520 W per GPU. Grid 340 g/kWh. kgCO2? assume pue 1.15"], r"1,410 kg of CO2e: 3,590 kWh, 4,130 kWh with your PUE of 1\.15, at your 340 g a kWh \[1\]\. That is of the accelerators alone"),
+        # (700 + 300) W × 310 h × 1.15 × 0.35 kg = 124.8 kg
+        (["one gpu server 700W average for the gpu + 300W rest, ran 310 hours last month, pue 1.15, grid 0.35 kg/kWh. how much kgCO2?"], r"125 kg of CO2e: 310 kWh, 356 kWh with your PUE"),
+        # 9,000 h × 400 W = 3,600 kWh; × 1.11 × 256.54 g - × 1.1 × 35.26 g = 885.5 kg
+        (["What emits less CO2, training in Ireland or in Stockholm?", "By how much, if it is a job of about 9,000 GPU hours on A100s?"], r"886 kg of CO2e less in eu-north-1 than in eu-west-1 \[1\]\[2\]\[3\]\."),
+        (["How do i compute the carbon of one training job", "8 x H100 for 72 hours at 700 W each, grid of 350 g/kWh"], r"141 kg of CO2e: 403 kWh, at your 350 g a kWh"),
+        # 4 × 1.2 kW × 730 h × $0.28
+        (["electricity for 4 servers with 1.2 kW each, 24/7 for a month, at 0.28 $/kWh"], r"\$981 for 3,500 kWh, at your \$0\.28 a kWh"),
+        # 13e9 × 14 bytes = 182 GB; × 24 = 4.368 TB; × $0.023 = $100.46
+        (["13B params, we save weights + optimizer state every hour to S3 and keep the last 24 checkpoints. what do I pay a month at 0.023/GB"], r"182 GB for a checkpoint; 4\.37 TB for the 24 that are kept; \$100 a month at your \$0\.023 a GB \[1\]"),
+        # 980 GB / 5 GB/s = 196 s, of 1,800 s 10.9 %
+        (["checkpoint for a 70B with optimizer states, how long does writing it take if FSx does 5 GB/s? we checkpoint every 30 min, % of the time lost?"], r"980 GB for a checkpoint; 196 s to write it at your 5 GB/s; 10\.9 % of the time at one every 30 minutes"),
+        # 45 × 250 / 1,500 × 1.3 = 9.75
+        (["Peak is 45 req/s, avg prompt 1200 tokens, avg output 250 tokens. One replica tops out around 1500 output tok/s. how many replicas with N+1 and 30% headroom"], r"11 replicas: 10 with 30 % of headroom and one to spare, for 11,200 tokens a second"),
+        (["Peak 9000 tokens/s, each pod manages 1,250 tok/s. number of pods?"], r"8 replicas, for 9,000 tokens a second"),
+        # 12 × 1.41 × 730 × 113 / 168 = 8,308
+        (["We have 12 dev notebooks at approx $1.41 per hour, on all the time. If we stop them outside 8:00-19:00 and on weekends, what do we save per month?"], r"\$8,310 a month, 67\.3 %: they run 55 of 168 hours a week and cost \$4,040 instead of \$12,400"),
+    ],
+)  # fmt: skip
+def test_figures_of_ones_own_are_computed_with(bot: Chatbot, turns: list[str], opening: str) -> None:
+    answer = ask(bot, *turns)
+    assert re.match(opening, answer.text), answer.text
+    assert answer.dropped == 0
+    assert not answer.refused
+
+
+def test_the_working_comes_last_with_the_users_own_figures(bot: Chatbot) -> None:
+    answer = ask(bot, "6 GPUs drew 410 W each for 72 hours. CO2 at 250 g/kWh with pue 1.2?")
+    assert answer.text.splitlines()[-1] == "6 × 410 W × 72 hours / 1000 = 177 kWh; 177.12 kWh × 1.2 × 250 g = 53.1 kg."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "From how many hours of use does a commitment pay off?",
+        "What savings plan should I buy for 6 g5.2xlarge that run all day?",
+        "why is my savings plan utilization only 60% although gpus run all day",
+        "We pretrain a 70B from a Llama checkpoint on 16x p4d and the 400 Gbps is full. What do I put in the ticket?",
+        "cost per million tokens for llama 3.1 70b on p5.48xlarge",
+        "How much CO2 does serving Llama 70B on p4d.24xlarge for a week emit in Frankfurt?",
+        "We draw 400 W or 250 W per GPU for 10 hours, which uses less energy?",
+    ],
+)
+def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, question: str) -> None:
+    assert answer_by_figures(understand(question, (), bot.index), bot.index) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "figures"),
+    [
+        ("5.67 an hour, 1,100 output tokens/s, busy 20% of the day, API at $0.60 per million", {"price": 5.67, "pace": 1100, "busy": 0.2, "API price": 0.6}),
+        ("grid 0.35 kg/kWh, pue of 1.15, 6.5 kW, $0.28 per kWh", {"grid": 350, "PUE": 1.15, "watts": 6500, "power price": 0.28}),
+        ("keep the last 24, every 30 min, 420 GB at 3 GB/s, 0.023/GB", {"kept": 24, "interval": 0.5, "size": 420e9, "write rate": 3e9, "storage price": 0.023}),
+        ("45 req/s with 250 output tokens, 30% headroom", {"requests": 45, "output": 250, "headroom": 0.3}),
+        ("2,400 A100 hours, then 8 GPUs and 4 nodes", {"card hours": 2400, "cards": 8, "machines": 4}),
+        ("37% off for 1 year reserved", {"discount": 0.37, "term": 1}),
+    ],
+)
+def test_each_figure_is_read_once_with_its_role(bot: Chatbot, question: str, figures: dict[str, float]) -> None:
+    found = read_given(question, load(bot.index).known).figures
+    assert {figure.role: figure.value for figure in found} == pytest.approx(figures)
+    assert len(found) == len(figures)
+
+
+def test_a_later_figure_stands_in_the_place_of_the_earlier_of_its_role(bot: Chatbot) -> None:
+    given = read_turns(["$2 per hour and 900 tok/s, busy 30% of the day", "and busy 70%?"], load(bot.index).known)[-1]
+    assert (given.one("price"), given.one("pace"), given.one("busy")) == (2, 900, 0.7)
+    assert "busy" in given.new
+    assert "pace" not in given.new
+
+
+def test_people_that_one_accelerator_serves_are_no_accelerators(bot: Chatbot) -> None:
+    turns = ("how big is the kv cache for llama 3 8b at 8k", "so 30 of them on one A10G, does it fit next to the fp16 weights?")
+    assert ask(bot, *turns).text.startswith("No: Llama-3.1-8B in fp16 needs 48.3 GB")
+    assert ask(bot, "kv cache size for llama 3.1 8b per token?", "so how many 4k users on one L4").text.startswith("At most 10 sequences at once, of 4,096 tokens each")
