@@ -11,6 +11,8 @@ run: index
 
 # The tests share two processors among themselves: see chatbot/__main__.py.
 test: export OPENBLAS_NUM_THREADS ?= 1
+# Dozens of processes are started: none shall compile again what another has compiled.
+test: export PYTHONDONTWRITEBYTECODE =
 test: install
 	# The index that many tests share is made on one processor while the checkers read on the other.
 	mkdir -p .pytest_cache/d/corpus

@@ -128,7 +128,7 @@ class Page:
 @pytest.fixture(scope="session")
 def app(corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     folder = tmp_path_factory.mktemp("browser")
-    index = folder / "index"
+    index = Path(shutil.copytree(corpus_index, folder / "index"))
     (folder / "hostile").mkdir()
     (folder / "hostile" / "wombat.md").write_text(HOSTILE, encoding="utf-8")
     (folder / "hostile" / "quokka.md").write_text(RIGHT_TO_LEFT, encoding="utf-8")
