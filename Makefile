@@ -11,11 +11,14 @@ run: index
 
 # The tests share two processors among themselves: see chatbot/__main__.py.
 test: export OPENBLAS_NUM_THREADS ?= 1
+# Dozens of processes are started: none shall compile again what another has compiled.
+test: export PYTHONDONTWRITEBYTECODE =
 test: install
 	# The index that many tests share is made on one processor while the checkers read on the other.
 	mkdir -p .pytest_cache/d/corpus
 	$(BIN)/wattwise ingest corpus --index .pytest_cache/d/corpus/index & $(BIN)/ruff check . && $(BIN)/mypy; checked=$$?; wait; exit $$checked
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/test_golden.py
+	# Files in the order of their names: the browser's, which waits most, comes first, and no long one last.
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --ignore tests/test_golden.py
 	$(BIN)/python -m pytest tests/test_golden.py  # asks on two processors itself, and prints its report
 
 install: $(VENV)/.installed

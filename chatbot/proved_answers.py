@@ -406,9 +406,9 @@ def load_book(index: Index) -> Book:
 
 
 def _read(index: Index) -> Book:
-    chunks, vectors = index.questions()
-    rows = {(chunk.document.id, chunk.start): number for number, chunk in enumerate(chunks)}
-    documents = {chunk.document.id: chunk.document for chunk in chunks}
+    places, vectors = index.questions()
+    rows = {(document.id, start): number for number, (document, start) in enumerate(places)}
+    documents = {document.id: document for document, _ in places}
     questions = tuple(_known(a, d.text, d.id, rows) for d in documents.values() for a in read_answers(d))
     counts = Counter(stem for q in questions for stem in _stems(f"{q.answer.question}\n{q.answer.answer}"))
     rarity = {stem: math.log((1 + len(questions)) / (0.5 + count)) for stem, count in counts.items()}

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from ingest.document import Chunk, Document
 
-_SECTION = re.compile(r"^## (?P<question>[^\n]+\?)\n\n(?P<body>Also asked: (?:[^\n]|\n(?!#))+)", re.MULTILINE)
+_SECTION = re.compile(r"^## (?P<question>[^\n]+\?)\n\n(?P<body>Also asked: (?:[^\n]+|\n(?!#))+)", re.MULTILINE)
 _HEADING = re.compile(r"^## ", re.MULTILINE)
 _ASKED = "Also asked: "
 _BETWEEN = " · "

@@ -117,14 +117,15 @@ class Index:
         with self._current().reading() as store:
             return [store.document(number) for number in store.table_numbers()]
 
-    def questions(self) -> tuple[list[Chunk], NDArray[np.float32]]:
-        """The wordings of the questions that have an answer (`ingest.answers`), with their unit vectors by the encoder of
-        sentences, (wordings, 384); none in an index without vectors."""
+    def questions(self) -> tuple[list[tuple[Document, int]], NDArray[np.float32]]:
+        """Where each wording of the questions that have an answer (`ingest.answers`) starts in which document, and the unit vectors
+        of the wordings by the encoder of sentences, (wordings, 384); none in an index without vectors."""
         view = self._current()
         with view.reading() as store:
-            ids = store.questions()
-            vectors = store.vectors(ids)
-        return view.load_chunks(ids), np.stack([vectors[id] for id in ids]) if ids else np.zeros((0, 0), dtype=np.float32)
+            places, vectors = store.questions()
+            numbers = list(dict.fromkeys(number for number, _ in places))
+            documents = dict(zip(numbers, store.documents_of(numbers), strict=True))
+        return [(documents[number], start) for number, start in places], vectors
 
     def sources(self) -> list[Source]:
         """Every source, by id."""

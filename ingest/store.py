@@ -184,12 +184,19 @@ class StoredRows:
         """The documents of which nothing is searched, by id."""
         return self._column("SELECT number FROM {in_}documents WHERE {alive} AND searched = 0 ORDER BY id{bytewise}")
 
-    def questions(self) -> list[str]:
-        """The ids of the chunks that users' questions are compared with and that have a vector, in their order."""
-        return self._column(
-            "SELECT c.id FROM {in_}chunks c JOIN {in_}vectors v USING (digest)"
+    def questions(self) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
+        """The chunks that users' questions are compared with and that have a vector, in their order: the number of the document and
+        the start of each, and the vectors."""
+        rows = self._rows(
+            f"SELECT v.vector, v.crc, c.crc, {prefixed('c', CHUNK_FIELDS)} FROM {{in_}}chunks c JOIN {{in_}}vectors v USING (digest)"
             " WHERE {alive:c.} AND {alive:v.} AND c.searched = 0 ORDER BY c.number"
         )
+        places, blobs = [], []
+        for vector, crc, *row in rows:
+            _, document, _, _, start, *_, digest, _ = _checked("a passage", *row)
+            places.append((document, start))
+            blobs.append(self._half(digest, vector, crc))
+        return places, _whole(b"".join(blobs)).reshape(len(rows), -1 if rows else 0)
 
     def _column(self, statement: str, **values: Any) -> list[Any]:
         return [value for (value,) in self._rows(statement, **values)]
@@ -279,10 +286,13 @@ class StoredRows:
         return {id: self._vector(*row) for id, *row in rows}
 
     def _vector(self, digest: object, vector: Any, crc: object) -> NDArray[np.float32]:
+        return _whole(self._half(digest, vector, crc))
+
+    def _half(self, digest: object, vector: Any, crc: object) -> bytes:
         blob = self._blob(vector)
         if not (isinstance(digest, bytes) and isinstance(blob, bytes) and vector_crc(digest, blob) == crc):
             raise Mismatch("a vector does not match its checksum")
-        return np.frombuffer(blob, dtype="<f2").astype(np.float32)
+        return blob
 
     def unencoded(self) -> dict[int, set[bytes]]:
         """The texts to encode without a vector: number of the first document that holds them -> their digests."""
@@ -464,6 +474,10 @@ def rows_of(document: Document, entries: Iterable[Entry], known: Known, number: 
     return (key, *source), with_crc(*about), chunks
 
 
+def _whole(half: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(half, dtype="<f2").astype(np.float32)
+
+
 def _source_of(key: object, *row: Any) -> Source:
     if _source_key(row) != key:
         raise Mismatch("a source does not match its checksum")
@@ -485,7 +499,7 @@ def with_crc(*values: Any) -> Row:
 
 
 def _crc(values: Iterable[object]) -> int:
-    return crc32(b"\0".join(value if isinstance(value, bytes) else str(value).encode() for value in values))
+    return crc32(b"\0".join([value if isinstance(value, bytes) else str(value).encode() for value in values]))
 
 
 def vector_crc(digest: bytes, blob: bytes) -> int:

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,14 @@ def dotted(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path, *, top_level: bool = False) -> list[tuple[str, list[str]]]:
     """The modules that a file imports, each with the names taken from it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     nodes = tree.body if top_level else list(ast.walk(tree))
     found = [(alias.name, []) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     return found + [(n.module, [a.name for a in n.names]) for n in nodes if isinstance(n, ast.ImportFrom) and n.module]

@@ -1,6 +1,5 @@
 """Deadlines: a question ends in one sentence when its time is over or nobody waits for its answer."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from chatbot import Cancelled, Chatbot, ReaderError
 from chatbot.deadline import Limits, OutOfTime, apart, begin, check
 from chatbot.llm.scripted import ScriptedChatModel
+from ingest import sync
 
 QUESTION = "What decides whether the L4, the H100 or Trainium is the better choice when memory and software both matter?"
 
@@ -113,14 +113,16 @@ def test_a_chain_is_cancelled_as_the_chatbot_is(bot: Chatbot) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_the_command_without_a_traceback(corpus_index: Path, number: signal.Signals, code: int) -> None:
-    command = [sys.executable, "-m", "chatbot", "ask", "--batch", "-", "--index", str(corpus_index)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ)
-    ) as process:
+def test_a_signal_ends_the_command_without_a_traceback(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    (tmp_path / "chips.md").write_text("# Chips\n\nThe Quokka-9 chip has 77 GB of memory.\n")
+    sync([tmp_path / "chips.md"], tmp_path / "index", encoder="none")
+    # Whoever runs the tests in the background ignores SIGINT, and what it starts would do so, too.
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from chatbot.__main__ import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, "ask", "--batch", "-", "--index", str(tmp_path / "index")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(b'{"id": 1, "turns": ["Trn1?"]}\n')
+        process.stdin.write(b'{"id": 1, "turns": ["Quokka-9?"]}\n')
         process.stdin.flush()
         process.stdout.readline()
         process.send_signal(number)

@@ -1,9 +1,6 @@
 """What an answer took: the seconds that are counted, the energy that they are, and a hosted model's estimate."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median
 
 import pytest
@@ -166,12 +163,3 @@ def test_an_exam_sums_the_footprints_and_leaves_out_what_has_none() -> None:
     assert {name: summed[name] for name in ("cpu_seconds", "wh", "g_co2", "model_wh_low")} == {
         "cpu_seconds": 3, "wh": 0.75, "g_co2": 4.0, "model_wh_low": None,
     }  # fmt: skip
-
-
-def test_the_offline_reader_imports_neither_library(corpus_index: Path) -> None:
-    script = (
-        "import sys; from chatbot import Chatbot; Chatbot.open(sys.argv[1]).ask('What is spot?'); "
-        "print([m for m in ('ecologits', 'genai_prices') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(corpus_index)], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

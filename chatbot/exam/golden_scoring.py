@@ -30,9 +30,14 @@ class Asked:
 
 
 def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
-    """Asks the questions of a golden file, but none that is to be refused and that a document of the index answers."""
+    """Asks the questions of a golden file."""
+    return ask_all(bot, load_questions(file))
+
+
+def ask_all(bot: Chatbot, questions: Iterable[GoldenQuestion]) -> list[Asked]:
+    """Asks the questions, but none that is to be refused and that a document of the index answers."""
     documents = [document.id for document in bot.index.documents()]
-    return [ask(bot, question) for question in load_questions(file) if not question.is_answered_by(documents)]
+    return [ask(bot, question) for question in questions if not question.is_answered_by(documents)]
 
 
 def ask(bot: Chatbot, question: GoldenQuestion) -> Asked:

@@ -147,7 +147,7 @@ def _load(index: Index) -> tuple[Tables, Instances]:
 def _read(index: Index) -> Tables:
     found: dict[str, list[Row]] = {}
     for document in index.tables():
-        for row in _rows(document, index.document_chunks(document.id)):
+        for row in _rows(document, index):
             found.setdefault(next(iter(row.cells)), []).append(row)
     return {key: tuple(sorted(rows, key=lambda row: row.as_of, reverse=True)) for key, rows in found.items()}
 
@@ -170,9 +170,11 @@ def _by_name(rows: Iterator[Row]) -> dict[str, tuple[Row, ...]]:
     return found
 
 
-def _rows(document: Document, chunks: Sequence[Chunk]) -> Iterator[Row]:
+def _rows(document: Document, index: Index) -> Iterator[Row]:
+    rows = list(read_rows(document))
+    chunks = index.document_chunks(document.id) if rows else []
     starts = [chunk.start for chunk in chunks]
-    for row in read_rows(document):
+    for row in rows:
         chunk = chunks[max(0, bisect_right(starts, row.start) - 1)]
         if chunk.start <= row.start and row.end <= chunk.end:
             yield Row(row.cells, chunk, row.start, row.end)

@@ -132,6 +132,7 @@ def app(corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     (folder / "hostile").mkdir()
     (folder / "hostile" / "wombat.md").write_text(HOSTILE, encoding="utf-8")
     (folder / "hostile" / "quokka.md").write_text(RIGHT_TO_LEFT, encoding="utf-8")
+    shutil.copytree(corpus_index, index)
     sync([ROOT / "corpus", folder / "hostile"], index)
     with ThreadingHTTPServer(("127.0.0.1", 0), SilentModel) as model:
         threading.Thread(target=model.serve_forever, daemon=True).start()
