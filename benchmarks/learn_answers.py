@@ -58,7 +58,7 @@ LATER_TURNS = 500
 OTHERS = {"section": (0.5, 0.05, 0.15), "computed": (0.6, 0.0, 0.15), "table": (0.6, 0.0, 0.15), "none": (0.0, 0.0, 1.0)}
 PARTLY_GOOD = 0.4
 # Golden questions are written from documents, which people's are not: so much odds a prepared answer must have, and so little where nothing else would be said.
-MARGIN, MARGIN_TO_REFUSAL = 0.4, -0.5
+MARGIN, MARGIN_TO_REFUSAL = 0.4, -0.8
 PARTS = 5
 SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 

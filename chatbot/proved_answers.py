@@ -37,8 +37,6 @@ from ingest import Index, ProvedAnswer, read_answers
 
 # An answer of a question that is less likely stands below that question.
 SURE = 0.5
-# From here on it is surely what is asked.
-CERTAIN = 0.7
 _SHORT = 100
 # So brief a question asks for nothing else than its quantity.
 _BRIEF = 60
@@ -170,12 +168,12 @@ def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
 
 
 def _fits(match: Match, query: Query, other: Alternative) -> bool:
-    """Whether an answer is of the years that are named, speaks of what a short question names (in a story or a conversation names stand that it
-    does not turn on), and has a figure of the kind that a brief one asks for, or compares where there are figures."""
+    """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
+    conversation names stand that it does not turn on); and to a brief one, whether it has one of the kind, or compares where there are figures."""
     said = "\n".join((*match.question.wordings, match.question.answer.answer))
-    named = match.likelihood >= CERTAIN or bool(query.history) or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
-    compares = len(query.sides) > 1 and other.kind in ("sized", "row", "compared", "rows")
-    brief = len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or compares) and bool(query.dimensions)
+    for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
+    named = not for_figure or bool(query.history) or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
+    brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind in ("sized", "row", "compared", "rows"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
     return named and told and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
