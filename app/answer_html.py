@@ -222,12 +222,13 @@ def surroundings(citation: Citation) -> tuple[str, int]:
 
 def _card(passages: Sequence[Passage], numbers: str, body: str) -> str:
     source = passages[0].chunk.document.source
-    details = [as_html(d) for d in (source.publisher, source.published, source.original) if d]
+    details = [as_html(d) for d in (source.publisher, source.published) if d]
     if source.url and source.url.startswith(("https://", "http://")):
         details.append(f'<a href="{as_html(source.url)}" target="_blank" rel="noopener noreferrer">Original</a>')
+    about = f'<p class="ww-facts ww-source">{" · ".join(details)}</p>' if details else ""
     return (
         f'<details class="ww-card"><summary>{numbers}<span class="ww-place" dir="auto">{as_html(source.title)}</span></summary>'
-        f'<div class="ww-body">{body}<p class="ww-facts ww-source">{" · ".join(details)}</p></div></details>'
+        f'<div class="ww-body">{body}{about}</div></details>'
     )
 
 

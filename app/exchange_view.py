@@ -36,14 +36,14 @@ def show_exchange(exchange: Exchange, store: FeedbackStore | None, index: Index,
     if exchange.added:
         st.html(added_html(exchange.added))
     if exchange.answer is not None:
-        st.html(_answered_html(exchange, exchange.answer, index))
+        _show_answer(exchange, exchange.answer, index)
         if st.query_params.get("debug") == "true":
             _show_retrieval(exchange.answer)
     elif exchange.problem:
         show_problem(exchange.problem)
     elif exchange.question:
         text = markdown_html(exchange.partial, {}, "")
-        st.html(_beside(f'<div class="ww-answer">{text}<p class="ww-facts">Stopped.</p></div>', ""))
+        st.html(f'<div class="ww-main ww-answer">{text}<p class="ww-facts">Stopped.</p></div>')
     if exchange.question:
         _show_actions(exchange, store, index.generation, is_last=is_last)
 
@@ -140,24 +140,23 @@ def scroll_to(exchange: Exchange, moment: str) -> None:
     )
 
 
-def _answered_html(exchange: Exchange, answer: Answer, index: Index) -> str:
-    """The answer with its figures, and beside it the sources."""
+def _show_answer(exchange: Exchange, answer: Answer, index: Index) -> None:
+    """The answer with its figures, and the sources, which the style sheet puts beside it."""
     anchor = f"ww-{exchange.id}"
     parts = [f'<p class="ww-notice" dir="auto">{as_html(said)}</p>' if (said := note(answer)) else ""]
     parts.append(answer_html(answer, anchor))
     parts += [_memory_html(workload, index) for workload in answer.workloads]
     parts.append("" if answer.small_talk else facts_html(answer, exchange.updated))
+    st.html(f'<div class="ww-main">{"".join(parts)}</div>')
     sources, title = (
         (nearest_html(answer.passages), "Nearest in the sources")
         if answer.refused
         else (cards_html(answer, anchor), "Sources")
     )
-    return _beside("".join(parts), f'<p class="ww-facts">{title}</p>{sources}' if sources else "")
-
-
-def _beside(main: str, sources: str) -> str:
-    aside = f'<aside class="ww-sources" aria-label="Sources" tabindex="-1">{sources}</aside>' if sources else ""
-    return f'<div class="ww-exchange"><div class="ww-main">{main}</div>{aside}</div>'
+    if sources:
+        st.html(
+            f'<aside class="ww-sources" aria-label="Sources" tabindex="-1"><p class="ww-facts">{title}</p>{sources}</aside>'
+        )
 
 
 def _memory_html(workload: Workload, index: Index) -> str:
@@ -171,10 +170,9 @@ def _memory_html(workload: Workload, index: Index) -> str:
 def live_html(stage: str, text: str) -> str:
     """The answer as it comes. The style sheet shows "Stopped." instead of the stage once the page is idle."""
     body = markdown_html(text, {}, "") if text else ""
-    return _beside(
+    return (
         f'<div class="ww-answer ww-live" aria-live="polite">{body}'
-        f'<p class="ww-stage">{as_html(STAGES.get(stage, stage))}</p><p class="ww-facts ww-halted">Stopped.</p></div>',
-        "",
+        f'<p class="ww-stage">{as_html(STAGES.get(stage, stage))}</p><p class="ww-facts ww-halted">Stopped.</p></div>'
     )
 
 

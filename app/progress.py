@@ -17,13 +17,14 @@ def bar(on_cancel: Callable[[], None] | None = None) -> Callable[[str, int, int]
         if not begun:
             cancel.button("Cancel", type="tertiary", on_click=on_cancel)
         passed = time.monotonic() - begun.setdefault(stage, time.monotonic())
-        words = progress_words(stage, done, total) + _left(passed, done, total)
+        words = progress_words(stage, done, total) + left_words(passed, done, total)
         slot.progress(min(done / total, 1.0) if total else 0.0, words)
 
     return progress
 
 
-def _left(passed: float, done: int, total: int) -> str:
+def left_words(passed: float, done: int, total: int) -> str:
+    """How long the rest takes at the speed so far, once that is more than a guess."""
     if passed < _TOLD_AFTER or not 0 < done < total:
         return ""
     left = passed * (total - done) / done

@@ -89,7 +89,7 @@ def show_sidebar(operator: Operator) -> None:
     """Choose the model; a name that is not listed can be typed where the app serves its own machine alone."""
     with st.sidebar:
         st.selectbox(
-            "Model",
+            "Language model",
             operator.models,
             key=_MODEL,
             accept_new_options=operator.may_name_models,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 import streamlit as st
 
@@ -57,14 +57,11 @@ def show_sources(operator: Operator, bot: Chatbot) -> None:
 
 
 def _health(index: Index, documents: Sequence[Document]) -> str:
-    encoder = "words alone" if index.encoder_name == "none" else index.encoder_name
     facts = (
         f"{len(documents):,} documents",
         f"{len(index):,} passages",
-        f"{size:,.1f} MB" if (size := _megabytes(index)) else "in PostgreSQL",
-        encoder,
-        f"compared with its sources on {day(index.updated)}, {index.updated[11:16]} UTC",
-        f"generation {index.generation}",
+        f"compared with their sources on {day(index.updated)}, {index.updated[11:16]} UTC",
+        *(["searched by words alone"] if index.encoder_name == "none" else []),
     )
     return f'<p class="ww-facts">{as_html(" · ".join(facts))}</p>'
 
@@ -208,10 +205,3 @@ def _listed(path: str, generation: int, _index: Index) -> tuple[Document, ...]:
 def _passages_of(path: str, generation: int, document_id: str, _index: Index) -> int:
     """How many passages a document is searched as."""
     return len(_index.document_chunks(document_id))
-
-
-def _megabytes(index: Index) -> float:
-    """What the index takes on disk, added files included; 0 where it is in a database."""
-    if not isinstance(index.path, Path):
-        return 0.0
-    return sum(file.stat().st_size for file in index.path.rglob("*") if file.is_file()) / 1_000_000

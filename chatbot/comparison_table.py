@@ -200,7 +200,8 @@ def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property
     texts = [list(dict.fromkeys(text for text, _ in cell)) for cell in cells]
     figures = [_FIGURE.fullmatch(text[0]) if len(text) == 1 else None for text in texts]
     units = {figure["sign"] or figure["unit"] for figure in figures if figure}
-    is_measured = len(units) == 1 and all(figure or not text for figure, text in zip(figures, texts, strict=True))
+    # A "no" among the figures has no bar, and takes none from them.
+    is_measured = len(units) == 1 and not any(c.isdigit() for t, figure in zip(texts, figures, strict=True) if not figure for c in "".join(t))
     made = [
         Cell(
             figure["number"] if figure and is_measured else ", ".join(text),

@@ -39,7 +39,7 @@ _NOTED = r"(?:ok|okay|k|alright|got it|i see|understood|lol|lmao|haha+|hehe+|wow
 _BYE = r"(?:bye(?: bye)?|goodbye|good night|see you(?: later| soon)?|see ya|cu|tschüss|adios|au revoir)"
 _IT = r"(?:this(?: (?:bot|app|tool|thing|site|page|chatbot))?|the (?:bot|app)|wattwise)"
 _ABILITY = (
-    rf"(?:help(?: me)?(?: please)?|menu|start|(?:so |and |{_HELLO} )?(?:"
+    rf"(?:help(?: me)?(?: please)?|menu|start|(?:so |and |{_HELLO} )?(?:(?:can|could) you (?:please )?help(?: me| us)?(?: out)?|"
     r"(?:what|who|how)(?: all| else| exactly)? (?:can|could|do|are) you(?: (?:do|help|answer|know|work|good|able|capable|at|for|to|of|about|with|me|us|here|actually)){0,4}"
     r"|what (?:all |else )?(?:can|could|should) i ask(?: you)?(?: about| here)?|what can i do (?:here|with you|with this)"
     rf"|how (?:do|can|should) i (?:use|talk to) (?:you|{_IT})|(?:what|who) is {_IT}(?: for)?|what (?:can|does) {_IT} do|how does {_IT} work)"
@@ -71,10 +71,9 @@ def small_talk(question: str) -> str:
 def is_outside(query: Query, index: Index, *, answered: bool = False) -> bool:
     """Whether a question has nothing to do with the sources: it names no hardware, and no passage means anything near it.
 
-    Where the sources seem to answer it (`answered`) it must be farther away. What leans on a conversation is never
-    outside; without vectors nothing tells.
+    Where the sources seem to answer it (`answered`) it must be farther away. Without vectors nothing tells.
     """
-    of_the_field = query.history or query.options or query.entities or query.unknown or query.sizes or query.makers
+    of_the_field = query.options or query.entities or query.unknown or query.sizes or query.makers
     if of_the_field or index.encoder_name == "none":
         return False
     # Corrected to the words of the sources, a question of another field comes nearer to them.

@@ -6,7 +6,7 @@ import pytest
 
 from chatbot import Answer, Chatbot, Citation, Passage
 from chatbot.answer import Statement
-from chatbot.comparison_table import Cell, Comparison, Property, Side, TableRow, comparison, marked
+from chatbot.comparison_table import Cell, Comparison, Property, Side, TableRow, _property, comparison, marked
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 from chatbot.options import Option
 from ingest import Chunk, Document, Source
@@ -55,6 +55,14 @@ def test_rows_become_a_table_of_properties_by_option() -> None:
         ("As of 2026-10-11",),
         (),
     )
+
+
+def test_a_word_among_figures_takes_no_unit_from_them() -> None:
+    found = _property("FP8", [[("242 TFLOPS", 1)], [("no", 2)], [("1,979 TFLOPS", 3)]])
+    assert found == Property(
+        "FP8", "TFLOPS", (Cell("242", (1,), 242.0), Cell("no", (2,), None), Cell("1,979", (3,), 1979.0))
+    )
+    assert _property("Storage", [[("8 GB", 1)], [("2 x 4 GB", 2)]]).unit == ""
 
 
 def test_a_column_is_told_by_the_words_beside_its_figure() -> None:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.document_view import details_of, label_of
 from app.escaping import as_html
 from app.library import INTERRUPTED
+from app.progress import left_words
 from app.sources import listed, report_html
 from chatbot import Chatbot
 from ingest import Index, SyncReport, sync
@@ -105,6 +106,18 @@ def test_a_file_is_added_shown_as_text_and_removed(page: AppTest, index: Path) -
     press(page, "Remove it")
     assert len(titles(page)) == 1
     assert list((index / "uploads").iterdir()) == []
+
+
+def test_progress_says_how_much_is_left_once_that_can_be_told() -> None:
+    assert (left_words(2, 5, 10), left_words(8, 0, 10), left_words(8, 10, 10)) == ("", "", "")
+    assert left_words(8, 2, 10) == ", about 32 s left"
+    assert left_words(60, 1, 10) == ", about 9 min left"
+
+
+def test_what_takes_long_can_be_cancelled() -> None:
+    page = AppTest.from_string("from app.progress import bar\nbar()('encoding', 3, 24)").run()
+    assert [button.label for button in page.button] == ["Cancel"]
+    assert page.get("progress")[0].proto.text == "encoding 3 of 24"
 
 
 def test_an_interrupted_upload_is_listed_and_removed(index: Path) -> None:

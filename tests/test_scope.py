@@ -28,6 +28,7 @@ def test_thanks_are_taken(said: str) -> None:
         "How does this work?",
         "what is wattwise",
         "What can I ask you about?",
+        "hi, can you help me?",
     ],
 )
 def test_whoever_asks_what_it_can_do_is_told(said: str) -> None:
@@ -61,9 +62,12 @@ def test_small_talk_has_no_sources_and_is_no_refusal(bot: Chatbot) -> None:
     assert "".join(event.text for event in events if event.kind == "text") == answer.text
 
 
-@pytest.mark.parametrize("question", ["What is the capital of France?", "How do I bake bread?", "Tell me a joke"])
-def test_what_has_nothing_to_do_with_the_sources_is_told_what_they_are_about(bot: Chatbot, question: str) -> None:
-    answer = bot.ask(question)
+@pytest.mark.parametrize("history", [[], [Turn("Trainium or Inferentia?", "Trainium trains, Inferentia serves.")]])
+@pytest.mark.parametrize("question", ["What is the capital of France?", "Who won the World Cup?", "what is for lunch?"])
+def test_what_has_nothing_to_do_with_the_sources_is_told_what_they_are_about(
+    bot: Chatbot, question: str, history: list[Turn]
+) -> None:
+    answer = bot.ask(question, history)
     assert (answer.text, answer.refused, answer.citations, answer.passages) == (f"{REFUSAL} {SCOPE}", True, (), ())
 
 

@@ -86,6 +86,12 @@ def test_a_channel_has_an_index_of_its_own(bot: Chatbot, tmp_path: Path) -> None
         assert ["11:30" in slack.said(channel)[0] for channel in ("C7", "C1")] == [True, False]
 
 
+def test_a_channel_has_a_model_of_its_own(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:
+    pairs = {"channel_indexes": (f"C7={bot.index.path}",), "channel_models": ("C7=ollama:none",)}
+    with workspace(scripted(bot, answer), tmp_path, **pairs) as slack:
+        assert [slack.desk.bot_of(channel).model for channel in ("C7", "C1")] == ["ollama:none", "offline"]
+
+
 def test_an_index_of_a_channel_that_is_missing_ends_the_start(bot: Chatbot, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="wattwise ingest"), workspace(bot, tmp_path, channel_indexes=("C7=nowhere",)):
         pass

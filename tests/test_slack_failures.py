@@ -193,6 +193,14 @@ def test_a_stop_that_cannot_wait_ends_what_is_under_way_and_tells_who_asked(
     assert warned == ["stopped before everything was answered"]
 
 
+def test_who_asked_before_all_was_loaded_is_told_at_a_stop_too(bot: Chatbot, tmp_path: Path) -> None:
+    with slack_api() as api:
+        with running(api, ScriptedChatbot(bot, []), tmp_path, stop_seconds=0.2) as slack:
+            slack.desk.rush.ready.clear()
+            asked = [slack.ask(QUESTION, user=f"U{number}") for number in range(10)]
+        assert {message["thread_ts"]: message["text"] for message in api.said()} == dict.fromkeys(asked, INTERRUPTED)
+
+
 def test_nothing_anybody_wrote_and_no_token_reaches_the_log(
     bot: Chatbot, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

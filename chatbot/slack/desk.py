@@ -157,6 +157,7 @@ def close_desk(desk: Desk) -> bool:
         desk.state.renew(desk.settings.stop_seconds + 2 * _LAST_WORDS + LEASE)
     finished = desk.answers.stop(desk.settings.stop_seconds)
     desk.stopping.set()
+    desk.rush.ready.set()  # whoever waits for what was not loaded in time is told, too
     ended = desk.answers.stop(_LAST_WORDS, hurry=True)
     ended = desk.notices.stop(_LAST_WORDS, hurry=True) and ended
     with _noted("what is left was not given away"):

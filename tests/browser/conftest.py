@@ -57,13 +57,13 @@ class Page:
         self.wait_for(".ww-title, .ww-answer")
         self.wait_until_idle()
 
-    def wait_for(self, selector: str, seconds: float = 20) -> WebElement:
+    def wait_for(self, selector: str, seconds: float = 60) -> WebElement:
         return self.waiting(seconds).until(
             lambda driver: next((e for e in driver.find_elements(By.CSS_SELECTOR, selector) if e.is_displayed()), None),
             f"nothing visible at {selector}",
         )
 
-    def waiting(self, seconds: float = 20) -> WebDriverWait[webdriver.Chrome]:
+    def waiting(self, seconds: float = 60) -> WebDriverWait[webdriver.Chrome]:
         """The page is rewritten while it is looked at."""
         return WebDriverWait(self.driver, seconds, ignored_exceptions=[StaleElementReferenceException])
 

@@ -37,6 +37,8 @@ def test_a_mark_opens_its_card_with_the_quote_marked(page: Page, own_bot: Chatbo
     quoted = next(c.quote for c in own_bot.ask(QUESTION).citations if c.number == int(mark.text))
     assert marked.text.split() == quoted.split()
     assert len(page.wait_for(".ww-card[open] blockquote").text) > len(marked.text)
+    answer, copy = page.wait_for(".ww-main").rect, page.wait_for(".ww-copy").rect
+    assert copy["y"] - answer["y"] - answer["height"] < 40  # however tall the open card beside it
 
 
 @pytest.mark.evaluation
