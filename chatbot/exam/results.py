@@ -1,5 +1,6 @@
 """What came of a question, as a value and as a line of `results.jsonl`."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -66,6 +67,11 @@ def as_row(result: Result) -> dict[str, Any]:
         "key": result.expected,
         **{name: getattr(result, name) for name in _KEPT},
     }
+
+
+def row_line(result: Result) -> str:
+    """A result as one line of JSON."""
+    return json.dumps(as_row(result), ensure_ascii=False) + "\n"
 
 
 def from_row(row: Mapping[str, Any], question: Question) -> Result:

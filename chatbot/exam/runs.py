@@ -15,7 +15,7 @@ from chatbot.exam.asking import ask_question, ask_questions
 from chatbot.exam.flips import FILE_NAME
 from chatbot.exam.golden import digest
 from chatbot.exam.question import QuestionSet
-from chatbot.exam.results import Question, Result, as_row, from_row
+from chatbot.exam.results import Question, Result, from_row, row_line
 from ingest import Index
 
 RUN_FILE = "run.json"
@@ -113,11 +113,6 @@ def _begin(folder: Path, identity: Identity, earlier: Sequence[Result]) -> None:
         (folder / RUN_FILE).write_text(json.dumps(asdict(identity), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise ReaderError(f"{folder} cannot be written ({error.strerror}): give --report another folder.") from error
-
-
-def row_line(result: Result) -> str:
-    """A result as one line of JSON."""
-    return json.dumps(as_row(result), ensure_ascii=False) + "\n"
 
 
 def _index_digest(index: Index) -> str:
