@@ -170,8 +170,7 @@ def _print(report: Report, comparison: Comparison | None, *, as_json: bool) -> N
 
 
 def _exit_code(report: Report, options: argparse.Namespace) -> int:
-    failed = 0
-    total = report.total
+    failed, total = 0, report.total
     if total.errors:
         first = next(r.reason for r in report.results if r.verdict == "error")
         again = " The same command asks them again." if options.report else ""

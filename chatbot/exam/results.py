@@ -1,12 +1,13 @@
 """What came of a question, as a value and as a line of `results.jsonl`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.question import ExamQuestion
+from chatbot.exam.rates import Score
 
 Verdict = Literal["right", "wrong", "no answer", "error"]
 Question = ExamQuestion | GoldenQuestion
@@ -48,6 +49,11 @@ class Result:
         if isinstance(question, ExamQuestion):
             return ", ".join(question.letters)
         return "refusal" if question.refused else ", ".join(sorted(question.choices)) or "; ".join(question.required)
+
+
+def score(verdicts: Sequence[Verdict]) -> Score:
+    """How many ended how."""
+    return Score(verdicts.count("right"), verdicts.count("wrong"), verdicts.count("no answer"), verdicts.count("error"))
 
 
 _KEPT = tuple(field.name for field in fields(Result) if field.name != "question")
