@@ -3,7 +3,6 @@
 import pytest
 
 from chatbot.examination.entailment import denied, extremes_told
-from chatbot.examination.matter import _terms
 from chatbot.examination.pairing import clause_of, clauses, is_of_another, stems_and_letters
 from chatbot.examination.pieces import pieces_of
 
@@ -58,11 +57,6 @@ def test_a_denial_reaches_over_its_list_and_no_further(text: str, expected: set[
     assert denied(text) == expected
 
 
-def test_the_thing_of_which_something_is_denied_is_known() -> None:
-    found = clauses("V4 boxes can run alone; V5 and V5u cannot.")
-    assert [(set(c.subject), c.negated) for c in found] == [({"v4", "box"}, False), ({"v5", "v5u"}, True)]
-
-
 def test_a_denial_stays_in_its_clause() -> None:
     scratch, lasting = clauses("Scratch files are not replicated; lasting files are replicated.")
     assert (scratch.denied, lasting.denied) == (frozenset({"replic"}), frozenset())
@@ -96,20 +90,6 @@ def test_the_clause_of_an_option_is_the_one_with_most_of_its_words() -> None:
 def test_what_is_called_the_most_or_the_least(text: str, told: set[tuple[str, str]]) -> None:
     assert told <= extremes_told(text)
     assert bool(told) == bool(extremes_told(text))
-
-
-@pytest.mark.parametrize(
-    ("option", "terms"),
-    [
-        ("Purchase Spot Instances and a three-year plan", [{"spot", "instanc"}]),
-        ("A one-year Compute Savings Plan", [{"comput", "save", "plan"}]),
-        ("Use AWS Budgets and Tag Editor.", [{"aw", "budget"}, {"tag", "editor"}]),
-        ("Launch the Amazon EC2 instances again", []),
-        ("NVIDIA H100", []),
-    ],
-)
-def test_what_an_option_proposes_is_named_with_capitals(option: str, terms: list[set[str]]) -> None:
-    assert [set(term) for term in _terms(option)] == terms
 
 
 def test_an_option_of_hundreds_of_sentences_is_read_in_a_few_pieces() -> None:

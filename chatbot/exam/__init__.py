@@ -4,7 +4,6 @@ from chatbot.exam.asking import ask_question, ask_questions
 from chatbot.exam.baselines import BaselineScore
 from chatbot.exam.flips import Comparison, compare
 from chatbot.exam.golden import GoldenQuestion
-from chatbot.exam.page import report_page
 from chatbot.exam.proofs import unproved
 from chatbot.exam.question import ExamQuestion, Proof, QuestionSet, Skipped
 from chatbot.exam.rates import Bin, CurvePoint, Rate, Score
@@ -12,8 +11,7 @@ from chatbot.exam.reading import ACCEPTED_SUFFIXES, EXAMPLE, read_questions
 from chatbot.exam.report import Report, build_report
 from chatbot.exam.results import Result, Verdict
 from chatbot.exam.runs import Identity, identify, run
-from chatbot.exam.summary import report_summary
-from chatbot.exam.writing import report_junit, report_lines, write_report
+from chatbot.exam.writing import report_junit, report_lines, report_page, report_summary, write_report
 
 __all__ = [
     "ACCEPTED_SUFFIXES", "EXAMPLE", "BaselineScore", "Bin", "Comparison", "CurvePoint", "ExamQuestion", "GoldenQuestion",

@@ -18,9 +18,8 @@ from chatbot.exam.reading import ACCEPTED_SUFFIXES, read_questions, with_coverag
 from chatbot.exam.report import Report, build_report
 from chatbot.exam.results import Result
 from chatbot.exam.runs import identify, run
-from chatbot.exam.summary import report_summary
 from chatbot.exam.table import report_table
-from chatbot.exam.writing import PAGE, write_report
+from chatbot.exam.writing import PAGE, report_summary, write_report
 from ingest import CorpusError, place_at
 
 ONLY_FAILING = "only-failing"
@@ -171,8 +170,7 @@ def _print(report: Report, comparison: Comparison | None, *, as_json: bool) -> N
 
 
 def _exit_code(report: Report, options: argparse.Namespace) -> int:
-    failed = 0
-    total = report.total
+    failed, total = 0, report.total
     if total.errors:
         first = next(r.reason for r in report.results if r.verdict == "error")
         again = " The same command asks them again." if options.report else ""

@@ -6,10 +6,11 @@ from math import comb
 from typing import Any
 
 from chatbot.answer import ReaderError
+from chatbot.bot import Chatbot
 from chatbot.exam.grading import chosen_letters, graded
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Score
-from chatbot.exam.results import Verdict
+from chatbot.exam.results import Verdict, score
 from ingest import Index
 
 # Half words, half meaning, as in retrieval itself before it was tuned.
@@ -29,6 +30,20 @@ class BaselineScore:
     expected: float | None = None
     note: str = ""
     right: frozenset[str] = frozenset()
+
+
+def every_baseline(
+    bot: Chatbot, questions: Sequence[ExamQuestion], complete: Complete | None
+) -> tuple[BaselineScore, ...]:
+    """Every baseline over the same questions; closed book is left open for a model that is not to be asked again."""
+    is_open = complete is None and str(bot.model) != "offline"
+    return (
+        chance(questions),
+        picked("always B", questions, always_b),
+        picked("longest option", questions, longest),
+        BaselineScore("closed book", note="not asked") if is_open else closed_book(questions, complete),
+        picked("retrieval only", questions, retrieval_only(bot.index), "the option that finds the best passage"),
+    )
 
 
 def chance(questions: Sequence[ExamQuestion]) -> BaselineScore:
@@ -79,9 +94,8 @@ def closed_book(questions: Sequence[ExamQuestion], complete: Complete | None) ->
         nothing = Score(0, 0, len(questions))
         return BaselineScore("closed book", nothing, note="the offline reader answers nothing without passages")
     verdicts = {q.id: _closed_book_verdict(q, complete) for q in questions}
-    counts = [list(verdicts.values()).count(v) for v in ("right", "wrong", "no answer", "error")]
     right = frozenset(name for name, verdict in verdicts.items() if verdict == "right")
-    return BaselineScore("closed book", Score(*counts), note="the same model, no passages", right=right)
+    return BaselineScore("closed book", score(list(verdicts.values())), note="the same model, no passages", right=right)
 
 
 def completer(model: str, environment: Mapping[str, str]) -> Complete | None:

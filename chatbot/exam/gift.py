@@ -1,17 +1,19 @@
 """Moodle's GIFT: `::name:: text {=right ~wrong}`, with weights, feedback, escapes and comments."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from chatbot.exam.settling import Written
 
 _CATEGORY = re.compile(r"^\s*\$CATEGORY:\s*(?P<path>\S.*)$")
-_NAME = re.compile(r"^\s*::(?P<name>(?:\\.|[^\\:]|:(?!:))*)::\s*", re.DOTALL)
-_FORMAT = re.compile(r"^\s*\[(?:html|markdown|plain|moodle)\]\s*", re.IGNORECASE)
+_ITEM = re.compile(
+    r"\s*(?:::(?P<name>(?:\\.|[^\\:]|:(?!:))*)::\s*)?(?:\[(?:html|markdown|plain|moodle)\]\s*)?"
+    r"(?P<before>(?:\\.|[^\\{])*)(?:\{(?P<inside>(?:\\.|[^\\}])*)\}(?P<after>.*))?",
+    re.DOTALL,
+)
 _PIECE = re.compile(r"(?<!\\)(?P<sign>[=~])(?:\s*%(?P<weight>-?\d+(?:\.\d+)?)%\s*)?(?P<body>(?:\\.|[^\\=~])*)", re.DOTALL)
-_TRUTH = re.compile(r"^\s*(?P<said>T|TRUE|F|FALSE)\s*(?:#.*)?$", re.DOTALL)
-_ESCAPED = re.compile(r"\\([~=#{}:\\])")
+_TRUTH = re.compile(r"\s*(?P<said>T|TRUE|F|FALSE)\s*(?:#.*)?", re.DOTALL)
 _LOOKS = re.compile(r"(?<!\\)\{[^{}]*?(?<!\\)[=~#][^{}]*\}|\{\s*(?:T|F|TRUE|FALSE)\s*\}|^[^\S\n]*::.+?::|^\$CATEGORY:", re.DOTALL | re.MULTILINE)  # fmt: skip
 
 
@@ -54,27 +56,24 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 def _is_open(lines: list[str]) -> bool:
     """Whether a brace is still open, so that a blank line ends nothing."""
     text = re.sub(r"\\.", "", "\n".join(lines))
-    return "{" in text and text.count("{") > text.count("}")
+    return text.count("{") > text.count("}")
 
 
 def _written(block: str, line: int, topic: str) -> Written:
-    name, rest = "", block
-    if match := _NAME.match(block):
-        name, rest = _unescaped(match["name"]), block[match.end() :]
-    rest = _FORMAT.sub("", rest)
-    braces = re.match(r"(?P<before>(?:\\.|[^\\{])*)\{(?P<inside>(?:\\.|[^\\}])*)\}(?P<after>.*)$", rest, re.DOTALL)
-    if braces is None:
-        return Written(line, _unescaped(rest), id=name, topic=topic, flaw="it has no answers in braces")
-    text = _unescaped(braces["before"])
-    if after := _unescaped(braces["after"]):
-        text = f"{text} _____{'' if after[0] in '.,;:?!' else ' '}{after}"
-    inside, _, explanation = _cut(braces["inside"], "####")
-    return _choice(Written(line, text, id=name, topic=topic, explanation=_unescaped(explanation)), inside)
+    item = _ITEM.match(block)
+    assert item is not None  # it matches any text
+    written = Written(line, _unescaped(item["before"]), id=_unescaped(item["name"] or ""), topic=topic)
+    if item["inside"] is None:
+        return replace(written, flaw="it has no answers in braces")
+    if after := _unescaped(item["after"]):
+        written = replace(written, text=f"{written.text} _____{'' if after[0] in '.,;:?!' else ' '}{after}")
+    inside, explanation = _cut(item["inside"], "####")
+    return _choice(replace(written, explanation=_unescaped(explanation)), inside)
 
 
 def _choice(written: Written, inside: str) -> Written:
     """The question with the options and the key that its braces hold."""
-    if truth := _TRUTH.match(inside):
+    if truth := _TRUTH.fullmatch(inside):
         return replace(written, options=("True", "False"), marked=(0 if truth["said"].startswith("T") else 1,))
     pieces = list(_PIECE.finditer(inside))
     if kind := _other_kind(inside, pieces):
@@ -83,10 +82,10 @@ def _choice(written: Written, inside: str) -> Written:
     weights = [float(m["weight"] or 100 * (m["sign"] == "=")) for m in pieces]
     right = tuple(i for i, m in enumerate(pieces) if m["sign"] == "=" or weights[i] > 0)
     options = tuple(_unescaped(_cut(m["body"], "#")[0]) for m in pieces)
-    return replace(written, options=options, marked=right, flaw=_weights_flaw(pieces, weights))
+    return replace(written, options=options, marked=right, flaw=_weights_flaw([weights[i] for i in right]))
 
 
-def _other_kind(inside: str, pieces: list[re.Match[str]]) -> str:
+def _other_kind(inside: str, pieces: Sequence[re.Match[str]]) -> str:
     """What kind of item it is when it is no choice."""
     if not inside.strip():
         return "an essay"
@@ -97,25 +96,21 @@ def _other_kind(inside: str, pieces: list[re.Match[str]]) -> str:
     return "a short-answer" if all(m["sign"] == "=" for m in pieces) else ""
 
 
-def _weights_flaw(pieces: list[re.Match[str]], weights: list[float]) -> str:
-    """Several right options must make up the whole together; each alone being enough is another question."""
-    whole = [m for m, weight in zip(pieces, weights, strict=True) if m["sign"] == "=" or weight == 100]
-    partly = [weight for m, weight in zip(pieces, weights, strict=True) if m["sign"] == "~" and 0 < weight < 100]
-    if len(whole) > 1:
+def _weights_flaw(weights: Sequence[float]) -> str:
+    """The right options must make up the whole together; each alone being enough is another question."""
+    if len(weights) > 1 and 100 in weights:
         return "several of its options are each the whole answer"
-    if whole and partly:
-        return "one option is the whole answer and others are part of it"
-    if partly and not 99 <= sum(partly) <= 101:
-        return f"the weights of its right options add up to {sum(partly):g} %, not 100 %"
+    if weights and not 99 <= sum(weights) <= 101:
+        return f"the weights of its right options add up to {sum(weights):g} %, not 100 %"
     return ""
 
 
-def _cut(text: str, mark: str) -> tuple[str, str, str]:
+def _cut(text: str, mark: str) -> tuple[str, str]:
     """The text before and behind a mark that is not escaped."""
-    match = re.search(rf"(?<!\\){re.escape(mark)}", text)
-    return (text[: match.start()], mark, text[match.end() :]) if match else (text, "", "")
+    before, *behind = re.split(rf"(?<!\\){mark}", text, maxsplit=1)
+    return before, "".join(behind)
 
 
 def _unescaped(text: str) -> str:
     lines = text.replace("\\n", "\n").split("\n")
-    return _ESCAPED.sub(r"\1", "\n".join(line.strip() for line in lines)).strip()
+    return re.sub(r"\\([~=#{}:\\])", r"\1", "\n".join(line.strip() for line in lines)).strip()

@@ -40,10 +40,7 @@ def read_questions(sources: Iterable[str | Path | Upload], *, half: Half = "all"
     A question that stands there twice is asked once. `half` keeps the odd questions of each file ("tuned") or the even ones
     ("kept"); of golden files, whole files. Raises ReaderError where a file cannot be read, or holds nothing that can be asked.
     """
-    found: list[Found] = []
-    for source in sources:
-        found += _checked(list(_read(source)), source)
-    settled = unique(found)
+    settled = unique([item for source in sources for item in _read(source)])
     questions = tuple(q for q in settled if not isinstance(q, Skipped) and half in ("all", q.half))
     if not questions:
         raise ReaderError(f"None of the questions is in the half {half!r}. Use --half all.")
@@ -56,28 +53,30 @@ def with_coverage(questions: QuestionSet, covered: frozenset[str]) -> QuestionSe
     return replace(questions, questions=tuple(marked))
 
 
-def _read(source: str | Path | Upload) -> Iterator[Found]:
+def _read(source: str | Path | Upload) -> list[Found]:
+    """What one source holds. ReaderError where it holds no question that can be asked."""
+    found = [item for name, data in _files(source) for item in _settled(name, data)]
+    if all(isinstance(item, Skipped) for item in found):
+        name = source[0] if isinstance(source, tuple) else source
+        why = "".join(f"\n  line {s.line}: {s.reason}" for s in found[:3] if isinstance(s, Skipped))
+        reasons = f" What looks like one cannot be used:{why}" if why else ""
+        raise ReaderError(f"{name} holds no question that can be asked.{reasons}\nAccepted is, for example:\n\n{EXAMPLE}")
+    return found
+
+
+def _files(source: str | Path | Upload) -> Iterator[Upload]:
+    """The names and bytes of a file, or of those in a folder that may be exams; a README describes the others."""
     if isinstance(source, tuple):
-        yield from _settled(*source)
+        yield source
         return
     path = Path(source)
-    files = sorted(p for p in path.rglob("*") if _is_exam(p)) if path.is_dir() else [path]
-    for file in files:
-        name = path.name if file == path else str(path.name / file.relative_to(path))
-        yield from _settled(name, _bytes(file))
-
-
-def _is_exam(path: Path) -> bool:
-    """Whether a file in a folder may be an exam; a README describes the others."""
-    return path.suffix.lower() in _READERS and path.stem.lower() != "readme" and not path.name.startswith(".")
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ReaderError(f"{path} cannot be read ({error.strerror}): check the path.") from error
+    inside = sorted(p for p in path.rglob("[!.]*") if p.suffix.lower() in _READERS and p.stem.lower() != "readme")
+    for file in inside if path.is_dir() else [path]:
+        try:
+            with file.open("rb") as opened:
+                yield str(file.relative_to(path.parent)), opened.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise ReaderError(f"{file} cannot be read ({error.strerror}): check the path.") from error
 
 
 def _settled(name: str, data: bytes) -> Iterator[Found]:
@@ -100,12 +99,3 @@ def _decoded(name: str, data: bytes) -> str:
         return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise ReaderError(f"{name} is not UTF-8 (byte {error.start}): save it as UTF-8.") from error
-
-
-def _checked(found: list[Found], source: str | Path | Upload) -> list[Found]:
-    if any(not isinstance(item, Skipped) for item in found):
-        return found
-    name = source[0] if isinstance(source, tuple) else source
-    why = "".join(f"\n  line {s.line}: {s.reason}" for s in found[:3] if isinstance(s, Skipped))
-    reasons = f" What looks like one cannot be used:{why}" if why else ""
-    raise ReaderError(f"{name} holds no question that can be asked.{reasons}\nAccepted is, for example:\n\n{EXAMPLE}")

@@ -7,16 +7,7 @@ from typing import Literal
 
 from chatbot.answer import Footprint
 from chatbot.bot import Chatbot
-from chatbot.exam.baselines import (
-    BaselineScore,
-    Complete,
-    always_b,
-    chance,
-    closed_book,
-    longest,
-    picked,
-    retrieval_only,
-)
+from chatbot.exam.baselines import BaselineScore, Complete, every_baseline
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import Asked
 from chatbot.exam.question import ExamQuestion, QuestionSet, Skipped
@@ -31,7 +22,7 @@ from chatbot.exam.rates import (
     expected_calibration_error,
     mcnemar,
 )
-from chatbot.exam.results import Question, Result
+from chatbot.exam.results import Question, Result, score
 from chatbot.exam.runs import Identity, identify
 
 Group = Literal["topic", "difficulty", "form", "covered", "file"]
@@ -55,11 +46,11 @@ class Report:
     @property
     def total(self) -> Score:
         """The score of all questions."""
-        return score(self.results)
+        return score([r.verdict for r in self.results])
 
     def by(self, group: Group) -> dict[str, Score]:
         """The score of each value of a group, by its name; {} where all questions are alike in it."""
-        return {name: score(results) for name, results in self._grouped(group).items()}
+        return {name: score([r.verdict for r in results]) for name, results in self._grouped(group).items()}
 
     def best_baselines(self, group: Group) -> dict[str, tuple[str, Rate]]:
         """For each value of a group the counted baseline that is best in it, with its accuracy there."""
@@ -148,31 +139,10 @@ def build_report(
         results=tuple(results),
         identity=identity or identify(bot, questions, shuffle=shuffle),
         skipped=questions.skipped,
-        baselines=_measured(bot, exam, complete) if baselines and exam else (),
+        baselines=every_baseline(bot, exam, complete) if baselines and exam else (),
         shows_kept=shows_kept,
         failing_only=failing_only,
     )
-
-
-def _measured(bot: Chatbot, questions: Sequence[ExamQuestion], complete: Complete | None) -> tuple[BaselineScore, ...]:
-    """Every baseline over the same questions; closed book is left open for a model that is not to be asked again."""
-    if complete is None and str(bot.model) != "offline":
-        without = BaselineScore("closed book", note="not asked")
-    else:
-        without = closed_book(questions, complete)
-    return (
-        chance(questions),
-        picked("always B", questions, always_b),
-        picked("longest option", questions, longest),
-        without,
-        picked("retrieval only", questions, retrieval_only(bot.index), "the option that finds the best passage"),
-    )
-
-
-def score(results: Sequence[Result]) -> Score:
-    """How many ended how."""
-    verdicts = [r.verdict for r in results]
-    return Score(verdicts.count("right"), verdicts.count("wrong"), verdicts.count("no answer"), verdicts.count("error"))
 
 
 def golden_asked(results: Sequence[Result]) -> list[Asked]:

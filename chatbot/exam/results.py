@@ -1,11 +1,13 @@
 """What came of a question, as a value and as a line of `results.jsonl`."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.question import ExamQuestion
+from chatbot.exam.rates import Score
 
 Verdict = Literal["right", "wrong", "no answer", "error"]
 Question = ExamQuestion | GoldenQuestion
@@ -49,6 +51,11 @@ class Result:
         return "refusal" if question.refused else ", ".join(sorted(question.choices)) or "; ".join(question.required)
 
 
+def score(verdicts: Sequence[Verdict]) -> Score:
+    """How many ended how."""
+    return Score(verdicts.count("right"), verdicts.count("wrong"), verdicts.count("no answer"), verdicts.count("error"))
+
+
 _KEPT = tuple(field.name for field in fields(Result) if field.name != "question")
 
 
@@ -66,6 +73,11 @@ def as_row(result: Result) -> dict[str, Any]:
         "key": result.expected,
         **{name: getattr(result, name) for name in _KEPT},
     }
+
+
+def row_line(result: Result) -> str:
+    """A result as one line of JSON."""
+    return json.dumps(as_row(result), ensure_ascii=False) + "\n"
 
 
 def from_row(row: Mapping[str, Any], question: Question) -> Result:

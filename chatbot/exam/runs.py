@@ -15,7 +15,7 @@ from chatbot.exam.asking import ask_question, ask_questions
 from chatbot.exam.flips import FILE_NAME
 from chatbot.exam.golden import digest
 from chatbot.exam.question import QuestionSet
-from chatbot.exam.results import Question, Result, as_row, from_row
+from chatbot.exam.results import Question, Result, from_row, row_line
 from ingest import Index
 
 RUN_FILE = "run.json"
@@ -40,10 +40,9 @@ def identify(
 ) -> Identity:
     """The identity of a run; `settings` are what else its answers depend on, such as the environment's `WATTWISE_*`."""
     index = bot.index
-    config = digest([str(bot.model), shuffle, _program(), sorted((settings or {}).items())])
     return Identity(
         index=_index_digest(index),
-        config=config,
+        config=digest([str(bot.model), shuffle, _program(), sorted((settings or {}).items())]),
         questions=questions.fingerprint,
         model=str(bot.model),
         encoder=index.encoder_name,
@@ -91,8 +90,8 @@ def _earlier(folder: Path, identity: Identity, questions: Sequence[Question]) ->
     if [before.get("index"), before.get("config")] != [identity.index, identity.config]:
         return {}
     by_id = {q.id: q for q in questions}
-    found = [result for line in lines if (result := _result(line, by_id)) is not None]
-    return {r.question.id: r for r in found if r.verdict != "error"}
+    found = [_result(line, by_id) for line in lines]
+    return {r.question.id: r for r in found if r is not None and r.verdict != "error"}
 
 
 def _result(line: bytes, questions: Mapping[str, Question]) -> Result | None:
@@ -113,11 +112,6 @@ def _begin(folder: Path, identity: Identity, earlier: Sequence[Result]) -> None:
         (folder / RUN_FILE).write_text(json.dumps(asdict(identity), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise ReaderError(f"{folder} cannot be written ({error.strerror}): give --report another folder.") from error
-
-
-def row_line(result: Result) -> str:
-    """A result as one line of JSON."""
-    return json.dumps(as_row(result), ensure_ascii=False) + "\n"
 
 
 def _index_digest(index: Index) -> str:

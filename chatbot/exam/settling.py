@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 
 from chatbot.exam.golden import GoldenQuestion
@@ -18,15 +18,14 @@ _WANTED = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"\[(?:domain|topic|category)\s*:\s*(?P<topic>[^\]]+)\]\s*(?=\S)", re.IGNORECASE)
-_KINDS = {
+_LETTERED = re.compile(r"\s*[(\[]?(?P<letter>[A-Z])(?:[.)\]:]|\s[-–])\s+(?P<text>\S.*)", re.DOTALL)
+_UNASKABLE = {
     "hotspot": r"hot\s?-?spot",
     "drag-and-drop": r"drag\s*(?:and|&|n)?[\s-]*drop|select and place",
     "ordering": r"order(?:ing)?\s*(?:question)?\s*[:\n]|sequence\s*:|.{0,600}\b(?:select and order|(?:in|into) the (?:correct|right|proper) (?:order|sequence)(?: from (?:first|top)|\W+\(?select))",
     "matching": r"match(?:ing)?\s*(?:question)?\s*[:\n]|match (?:each|the following|every)\b|.{0,600}\beach\b.{0,80}\bshould be (?:selected|used) one (?:time|or more)",
     "simulation": r"simulation\b|lab (?:task|simulation)\b",
 }
-_LETTERED = re.compile(r"^\s*[(\[]?(?P<letter>[A-Z])(?:[.)\]:]|\s[-–])\s+(?P<text>\S.*)$", re.DOTALL)
-_UNASKABLE = {name: re.compile(rf"\W*+(?:{pattern})", re.IGNORECASE | re.DOTALL) for name, pattern in _KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +51,17 @@ class Written:
 
 def settle(written: Written, file: str, position: int) -> ExamQuestion | Skipped:
     """The question with its key as places of options, or the reason why it cannot be asked."""
-    try:
-        _refuse_unaskable(written)
-        answer = _answer(written)
-        _refuse_other_count(written.text, answer)
-    except KeyProblem as problem:
-        return Skipped(file, written.line, str(problem), short(written.text, 160))
-    topic, text = _tagged(written)
+    if problem := _problem(written):
+        return Skipped(file, written.line, problem, short(written.text, 160))
+    text = written.text.strip()
+    # The topic may stand in brackets before the text.
+    tag = _TAG.match(text)
     return ExamQuestion(
         id=written.id,
-        text=text,
+        text=text[tag.end() :] if tag else text,
         options=written.options,
-        answer=answer,
-        topic=topic,
+        answer=_stated(written)[0],
+        topic=written.topic or (tag["topic"].strip() if tag else ""),
         difficulty=written.difficulty,
         explanation=written.explanation,
         proof=written.proof,
@@ -75,90 +72,89 @@ def settle(written: Written, file: str, position: int) -> ExamQuestion | Skipped
     )
 
 
-def _tagged(written: Written) -> tuple[str, str]:
-    """The topic and the text, where the topic may stand in brackets before the text."""
-    text = written.text.strip()
-    tag = _TAG.match(text)
-    return (written.topic or tag["topic"].strip(), text[tag.end() :]) if tag else (written.topic, text)
-
-
 def unaskable(text: str) -> str:
     """The kind of an item that is no choice among options, "" for one that may be."""
-    return next((kind for kind, pattern in _UNASKABLE.items() if pattern.match(text)), "")
-
-
-def _refuse_unaskable(written: Written) -> None:
-    if written.flaw:
-        raise KeyProblem(written.flaw)
-    if kind := unaskable(written.text):
-        raise KeyProblem(f"it is a {kind} item, which has no options to choose from")
-    if not written.text.strip():
-        raise KeyProblem("the question has no text")
-    if len(written.options) < 2:
-        raise KeyProblem("it has no options to choose from" if not written.options else "it has only one option")
-    if len(written.options) > MOST_OPTIONS:
-        raise KeyProblem(f"it has {len(written.options)} options, and letters go to {MOST_OPTIONS}")
-    if not all(option.strip() for option in written.options):
-        raise KeyProblem("one of its options is empty")
-    if len(set(map(plain, written.options))) < len(written.options):
-        raise KeyProblem("two of its options are the same")
-
-
-def _answer(written: Written) -> tuple[int, ...]:
-    """What every statement of the key agrees on."""
-    stated = [read_key(key, written.options) for key in written.keys]
-    stated += [tuple(sorted(written.marked))] * bool(written.marked)
-    if not stated:
-        raise KeyProblem("no answer is given")
-    if len(set(stated)) > 1:
-        raise KeyProblem("two answers are given and they differ")
-    return stated[0]
-
-
-def _refuse_other_count(text: str, answer: Sequence[int]) -> None:
-    if (hint := _WANTED.search(text.strip().rstrip("*_ "))) and _COUNTS[hint["n"].lower()] != len(answer):
-        raise KeyProblem(f"it asks for {hint['n'].lower()} options and its answer names {len(answer)}")
+    patterns = ((kind, rf"\W*+(?:{pattern})") for kind, pattern in _UNASKABLE.items())
+    return next((kind for kind, pattern in patterns if re.match(pattern, text, re.IGNORECASE | re.DOTALL)), "")
 
 
 def without_letters(texts: Sequence[str]) -> list[str]:
     """Texts without letters of their own, where each has the one of its place."""
-    matches = [_LETTERED.match(text) for text in texts]
-    if texts and all(m is not None and m["letter"] == letter(i) for i, m in enumerate(matches)):
-        return [m["text"] for m in matches if m is not None]
-    return list(texts)
+    matches = [_LETTERED.fullmatch(text) for text in texts]
+    found = [m["text"] for i, m in enumerate(matches) if m is not None and m["letter"] == letter(i)]
+    return found if len(found) == len(texts) else list(texts)
 
 
 def unique(items: Sequence[Found]) -> list[Found]:
     """The exam questions once each and with ids of their own; one that stands there with two keys is not asked at all."""
+    first: dict[str, ExamQuestion] = {}
     keys: dict[str, set[tuple[str, ...]]] = {}
     for item in items:
         if isinstance(item, ExamQuestion):
+            first.setdefault(_asked(item), item)
             keys.setdefault(_asked(item), set()).add(tuple(sorted(plain(item.options[i]) for i in item.answer)))
-    first: dict[str, ExamQuestion] = {}
     taken: set[str] = set()
-    once: list[Found] = [_once(i, first, len(keys[_asked(i)]) > 1) if isinstance(i, ExamQuestion) else i for i in items]
-    return [_named(item, taken) if isinstance(item, ExamQuestion) else item for item in once]
+    found: list[Found] = []
+    for item in items:
+        if not isinstance(item, ExamQuestion):
+            found.append(item)
+            continue
+        before = first[_asked(item)]
+        if len(keys[_asked(item)]) > 1:
+            found.append(_skipped(item, "the same question stands here more than once with different answers"))
+        elif before is not item:
+            place = f"line {before.line}" if before.file == item.file else f"{before.file}, line {before.line}"
+            found.append(_skipped(item, f"it stands in {place} already"))
+        else:
+            name = _free_id(item, taken)
+            taken.add(name)
+            found.append(replace(item, id=name))
+    return found
+
+
+def _problem(written: Written) -> str:
+    """Why a question cannot be asked, "" where it can."""
+    options = written.options
+    if written.flaw:
+        return written.flaw
+    if kind := unaskable(written.text):
+        return f"it is a {kind} item, which has no options to choose from"
+    if not written.text.strip():
+        return "the question has no text"
+    if len(options) < 2:
+        return "it has only one option" if options else "it has no options to choose from"
+    if len(options) > MOST_OPTIONS:
+        return f"it has {len(options)} options, and letters go to {MOST_OPTIONS}"
+    if not all(option.strip() for option in options):
+        return "one of its options is empty"
+    if len(set(map(plain, options))) < len(options):
+        return "two of its options are the same"
+    try:
+        stated = _stated(written)
+    except KeyProblem as problem:
+        return str(problem)
+    if len(set(stated)) != 1:
+        return "two answers are given and they differ" if stated else "no answer is given"
+    hint = _WANTED.search(written.text.strip().rstrip("*_ "))
+    if hint and _COUNTS[hint["n"].lower()] != len(stated[0]):
+        return f"it asks for {hint['n'].lower()} options and its answer names {len(stated[0])}"
+    return ""
+
+
+def _stated(written: Written) -> list[tuple[int, ...]]:
+    """What each statement of the key says."""
+    return [*(read_key(key, written.options) for key in written.keys), *[tuple(sorted(written.marked))] * bool(written.marked)]
 
 
 def _asked(question: ExamQuestion) -> str:
     return "\n".join([plain(question.text), *sorted(map(plain, question.options))])
 
 
-def _once(question: ExamQuestion, first: dict[str, ExamQuestion], contradicted: bool) -> ExamQuestion | Skipped:
-    before = first.setdefault(_asked(question), question)
-    place = f"line {before.line}" if before.file == question.file else f"{before.file}, line {before.line}"
-    if contradicted:
-        reason = "the same question stands here more than once with different answers"
-    elif before is not question:
-        reason = f"it stands in {place} already"
-    else:
-        return question
+def _skipped(question: ExamQuestion, reason: str) -> Skipped:
     return Skipped(question.file, question.line, reason, short(question.text, 160))
 
 
-def _named(question: ExamQuestion, taken: set[str]) -> ExamQuestion:
-    """An id of its own: the given one, or the file's name and the question's place in it."""
+def _free_id(question: ExamQuestion, taken: set[str]) -> str:
+    """The id that is given, or the file's name and the question's place in it; with a number where that is taken."""
     wanted = question.id or f"{Path(question.file).stem}-{question.position}"
-    name = next(name for name in chain([wanted], (f"{wanted} ({n})" for n in count(2))) if name not in taken)
-    taken.add(name)
-    return replace(question, id=name)
+    return wanted if wanted not in taken else next(i for n in count(2) if (i := f"{wanted} ({n})") not in taken)

@@ -1,32 +1,170 @@
 """Exams written as text or Markdown: check boxes, lettered options, Aiken, `NO.12`; the answer within, after or at the end."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from chatbot.exam.answer_section import Entry, entries, opens_section
 from chatbot.exam.settling import Written, unaskable, without_letters
-from chatbot.exam.text_lines import Line, OptionLine, Start, answer, detail, lines_of, option, remark, start
 
-_HINT = re.compile(r"^\W*(?:choose|select|pick)\b.{0,40}$", re.IGNORECASE)
+# --- what a line can be
+
+_TAGS = re.compile(r"</?(?:details|summary|p|div|center)\b[^>]*>|<br\s*/?>", re.IGNORECASE)
+_QUOTE = re.compile(r"^\s{0,3}>\s?(?:\[![\w-]+\][+-]?\s*)?")
+# More spaces in a row mean no more, and every pattern below looks at each run of them several times.
+_WIDE = re.compile(r"([^\S\n]{40})[^\S\n]+")
+_RULE = re.compile(r"-{3,}|\*{3,}|_{3,}|={3,}")
+_HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<text>.*?)\s*#*$")
+_NUMBERED = re.compile(
+    r"(?:\*\*|__)?\s*+(?:(?P<label>(?:question|q)\s*+(?:no|number|nr)?\s*+[.:#]?\s*+|no\s*+[.:#]\s*+)(?P<n>\d{1,4})(?!\d)\s*+[.:)\]–—-]*"
+    r"|(?P<m>\d{1,4})[.)](?=\s|\*\*|__|$))\s*+(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_BOX = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[(?P<mark>[ xX]?)\]\s+(?P<text>\S.*)$")
+_OPTION = re.compile(
+    r"(?:[-+•]\s+|\*\s+)?(?P<star>\*(?!\*|\s)|[✅✓✔☑]️?\s*)?(?:\*\*|__)?(?:[(\[](?P<p>[A-Za-z])[)\]]|(?P<d>[A-Za-z])(?:\*\*|__)?[.)](?=\s|\*\*|__|(?<=[A-Z].)[A-Z0-9](?![.)]))|(?P<c>[A-Z])(?:\*\*|__)?:(?=\s|\*\*|__))(?:\*\*|__)?\s*(?P<text>\S.*)$"
+)
+_RIGHT = re.compile(
+    r"\s*(?:[(\[]\s*(?:correct|right)(?:\s+answer)?\s*[)\]]|(?:<-+|←)\s*correct|[✅✓✔☑]️?)\s*$", re.IGNORECASE
+)
+_ANSWER = re.compile(
+    r"\W{0,6}(?:(?:show|view|see|reveal)\s+)?(?:the\s+)?(?:(?:correct|right|suggested|official)\s+(?:answer|option|choice)s?|answers?|ans|solutions?|keys?)(?:\(s\))?(?:\s+(?:key|sheet|list)s?|\s*(?:&|and|/|\+)\s*explanations?)?"
+    r"(?:\W*$|\s*(?:\*\*|__)?\s*(?:[:：=]|\s[-–—](?=\s)|\s(?:is|are)\b:?)\s*(?:\*\*|__)?\s*(?P<key>.*)$)",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(
+    r"\W{0,6}(?:(?:overall\s+|general\s+)?explanations?|rationale|reason(?:ing)?|why|references?|feedback|discussion|notes?|sources?|topic|domain|difficulty)\b\s*(?:\*\*|__)?\s*(?:[:：]|$)\s*(?:\*\*|__)?\s*(?P<text>.*)$",
+    re.IGNORECASE,
+)
+_HINT = re.compile(r"\W*(?:choose|select|pick)\b.{0,40}$", re.IGNORECASE)
+_LETTERS = re.compile(r"\W*[A-H](?:\W{0,3}(?:and\W)?[A-H])*\W*")
+
+# --- the lines of a key at the end: "3. B", "| 3 | B |", "3. **Correct answer: B. Spot**", or "1-A 2-B 3-A,C" on one line
+
+_ENTRY = re.compile(
+    r"(?:#{1,6}\s+)?(?:[-*+]\s+)?(?:\*\*|__)?(?:(?:question|q|no)[\s.#]*+)?(?P<n>\d{1,4})(?:\*\*|__)?\s*(?:[.):=|–—-]+|\s)\s*(?:\*\*|__)?\s*(?P<key>[^\s|][^|]*)",
+    re.IGNORECASE,
+)
+_ENTRIES = re.compile(
+    r"(?P<n>\d{1,4})\s*[.):=–—-]\s*(?P<key>[A-H](?:[ \t]*[,&+]?[ \t]*[A-H](?![a-z]))*)(?=[\s,;|]+\d|[\s,;|.]*$)"
+)
+_KEY = re.compile(r"\W*(?:[A-H](?:\W{0,3}[A-H])*\W*$|[A-H]\s*[.):–—-]|(?:correct|right|answer)\b)", re.IGNORECASE)
+
+
+class _Line(NamedTuple):
+    """A line without its quotation marks and tags; `indent` counts the spaces before it."""
+
+    number: int
+    indent: int
+    text: str
+
+
+class _Start(NamedTuple):
+    """A line that may begin a question. `level` is a heading's, 0 for none; `number` is None where it has none."""
+
+    text: str
+    level: int = 0
+    number: int | None = None
+    labelled: bool = False
+
+
+class _Option(NamedTuple):
+    """An option: its letter, "" where it has a box to tick instead, and whether it is marked as right."""
+
+    letter: str
+    text: str
+    right: bool
 
 
 @dataclass
-class Item:
-    """A question while its lines are gathered."""
+class _Entry:
+    """The answer that a key at the end gives to the question of a number."""
+
+    number: int
+    key: str
+    explanation: list[str] = field(default_factory=list)
+
+
+def _lines_of(text: str) -> Iterator[_Line]:
+    """The lines, blank ones as "", numbered from 1; what a tag separates stands on lines of its own."""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        bare = _QUOTE.sub("", _WIDE.sub(r"\1", raw)).expandtabs(4).rstrip()
+        pieces = [piece.strip() for piece in _TAGS.split(bare) if piece.strip()]
+        # A line of tags alone separates nothing: it is no blank line.
+        for piece in pieces or [""] * (not bare):
+            yield _Line(number, len(bare) - len(bare.lstrip()), piece)
+
+
+def _start(text: str) -> _Start | None:
+    """What a line begins, if it may begin a question."""
+    heading = _HEADING.match(text)
+    level, body = (len(heading["marks"]), heading["text"]) if heading else (0, text)
+    if (match := _NUMBERED.match(body)) and not _BOX.match(text):
+        return _Start(_unbold(match["rest"]), level, int(match["n"] or match["m"]), match["label"] is not None)
+    return _Start(_unbold(body), level) if heading else None
+
+
+def _option(text: str) -> _Option | None:
+    """The option that a line is, lettered or with a box."""
+    if match := _BOX.match(text):
+        return _Option("", _unbold(match["text"]), match["mark"] in ("x", "X"))
+    if match := _OPTION.match(text):
+        letter, right = match["p"] or match["d"] or match["c"], match["star"] or _RIGHT.search(match["text"])
+        return _Option(letter.upper(), _unbold(_RIGHT.sub("", match["text"])), bool(right))
+    return None
+
+
+def _answer(text: str) -> str | None:
+    """What stands behind "Answer:"; "" where it must follow on the next line, None where a line is no answer."""
+    match = _ANSWER.match(_without_marks(text))
+    return (match["key"] or "").strip() if match else None
+
+
+def _remark(text: str) -> str | None:
+    """What stands behind "Explanation:" and its like."""
+    match = _REMARK.match(_without_marks(text))
+    return match["text"].strip() if match else None
+
+
+def _entries(text: str) -> list[_Entry]:
+    """The answers by number that a line of a key gives; none for any other line."""
+    if not re.search(r"\w", _ENTRIES.sub("", text)):
+        return [_Entry(int(m["n"]), m["key"]) for m in _ENTRIES.finditer(text)]
+    match = _ENTRY.match(text.strip("| "))
+    key = match["key"].strip() if match else ""
+    return [_Entry(int(match["n"]), _answer(key) or key)] if match and _KEY.match(key) else []
+
+
+def _unbold(text: str) -> str:
+    """A text without the bold marks around it, or the half of them that a number took away."""
+    text = text.strip()
+    for mark in ("**", "__"):
+        if text.count(mark) == 1 or (text.count(mark) == 2 and text.startswith(mark) and text.endswith(mark)):
+            return text.removeprefix(mark).removesuffix(mark).strip()
+    return text
+
+
+def _without_marks(text: str) -> str:
+    return re.sub(r"^(?:#{1,6}\s+|[-*+]\s+)", "", text)
+
+
+# --- questions out of lines
+
+
+@dataclass
+class _Item:
+    """A question while its lines are gathered; the flags tell what the next line belongs to."""
 
     line: int
-    first: Start
-    topic: str = ""
+    first: _Start
+    topic: str
     stem: list[str] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
     marked: list[int] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     explanation: list[str] = field(default_factory=list)
-    difficulty: str = ""
     flaw: str = ""
     boxes: bool = False
-    # What the next line belongs to.
     awaits_key: bool = False
     explains: bool = False
     after_blank: bool = False
@@ -35,21 +173,7 @@ class Item:
     @property
     def is_plain(self) -> bool:
         """Whether nothing but its place says that it begins here."""
-        return not self.first.level and self.first.number is None and not self.first.labelled
-
-    @property
-    def text(self) -> str:
-        """The text of the question."""
-        body = "\n".join(self.stem).strip()
-        first = self.first.text
-        # A heading that is no sentence is the title of what stands below it.
-        is_title = body and self.first.level and self.first.number is None and not first.endswith(("?", ".", ":", "…"))
-        return body if is_title else "\n".join(filter(None, [first, body]))
-
-    @property
-    def asks(self) -> bool:
-        """Whether its words ask like an exam."""
-        return "?" in self.text or bool(unaskable(self.text))
+        return not self.first.level and self.first.number is None
 
     @property
     def is_title(self) -> bool:
@@ -57,12 +181,23 @@ class Item:
         return bool(self.first.level) and not self.options and not any(self.stem)
 
     @property
+    def text(self) -> str:
+        """The text of the question; a heading that is no sentence is the title of what stands below it."""
+        body, first = "\n".join(self.stem).strip(), self.first.text
+        has_title = self.first.level and self.first.number is None and not first.endswith(("?", ".", ":", "…"))
+        return body if body and has_title else "\n".join(filter(None, [first, body]))
+
+    @property
+    def asks(self) -> bool:
+        """Whether its words ask like an exam."""
+        return "?" in self.text or bool(unaskable(self.text))
+
+    @property
     def is_question(self) -> bool:
         """Whether it is worth a word: it has options, or asks like an exam where a number or a heading says that it begins."""
         return bool(self.options) or (self.asks and not self.is_plain) or bool(unaskable(self.text))
 
     def written(self) -> Written:
-        """The question as it stands there."""
         return Written(
             line=self.line,
             text=self.text,
@@ -70,32 +205,74 @@ class Item:
             keys=tuple(self.keys),
             marked=tuple(self.marked),
             topic=self.topic,
-            difficulty=self.difficulty,
             explanation="\n".join(self.explanation).strip(),
             flaw=self.flaw,
         )
 
+    def add(self, line: _Line) -> None:
+        """Put a line where it belongs within the question."""
+        offered, key, said = _option(line.text), _answer(line.text), _remark(line.text)
+        if self.awaits_key and self._takes_key(line.text, offered):
+            return
+        if offered is not None and not self.explains and not self.keys and self._takes_option(offered):
+            return
+        if not self.options or (not self.explains and _HINT.match(line.text)):
+            self.stem.append(line.text)
+        elif key is not None and len(self.options) > 1 and not (self.explains and (self.keys or self.marked)):
+            self.explains, self.awaits_key = bool(key), not key
+            self.keys += [key] * bool(key)
+        elif said is None and not self.explains and (not self.after_blank or line.indent > 3):
+            self.options[-1] += f" {line.text}"
+        else:
+            self.explains = True
+            self.explanation += [line.text] if said is None else [said] * bool(said)
+
+    def _takes_key(self, text: str, offered: _Option | None) -> bool:
+        """Whether a line below "Answer" is the key, or one more part of it."""
+        bare = re.sub(r"^[-*+•]\s+", "", text)
+        is_text = not self.keys and bare.strip(" *_.").casefold() in [o.strip(" .").casefold() for o in self.options]
+        is_key = not _answer(text) and ((offered is not None and offered.letter) or _LETTERS.fullmatch(bare) or is_text)
+        if is_key:
+            self.keys = ["\n".join([*self.keys, bare])]
+        else:
+            self.awaits_key, self.explains = False, not _answer(text)
+        return bool(is_key)
+
+    def _takes_option(self, offered: _Option) -> bool:
+        """Whether a line is the next option; one that is lettered out of turn is a flaw."""
+        letters = [chr(ord("A") + i) for i in range(len(self.options) + 1)]
+        if self.options and self.boxes == bool(offered.letter):
+            return False
+        if offered.letter and offered.letter != letters[-1]:
+            if self.options:
+                self.flaw = self.flaw or f"its options are lettered {', '.join([*letters[:-1], offered.letter])}"
+            return bool(self.options)
+        self.boxes = not offered.letter
+        self.marked += [len(self.options)] * offered.right
+        self.options.append(offered.text)
+        return True
+
 
 def read_text(text: str) -> list[Written]:
     """The questions in a text; what begins like one and is none has a flaw or no options."""
-    return _Reader(list(lines_of(text))).read()
+    return _Reader(list(_lines_of(text))).read()
 
 
 class _Reader:
     """Goes through the lines once."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[_Line]) -> None:
         self._lines = lines
-        self._items: list[Item] = []
-        self._item: Item | None = None
+        self._items: list[_Item] = []
+        self._item: _Item | None = None
         self._topic = ""
         self._unkeyed_from = 0
 
     def read(self) -> list[Written]:
         position = 0
         while position < len(self._lines):
-            if self._opens_section(position):
-                position = self._read_section(position)
+            if self._opens_key(position):
+                position = self._read_key(position)
             else:
                 self._take(self._lines[position])
                 position += 1
@@ -104,36 +281,52 @@ class _Reader:
 
     # --- the key at the end
 
-    def _opens_section(self, position: int) -> bool:
-        following = (line.text for line in self._lines[position + 1 : position + 8] if line.text)
-        return bool(self._items or self._item) and opens_section(self._lines[position].text, next(following, ""))
+    def _opens_key(self, position: int) -> bool:
+        """Whether a line begins the key: a title with an entry or a table below, or entries without any title."""
+        text = self._lines[position].text
+        if not (self._items or self._item):
+            return False
+        if _answer(text) == "":
+            below = next((line.text for line in self._lines[position + 1 : position + 8] if line.text), "")
+            return bool(_entries(below)) or below.startswith("|")
+        return bool(_entries(text)) and not re.search(r"\w", _ENTRIES.sub("", text))
 
-    def _read_section(self, position: int) -> int:
-        """Give the keys of a section to the questions before it; the position behind it."""
+    def _read_key(self, position: int) -> int:
+        """Give the answers of a key to the questions before it; the position behind it."""
         self._close()
-        found, behind = entries(self._lines, position)
-        questions = [i for i in self._items[self._unkeyed_from :] if i.is_question and not (i.keys or i.marked)]
-        _give_keys(questions, found)
+        found: list[_Entry] = []
+        position += not _entries(self._lines[position].text)
+        while position < len(self._lines):
+            text = self._lines[position].text
+            if new := _entries(text):
+                found += new
+            elif _ends_key(text):
+                break
+            elif text and found and _option(text) is None:
+                said = _remark(text)
+                found[-1].explanation.append(text if said is None else said)
+            position += 1
+        _give_keys([i for i in self._items[self._unkeyed_from :] if i.is_question and not (i.keys or i.marked)], found)
         self._unkeyed_from = len(self._items)
-        return behind
+        return position
 
     # --- one question after another
 
-    def _take(self, line: Line) -> None:
-        if not line.text or line.is_rule:
-            self._blank(is_rule=bool(line.text))
+    def _take(self, line: _Line) -> None:
+        if not line.text or _RULE.fullmatch(line.text):
+            self._take_blank(is_rule=bool(line.text))
             return
-        begun = start(line.text)
-        if begun is not None and answer(line.text) is None and self._begins(begun, line):
+        begun = _start(line.text)
+        if begun is not None and _answer(line.text) is None and self._begins(begun, line):
             self._open(line, begun)
-        elif self._item is None or ((self._item.is_plain or self._item.ruled) and self._begins_plain(line)):
-            self._open(line, Start(line.text, 0, None, False))
+        elif self._item is None or ((self._item.is_plain or self._item.ruled) and self._begins_plain(self._item, line)):
+            self._open(line, _Start(line.text))
         else:
-            _add(self._item, line)
+            self._item.add(line)
         if self._item is not None:
             self._item.after_blank = False
 
-    def _blank(self, *, is_rule: bool) -> None:
+    def _take_blank(self, *, is_rule: bool) -> None:
         item = self._item
         if item is None:
             return
@@ -146,139 +339,72 @@ class _Reader:
         if into and into[-1]:
             into.append("")
 
-    def _begins(self, begun: Start, line: Line) -> bool:
+    def _begins(self, begun: _Start, line: _Line) -> bool:
         """Whether a heading or a number begins a question here, and not a list within one."""
         item = self._item
         if item is None or begun.labelled:
             return True
-        if remark(line.text) is not None:
+        if _remark(line.text) is not None:
             return False
-        if begun.level:
-            return bool(item.options) or not (item.first.number is not None and item.is_title)
-        if item.first.number is None and not item.options and not item.asks:
-            return item.is_title or item.after_blank
-        if item.options:
-            return not (item.explains and begun.number is not None and begun.number < (item.first.number or 0))
-        # Without options so far, a number goes on with the numbering or belongs to a list in the text.
         before = item.first.number
+        if begun.level:
+            return bool(item.options) or before is None or not item.is_title
+        if item.options:
+            return not (item.explains and begun.number is not None and begun.number < (before or 0))
+        if before is None and not item.asks:
+            return item.is_title or item.after_blank
+        # Without options so far, a number goes on with the numbering or belongs to a list in the text.
         if before is None or item.first.level or line.indent:
             return False
         # Markdown numbers a list as well when every item is written as "1.".
         return begun.number == before + 1 or (begun.number == before and item.after_blank and item.asks)
 
-    def _begins_plain(self, line: Line) -> bool:
+    def _begins_plain(self, item: _Item, line: _Line) -> bool:
         """Whether a paragraph behind a finished question is the next one."""
-        item = self._item
-        assert item is not None
-        if not item.options or not item.after_blank or _HINT.match(line.text) or line.indent > 3:
+        if not item.options or not item.after_blank or item.awaits_key or _HINT.match(line.text) or line.indent > 3:
             return False
-        return all(found is None for found in (option(line.text), answer(line.text), remark(line.text), detail(line.text))) and not item.awaits_key  # fmt: skip
+        return all(kind(line.text) is None for kind in (_option, _answer, _remark))
 
-    def _open(self, line: Line, begun: Start) -> None:
+    def _open(self, line: _Line, begun: _Start) -> None:
         self._drop_introduction()
         self._close()
-        self._item = Item(line.number, begun, topic=self._topic)
+        self._item = _Item(line.number, begun, self._topic)
 
     def _drop_introduction(self) -> None:
         """A heading that asks nothing names the topic of what follows, and the words below it introduce that."""
         item = self._item
-        if item is None or item.options or item.asks or item.first.number is not None or item.first.labelled:
+        if item is None or item.options or item.asks or item.first.number is not None:
             return
         if item.first.level:
             self._topic = item.first.text if item.first.level > 1 else ""
         self._item = None
 
     def _close(self) -> None:
-        if self._item is not None:
-            self._items.append(self._item)
+        self._items += [self._item] if self._item else []
         self._item = None
 
 
-def _give_keys(questions: Sequence[Item], found: Sequence[Entry]) -> None:
+def _ends_key(text: str) -> bool:
+    """A heading that is no entry ends the key, and so does a question of the next part."""
+    if _HEADING.match(text):
+        return _remark(text) is None and _answer(text) is None
+    return bool(_ENTRY.match(text)) and text.rstrip("* ").endswith("?")
+
+
+def _give_keys(questions: Sequence[_Item], found: Sequence[_Entry]) -> None:
     """By number where numbers are unique; in order where there is an entry for each question."""
     numbers = [q.first.number for q in questions]
-    by_number = {e.number: e for e in found}
-    in_order = [e.number for e in found] == list(range(1, len(questions) + 1))
+    keyed = [e.number for e in found]
+    in_order = keyed == list(range(1, len(questions) + 1))
     for place, question in enumerate(questions):
         if question.first.number is not None and numbers.count(question.first.number) == 1:
-            entry = by_number.get(question.first.number)
+            entry = next((e for e in found if e.number == question.first.number), None)
         else:
             entry = found[place] if in_order else None
         if entry is None:
             question.flaw = question.flaw or "the key at the end has no entry that is surely its own"
-        elif [e.number for e in found].count(entry.number) > 1:
+        elif keyed.count(entry.number) > 1:
             question.flaw = f"the key at the end has two entries for number {entry.number}"
         else:
             question.keys.append(entry.key)
-            question.explanation.extend(entry.explanation)
-
-
-# --- one line after another within a question
-
-
-def _add(item: Item, line: Line) -> None:
-    """Put a line where it belongs within a question."""
-    offered = option(line.text)
-    if item.awaits_key and _add_awaited_key(item, line, offered):
-        return
-    key = answer(line.text) if len(item.options) > 1 else None
-    said = remark(line.text) if item.options else None
-    known = detail(line.text) if item.options else None
-    if offered is not None and not item.explains and not item.keys and _add_option(item, offered):
-        return
-    if key is not None and not (item.explains and (item.keys or item.marked)):
-        item.explains, item.awaits_key = bool(key), not key
-        item.keys += [key] * bool(key)
-    elif known is not None:
-        item.topic, item.difficulty = (known[1], item.difficulty) if known[0] == "topic" else (item.topic, known[1])
-    elif said is not None:
-        item.explains = True
-        item.explanation += [said] * bool(said)
-    elif item.explains:
-        item.explanation.append(line.text)
-    elif item.options:
-        _add_behind_options(item, line)
-    else:
-        item.stem.append(line.text)
-
-
-def _add_awaited_key(item: Item, line: Line, offered: OptionLine | None) -> bool:
-    """Whether a line below "Answer" is the key, or one more part of it."""
-    if answer(line.text):
-        item.awaits_key = False
-        return False
-    bare = re.sub(r"^[-*+•]\s+", "", line.text)
-    if (offered is not None and not offered.box) or re.fullmatch(r"[\W]*[A-H](?:\W{0,3}(?:and\W)?[A-H])*\W*", bare):
-        item.keys = ["\n".join([*item.keys, bare])]
-        return True
-    if not item.keys and any(bare.strip(" *_.").casefold() == o.strip(" .").casefold() for o in item.options):
-        item.keys = [bare]
-        return True
-    item.awaits_key, item.explains = False, True
-    return False
-
-
-def _add_option(item: Item, offered: OptionLine) -> bool:
-    """Whether a line is the next option; one that is lettered out of turn is a flaw."""
-    expected = chr(ord("A") + len(item.options))
-    if offered.box != item.boxes and item.options:
-        return False
-    if offered.letter and offered.letter != expected:
-        if item.options:
-            letters = [chr(ord("A") + i) for i in range(len(item.options))]
-            item.flaw = item.flaw or f"its options are lettered {', '.join([*letters, offered.letter])}"
-        return bool(item.options)
-    item.boxes = offered.box
-    item.marked += [len(item.options)] * offered.right
-    item.options.append(offered.text)
-    return True
-
-
-def _add_behind_options(item: Item, line: Line) -> None:
-    if _HINT.match(line.text):
-        item.stem.append(line.text)
-    elif not item.after_blank or line.indent > 3:
-        item.options[-1] = f"{item.options[-1]} {line.text}"
-    else:
-        item.explains = True
-        item.explanation.append(line.text)
+            question.explanation += entry.explanation

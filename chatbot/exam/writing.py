@@ -1,20 +1,35 @@
-"""A report as files: JSON Lines, JSON, JUnit XML and a page."""
+"""A report as files: JSON Lines, JSON, JUnit XML and one HTML page that opens without a network."""
 
 import json
 import os
 import re
+from dataclasses import asdict
+from functools import cache
+from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from chatbot.answer import ReaderError
+from chatbot.characters import shown
 from chatbot.exam.flips import FILE_NAME, Comparison
-from chatbot.exam.page import report_page
-from chatbot.exam.report import Report
-from chatbot.exam.results import Result
-from chatbot.exam.runs import row_line
-from chatbot.exam.summary import report_summary
+from chatbot.exam.golden_scoring import citation_precision, citation_recall, false_answers, wattbot_score
+from chatbot.exam.question import letter
+from chatbot.exam.rates import Rate, Score
+from chatbot.exam.report import GROUPS, Group, Report, exact_quotes, golden_asked, usage
+from chatbot.exam.results import Result, row_line
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 SUMMARY, JUNIT, PAGE = "summary.json", "junit.xml", "report.html"
+_TITLES = {
+    "topic": "By topic",
+    "difficulty": "By difficulty",
+    "form": "By what is asked for",
+    "covered": "By coverage of the corpus",
+    "file": "By file",
+}
 
 
 def write_report(report: Report, folder: Path, *, comparison: Comparison | None = None) -> tuple[Path, ...]:
@@ -28,22 +43,79 @@ def write_report(report: Report, folder: Path, *, comparison: Comparison | None 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            _replace(folder / name, text)
+            # A kill leaves the old file or the new one, never a part.
+            draft = folder / f".{name}.new"
+            draft.write_bytes(text.encode(errors="replace"))
+            os.replace(draft, folder / name)
     except OSError as error:
         raise ReaderError(f"{folder} cannot be written ({error.strerror}): give --report another folder.") from error
     return tuple(folder / name for name in texts)
 
 
-def _replace(file: Path, text: str) -> None:
-    """Write a file as a whole or not at all: what a kill leaves is the old one."""
-    draft = file.with_name(f".{file.name}.new")
-    draft.write_bytes(text.encode(errors="replace"))
-    os.replace(draft, file)
-
-
 def report_lines(report: Report) -> str:
     """A line of JSON a question."""
     return "".join(map(row_line, report.results))
+
+
+# --- summary.json
+
+
+def report_summary(report: Report, *, comparison: Comparison | None = None) -> dict[str, Any]:
+    """What `summary.json` holds: everything but the single questions."""
+    answers = [dict(r.answer) for r in report.results if r.answer]
+    golden = golden_asked(report.results)
+    return {
+        "identity": asdict(report.identity),
+        "failing_only": report.failing_only,
+        "total": _score(report.total),
+        **{f"by_{group}": _group(report, group) for group in GROUPS},
+        "baselines": [
+            {
+                "name": b.name,
+                "score": _score(b.score) if b.score else None,
+                "expected": b.expected,
+                "note": b.note,
+                "p_value": report.p_value(b),
+            }
+            for b in report.baselines
+        ],
+        "calibration": [
+            {"low": b.low, "high": b.high, "confidence": b.confidence, "accuracy": _rate(b.accuracy)}
+            for b in report.calibration
+        ],
+        "expected_calibration_error": report.calibration_error,
+        "coverage_curve": [
+            {"threshold": p.threshold, "coverage": p.coverage, "accuracy": _rate(p.accuracy)}
+            for p in report.coverage_curve
+        ],
+        "citations": {
+            "recall": _rate(citation_recall(answers)),
+            "precision": _rate(citation_precision(answers)),
+            "exact": _rate(exact_quotes(report.results)),
+        },
+        "golden": {"wattbot": wattbot_score(golden), "false_answers": _rate(false_answers(golden))} if golden else None,
+        "proof_found": _rate(report.proofs) if report.proofs else None,
+        "usage": usage(report.results),
+        "skipped": [asdict(skipped) for skipped in report.skipped],
+        "comparison": {**asdict(comparison), "p_value": comparison.p_value} if comparison else None,
+    }
+
+
+def _group(report: Report, group: Group) -> dict[str, Any]:
+    best = {name: {"name": baseline, **_rate(rate)} for name, (baseline, rate) in report.best_baselines(group).items()}
+    return {name: {**_score(score), "best_baseline": best.get(name)} for name, score in report.by(group).items()}
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    return {"share": rate.share, "interval": list(rate.interval), "hits": rate.hits, "n": rate.total}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    counts = {"right": score.right, "wrong": score.wrong, "no_answer": score.silent, "errors": score.errors}
+    return counts | {name: _rate(getattr(score, name)) for name in ("accuracy", "coverage", "precision")}
+
+
+# --- junit.xml
 
 
 def report_junit(report: Report) -> str:
@@ -71,13 +143,56 @@ def _add_case(suite: ElementTree.Element, result: Result, *, hidden: bool) -> No
     question = result.question
     classname = _xml(".".join(filter(None, [question.file, question.topic])))
     case = ElementTree.SubElement(suite, "testcase", classname=classname, name=_xml(question.id), time=f"{result.seconds:.3f}")
-    if result.is_right:
-        return
-    kind = "error" if result.verdict == "error" else "failure"
-    failure = ElementTree.SubElement(case, kind, type=result.verdict, message="" if hidden else _xml(result.reason))
-    failure.text = "" if hidden else _xml(f"{question.text}\n\nkey: {result.expected}")
+    if not result.is_right:
+        kind = "error" if result.verdict == "error" else "failure"
+        failure = ElementTree.SubElement(case, kind, type=result.verdict, message="" if hidden else _xml(result.reason))
+        failure.text = "" if hidden else _xml(f"{question.text}\n\nkey: {result.expected}")
 
 
 def _xml(text: str) -> str:
     """A text with nothing in it that XML 1.0 does not know."""
     return re.sub(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+
+
+# --- report.html
+
+
+def report_page(report: Report, *, comparison: Comparison | None = None) -> str:
+    """The whole page: style and plots within, nothing loaded, every text escaped."""
+    by_id = {r.question.id: r for r in report.results}
+    flips = [("lost", comparison.lost), ("gained", comparison.gained)] if comparison else []
+    return _template().render(
+        report=report,
+        total=report.total,
+        summary=report_summary(report, comparison=comparison),
+        comparison=comparison,
+        flips=[(word, by_id[name]) for word, names in flips for name in names if name in by_id],
+        groups=[
+            (_TITLES[group], scores, report.best_baselines(group), [(name, s, None) for name, s in scores.items() if s.asked])
+            for group in GROUPS
+            if (scores := report.by(group))
+        ],
+        baseline_rows=[
+            ("wattwise", report.total, None),
+            *((b.name, b.score, b.expected) for b in report.baselines if b.score or b.expected is not None),
+        ],
+        usage=usage(report.results),
+        exact=exact_quotes(report.results),
+    )
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_visible)
+    environment.filters["share"] = lambda rate: f"{rate.share:.3f}"
+    environment.filters["interval"] = lambda rate: "{:.3f} to {:.3f}".format(*rate.interval)
+    environment.filters["p_value"] = lambda p: "< 0.001" if p < 0.001 else f"{p:.3f}"
+    environment.globals["letter"] = letter
+    return environment.from_string(resources.files("chatbot.exam").joinpath("report.html").read_text(encoding="utf-8"))
+
+
+def _visible(value: object) -> object:
+    """What is shown of a value: texts of documents and exam files may hold characters that do not show."""
+    return type(value)(shown(value)) if isinstance(value, str) else value

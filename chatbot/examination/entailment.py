@@ -39,7 +39,6 @@ _ELLIPSIS = re.compile(
 _BEFORE_SUBJECT = re.compile(r"[,;:]|\.(?!\w)")
 # A subject stands so near before what is denied of it.
 _SUBJECT = 300
-_LIMIT = re.compile(r"\b(?:only|all|always|never|every|any|none|entire)\b", re.IGNORECASE)
 SUPERLATIVE = re.compile(
     r"\b(?P<up>most|largest|highest|greatest|biggest|fastest|maximum|longest)\b"
     r"|\b(?P<down>least|smallest|lowest|fewest|cheapest|minimum|shortest|slowest)\b",
@@ -66,7 +65,6 @@ class Reading:
     denied: frozenset[str]
     lead: frozenset[str]
     clauses: tuple[frozenset[str], ...]
-    squeezed: str
 
 
 def read_unit(unit: Unit) -> Reading:
@@ -112,7 +110,6 @@ def _reading(own: str, full: str, cells: tuple[tuple[str, str], ...], begins: st
         denied=denied(own) | refused,
         lead=frozenset(map(stem, words(begins))),
         clauses=tuple(frozenset(_stems_and_pairs(clause)) for clause in _clauses(own, cells)),
-        squeezed=squeezed(own),
     )
 
 
@@ -130,11 +127,6 @@ def _stems_and_pairs(text: str) -> list[str]:
 def _pairs(said: list[str]) -> list[str]:
     """Each word with the one after it: "Savings Plan" is more than "savings" and "plan"."""
     return [f"{stem(a)} {stem(b)}" for a, b in pairwise(said)]
-
-
-def squeezed(text: str) -> str:
-    """A text without spaces and marks of emphasis: formulas and codes are compared by their signs."""
-    return re.sub(r"[\s*`_\"“”]+", "", text.lower()).replace("×", "x").rstrip(".")
 
 
 @lru_cache(maxsize=8_192)
@@ -156,11 +148,6 @@ def denied(text: str) -> frozenset[str]:
         found |= set(map(stem, content_words(_CLAUSE.split(subject)[-1])))
         behind = match.end()
     return frozenset(found)
-
-
-def limits(text: str) -> frozenset[str]:
-    """The words of a text that leave no exception: "only", "all", "never"."""
-    return frozenset(match.group().lower() for match in _LIMIT.finditer(text))
 
 
 @lru_cache(maxsize=8_192)

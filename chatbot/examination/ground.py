@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from chatbot.answer import Passage
 from chatbot.evidence import Unit
-from chatbot.examination.criteria import criteria, meets
 from chatbot.examination.entailment import Reading, read_main, read_unit
 from chatbot.examination.matter import Matter, Part, cover
 from chatbot.examination.requirements import Stance, stance
@@ -21,25 +20,19 @@ from ingest import Index
 _CONSIDERED = 30
 # The scores of evidence were learned from plain questions: of a stem with more content words than this they tell less.
 _BRIEF = 12
-# Words that advise: what stands beside them decides.
-_ADVICE = re.compile(
-    r"\b(?:use|choose|buy|pick|take|prefer|recommend\w*|should|must|needs?|right|wrong choice|most cost-effective|cheapest|best|instead|suit\w*|fits?|fitting|meant for|remedy|advises?)\b",
-    re.IGNORECASE,
-)
 # Where a document came from, and the options of a quiz, bear out nothing.
 _NOT_EVIDENCE = re.compile(r"^(?:\W*sources?:\s|(?:option\s+)?\(?[A-H]\)?[.:)]\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A unit that may bear out options: as it reads, as it reads without its reasons, how well it answers the stem, and how much of its needs it meets."""
+    """A unit that may bear out options: as it reads, as it reads without its reasons, and how well it answers the stem."""
 
     scored: Scored
     reading: Reading
     main: Reading
     stance: Stance
     evidence: float
-    needs: float
 
     @property
     def unit(self) -> Unit:
@@ -52,12 +45,9 @@ def grounds(matter: Matter, query: Query, passages: Sequence[Passage], index: In
     scored = [s for s in score_units(query, passages, index) if _can_speak(s.unit)]
     most = max((s.score for s in scored), default=1.0) or 1.0
     brevity = min(1.0, _BRIEF / max(1, len(content_words(query.standalone))))
-    wanted = criteria(query, index)
-    needs = [sum(meets(c, s, query) for c in wanted) * (not s.features["opposite task"]) for s in scored]
-    best = max(needs, default=0.0) or 1.0
     found = [
-        Ground(s, read_unit(s.unit), read_main(s.unit), stance(s.unit.meant_in_place), brevity * (s.score / most) ** 0.5, n / best)
-        for s, n in zip(scored, needs, strict=True)
+        Ground(s, read_unit(s.unit), read_main(s.unit), stance(s.unit.meant_in_place), brevity * (s.score / most) ** 0.5)
+        for s in scored
     ]
     return sorted(found, key=lambda g: (-_worth(matter, g), g.unit.chunk.document.id, g.unit.start))[:_CONSIDERED]
 
@@ -89,9 +79,8 @@ def on_question(matter: Matter, found: Sequence[Ground], index: Index) -> list[d
             "question meaning": float(meaning),
             "says an option": spoken[0],
             "says another": spoken[min(1, len(spoken) - 1)],
-            "advice": float(bool(_ADVICE.search(g.unit.plain))),
         }
-        for g, by_stem, by_all, meaning, spoken in zip(found, *near.by_words, near.as_wholes[1], spoken_of, strict=True)
+        for by_stem, by_all, meaning, spoken in zip(*near.by_words, near.as_wholes[1], spoken_of, strict=True)
     ]
 
 

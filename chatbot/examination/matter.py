@@ -10,12 +10,10 @@ from chatbot.examination.entailment import Reading, denied
 from chatbot.examination.instance_letters import said_by_letters
 from chatbot.examination.pieces import FRAME, pieces_of, purpose_of, served_by, situation_of
 from chatbot.examination.requirements import Pole, poles
-from chatbot.names import makers, names, relatives
 from chatbot.options import Option
-from chatbot.quantities import Quantity, quantities
 from chatbot.query import Query
 from chatbot.scoring import inverse_document_frequency
-from chatbot.words import content_words, stem, stems, synonyms, words
+from chatbot.words import content_words, stem, synonyms, words
 from ingest import Index
 
 _NEGATION = re.compile(r"\b(?:(?:CAN ?)?NOT|EXCEPT|not|except|no|isn't|aren't|doesn't|don't|LEAST|least)\b")
@@ -25,16 +23,6 @@ _LONG_FORM = re.compile(r"(?:\b[A-Z][\w-]*\s+){1,5}\((?:Amazon |AWS )?(?P<short>
 _FAMILY = re.compile(r"\b([a-z][a-z0-9-]*\d[a-z0-9-]*)\.(?:\d*x?large|metal|medium|small|micro|nano)\b")
 # Words that mean nothing by themselves, but much beside another.
 _ORDER = frozenset(["first", "only", "before", "after", "then", "without", "no", "not", "all"])
-# What an option proposes is written with capitals, as a product is: "Compute Savings Plan", "AWS Budgets", "On-Demand Instances".
-_TERM = re.compile(
-    r"(?<![\w.-])(?:(?:On-Demand|[A-Z][a-z]+[A-Z]?\w*|[A-Z]{2,}\w*)(?:[ -](?=[A-Z]))?)+(?:\s+(?:instances?|groups?|volumes?|endpoints?|hosts?|tier)\b)?"
-)
-_NO_TERM = stems(
-    "amazon aws ec2 instance instances region regions availability zone zones linux windows group volume endpoint host tier"
-)
-_OPENS = re.compile(
-    r"(?:^|(?<=[.;:]\s)|(?<=\band\s))(?i:add|allow|apply|attach|buy|change|choose|combine|commit|configure|convert|create|define|deploy|enable|exchange|host|increase|install|keep|launch|leave|let|migrate|modify|move|place|provision|purchase|put|request|reserve|replace|run|select|sell|send|serve|set|share|split|start|stop|store|submit|switch|train|turn|use|yes|no)\b"
-)
 # A part with less than this share of what sets its option apart tells nothing.
 _TELLING = 0.05
 # The weight of a word is its inverse document frequency up to this; what no document has cannot be told apart, and weighs little.
@@ -60,17 +48,13 @@ class Word:
 class Part:
     """One of the things an option says: `apart` are the words that other options lack, `claim` all of its words.
 
-    `names` are those in it, each with its relatives; `terms` what else it proposes by name, where other options propose something else. `says`
-    are the poles of its own words. `situation` is what the stem says of the very thing that the part is for ("" where
+    `situation` is what the stem says of the very thing that the part is for ("" where
     the part names none), `scenario` its words or else those of the whole stem, `asked` what it asks of that thing, and the part of itself.
     """
 
     text: str
     apart: tuple[Word, ...]
     claim: tuple[Word, ...]
-    names: dict[str, frozenset[str]]
-    terms: tuple[frozenset[str], ...]
-    says: frozenset[Pole]
     weight: float
     situation: str
     scenario: tuple[Word, ...]
@@ -89,7 +73,6 @@ class Matter:
     denied: frozenset[str]
     negated: bool
     entities: frozenset[str]
-    given: tuple[Quantity, ...]
     options: tuple[Option, ...]
     parts: tuple[tuple[Part, ...], ...]
 
@@ -108,7 +91,6 @@ def matter_of(query: Query, index: Index) -> Matter:
         denied=denied(text.replace(sentence, positive)),
         negated=query.negated,
         entities=frozenset(e.lower() for e in query.entities),
-        given=tuple(q for q in quantities(text) if q.dimension != "count" or q.noun),
         options=query.options,
         parts=_parts(query, index),
     )
@@ -169,7 +151,6 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
     pieces = pieces_of([option.text for option in query.options])
     told = [{_stem(w) for piece in found for w in _words(piece)} for found in pieces]
     asked = {_stem(w) for w in _words(query.standalone)}
-    stems_of = [stems(option.text) for option in query.options]
 
     def apart(word: str) -> float:
         others = sum(_stem(word) in said for said in told) - 1
@@ -186,9 +167,6 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
             text=text,
             apart=own,
             claim=_weighed(text, index) or own,
-            names=_named(text),
-            terms=tuple(t for t in _terms(text) if not all(t <= s for s in stems_of)),
-            says=poles(text),
             weight=sum(w.weight for w in own),
             situation=situation,
             scenario=_weighed(about, index),
@@ -197,18 +175,6 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
         )
 
     return tuple(_telling([part(text) for text in found]) for found in pieces)
-
-
-def _named(text: str) -> dict[str, frozenset[str]]:
-    return {n.name.lower(): frozenset(r.lower() for r in relatives(n.name)) for n in names(text)}
-
-
-def _terms(text: str) -> list[frozenset[str]]:
-    """What a text names with capitals, each as its stems; a verb that opens a sentence is none of it."""
-    opened = _OPENS.sub(lambda m: m.group().lower(), text)
-    found = [stems(match.group()) for match in _TERM.finditer(opened)]
-    hardware = stems(" ".join([*(n.text for n in names(text)), *makers(text)]))
-    return [term for term in dict.fromkeys(found) if term - _NO_TERM - hardware]
 
 
 def _telling(parts: list[Part]) -> tuple[Part, ...]:

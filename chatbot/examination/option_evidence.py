@@ -4,17 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chatbot.asked_quantity import counted
 from chatbot.deadline import check
 from chatbot.evidence import Unit
-from chatbot.examination.agreement import agreement, stance_on, subject
-from chatbot.examination.entailment import SUPERLATIVE, Reading, squeezed
+from chatbot.examination.entailment import SUPERLATIVE, Reading, compare_numbers, extremes_told
 from chatbot.examination.ground import Ground, on_question, told
-from chatbot.examination.matter import Matter, Part, cover, share
-from chatbot.examination.requirements import opposed
+from chatbot.examination.matter import Matter, Part, cover, share, turned
+from chatbot.examination.pairing import Clause, clause_of, clauses, is_of_another, stems_and_letters
+from chatbot.examination.requirements import Stance, opposed, poles, stance
 from chatbot.meaning import exam_nearness
-from chatbot.names import mentioned
 from chatbot.options import Option
-from chatbot.quantities import quantities
+from chatbot.quantities import Quantity, quantities, same
 from chatbot.words import content_words, stem, stems, words
 from ingest import Index
 
@@ -39,6 +39,19 @@ def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list
     return [[_on_part(part, matter, found, next(near), whole) for part in parts] for parts in matter.parts]
 
 
+def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[dict[str, float]]]:
+    """How near each part is to each ground, with the sentence that asks and with all that the stem says of it: as wholes and by words."""
+    asked = [f"{part.situation or matter.asking} {part.text}" for part in flat]
+    needed = [f"{part.text}. {part.situation or matter.text}" for part in flat]
+    told = [g.unit.meant_in_place for g in found]
+    near = [*exam_nearness(asked, told, index), *exam_nearness(needed, told, index)]
+    names = ("meaning", "nearness", "need", "need by words")
+    return [
+        [dict(zip(names, map(float, of_ground), strict=True)) for of_ground in zip(*of_part, strict=True)]
+        for of_part in zip(*near, strict=True)
+    ]
+
+
 def _on_part(
     part: Part, matter: Matter, found: Sequence[Ground], near: Sequence[dict[str, float]], whole: Sequence[dict[str, float]]
 ) -> list[Bearing]:
@@ -49,7 +62,7 @@ def _on_part(
     scenario = [cover(part.scenario, reading, around=0.8, but=own)[1] for reading in readings]
     most = max(scenario, default=0.0) or 1.0
     return [
-        Bearing(g, {**_on_words(part, matter, g, a, s / most), **n, **agreement(part, matter, g, a), **of_question})
+        Bearing(g, {**_on_words(part, matter, g, a, s / most), **n, **_agreement(part, matter, g, a), **of_question})
         for g, a, s, n, of_question in zip(found, asked, scenario, near, whole, strict=True)
     ]
 
@@ -59,7 +72,6 @@ def _on_words(part: Part, matter: Matter, ground: Ground, asked: float, scenario
     reading, unit = ground.reading, ground.unit
     own, place = cover(part.apart, reading)
     claim = cover(part.claim, reading)[1]
-    others = matter.entities - part.names.keys()
     return {
         "cover": own,
         "place": place,
@@ -70,8 +82,6 @@ def _on_words(part: Part, matter: Matter, ground: Ground, asked: float, scenario
         "scenario x cover": scenario * place,
         "in one clause": _in_one_clause(part, matter, reading),
         "passage": ground.scored.passage.score * place,
-        "link": own * scenario * bool(others and others & mentioned(unit.meant)),
-        "verbatim": float(len(part.text) > 3 and squeezed(part.text) in reading.squeezed),
         "row x cover": place * (unit.kind == "row"),
         "key": float(bool(unit.cells) and stems(unit.cells[0][1]) == stems(part.text)),
         "evidence": ground.evidence,
@@ -86,17 +96,79 @@ def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
     return max((share(part.apart, clause) * share(asked, clause) for clause in reading.clauses), default=0.0)
 
 
-def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[dict[str, float]]]:
-    """How near each part is to each ground, with the sentence that asks and with all that the stem says of it: as wholes and by words."""
-    asked = [f"{part.situation or matter.asking} {part.text}" for part in flat]
-    needed = [f"{part.text}. {part.situation or matter.text}" for part in flat]
-    told = [g.unit.meant_in_place for g in found]
-    near = [*exam_nearness(asked, told, index), *exam_nearness(needed, told, index)]
-    names = ("meaning", "nearness", "need", "need by words")
-    return [
-        [dict(zip(names, map(float, of_ground), strict=True)) for of_ground in zip(*of_part, strict=True)]
-        for of_part in zip(*near, strict=True)
-    ]
+# --- whether a ground and a part agree
+
+
+def _agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[str, float]:
+    """Numbers, denials, what a workload asks for, and whose figure it is; `asked` is how much of the asking sentence it says."""
+    reading, unit = ground.reading, ground.unit
+    place = cover(part.apart, reading)[1]
+    numbers = compare_numbers(part.text, unit)
+    own = _clause(part, unit)
+    # What is denied where the ground speaks of the part.
+    denied = own.denied if own else reading.denied
+    most = max(2, len(part.asked))
+    speaks = _stance_on(part, ground)
+    against = sum(opposed(p, speaks.in_favour) for p in part.asked) / most
+    # A workload for which one condition of a sentence does not hold is not the one that it speaks of.
+    met = len(part.asked & speaks.in_favour) / most * (not against)
+    return {
+        "same numbers": float(numbers == "same"),
+        "other numbers": asked * (numbers == "other"),
+        "other order": float(numbers == "order"),
+        "denied option": turned(part.apart, reading, part.denied, reading.denied),
+        "denied claim": place * turned(part.claim, reading, part.denied, denied),
+        "denied stem": place * turned(matter.asked, reading, matter.denied, denied),
+        "met": met * place,
+        "opposed": place * against,
+        "refused": place * len(part.asked & speaks.against) / most,
+        "superlative": place * bool(extremes_told(matter.asking) & extremes_told(own.text if own else unit.meant)),
+        "another's": place * _is_of_another(part, matter, unit),
+        "another count": float(_counts_another(part, matter, unit)),
+    }
+
+
+def _clause(part: Part, unit: Unit) -> Clause | None:
+    """The clause of a sentence that says most of a part; None for a row, and where no clause says more than others."""
+    return None if unit.cells else clause_of(frozenset(w.stem for w in part.apart), unit.meant)
+
+
+def _stance_on(part: Part, ground: Ground) -> Stance:
+    """What a ground speaks for and against where it speaks of the part: "A is wrong for long work; B costs less there" is for B."""
+    unit = ground.unit
+    own = _clause(part, unit)
+    if own is None:
+        return ground.stance
+    mine = stance(own.text)
+    refused = frozenset(p for c in clauses(unit.meant) if c is not own for p in stance(c.text).against) - mine.against
+    around = poles(unit.meant_in_place.replace(unit.meant, " "))
+    return Stance(mine.in_favour | refused | around, mine.against)
+
+
+def _is_of_another(part: Part, matter: Matter, unit: Unit) -> bool:
+    """Whether a unit says what the part says, of another thing."""
+    if unit.cells:
+        return False
+    asked = stems_and_letters(matter.asking)
+    said = [(stems_and_letters(part.text) - asked, asked), *((c.said - c.subject, c.subject) for c in clauses(part.text))]
+    return any(is_of_another(wanted, given, unit.meant) for wanted, given in said)
+
+
+def _counts_another(part: Part, matter: Matter, unit: Unit) -> bool:
+    """Whether the part's number is in a unit that of other things than those to be counted, which the unit counts, too."""
+    wanted = stems(" ".join(counted(matter.asking)))
+    numbers = [q for q in quantities(part.text) if q.dimension == "count"]
+    if not wanted or not numbers:
+        return False
+    found = [q for q in unit.quantities if q.dimension == "count"]
+    of_wanted = [q for q in found if wanted & stems(q.noun)]
+    return bool(of_wanted) and any(
+        any(same(q, f) for f in found) and not any(same(q, f) for f in of_wanted)
+        for q in (Quantity(n.low, n.high, "count", "", n.start, n.end, n.text) for n in numbers)
+    )
+
+
+# --- what all grounds say together
 
 
 def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: float) -> dict[str, float]:
@@ -107,7 +179,6 @@ def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: flo
     return {
         "speaks against": against,
         "for minus against": both,
-        "says otherwise": sum(opposed(p, part.says) for p in part.asked) / max(2, len(part.asked)),
         "extreme": extreme,
         "turned round, negated": turned * matter.negated,
         "stem denied": max((b.features["denied stem"] for b in on_part), default=0.0),
@@ -117,8 +188,10 @@ def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: flo
 
 def _against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, float]:
     """Of each thing asked, whether some evidence on the part speaks against it, and how that is balanced by what speaks for it."""
-    borne = [max(b.features["place"], b.features["about"]) ** 2 * (0.7 + 0.3 * subject(part, b.ground.reading)) for b in on_part]
-    weighed = [(weight, stance_on(part, b.ground)) for weight, b in zip(borne, on_part, strict=True)]
+    weighed = [
+        (b.features["place"] ** 2 * (0.7 + 0.3 * share(part.apart, b.ground.reading.lead)), _stance_on(part, b.ground))
+        for b in on_part
+    ]
     against = both = 0.0
     for pole in part.asked if weighed else ():
         most_for = max(w * (pole in s.in_favour) for w, s in weighed)

@@ -23,23 +23,18 @@ _AUXILIARY = r"(?:can|do|does|did|is|are|was|were|has|have)"
 # "… can be bought as Spot Instances; P6e instances cannot": what is said stands in the clause before.
 _ELLIPTIC = re.compile(rf"(?P<subject>.+?\b{_AUXILIARY}(?: ?not|n['’]t)?)\W*", re.IGNORECASE)
 _PREDICATE = re.compile(rf"(?:{_AUXILIARY}|cannot)\b(?:\s+not\b)?\s*", re.IGNORECASE)
-_NEGATED = re.compile(rf"cannot\b|{_AUXILIARY}(?: not\b|n['’]t\b)|(?:may|must|should|will|would) not\b", re.IGNORECASE)
 _LETTER = re.compile(r"(?<![\w.-])[B-Z](?![\w.-])")
 _LONGEST_SUBJECT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What is said of one thing: its words, and as stems the thing, all words, and those that are denied of it.
-
-    `negated` tells that its verb is: "data parallelism does not help".
-    """
+    """What is said of one thing: its words, and as stems the thing, all words, and those that are denied of it."""
 
     text: str
     subject: frozenset[str]
     said: frozenset[str]
     denied: frozenset[str]
-    negated: bool
 
 
 @lru_cache(maxsize=8_192)
@@ -52,9 +47,7 @@ def clauses(text: str) -> tuple[Clause, ...]:
             joined[-1] += f", {piece}"
         else:
             joined.append(_completed(piece, joined[-1]) if joined else piece)
-    return tuple(
-        Clause(piece, _subject(piece), stems_and_letters(piece), denied(piece), _is_negated(piece)) for piece in joined
-    )
+    return tuple(Clause(piece, _subject(piece), stems_and_letters(piece), denied(piece)) for piece in joined)
 
 
 def stems_and_letters(text: str) -> frozenset[str]:
@@ -81,11 +74,6 @@ def _subject(text: str) -> frozenset[str]:
     match = _SUBJECT_END.search(text)
     beginning = text[: match.start()] if match else text
     return stems_and_letters(beginning) if 0 < len(words(beginning)) <= _LONGEST_SUBJECT else frozenset()
-
-
-def _is_negated(text: str) -> bool:
-    match = _SUBJECT_END.search(text)
-    return bool(match and _NEGATED.match(text, match.start()))
 
 
 def is_of_another(wanted: frozenset[str], given: frozenset[str], text: str) -> bool:
