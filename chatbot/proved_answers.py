@@ -61,6 +61,8 @@ _LOGIT = 1e-4
 _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
+_FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
+_VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
@@ -169,13 +171,17 @@ def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
 
 def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
-    conversation names stand that it does not turn on); and to a brief one, whether it has one of the kind, or compares where there are figures."""
+    conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
+    the kind, or compares where there are figures."""
     said = "\n".join((*match.question.wordings, match.question.answer.answer))
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
-    named = not for_figure or bool(query.history) or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
+    long = bool(query.history) or len(query.question) > _SHORT
+    named = long or not for_figure or mentioned(query.standalone) <= mentioned(said)
+    claims = not long and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
     brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind in ("sized", "row", "compared", "rows"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
-    return named and told and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
+    judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
+    return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
 
 def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:

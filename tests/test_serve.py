@@ -29,14 +29,14 @@ from tests.servers.api_server import ApiServer, EndlessChatbot, serving
 from tests.servers.slack_workspace import scripted
 
 ROOT = Path(__file__).resolve().parents[1]
-QUESTION = "Which hardware for pre-training a 70B model on AWS?"
-TEXT = "Training a 70B model: 64-128x H100 or a TPU v5p pod, for weeks to months [1]."
+QUESTION = "How much accelerator memory does a trn1.32xlarge have?"
+TEXT = "A trn1.32xlarge has 512 GB of accelerator memory [1]."
 CONTENT = f"""{TEXT}
 
 Sources:
 
-[1] Select the right hardware/VM instance types for AI/ML training > What hardware and time does a training run take? (2022-11-10)
-“**Training a 70B model:** 64-128x H100 or a TPU v5p pod, for weeks to months.”"""
+[1] Amazon EC2 Trn1 Instances: Accelerating Generative AI Training > What is in a trn1.32xlarge?
+“A trn1.32xlarge has 512 GB of accelerator memory.”"""
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
 
 
