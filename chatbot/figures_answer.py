@@ -280,13 +280,14 @@ def _energy(given: Given, total: _Sum) -> str:
     if not watts and spent and (most := _sheet_watts(given, total)):
         watts = [Figure("watts", most, "gpu")]
     hours = given.slots.get("hours") if "hours" in given.slots else given.one("hours")
+    part = f" × {_n(share)}" if (share := given.one("part of power")) else ""
     if len(watts) == 1 and spent:
-        return f"{_n(spent)} × {_n(watts[0].value)} W / 1000"
+        return f"{_n(spent)} × {_n(watts[0].value)} W{part} / 1000"
     parts = {_drawn_by(f, given): f.value for f in watts}
     if not hours or not parts or len(parts) < len(watts) or len(watts) > 2:
         return ""
     number = {"cards": _cards(given), "machines": _n(given.one("machines") or 1), "all": "1"}
-    drawn = " + ".join(f"{number[of]} × {_n(value)} W".removeprefix("1 × ") for of, value in parts.items())
+    drawn = " + ".join(f"{number[of]} × {_n(value)} W".removeprefix("1 × ") + (part if of == "cards" else "") for of, value in parts.items())
     return f"{f'({drawn})' if len(parts) > 1 else drawn} × {_n(hours)} hours / 1000"
 
 

@@ -41,6 +41,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["Training ran 9 days on 4 nodes, 8 GPUs each, average 520 W per GPU. Grid 340 g/kWh. kgCO2? assume pue 1.15"], r"1,410 kg of CO2e: 3,590 kWh, 4,130 kWh with your PUE of 1\.15, at your 340 g a kWh \[1\]\. That is of the accelerators alone"),
         # (700 + 300) W × 310 h × 1.15 × 0.35 kg = 124.8 kg
         (["one gpu server 700W average for the gpu + 300W rest, ran 310 hours last month, pue 1.15, grid 0.35 kg/kWh. how much kgCO2?"], r"125 kg of CO2e: 310 kWh, 356 kWh with your PUE"),
+        # (8 × 400 W × 0.8 + 1,000 W) × 36 h = 128.16 kWh; × 1.15 × 0.38 kg = 56.0 kg
+        (["CO2 of one run: 1 node with 8 A100, 36 hours, GPUs at around 80% of 400 W, say another 1 kW for the rest of the server, PUE 1.15, grid factor 0.38 kg/kWh"], r"56 kg of CO2e: 128 kWh, 147 kWh with your PUE"),
+        # 9,000 h × 400 W × 0.6 = 2,160 kWh; × 0.3 kg = 648 kg
+        (["9,000 GPU hours at 60% of 400 W each, grid of 300 g/kWh: how much CO2?"], r"648 kg of CO2e: 2,160 kWh, at your 300 g a kWh"),
         # 9,000 h × 400 W = 3,600 kWh; × 1.11 × 256.54 g - × 1.1 × 35.26 g = 885.5 kg
         (["What emits less CO2, training in Ireland or in Stockholm?", "By how much, if it is a job of about 9,000 GPU hours on A100s?"], r"886 kg of CO2e less in eu-north-1 than in eu-west-1 \[1\]\[2\]\[3\]\."),
         (["How do i compute the carbon of one training job", "8 x H100 for 72 hours at 700 W each, grid of 350 g/kWh"], r"141 kg of CO2e: 403 kWh, at your 350 g a kWh"),

@@ -92,6 +92,7 @@ _SHARES = {
     "discount": r"off\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
     "headroom": r"headroom|spare|buffer|reserve|margin|safety",
     "MFU": r"\bmfu\b",
+    "part of power": r"\A ?of(?: the| their| its| a| max\w*| full)* ?\Z|\btdp\b",
     "busy": r"busy|utili|load|\bused?\b|usage|of the (?:day|time|hours?)|duty|occup|active",
 }
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
