@@ -267,17 +267,16 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         yield from _known(query, computed)
         return
     near = () if asks_rows(query, index) else nearest(query, index)
-    prepared = answer_of(near[0], index) if near else None
     kind, known = without_documents(query, index)
-    if prepared and is_better(near, query, Alternative(kind, STRONG)):
-        known = prepared
+    if is_better(near, query, Alternative(kind, STRONG)):
+        known = answer_of(near[0], index) or known
     if known:
         yield from _known(query, known)
         return
     yield Event("stage", "reading")
     kind, draft, verified, passages = from_documents(query, index)
     other = alternative(kind, draft, near)
-    if prepared and is_better(near, query, other):
+    if is_better(near, query, other) and (prepared := answer_of(near[0], index)):
         says_more = kind != "refusal" and not other.proves
         yield from _known(query, prepared.then(surest(query, draft)) if says_more else prepared)
         return

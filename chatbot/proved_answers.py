@@ -178,7 +178,7 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
     long = bool(query.history) or len(query.question) > _SHORT
     named = long or not for_figure or mentioned(query.standalone) <= mentioned(said)
     claims = not long and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
-    brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind in ("sized", "row", "compared", "rows"))
+    brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
     judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
     return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
