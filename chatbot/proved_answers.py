@@ -37,9 +37,6 @@ from ingest import Index, ProvedAnswer, read_answers
 
 # An answer of a question that is less likely stands below that question.
 SURE = 0.5
-_SHORT = 100
-# So brief a question asks for nothing else than its quantity.
-_BRIEF = 60
 # How probable evidence is at most to answer, so far as a prepared answer is given without a search for any.
 STRONG = 0.97
 # What a conversation means is the direction of all its turns together and of the last one, which counts so much more: of 0.5, 0.75, 1 and 1.5 what puts the right question first most often
@@ -61,11 +58,9 @@ _LOGIT = 1e-4
 _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
-_FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
-_VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
-    "said of heading", "letters shared", "figures missing",
+    "said of heading", "letters shared", "figures missing", "a name missing",
 )  # fmt: skip
 # Of a later turn: those of each reading of it, and whether the answer was given before; of the likeliest, what the judge says of the conversation and the answer.
 LATER = (*FEATURES, *(f"{name}, behind all before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
@@ -165,23 +160,10 @@ class Alternative(NamedTuple):
 
 
 def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
-    """Whether the answer to the likeliest question is to be given in place of another one."""
-    return bool(found) and _fits(found[0], query, other) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
-
-
-def _fits(match: Match, query: Query, other: Alternative) -> bool:
-    """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
-    conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
-    the kind, or compares where there are figures."""
-    said = "\n".join((*match.question.wordings, match.question.answer.answer))
-    for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
-    long = bool(query.history) or len(query.question) > _SHORT
-    named = long or not for_figure or mentioned(query.standalone) <= mentioned(said)
-    claims = not long and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
-    brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
-    told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
-    judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
-    return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
+    """Whether the answer to the likeliest question, of the years that are named, is to be given in place of another one."""
+    if not found or not set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(_said(found[0].question))):
+        return False
+    return bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
 
 
 def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:
@@ -314,7 +296,7 @@ def _features(
     text: str, found: Sequence[tuple[Known, tuple[int, ...]]], numbers: Sequence[int], near: Near, book: Book
 ) -> NDArray[np.float32]:
     """(found, FEATURES)."""
-    asked, letters, figures = stems(text), _letters(text), {q.text for q in quantities(text)}
+    asked, letters, figures, named = stems(text), _letters(text), {q.text for q in quantities(text)}, mentioned(text)
     centers = near.centers[numbers]
     weight = book.weight(asked) or 1.0
     rows_of_features = []
@@ -335,8 +317,13 @@ def _features(
             book.weight(asked & heading) / (book.weight(heading) or 1.0),
             max(len(letters & other) / len(letters | other) for other in map(_letters, kept)),
             sum(figure not in question.answer.answer and not any(figure in wording for wording in kept) for figure in figures),
+            float(not named <= mentioned(_said(question))),
         ])  # fmt: skip
     return np.array(rows_of_features, dtype=np.float32).reshape(len(found), len(FEATURES))
+
+
+def _said(question: Known) -> str:
+    return "\n".join((*question.wordings, question.answer.answer))
 
 
 # As many as the wordings that one question is compared with.
