@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.hardware_answer import hours_off
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.given import Figure, Given, read_turns
@@ -17,7 +16,7 @@ from chatbot.sizing.workload import Format
 from chatbot.working import Working, article, load, rounded, short
 from ingest import Index, Row
 
-_CONSTANTS = (1.0, 2.0, 14.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 3600.0, 1e6, 1e9, 1e12)
+_CONSTANTS = (1.0, 2.0, 14.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
 _LONGEST = 1_000
 # A turn of so many words that asks for nothing new asks for the same with another figure.
 _SHORT = 18
@@ -213,17 +212,31 @@ def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
-    """What machines save that are off for a part of the week."""
+    """What machines save that are off for a part of the time."""
     price, hours = total.price(), float(given.slots["hours"])
-    if not price or hours >= HOURS_A_MONTH:
+    whole, span = (8760.0, "year") if hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", given.text) else (float(HOURS_A_MONTH), "month")
+    if not price or hours >= whole:
         return
-    hours = HOURS_A_MONTH - hours_off(given.text, hours, HOURS_A_MONTH)
+    hours = whole - _hours_off(given.text, hours, whole)
     number = given.one("machines") or given.slots.get("instances") or 1
-    week = f"{_n(total.know(round(hours / HOURS_A_MONTH * 168, 3)))}"
+    week = f"{_n(total.know(round(hours / whole * 168, 1)))}"
+    each = f"{_n(number)} × {_n(price[0])} × {whole:g}"
     share = total.compute(f"(168 - {week}) / 168 × 100", "{} %")[1]
-    saved = total.step(f"{_n(number)} × {_n(price[0])} × 730 hours × (168 - {week}) / 168", "${}")[1]
-    always, kept = total.compute(f"{_n(number)} × {_n(price[0])} × 730", "${}")[1], total.compute(f"{_n(number)} × {_n(price[0])} × 730 × {week} / 168", "${}")[1]
-    yield f"{saved} a month, {share}: they run {total.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {_n(number)}' if number > 1 else ''} {total.cite('schedule')}."
+    saved = total.step(f"{each} hours × (168 - {week}) / 168", "${}")[1]
+    always, kept = total.compute(each, "${}")[1], total.compute(f"{each} × {week} / 168", "${}")[1]
+    yield f"{saved} a {span}, {share}: they run {total.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {_n(number)}' if number > 1 else ''} {total.cite('schedule')}."
+
+
+_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
+
+
+def _hours_off(question: str, hours: float, whole: float) -> float:
+    """For how many hours of a whole month or year machines are off, where the hours of a schedule are those on or those off."""
+    if not _WHEN_OFF.search(question):
+        return whole - hours
+    if "weekend" in question and re.search(r"\b(?:nights?|overnight|evenings?)\b", question):
+        return hours + whole * 2 / 7  # the hours are those of the nights
+    return whole - hours if re.search(r"weekend|days\b|saturday|sunday", question) else hours
 
 
 # --- energy ---------------------------------------------------------------------------------------------------------------
@@ -402,5 +415,5 @@ _FORMULAS = (
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or bytes or weights"),
     _Formula(_words(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"(?:how many|number of|wie viele) (?:\w+ )?(?:replicas?|pods?|instances?|gpus?|box(?:es)?|nodes?|servers?|copies|workers?|containers?|machines)"), ("requests or pace",), _replicas, "output or headroom"),
-    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price"), _off_hours, "machines or instances"),
+    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
 )

@@ -85,7 +85,7 @@ _TOPICS = {
         ("fp8", r"fp8|8[- ]bits?"),
         ("power", r"watts?\b|power|tdp"),
         ("network", r"network\w*|efa\b|gbps|nodes"),
-        ("price", r"worth|premium|pay(?:ing)? (?:for|more)|prices?\b|pricing|pric(?:y|ier)|costs?\b|money|cheap\w*|expensive"),
+        ("price", r"worth|premium|pay(?:ing)? (?:for|more)|prices?\b|pricing|pric(?:y|ier)|costs?\b|money|cheap\w*|expensive|dear\w*|mark-?up|percent\w*|(?:more|less|extra) (?:an?|per) (?:hour|day|week|month|year)"),
     )
 }  # fmt: skip
 _TRAINS = re.compile(r"\b(?:pre-?)?train(?!ium)|fine-?\s?tun|\bq?lora\b", re.IGNORECASE)

@@ -483,7 +483,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     placed = first.model is not None or first.parameters is not None
     if placed and not slot and len(first.families) > 1 and _EITHER.search(said.text):
         # "g5, g6 or inf2?": of each the least that holds the model.
-        ranked = sorted(first.families, key=said.text.find)
+        ranked = sorted(first.families, key=lambda name: (said.text.find(name), name))
         first, said = replace(first, families=frozenset(ranked[:1])), replace(said, several={"families": [{"families": frozenset({name})} for name in ranked[1:]]})
         slot = "families"
     paces = said.several.get("tokens_per_second", [])

@@ -89,8 +89,8 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
 )
 # A share is of what the words beside it say; the nearer ones first.
 _SHARES = {
-    "discount": r"off\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
-    "headroom": r"headroom|spare|buffer|reserve|margin|safety",
+    "discount": r"off\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
+    "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
     "MFU": r"\bmfu\b",
     "part of power": r"\A ?of(?: the| their| its| a| max\w*| full)* ?\Z|\btdp\b",
     "busy": r"busy|utili|load|\bused?\b|usage|of the (?:day|time|hours?)|duty|occup|active",

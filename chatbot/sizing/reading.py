@@ -561,13 +561,12 @@ _BUDGET = _compiled(
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
 # What a unit of time begins with; the first that does.
-_HOURS = (("ni", 24.0), ("na", 24.0), ("nu", 24.0), ("no", 24.0), ("gi", 24.0), ("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("or", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
+_HOURS = (("ni", 24.0), ("na", 24.0), ("nu", 24.0), ("no", 24.0), ("gi", 24.0), ("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("or", 1.0), ("d", 24.0), ("ta", 24.0), ("tä", 24.0), ("tri", 3 * MONTH_HOURS), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("jä", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
 
 
-def _hours(unit: str) -> float:
+def hours_in(unit: str) -> float:
+    """The hours of a unit of time by how it is written: "week", "mo", "jährlich"."""
     return next(hours for start, hours in _HOURS if unit.startswith(start))
-
-
 
 
 _OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? for|buys?)\b")
@@ -578,7 +577,7 @@ def _take_budget(reading: Reading) -> None:
         if not (match["sign"] or match["word"] or (match["scale"] and _OF_MONEY_MET.search(reading.text)) or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
             continue
         reading.mask(match.start(), match.end())
-        money, hours = _scaled(match), _hours(match["unit"] or match["adverb"])
+        money, hours = _scaled(match), hours_in(match["unit"] or match["adverb"])
         if hours == MONTH_HOURS:
             reading.fill("budget_per_month", [money])
         else:
@@ -972,7 +971,7 @@ def _take_duration(reading: Reading) -> None:
         days = 24.0 * _value(match["days"] or match["days_"])
         rates.append((_value(match["hours"] or match["hours_"]), 24.0))
         if match["each"]:
-            rates.append((days, _hours(match["each"])))
+            rates.append((days, hours_in(match["each"])))
         else:
             lengths.append(days)
     spans: list[float] = []
@@ -996,19 +995,19 @@ def _take_duration(reading: Reading) -> None:
     if rates and _ONE_NIGHT.search(reading.text) and not _WEEKLY.search(reading.text):
         lengths.append(24.0)
     counted_days = False
-    periods = len({_hours(match["unit"]) for match in _DURATION.finditer(reading.text) if match["number"] in _ONE}) > 1
+    periods = len({hours_in(match["unit"]) for match in _DURATION.finditer(reading.text) if match["number"] in _ONE}) > 1
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
         whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
         if periods and match["number"] in _ONE:
             continue  # "for an hour, a day and a month" are three prices
-        if once and not (whole or re.search(r"full|whole|entire", match.group()) or (always and _hours(match["unit"]) > 1)) and not apart and not _FOR.match(match.group()):
+        if once and not (whole or re.search(r"full|whole|entire", match.group()) or (always and hours_in(match["unit"]) > 1)) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
-        hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
+        hours = (1.0 if once else _value(match["number"])) * hours_in(match["unit"])
         counted_days = counted_days or bool(not once and match["kind"] and match["unit"].startswith("d"))
-        each = _hours("d" if match["adverb"] == "daily" else match["each"] or match["adverb"] or "") if match["each"] or match["adverb"] else 0.0
+        each = hours_in("d" if match["adverb"] == "daily" else match["each"] or match["adverb"] or "") if match["each"] or match["adverb"] else 0.0
         if each:
             rates.append((min(hours, each), each))
         else:
