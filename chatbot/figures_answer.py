@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.hardware_answer import of_energy
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.given import Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
-from chatbot.sizing.workload import Format
+from chatbot.sizing.workload import Format, Workload
 from chatbot.working import Working, article, load, rounded, short
 from ingest import Index, Row
 
@@ -248,41 +249,26 @@ def _of_power(given: Given, total: _Sum) -> Iterator[str]:
     if not energy:
         return
     kwh, text = total.step(energy, "{} kWh")
-    regions, pue, grid = given.regions, given.one("PUE"), given.one("grid")
+    regions, pue, grid = [region for region in given.regions if region in total.facts.grids], given.one("PUE"), given.one("grid")
     emits = bool(re.search(_CARBON, total.asked) or "grid" in given.new)
-    if not emits or not (grid or regions):
-        result = f"{text}"
-        if pue:
-            kwh, text = total.step(f"{_n(kwh)} kWh × {_n(pue)}", "{} kWh")
-            result += f", {text} with your PUE of {_n(pue)}"
+    whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in given.figures if f.role == "watts")) or given.one("kwh")
+    remark = f"{total.most}{'' if whole else ' That is of the accelerators alone, without the machines around them.'}"
+    reckon = total.compute if emits else total.step
+    with_pue = f", {reckon(f'{_n(kwh)} kWh × {_n(pue)}', '{} kWh')[1]} with your PUE of {_n(pue)}" if pue and not (emits and regions and not grid) else ""
+    if emits and grid:
+        kg = total.step(f"{_n(kwh)} kWh × {f'{_n(pue)} × ' if pue else ''}{_n(grid)} g", "{} kg", scale=1000.0)[1]
+        yield f"{kg} of CO2e: {text}{with_pue}, at your {_n(grid)} g a kWh {total.cite('emissions')}.{remark}"
+    elif emits and regions:
+        *first, last = of_energy([Workload(kwh=float(f"{kwh:g}"), region=region) for region in regions[:4]], total.working, own=pue, differ=len(regions) == 2)
+        yield from first
+        yield f"{last}{remark}"
+    else:
+        result = f"{text}{with_pue}"
         if price := given.one("power price"):
-            cost = total.step(f"{_n(kwh)} kWh × {_n(price)}", "${}")[1]
-            result = f"{cost} for {result}, at your {_usd(price)} a kWh"
+            spent = f"{_n(kwh)} kWh × {f'{_n(pue)} × ' if pue else ''}{_n(price)}"
+            result = f"{total.step(spent, '${}')[1]} for {result}, at your {_usd(price)} a kWh"
         wanting = " Say where it runs, or the grams of CO2e of a kWh there, for the carbon." if emits else ""
         yield f"{result} {total.cite('emissions')}.{total.say(wanting)}"
-        return
-    told: list[tuple[float, str, str, str]] = []
-    for region in regions[:4] if not grid else ("",):
-        place, centre, total.rows = total.facts.grids.get(region), total.facts.pue(region) if region else None, []
-        factor = pue or (centre.pue if centre else None) or 1.0
-        if centre and not pue and factor != 1:
-            total.know(factor, centre.row)
-        grams = grid or (total.know(place.g_co2_per_kwh, place.row) if place else 0.0)
-        if not grams:
-            continue
-        formula = f"{_n(kwh)} kWh × {f'{_n(factor)} × ' if factor != 1 else ''}{_n(grams)} g"
-        kilograms, kg = total.step(formula, "{} kg", scale=1000.0)
-        overhead = f", {total.compute(f'{_n(kwh)} × {_n(factor)}', '{} kWh')[1]} with {'your' if pue else 'a'} PUE of {_n(factor)}" if factor != 1 else ""
-        where = f" in {place.place or region}" if place and not grid else ""
-        told.append((kilograms, f"{kg} of CO2e{where}: {text}{overhead}, at {'your ' if grid else ''}{_n(grams)} g a kWh {total.cite('emissions')}.", formula, total.say(region)))
-    told.sort()
-    alone = "" if re.search(r"\bnode|server|machine|host|\brest\b", " ".join(f.beside for f in given.figures if f.role == "watts")) or given.one("kwh") else " That is of the accelerators alone, without the machines around them."
-    if len(told) == 2:
-        (_, _, less, clean), (_, _, more, dirty) = told
-        saved = total.compute(f"({more}) - ({less})", "{} kg", scale=1000.0)[1]
-        yield f"{saved} of CO2e less in {clean} than in {dirty} {total.cite('emissions')}."
-    yield from (line for _, line, *_ in told[:-1])
-    yield from (f"{line}{total.most}{alone}" for _, line, *_ in told[-1:])
 
 
 def _energy(given: Given, total: _Sum) -> str:

@@ -60,7 +60,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
         metered = any("at the meter" in turn for turn in (question, *earlier))  # the overhead is in it
-        return working.draft(*_of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
+        return working.draft(*of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
     if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
         found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
         return working.draft(*(line for work, machine in found for line in _cheapest(machine, work, question, working)))
@@ -211,16 +211,14 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
         busy = f" for {share:.0%} of the time".replace("%", " %") if share < 1 else ""
         priced = re.search(r"\b(?:1[.,]?000|1k|thousand|billion|bn|trillion) tok\w*\b(?! ?(?:/|per|an?|each) ?s)", question)
         of = {"b": (1e9, "a billion"), "t": (1e12, "a trillion")}.get(priced.group().removeprefix("thousand")[:1], (1e3, "a thousand")) if priced else (1e6, "a million")
-        tokens, told = (work.tokens, _tokens(work.tokens)) if work.tokens else of
+        tokens, told = of
+        if work.tokens:
+            tokens, told = work.tokens, f"{work.tokens / 1e9:g} billion" if work.tokens >= 1e9 else f"{work.tokens / 1e6:g} million"
         return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
     if work.hours:
         return [(_length(work.hours), work.hours)]
     spans = dict.fromkeys(_hours_asked(question)) or {1.0: None, 730.0: None}
     return [(f"{'an' if hours == 1 else 'a'} {_UNITS[hours]}{' of 730 hours' if hours == 730 else ''}", hours) for hours in spans]
-
-
-def _tokens(tokens: float) -> str:
-    return f"{tokens / 1e9:g} billion" if tokens >= 1e9 else f"{tokens / 1e6:g} million"
 
 
 def _hours_asked(question: str) -> list[float]:
@@ -254,12 +252,8 @@ def _given(machine: _Machine, *others: float) -> tuple[float, ...]:
     """Numbers of the formulas that the question sets, or that follow from a row that is cited."""
     work, impact = machine.work, machine.impact
     computed = (impact.watts, impact.kwh_per_hour, *((impact.watts / 1000,) if impact.watts else ()))
-    return tuple(float(n) for n in (*_NUMBERS, *others, machine.factor, work.instances, work.load, 0.5, *computed) if n) + _devices(machine)
-
-
-def _devices(machine: _Machine) -> tuple[float, ...]:
-    watts = machine.impact.figure("watts")
-    return tuple(float(n) for n in re.findall(r"([\d.]+) × \(", watts.formula)) if watts else ()
+    devices = re.findall(r"([\d.]+) × \(", watts.formula) if (watts := impact.figure("watts")) else ()
+    return tuple(float(n) for n in (*_NUMBERS, *others, machine.factor, work.instances, work.load, 0.5, *computed, *devices) if n)
 
 
 # --- money ----------------------------------------------------------------------------------------------------------------
@@ -543,7 +537,8 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
         working.note(Computed(drawn_in_all, f"({month.formula}) × 1000", 1.0, _given(machine)))
         with_pue = f"{drawn_in_all}, {_over(machine, 'kwh_per_hour', hourly[:1], '{} kWh', working)}"
         lines[0] = f"{lines[0].removesuffix('.')}; with the PUE of {machine.region} {with_pue} {working.cite(*month.inputs)}."
-    return [*lines, _shown(machine, watts.formula, power, working)]
+    working.say(watts.formula)
+    return [*lines, f"Host and accelerators: {watts.formula} = {power} {working.cite(*machine.rows)}."]
 
 
 def _kwh(watts: float, formula: str, hours: float, given: Sequence[float], working: Working) -> str:
@@ -552,11 +547,6 @@ def _kwh(watts: float, formula: str, hours: float, given: Sequence[float], worki
     text = f"{rounded(watts * hours / scale)} {unit}"
     working.note(Computed(text, f"({formula}) × {hours:.6g}", scale, (*given, hours)))
     return text
-
-
-def _shown(machine: _Machine, formula: str, result: str, working: Working) -> str:
-    working.say(formula)
-    return f"Host and accelerators: {formula} = {result} {working.cite(*machine.rows)}."
 
 
 def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> str:
@@ -571,14 +561,14 @@ def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> st
 
 def _emissions(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
     known = sorted((m for m in machines if m.impact.g_co2_per_hour is not None), key=lambda m: m.impact.g_co2_per_hour or 0.0)
-    silent = [_no_power(m, working, alone=len(machines) == 1) if m.impact.watts is None else _no_grid(m, working) for m in machines if m.impact.g_co2_per_hour is None]
+    silent = [_no_power(m, working, alone=len(machines) == 1) if m.impact.watts is None else f"There is no published grid carbon for {m.region} in the data {working.cite(*m.rows)}." for m in machines if m.impact.g_co2_per_hour is None]
     verdict: list[str] = []
     if len(known) > 1:
         least, most = known[0], known[-1]
         places = least.region != most.region
         times = (most.impact.g_co2_per_hour or 0.0) / (least.impact.g_co2_per_hour or 1.0)
         text = f"{times:.3g}"
-        working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, _both(least, most)))
+        working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, tuple(m.impact.g_co2_per_hour or 0.0 for m in (least, most))))
         verdict = [f"{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
         if differ:
             span = _spans(least.work, question)[0]
@@ -586,10 +576,6 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working, *,
             verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region}{f' than in {most.region}' if places else f' than for {most.name}'} {_sources('g_co2_per_hour', (least, most), working)}.")
     told = [_emitted(m, question, working) for m in known]
     return [*verdict, *(f"- {line}" if len(told) > 1 else line for line in told), *(_worked(m, working) for m in known[:1]), *silent]
-
-
-def _both(*machines: _Machine) -> tuple[float, ...]:
-    return tuple(m.impact.g_co2_per_hour or 0.0 for m in machines)
 
 
 def _emitted(machine: _Machine, question: str, working: Working) -> str:
@@ -640,10 +626,6 @@ def _worked(machine: _Machine, working: Working) -> str:
     return f"In an hour: {watts.formula}; × PUE: {energy.formula}; × grid: {carbon.formula} = {grams} {working.cite(*carbon.inputs)}."
 
 
-def _no_grid(machine: _Machine, working: Working) -> str:
-    return f"There is no published grid carbon for {machine.region} in the data {working.cite(*machine.rows)}."
-
-
 def _water(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
     lines: list[str] = []
     for machine in machines:
@@ -685,7 +667,7 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     if Goal.WATER in goals:
         told = [_evaporated(work, working) for work in energies]
     elif Goal.CARBON in goals and known:
-        told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
+        told = of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
     told += [_draws(work, sheet, question, working, idle=idle) for work, sheet in known]
     verdict: list[str] = []
     if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
@@ -773,21 +755,17 @@ def _of_grids(works: Sequence[Workload], working: Working) -> list[str]:
     working.say("CO2e")
     cleanest, *others = grids
     first = f"{_place(cleanest, working)} has the cleaner grid" if len(others) == 1 else f"{_place(cleanest, working)} has the cleanest grid"
-    lines = [f"{first}: {_intensity(cleanest)} {working.cite(cleanest.row)}."]
+    lines = [f"{first}: {cleanest.g_co2_per_kwh:g} g of CO2e per kWh {working.cite(cleanest.row)}."]
     for grid in others:
         times = f"{grid.g_co2_per_kwh / cleanest.g_co2_per_kwh:.3g}"
         working.note(Computed(times, f"{grid.g_co2_per_kwh:g} / {cleanest.g_co2_per_kwh:g}"))
-        lines.append(f"- {_place(grid, working)}: {_intensity(grid)}, {times} times that of {cleanest.region} {working.cite(grid.row, cleanest.row)}.")
+        lines.append(f"- {_place(grid, working)}: {grid.g_co2_per_kwh:g} g of CO2e per kWh, {times} times that of {cleanest.region} {working.cite(grid.row, cleanest.row)}.")
     return lines
 
 
 def _place(grid: Grid, working: Working) -> str:
     working.say(grid.region)
     return f"{grid.place} ({grid.region})" if grid.place else grid.region
-
-
-def _intensity(grid: Grid) -> str:
-    return f"{grid.g_co2_per_kwh:g} g of CO2e per kWh"
 
 
 def _evaporated(work: Workload, working: Working) -> str:
@@ -802,8 +780,8 @@ def _evaporated(work: Workload, working: Working) -> str:
     return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
 
 
-def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False) -> list[str]:
-    """What energy that is given emits in regions, with the PUE of their data centres unless that is not wanted."""
+def of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool = True, own: float | None = None, differ: bool = False) -> list[str]:
+    """What energy that is given emits in regions, with one's `own` PUE or that of their data centres unless that is not wanted."""
     facts = working.tables.facts
     lines: list[tuple[float, str, str, float, tuple[Row, ...]]] = []
     for work in works:
@@ -811,19 +789,19 @@ def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, d
         grid, centre = facts.grids.get(region), facts.pue(region)
         if not grid:
             raise ReaderError(f"There is no published grid carbon of {region} in the data.")
-        pue = centre.pue if centre and centre.pue and with_pue else None
+        pue = own or (centre.pue if centre and centre.pue and with_pue else None)
         formula = f"{kwh:g} kWh × {f'{pue:g} × ' if pue else ''}{grid.g_co2_per_kwh:g} g"
         total = kwh * (pue or 1.0) * grid.g_co2_per_kwh
         text = f"{rounded(total / 1000)} kg"
-        working.note(Computed(text, formula, 1000.0, (kwh,)))
+        working.note(Computed(text, formula, 1000.0, (kwh, own or 1.0)))
         working.say(formula, region, "CO2e", f"{pue:g}" if pue else "")
-        rows = [grid.row, *([centre.row] if centre and pue else [])]
-        how = f"with a PUE of {pue:g}" if pue else "by its grid alone" if not with_pue else "by its grid alone, for no PUE is published"
+        rows = [grid.row, *([centre.row] if centre and pue and not own else [])]
+        how = f"with {'your' if own else 'a'} PUE of {pue:g}" if pue else "by its grid alone" if not with_pue else "by its grid alone, for no PUE is published"
         lines.append((total, f"{text} of CO2e in {_place(grid, working)}, {how}: {formula} {working.cite(*rows)}.", formula, kwh, tuple(rows)))
     lines.sort(key=lambda line: line[0])
     verdict: list[str] = []
     if differ and len(lines) > 1:
         (least, _, less, kwh, rows_), (most, _, more, other, others) = lines[0], lines[-1]
-        working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other)))
+        working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other, own or 1.0)))
         verdict = [f"{text} of CO2e less in {rows_[0].cells['Region']} than in {others[0].cells['Region']} {working.cite(*rows_, *others)}."]
     return [*verdict, *(f"- {line}" if len(lines) > 1 else line for _, line, *_ in lines)]

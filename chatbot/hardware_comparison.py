@@ -90,7 +90,6 @@ _TOPICS = {
 }  # fmt: skip
 _TRAINS = re.compile(r"\b(?:pre-?)?train(?!ium)|fine-?\s?tun|\bq?lora\b", re.IGNORECASE)
 _SERVES = re.compile(r"\b(?:inference|serv(?:e|ing)|chat)", re.IGNORECASE)
-_ASKS_MEASURED = re.compile(r"\breal (?:numbers|figures)|\bmeasured|\bbenchmark|\breally\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +261,7 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
     if beside or fp8:
         further.append(f"{_told(sides, beside, working, (), fp8)} {marks}.")
     if _BOUNDS & {*leading}:
-        measured = "; no table has a measurement of one against the other" if _ASKS_MEASURED.search(query.standalone) else ", no measurement"
-        further.append(f"That is a bound by peaks of data sheets{measured}.")
+        further.append("That is a bound by peaks of data sheets, no measurement.")
     if unpriced:
         further.append(f"No on-demand price of {_listed([_the(side) for side in unpriced])} is in the data.")
     draft = working.draft(lead, " ".join(further), *(f"- {side.name}: {_line(side, working)}" for side in sides))
