@@ -401,5 +401,5 @@ _FORMULAS = (
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or bytes or weights"),
     _Formula(_words(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"(?:how many|number of|wie viele) (?:\w+ )?(?:replicas?|pods?|instances?|gpus?|box(?:es)?|nodes?|servers?|copies|workers?|containers?|machines)"), ("requests or pace",), _replicas, "output or headroom"),
-    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
+    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
 )

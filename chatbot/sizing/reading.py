@@ -172,7 +172,6 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     reading.stand_in("users")
     reading.take(_FUTURE)
     reading.stand_in("future")
-    _take_impossible(reading)
     named = _take_model(reading, known)
     reading.stand_in("model")
     _take_listed(reading, "rivals")
@@ -384,17 +383,6 @@ def _take_each(reading: Reading) -> None:
 _FUTURE = _compiled(r"20(?:2[7-9]|3\d|40|45|50)(?=\W*(?:$|[?!.,;)]|\b(?:be|cost|for|in|on|and|or|with|than|if|when)\b))")
 
 
-_IMPOSSIBLE = re.compile(
-    r"(?:(?<=\s)(?P<minus>-|minus |negative )(?P<number>\d{1,6}(?:\.\d+)?)\s?(?:b|m|bn|billion|million)(?!\w)|(?<![\w.])(?:0|zero)\s?(?:b|m)?[\s-]?(?:params?|parameters?)(?!\w))"
-)
-
-
-def _take_impossible(reading: Reading) -> None:
-    """Sizes that no model has, so that they can be refused: "-7B", "0 parameters"."""
-    if not re.search(r"[a-z]\s-\d", reading.text) or " a -" in reading.text:
-        reading.fill("parameters", [-float(m["number"]) if m["number"] else 0.0 for m in reading.take(_IMPOSSIBLE)])
-
-
 def _take_model(reading: Reading, known: Known) -> Named | None:
     named = find_model(reading.text, known.models)
     if named is None:
@@ -433,14 +421,15 @@ def _unnamed(reading: Reading) -> Named | None:
 _OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
 _OF_MODEL = r"(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
 _SIZE = _compiled(
-    rf"(?<!\$)(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL})"
+    rf"(?<!\$)(?P<below>(?<=\ba )-|minus |negative )?(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL}|(?<=[^\d.,]0[ -])param(?:eter)?s?(?!\w))"
 )
 
 
 def _take_sizes(reading: Reading, named: Named | None, text: str, known: Known) -> None:
     found = reading.take(_SIZE)
     scales = {"t": 1e12, "trillion": 1e12}
-    sizes = [_value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
+    # A size below none is read, so that it can be refused: "a -7B model".
+    sizes = [(-1 if m["below"] else 1) * _value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
     if named is None or not named.models:
         line = next((head for head in re.findall(r"[a-z]+", text) if head in heads(known.models)), None) if len(set(sizes)) == 1 else None
         apart = find_model(f"{line} {sizes[0] / 1e9:g}b", known.models) if line else None
