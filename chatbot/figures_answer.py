@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.hardware_answer import hours_off
+from chatbot.hardware_answer import of_energy
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.given import Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
-from chatbot.sizing.workload import Format
+from chatbot.sizing.workload import Format, Workload
 from chatbot.working import Working, article, load, rounded, short
 from ingest import Index, Row
 
-_CONSTANTS = (1.0, 2.0, 14.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 3600.0, 1e6, 1e9, 1e12)
+_CONSTANTS = (1.0, 2.0, 14.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
 _LONGEST = 1_000
 # A turn of so many words that asks for nothing new asks for the same with another figure.
 _SHORT = 18
@@ -213,17 +213,31 @@ def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
-    """What machines save that are off for a part of the week."""
+    """What machines save that are off for a part of the time."""
     price, hours = total.price(), float(given.slots["hours"])
-    if not price or hours >= HOURS_A_MONTH:
+    whole, span = (8760.0, "year") if hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", given.text) else (float(HOURS_A_MONTH), "month")
+    if not price or hours >= whole:
         return
-    hours = HOURS_A_MONTH - hours_off(given.text, hours, HOURS_A_MONTH)
+    hours = whole - _hours_off(given.text, hours, whole)
     number = given.one("machines") or given.slots.get("instances") or 1
-    week = f"{_n(total.know(round(hours / HOURS_A_MONTH * 168, 3)))}"
+    week = f"{_n(total.know(round(hours / whole * 168, 1)))}"
+    each = f"{_n(number)} × {_n(price[0])} × {whole:g}"
     share = total.compute(f"(168 - {week}) / 168 × 100", "{} %")[1]
-    saved = total.step(f"{_n(number)} × {_n(price[0])} × 730 hours × (168 - {week}) / 168", "${}")[1]
-    always, kept = total.compute(f"{_n(number)} × {_n(price[0])} × 730", "${}")[1], total.compute(f"{_n(number)} × {_n(price[0])} × 730 × {week} / 168", "${}")[1]
-    yield f"{saved} a month, {share}: they run {total.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {_n(number)}' if number > 1 else ''} {total.cite('schedule')}."
+    saved = total.step(f"{each} hours × (168 - {week}) / 168", "${}")[1]
+    always, kept = total.compute(each, "${}")[1], total.compute(f"{each} × {week} / 168", "${}")[1]
+    yield f"{saved} a {span}, {share}: they run {total.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {_n(number)}' if number > 1 else ''} {total.cite('schedule')}."
+
+
+_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
+
+
+def _hours_off(question: str, hours: float, whole: float) -> float:
+    """For how many hours of a whole month or year machines are off, where the hours of a schedule are those on or those off."""
+    if not _WHEN_OFF.search(question):
+        return whole - hours
+    if "weekend" in question and re.search(r"\b(?:nights?|overnight|evenings?)\b", question):
+        return hours + whole * 2 / 7  # the hours are those of the nights
+    return whole - hours if re.search(r"weekend|days\b|saturday|sunday", question) else hours
 
 
 # --- energy ---------------------------------------------------------------------------------------------------------------
@@ -235,41 +249,26 @@ def _of_power(given: Given, total: _Sum) -> Iterator[str]:
     if not energy:
         return
     kwh, text = total.step(energy, "{} kWh")
-    regions, pue, grid = given.regions, given.one("PUE"), given.one("grid")
+    regions, pue, grid = [region for region in given.regions if region in total.facts.grids], given.one("PUE"), given.one("grid")
     emits = bool(re.search(_CARBON, total.asked) or "grid" in given.new)
-    if not emits or not (grid or regions):
-        result = f"{text}"
-        if pue:
-            kwh, text = total.step(f"{_n(kwh)} kWh × {_n(pue)}", "{} kWh")
-            result += f", {text} with your PUE of {_n(pue)}"
+    whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in given.figures if f.role == "watts")) or given.one("kwh")
+    remark = f"{total.most}{'' if whole else ' That is of the accelerators alone, without the machines around them.'}"
+    reckon = total.compute if emits else total.step
+    with_pue = f", {reckon(f'{_n(kwh)} kWh × {_n(pue)}', '{} kWh')[1]} with your PUE of {_n(pue)}" if pue and not (emits and regions and not grid) else ""
+    if emits and grid:
+        kg = total.step(f"{_n(kwh)} kWh × {f'{_n(pue)} × ' if pue else ''}{_n(grid)} g", "{} kg", scale=1000.0)[1]
+        yield f"{kg} of CO2e: {text}{with_pue}, at your {_n(grid)} g a kWh {total.cite('emissions')}.{remark}"
+    elif emits and regions:
+        *first, last = of_energy([Workload(kwh=float(f"{kwh:g}"), region=region) for region in regions[:4]], total.working, own=pue, differ=len(regions) == 2)
+        yield from first
+        yield f"{last}{remark}"
+    else:
+        result = f"{text}{with_pue}"
         if price := given.one("power price"):
-            cost = total.step(f"{_n(kwh)} kWh × {_n(price)}", "${}")[1]
-            result = f"{cost} for {result}, at your {_usd(price)} a kWh"
+            spent = f"{_n(kwh)} kWh × {f'{_n(pue)} × ' if pue else ''}{_n(price)}"
+            result = f"{total.step(spent, '${}')[1]} for {result}, at your {_usd(price)} a kWh"
         wanting = " Say where it runs, or the grams of CO2e of a kWh there, for the carbon." if emits else ""
         yield f"{result} {total.cite('emissions')}.{total.say(wanting)}"
-        return
-    told: list[tuple[float, str, str, str]] = []
-    for region in regions[:4] if not grid else ("",):
-        place, centre, total.rows = total.facts.grids.get(region), total.facts.pue(region) if region else None, []
-        factor = pue or (centre.pue if centre else None) or 1.0
-        if centre and not pue and factor != 1:
-            total.know(factor, centre.row)
-        grams = grid or (total.know(place.g_co2_per_kwh, place.row) if place else 0.0)
-        if not grams:
-            continue
-        formula = f"{_n(kwh)} kWh × {f'{_n(factor)} × ' if factor != 1 else ''}{_n(grams)} g"
-        kilograms, kg = total.step(formula, "{} kg", scale=1000.0)
-        overhead = f", {total.compute(f'{_n(kwh)} × {_n(factor)}', '{} kWh')[1]} with {'your' if pue else 'a'} PUE of {_n(factor)}" if factor != 1 else ""
-        where = f" in {place.place or region}" if place and not grid else ""
-        told.append((kilograms, f"{kg} of CO2e{where}: {text}{overhead}, at {'your ' if grid else ''}{_n(grams)} g a kWh {total.cite('emissions')}.", formula, total.say(region)))
-    told.sort()
-    alone = "" if re.search(r"\bnode|server|machine|host|\brest\b", " ".join(f.beside for f in given.figures if f.role == "watts")) or given.one("kwh") else " That is of the accelerators alone, without the machines around them."
-    if len(told) == 2:
-        (_, _, less, clean), (_, _, more, dirty) = told
-        saved = total.compute(f"({more}) - ({less})", "{} kg", scale=1000.0)[1]
-        yield f"{saved} of CO2e less in {clean} than in {dirty} {total.cite('emissions')}."
-    yield from (line for _, line, *_ in told[:-1])
-    yield from (f"{line}{total.most}{alone}" for _, line, *_ in told[-1:])
 
 
 def _energy(given: Given, total: _Sum) -> str:
@@ -402,5 +401,5 @@ _FORMULAS = (
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or bytes or weights"),
     _Formula(_words(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"(?:how many|number of|wie viele) (?:\w+ )?(?:replicas?|pods?|instances?|gpus?|box(?:es)?|nodes?|servers?|copies|workers?|containers?|machines)"), ("requests or pace",), _replicas, "output or headroom"),
-    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price"), _off_hours, "machines or instances"),
+    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
 )

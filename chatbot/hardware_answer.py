@@ -8,21 +8,19 @@ from dataclasses import dataclass, replace
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.price_terms import api_price, paces_of, terms_of
 from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid, Instance
+from chatbot.sizing.given import read_given
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
 from chatbot.sizing.memory import GIB
-from chatbot.sizing.reading import Goal, read_question
+from chatbot.sizing.reading import Goal, hours_in, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.working import Working, article, capital, rounded, short
 from ingest import Row
 
-_SPANS = (("minute", 1 / 60), ("hour", 1.0), ("day", 24.0), ("week", 168.0), ("month", 730.0), ("quarter", 2190.0), ("year", 8760.0))
-# How a unit of time begins, in the languages that are read.
-_WRITTEN = {"minute": ("min",), "hour": ("h", "st"), "day": ("d", "ta", "tä", "jo"), "week": ("w", "se"), "month": ("m",), "quarter": ("q", "tri"), "year": ("y", "an", "ja", "jä", "añ")}
+_UNITS = {1 / 60: "minute", 1.0: "hour", 24.0: "day", 168.0: "week", 730.0: "month", 2190.0: "quarter", 8760.0: "year"}
 _UNIT_OF_TIME = r"(?:minute|hour|day|week|month|quarter|year|annum|quartal|trimestre|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)"
 _SPAN = re.compile(rf"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?({_UNIT_OF_TIME})\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
@@ -39,8 +37,6 @@ _SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|s
 _COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
 _LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
-_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
-_ALWAYS_ON = re.compile(r"\bsav\w+|\bdrops? off|\bcompared|\bversus|\bvs\b|\binstead of|\bless\b|\bspar\w+|\béconomi\w+|\bahorr\w+")
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
 _MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
@@ -64,7 +60,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
         metered = any("at the meter" in turn for turn in (question, *earlier))  # the overhead is in it
-        return working.draft(*_of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
+        return working.draft(*of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
     if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
         found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
         return working.draft(*(line for work, machine in found for line in _cheapest(machine, work, question, working)))
@@ -92,7 +88,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if Goal.ENERGY in goals:
         return working.draft(*_energy(machines, question, working, differ=differ))
     lasts = asked.workload.budget and _HOW_LONG.search(question)
-    if len(machines) == 1 and not lasts and (told := _weighed(machines[0], question, working, differ=differ)):
+    if len(machines) == 1 and not lasts and (told := _weighed(machines[0], question, working)):
         return working.draft(*told)
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
         counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not _IS_ENOUGH.search(question)
@@ -189,9 +185,19 @@ def _machine(work: Workload, working: Working) -> _Machine:
         raise ReaderError("Instances cannot be fewer than 1: give at least 1.")
     name = f"{machines:,} × {instance.name}" if machines > 1 else instance.name
     working.say(name, str(machines), f"{load_of(work):.0%}".replace("%", " %"), work.region or DEFAULT_REGION, "CO2e")
-    factor, terms = next((t for turn in reversed(working.said[0].split("\n")) if (t := terms_of(as_read(turn)))[1]), (1.0, ""))
+    factor, terms = _terms_said(working)
     working.say(terms)
     return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,), factor, terms)
+
+
+def _terms_said(working: Working) -> tuple[float, str]:
+    """By what a list price is multiplied, and what makes it so, as the last turn has it that says it: (0.83, "with 17 % off")."""
+    for given in (read_given(turn, working.tables.known) for turn in reversed(working.said[0].split("\n"))):
+        if (less := given.one("discount")) is not None:
+            return 1 - less, f"with {100 * less:g} % off"
+        if (more := given.one("headroom")) is not None:
+            return 1 + more, f"with {100 * more:g} % added"
+    return 1.0, ""
 
 
 # --- time -----------------------------------------------------------------------------------------------------------------
@@ -205,22 +211,18 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
         busy = f" for {share:.0%} of the time".replace("%", " %") if share < 1 else ""
         priced = re.search(r"\b(?:1[.,]?000|1k|thousand|billion|bn|trillion) tok\w*\b(?! ?(?:/|per|an?|each) ?s)", question)
         of = {"b": (1e9, "a billion"), "t": (1e12, "a trillion")}.get(priced.group().removeprefix("thousand")[:1], (1e3, "a thousand")) if priced else (1e6, "a million")
-        tokens, told = (work.tokens, _tokens(work.tokens)) if work.tokens else of
+        tokens, told = of
+        if work.tokens:
+            tokens, told = work.tokens, f"{work.tokens / 1e9:g} billion" if work.tokens >= 1e9 else f"{work.tokens / 1e6:g} million"
         return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
     if work.hours:
         return [(_length(work.hours), work.hours)]
-    wanted = [_unit_of_time(match) for match in _SPAN.finditer(question)]
-    units = dict.fromkeys(unit for unit in wanted if unit) or {"hour": None, "month": None}
-    return [(f"{'an' if unit == 'hour' else 'a'} {unit}{' of 730 hours' if unit == 'month' else ''}", dict(_SPANS)[unit]) for unit in units]
+    spans = dict.fromkeys(_hours_asked(question)) or {1.0: None, 730.0: None}
+    return [(f"{'an' if hours == 1 else 'a'} {_UNITS[hours]}{' of 730 hours' if hours == 730 else ''}", hours) for hours in spans]
 
 
-def _tokens(tokens: float) -> str:
-    return f"{tokens / 1e9:g} billion" if tokens >= 1e9 else f"{tokens / 1e6:g} million"
-
-
-def _unit_of_time(match: re.Match[str]) -> str:
-    written = match[1] or match[2] or match[3]
-    return next(unit for unit, starts in _WRITTEN.items() if written.startswith(starts))
+def _hours_asked(question: str) -> list[float]:
+    return [hours_in(match[1] or match[2] or match[3]) for match in _SPAN.finditer(question)]
 
 
 def _length(hours: float) -> str:
@@ -250,12 +252,8 @@ def _given(machine: _Machine, *others: float) -> tuple[float, ...]:
     """Numbers of the formulas that the question sets, or that follow from a row that is cited."""
     work, impact = machine.work, machine.impact
     computed = (impact.watts, impact.kwh_per_hour, *((impact.watts / 1000,) if impact.watts else ()))
-    return tuple(float(n) for n in (*_NUMBERS, *others, machine.factor, work.instances, work.load, 0.5, *computed) if n) + _devices(machine)
-
-
-def _devices(machine: _Machine) -> tuple[float, ...]:
-    watts = machine.impact.figure("watts")
-    return tuple(float(n) for n in re.findall(r"([\d.]+) × \(", watts.formula)) if watts else ()
+    devices = re.findall(r"([\d.]+) × \(", watts.formula) if (watts := impact.figure("watts")) else ()
+    return tuple(float(n) for n in (*_NUMBERS, *others, machine.factor, work.instances, work.load, 0.5, *computed, *devices) if n)
 
 
 # --- money ----------------------------------------------------------------------------------------------------------------
@@ -404,24 +402,26 @@ def _memory_gb(instance: Instance, facts: Facts) -> float:
     return round((sheet.memory_gib if sheet and sheet.memory_gib else instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9)
 
 
-def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool) -> list[str]:
-    """What a machine costs against something else that the question names: another's price, a pace, hours off."""
+def _weighed(machine: _Machine, question: str, working: Working) -> list[str]:
+    """What a machine costs against something else that the question names: another's price, a pace."""
     work, hourly = machine.work, machine.impact.figure("usd_per_hour")
     if not hourly:
         return []
     month = hourly.value * machine.factor * HOURS_A_MONTH
     formula = f"({hourly.formula}) × {machine.factor:g} × 730"
-    if price := api_price(question):
+    said = read_question(question, working.tables.known)
+    if (price := read_given(question, working.tables.known).one("API price")) and _AGAINST.search(question):
         working.note(Computed(text := f"{rounded(month / price)} million tokens", f"{formula} / {price:g}", 1.0, _given(machine, price)))
         working.note(Computed(daily := f"{rounded(month / price / 730 * 24)} million", f"{formula} / {price:g} / 730 × 24", 1.0, _given(machine, price)))
         working.say(f"${price:g}")
         even = f"From {text} a month on, {daily} a day: at ${price:g} for a million tokens these cost as much as a month of {machine.name}."
         return [even, *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH, tokens_per_second=None)), "", working)]
-    paces, needed, one, wanted = paces_of(question), 0.0, 1.0, ""
+    paces = [slots["tokens_per_second"] for slots in (said.slots, *said.several.get("tokens_per_second", [])) if "tokens_per_second" in slots]
+    needed, one, wanted = 0.0, 1.0, ""
     if len(paces) == 2 and not work.tokens and _HOW_MANY.search(question):
         needed, one, wanted = max(paces), min(paces), f"{max(paces):,g} a second"
     elif work.tokens and work.tokens_per_second and _HOW_MANY.search(question):
-        day = next((hours for match in _SPAN.finditer(question) if (hours := dict(_SPANS)[_unit_of_time(match)]) < HOURS_A_MONTH), 24.0)
+        day = next((hours for hours in _hours_asked(question) if hours < HOURS_A_MONTH), 24.0)
         needed, one = work.tokens / (day * 3600), work.tokens_per_second
         working.note(Computed(wanted := f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", 1.0, _given(machine, day, work.tokens)))
     if needed:
@@ -430,36 +430,11 @@ def _weighed(machine: _Machine, question: str, working: Working, *, differ: bool
         asks_time = not work.tokens and bool(_SPAN.search(question))
         fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=None if asks_time else HOURS_A_MONTH), working)
         return [f"{fleet.name}: {wanted} are needed, and one gives {one:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
-    if differ and work.hours and work.hours % HOURS_A_MONTH and work.hours < 8760 and _ALWAYS_ON.search(question) and not work.tokens_per_second:
-        return _switched_off(machine, question, working)
     return []
 
 
+_AGAINST = re.compile(r"\b(?:break[ -]?even|beats?|pays? off|payback|pays? for itself|cheaper|worth(?:while)?|less than the api|from how many|at (?:what|which)|when|better|must we|amorti\w+)\b")
 _HOW_MANY = re.compile(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve|wie viele)\b")
-
-
-def hours_off(question: str, hours: float, whole: float) -> float:
-    """For how many hours of a whole month or year machines are off, where the hours of a schedule are those on or those off."""
-    if not _WHEN_OFF.search(question):
-        return whole - hours
-    if "weekend" in question and re.search(r"\b(?:nights?|overnight|evenings?)\b", question):
-        return hours + whole * 2 / 7  # the hours are those of the nights
-    return whole - hours if re.search(r"weekend|days\b|saturday|sunday", question) else hours
-
-
-def _switched_off(machine: _Machine, question: str, working: Working) -> list[str]:
-    """What machines save that are off for a part of the time."""
-    hourly, hours = machine.impact.known("usd_per_hour"), machine.work.hours or 0.0
-    whole = 8760.0 if hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
-    off = hours_off(question, hours, whole)
-    saved = hourly.value * machine.factor * off
-    span = "a year" if whole == 8760 else "a month of 730 hours"
-    given = _given(machine, off, whole)
-    working.note(Computed(money := f"${rounded(saved, money=True)}", f"({hourly.formula}) × {machine.factor:g} × {off:.6g}", 1.0, given))
-    working.note(Computed(share := f"{rounded(off / whole * 100)} %", f"{off:.6g} / {whole:g} × 100", 1.0, (*given, 100.0)))
-    working.say(f"{off:.6g} {round(off, 1)} {whole:g}")
-    always = _over(machine, "usd_per_hour", [(f"{span} when it is always on", whole)], "${}", working)
-    return [f"{money} less {span}, {share}, for the {round(off, 1):,g} hours that it is off, {always} for {machine.name} {_terms(machine)} {_cited(machine, working)}."]
 
 
 def _cheapest(machine: _Machine, work: Workload, question: str, working: Working) -> list[str]:
@@ -562,7 +537,8 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
         working.note(Computed(drawn_in_all, f"({month.formula}) × 1000", 1.0, _given(machine)))
         with_pue = f"{drawn_in_all}, {_over(machine, 'kwh_per_hour', hourly[:1], '{} kWh', working)}"
         lines[0] = f"{lines[0].removesuffix('.')}; with the PUE of {machine.region} {with_pue} {working.cite(*month.inputs)}."
-    return [*lines, _shown(machine, watts.formula, power, working)]
+    working.say(watts.formula)
+    return [*lines, f"Host and accelerators: {watts.formula} = {power} {working.cite(*machine.rows)}."]
 
 
 def _kwh(watts: float, formula: str, hours: float, given: Sequence[float], working: Working) -> str:
@@ -571,11 +547,6 @@ def _kwh(watts: float, formula: str, hours: float, given: Sequence[float], worki
     text = f"{rounded(watts * hours / scale)} {unit}"
     working.note(Computed(text, f"({formula}) × {hours:.6g}", scale, (*given, hours)))
     return text
-
-
-def _shown(machine: _Machine, formula: str, result: str, working: Working) -> str:
-    working.say(formula)
-    return f"Host and accelerators: {formula} = {result} {working.cite(*machine.rows)}."
 
 
 def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> str:
@@ -590,14 +561,14 @@ def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> st
 
 def _emissions(machines: Sequence[_Machine], question: str, working: Working, *, differ: bool = False) -> list[str]:
     known = sorted((m for m in machines if m.impact.g_co2_per_hour is not None), key=lambda m: m.impact.g_co2_per_hour or 0.0)
-    silent = [_no_power(m, working, alone=len(machines) == 1) if m.impact.watts is None else _no_grid(m, working) for m in machines if m.impact.g_co2_per_hour is None]
+    silent = [_no_power(m, working, alone=len(machines) == 1) if m.impact.watts is None else f"There is no published grid carbon for {m.region} in the data {working.cite(*m.rows)}." for m in machines if m.impact.g_co2_per_hour is None]
     verdict: list[str] = []
     if len(known) > 1:
         least, most = known[0], known[-1]
         places = least.region != most.region
         times = (most.impact.g_co2_per_hour or 0.0) / (least.impact.g_co2_per_hour or 1.0)
         text = f"{times:.3g}"
-        working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, _both(least, most)))
+        working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, tuple(m.impact.g_co2_per_hour or 0.0 for m in (least, most))))
         verdict = [f"{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
         if differ:
             span = _spans(least.work, question)[0]
@@ -605,10 +576,6 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working, *,
             verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region}{f' than in {most.region}' if places else f' than for {most.name}'} {_sources('g_co2_per_hour', (least, most), working)}.")
     told = [_emitted(m, question, working) for m in known]
     return [*verdict, *(f"- {line}" if len(told) > 1 else line for line in told), *(_worked(m, working) for m in known[:1]), *silent]
-
-
-def _both(*machines: _Machine) -> tuple[float, ...]:
-    return tuple(m.impact.g_co2_per_hour or 0.0 for m in machines)
 
 
 def _emitted(machine: _Machine, question: str, working: Working) -> str:
@@ -659,10 +626,6 @@ def _worked(machine: _Machine, working: Working) -> str:
     return f"In an hour: {watts.formula}; × PUE: {energy.formula}; × grid: {carbon.formula} = {grams} {working.cite(*carbon.inputs)}."
 
 
-def _no_grid(machine: _Machine, working: Working) -> str:
-    return f"There is no published grid carbon for {machine.region} in the data {working.cite(*machine.rows)}."
-
-
 def _water(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
     lines: list[str] = []
     for machine in machines:
@@ -704,7 +667,7 @@ def _of_accelerators(works: Sequence[Workload], question: str, working: Working,
     if Goal.WATER in goals:
         told = [_evaporated(work, working) for work in energies]
     elif Goal.CARBON in goals and known:
-        told = _of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
+        told = of_energy(energies, working, with_pue=not _WITHOUT_PUE.search(question), differ=differ)
     told += [_draws(work, sheet, question, working, idle=idle) for work, sheet in known]
     verdict: list[str] = []
     if len({(sheet.max_w or 0.0) * _number_of(work) for work, sheet in known}) > 1 and len({work.accelerator for work, _ in known}) > 1:
@@ -792,21 +755,17 @@ def _of_grids(works: Sequence[Workload], working: Working) -> list[str]:
     working.say("CO2e")
     cleanest, *others = grids
     first = f"{_place(cleanest, working)} has the cleaner grid" if len(others) == 1 else f"{_place(cleanest, working)} has the cleanest grid"
-    lines = [f"{first}: {_intensity(cleanest)} {working.cite(cleanest.row)}."]
+    lines = [f"{first}: {cleanest.g_co2_per_kwh:g} g of CO2e per kWh {working.cite(cleanest.row)}."]
     for grid in others:
         times = f"{grid.g_co2_per_kwh / cleanest.g_co2_per_kwh:.3g}"
         working.note(Computed(times, f"{grid.g_co2_per_kwh:g} / {cleanest.g_co2_per_kwh:g}"))
-        lines.append(f"- {_place(grid, working)}: {_intensity(grid)}, {times} times that of {cleanest.region} {working.cite(grid.row, cleanest.row)}.")
+        lines.append(f"- {_place(grid, working)}: {grid.g_co2_per_kwh:g} g of CO2e per kWh, {times} times that of {cleanest.region} {working.cite(grid.row, cleanest.row)}.")
     return lines
 
 
 def _place(grid: Grid, working: Working) -> str:
     working.say(grid.region)
     return f"{grid.place} ({grid.region})" if grid.place else grid.region
-
-
-def _intensity(grid: Grid) -> str:
-    return f"{grid.g_co2_per_kwh:g} g of CO2e per kWh"
 
 
 def _evaporated(work: Workload, working: Working) -> str:
@@ -821,8 +780,8 @@ def _evaporated(work: Workload, working: Working) -> str:
     return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
 
 
-def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, differ: bool = False) -> list[str]:
-    """What energy that is given emits in regions, with the PUE of their data centres unless that is not wanted."""
+def of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool = True, own: float | None = None, differ: bool = False) -> list[str]:
+    """What energy that is given emits in regions, with one's `own` PUE or that of their data centres unless that is not wanted."""
     facts = working.tables.facts
     lines: list[tuple[float, str, str, float, tuple[Row, ...]]] = []
     for work in works:
@@ -830,19 +789,19 @@ def _of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool, d
         grid, centre = facts.grids.get(region), facts.pue(region)
         if not grid:
             raise ReaderError(f"There is no published grid carbon of {region} in the data.")
-        pue = centre.pue if centre and centre.pue and with_pue else None
+        pue = own or (centre.pue if centre and centre.pue and with_pue else None)
         formula = f"{kwh:g} kWh × {f'{pue:g} × ' if pue else ''}{grid.g_co2_per_kwh:g} g"
         total = kwh * (pue or 1.0) * grid.g_co2_per_kwh
         text = f"{rounded(total / 1000)} kg"
-        working.note(Computed(text, formula, 1000.0, (kwh,)))
+        working.note(Computed(text, formula, 1000.0, (kwh, own or 1.0)))
         working.say(formula, region, "CO2e", f"{pue:g}" if pue else "")
-        rows = [grid.row, *([centre.row] if centre and pue else [])]
-        how = f"with a PUE of {pue:g}" if pue else "by its grid alone" if not with_pue else "by its grid alone, for no PUE is published"
+        rows = [grid.row, *([centre.row] if centre and pue and not own else [])]
+        how = f"with {'your' if own else 'a'} PUE of {pue:g}" if pue else "by its grid alone" if not with_pue else "by its grid alone, for no PUE is published"
         lines.append((total, f"{text} of CO2e in {_place(grid, working)}, {how}: {formula} {working.cite(*rows)}.", formula, kwh, tuple(rows)))
     lines.sort(key=lambda line: line[0])
     verdict: list[str] = []
     if differ and len(lines) > 1:
         (least, _, less, kwh, rows_), (most, _, more, other, others) = lines[0], lines[-1]
-        working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other)))
+        working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other, own or 1.0)))
         verdict = [f"{text} of CO2e less in {rows_[0].cells['Region']} than in {others[0].cells['Region']} {working.cite(*rows_, *others)}."]
     return [*verdict, *(f"- {line}" if len(lines) > 1 else line for _, line, *_ in lines)]

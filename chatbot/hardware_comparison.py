@@ -85,12 +85,11 @@ _TOPICS = {
         ("fp8", r"fp8|8[- ]bits?"),
         ("power", r"watts?\b|power|tdp"),
         ("network", r"network\w*|efa\b|gbps|nodes"),
-        ("price", r"worth|premium|pay(?:ing)? (?:for|more)|prices?\b|pricing|pric(?:y|ier)|costs?\b|money|cheap\w*|expensive"),
+        ("price", r"worth|premium|pay(?:ing)? (?:for|more)|prices?\b|pricing|pric(?:y|ier)|costs?\b|money|cheap\w*|expensive|dear\w*|mark-?up|percent\w*|(?:more|less|extra) (?:an?|per) (?:hour|day|week|month|year)"),
     )
 }  # fmt: skip
 _TRAINS = re.compile(r"\b(?:pre-?)?train(?!ium)|fine-?\s?tun|\bq?lora\b", re.IGNORECASE)
 _SERVES = re.compile(r"\b(?:inference|serv(?:e|ing)|chat)", re.IGNORECASE)
-_ASKS_MEASURED = re.compile(r"\breal (?:numbers|figures)|\bmeasured|\bbenchmark|\breally\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +261,7 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
     if beside or fp8:
         further.append(f"{_told(sides, beside, working, (), fp8)} {marks}.")
     if _BOUNDS & {*leading}:
-        measured = "; no table has a measurement of one against the other" if _ASKS_MEASURED.search(query.standalone) else ", no measurement"
-        further.append(f"That is a bound by peaks of data sheets{measured}.")
+        further.append("That is a bound by peaks of data sheets, no measurement.")
     if unpriced:
         further.append(f"No on-demand price of {_listed([_the(side) for side in unpriced])} is in the data.")
     draft = working.draft(lead, " ".join(further), *(f"- {side.name}: {_line(side, working)}" for side in sides))

@@ -365,11 +365,6 @@ _LEADS = {
 }
 
 
-def _several_used(sizing: Sizing, goal: Goal) -> bool:
-    fit = (sizing.named_cheapest if goal is Goal.COUNT else None) or sizing.named or sizing.cheapest
-    return bool(fit and fit.accelerators > 1)
-
-
 _SOLVED: dict[Goal, Literal["sequences", "context", "parameters"]] = {
     Goal.USERS: "sequences", Goal.LONGEST: "context", Goal.LARGEST: "parameters",
 }  # fmt: skip
@@ -414,7 +409,7 @@ def _of_machines(asked: Asked, working: Working) -> Draft:
         # The power that a machine draws for a model is told to be unknown, not refused.
         return working.draft(f"{str(error).removeprefix(REFUSAL).strip().removesuffix('.')} {working.cite(fits[0].instance.row)}.")
     held = dict.fromkeys(told for s, fit in zip(sizings, fits, strict=True) if fit and (told := answer.held(s, fit)))
-    return working.draft(draft.text, *held, answer.assumed() if held else "")
+    return working.draft(draft.text, *held, answer.assumed(sizings[0]) if held else "")
 
 
 def _in_time(work: Workload, facts: Facts) -> Workload:
@@ -494,43 +489,34 @@ class _Answer:
             return f"{self._machine_name(fit)} does not hold it, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
         return "" if sizing.named and sizing.named.instance else f"{self._machine_name(fit)} holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
 
-    def assumed(self) -> str:
-        """What was assumed of the model."""
-        return self._assumed(self._sizings[0])
-
     def _lines(self) -> Iterator[str]:
         sizing, goal = self._sizings[0], self._asked.goal
         if len(self._sizings) > 1:
             sides = [self._side(s) for s in self._sizings[:4]]
             yield self._preferred(self._sizings[:4])
             yield from (f"- {side}" for side in dict.fromkeys(sides))
-            yield self._assumed(sizing)
+            yield self.assumed(sizing)
             return
         operations = self._operations(sizing)
         if goal is Goal.TIME and (hours := self._card_hours(sizing)):
             yield hours
-        if goal is Goal.TIME and sizing.workload.tflops and not (sizing.named or self._machine(sizing)):
+        if operations and not self._machine(sizing) and ((goal is Goal.TIME and sizing.workload.tflops) or _ASKS_OPERATIONS.search(self._question)):
             yield operations
             return
-        if operations and _ASKS_OPERATIONS.search(self._question) and not (sizing.named or self._machine(sizing)):
-            yield operations
-            return
-        yield (headline := self._headline(sizing))
-        if self._asked.stepped_from and headline.startswith("No: "):
-            return
+        yield self._headline(sizing)
         if (named := self._machine(sizing)) and goal is Goal.FITS and (left := self._left(sizing, named)):
             yield left
         if goal in _OF_TRAINING or (goal is Goal.COST and operations):
             yield operations
         if goal in _OF_DEPLOYMENT and ((shown := self._derivation(sizing)) or goal is Goal.COST):
-            yield f"{shown} {self._assumed(sizing)}".strip()
+            yield f"{shown} {self.assumed(sizing)}".strip()
             return
         yield self._arithmetic(sizing)
         if self._asked.term:
-            yield self._assumed(sizing)
+            yield self.assumed(sizing)
             return
         yield self._launch(sizing)
-        yield f"{self._change(sizing)} {self._assumed(sizing)}".strip()
+        yield f"{self._change(sizing)} {self.assumed(sizing)}".strip()
 
     def _operations(self, sizing: Sizing) -> str:
         """What a training computes in all: forward and backward, of each parameter and token."""
@@ -576,14 +562,14 @@ class _Answer:
             field_ = "decode_tokens_per_second"
         elif all(fit and self._per_token(fit) for fit in fits):
             field_ = "usd_per_million_tokens"
-        elif field_ == "usd_per_hour" and all(fit and fit.impact and fit.impact.usd_per_run is not None for fit in fits):
+        elif all(fit and fit.impact and fit.impact.usd_per_run is not None for fit in fits):
             field_ = "usd_per_run"  # the dearer machine may be done so much sooner
         regions = len({s.workload.region for s in sizings}) > 1
         holding = [n for n, fit in enumerate(fits) if fit and fit.fits and fit.runs != "no" and fit.impact and getattr(fit.impact, field_) is not None]
         sides = [fit for n in holding if (fit := fits[n])]
         machines = len({self._machine_name(fit) for fit in fits if fit}) > 1
         if not sides or not (machines or regions):
-            return "" if machines or not sides else self._same(field_, goals, sizings, sides)
+            return ""
         best = (max if field_ == "decode_tokens_per_second" else min)(sides, key=lambda side: getattr(side.impact, field_))
         name = str(sizings[holding[sides.index(best)]].workload.region) if regions else self._machine_name(best)
         others = [side for side in sides if side is not best]
@@ -602,13 +588,6 @@ class _Answer:
             return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
         less = ": {} less for the run {}".format(*self._times(best, others, field_)) if field_ == "usd_per_run" and len(others) == 1 else ""
         return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{less}."
-
-    def _same(self, field_: str, goals: set[Goal], sizings: Sequence[Sizing], sides: Sequence[Fit]) -> str:
-        """Which of two models, or formats, costs less on the same hardware."""
-        values = [getattr(side.impact, field_) for side in sides]
-        if len(sides) < len(sizings) or len(set(values)) == 1 or not goals & {Goal.CHEAPEST, Goal.COST, Goal.COMPARE}:
-            return ""
-        return f"{self._machine_name(sides[values.index(min(values))])} is cheaper."
 
     def _times(self, best: Fit, others: Sequence[Fit], field_: str) -> tuple[str, str]:
         """How far the best is ahead: its figure against the others', how many tokens more for the money, or how much less money; and its marks."""
@@ -774,8 +753,6 @@ class _Answer:
 
     def _verdict(self, sizing: Sizing, fit: Fit) -> str:
         wanted = self._asked.workload.instances or 1
-        if self._asked.stepped_from and (same := self._same_memory(fit)):
-            return same
         answer = {True: "Yes", False: "No"}[fit.fits and fit.instances <= wanted and fit.runs != "no"]
         if fit.verdict == "tight" and fit.runs != "no":
             answer = "Yes, only just" if fit.fits else "Not quite"
@@ -792,19 +769,6 @@ class _Answer:
         elif count:
             self._work.say(f"{fit.instances} of them")
         return f"{answer}: {_lower(self._need(sizing, fit))}; {self._has(fit)}{count}{caveat}."
-
-    def _same_memory(self, fit: Fit) -> str:
-        """That another size of a family has no more accelerator memory, and which has; nothing where it has more."""
-        facts = self._work.tables.facts
-        before, after = facts.instances[self._asked.stepped_from], fit.instance
-        if not after or before.accelerators != after.accelerators:
-            return ""
-        larger = [i for i in facts.instances.values() if i.family == after.family and i.accelerators > after.accelerators and "metal" not in i.name]
-        more = min(larger, key=lambda i: (i.accelerators, _hourly(i.name, facts)), default=None)
-        self._work.say(before.name, after.name, more.name if more else "", f"{round(fit.usable_bytes / USABLE / 1e9)} GB")
-        has = f"{after.name} has the same accelerator memory as {before.name}, {article(short(after.accelerator))} {short(after.accelerator)} of {round(fit.usable_bytes / USABLE / 1e9)} GB" if after.accelerators == 1 else f"{after.name} has the same {after.accelerators:g} accelerators as {before.name}"
-        rest = f"; in this family more begins with {more.name}, with {more.accelerators:g}" if more else "; no size of this family has more"
-        return f"No: {has} {self._work.cite(before.row, after.row)}{rest}{' ' + self._work.cite(more.row) if more else ''}."
 
     def _left(self, sizing: Sizing, fit: Fit) -> str:
         """What weights leave of the usable memory for the cache, in this format and in fewer bits where it is nothing."""
@@ -826,7 +790,8 @@ class _Answer:
     def _need(self, sizing: Sizing, fit: Fit | None = None) -> str:
         """What a workload needs, and of it each accelerator that it is divided over."""
         total = self._bytes(sizing.memory.bytes, " + ".join(f"({t.formula})" for t in sizing.memory.terms))
-        need = _sentence(f"{self._subject(sizing)} needs {total}")
+        need = f"{self._subject(sizing)} needs {total}"
+        need = capital(need) if need.startswith(("a ", "an ")) else need  # a name keeps its small letters
         states = [t for t in sizing.memory.terms if t.name in ("weights", "gradients", "optimizer states", "adapter")]
         if len(states) < len(sizing.memory.terms):
             part = self._bytes(sum(t.bytes for t in states), " + ".join(f"({t.formula})" for t in states))
@@ -1238,12 +1203,14 @@ class _Answer:
         self._work.say(f"{work.context:,} tokens" if work.context else "", f"{work.sequences:,} sequences" if work.sequences else "")
         self._work.say(" ".join(str(f) for f in (work.weights, work.cache) if f))
 
-    def _assumed(self, sizing: Sizing) -> str:
+    def assumed(self, sizing: Sizing) -> str:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
         goal, term = self._asked.goal, self._asked.term
         told_of = term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal)
         matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING)
-        told = [a for a in sizing.assumptions if re.search(matters, a) and (_several_used(sizing, goal) or not a.startswith(("ZeRO", "each sequence")))]
+        used = (sizing.named_cheapest if goal is Goal.COUNT else None) or sizing.named or sizing.cheapest
+        several = used and used.accelerators > 1
+        told = [a for a in sizing.assumptions if re.search(matters, a) and (several or not a.startswith(("ZeRO", "each sequence")))]
         if sizing.workload.context == 1 and not (term or sizing.workload.tokens_per_second):
             told = [*(a for a in told if "cache" not in a), "an empty cache"]
         return f"Assumed: {', '.join(told)}." if told else ""
@@ -1283,11 +1250,6 @@ def _model_name(name: str) -> str:
 
 def _price(fit: Fit) -> float:
     return fit.impact.usd_per_hour if fit.impact and fit.impact.usd_per_hour is not None else float("inf")
-
-
-def _sentence(text: str) -> str:
-    """The text as a sentence begins; a name keeps its small letters."""
-    return capital(text) if re.match(r"an? ", text) else text
 
 
 def _lower(text: str) -> str:

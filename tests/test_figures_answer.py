@@ -46,7 +46,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 9,000 h × 400 W × 0.6 = 2,160 kWh; × 0.3 kg = 648 kg
         (["9,000 GPU hours at 60% of 400 W each, grid of 300 g/kWh: how much CO2?"], r"648 kg of CO2e: 2,160 kWh, at your 300 g a kWh"),
         # 9,000 h × 400 W = 3,600 kWh; × 1.11 × 256.54 g - × 1.1 × 35.26 g = 885.5 kg
-        (["What emits less CO2, training in Ireland or in Stockholm?", "By how much, if it is a job of about 9,000 GPU hours on A100s?"], r"886 kg of CO2e less in eu-north-1 than in eu-west-1 \[1\]\[2\]\[3\]\."),
+        (["What emits less CO2, training in Ireland or in Stockholm?", "By how much, if it is a job of about 9,000 GPU hours on A100s?"], r"886 kg of CO2e less in eu-north-1 than in eu-west-1 \[1\]\[2\]\[3\]\[4\]\."),
         (["How do i compute the carbon of one training job", "8 x H100 for 72 hours at 700 W each, grid of 350 g/kWh"], r"141 kg of CO2e: 403 kWh, at your 350 g a kWh"),
         # 4 × 1.2 kW × 730 h × $0.28
         (["electricity for 4 servers with 1.2 kW each, 24/7 for a month, at 0.28 $/kWh"], r"\$981 for 3,500 kWh, at your \$0\.28 a kWh"),

@@ -31,8 +31,8 @@ class Asked:
     `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
     4 bits"), `unknown` a model or an instance type that is named and not known. `term` is the one term of the memory that is
     asked for, `euros` says that money is given in them, `by_pace` that so much a second is wanted and one machine's share given.
-    `purchase` is how it is to be paid for where that is not on demand, `quantised` says that fewer bits are welcome, and `stepped_from` is
-    the type of which another size of its family is asked for. `before` is the workload of the turn before, with which "still?" compares.
+    `purchase` is how it is to be paid for where that is not on demand and `quantised` says that fewer bits are
+    welcome. `before` is the workload of the turn before, with which "still?" compares.
     """
 
     workload: Workload
@@ -45,7 +45,6 @@ class Asked:
     by_pace: bool = False
     purchase: str = ""
     quantised: bool = False
-    stepped_from: str = ""
     before: Workload | None = None
 
     @property
@@ -111,10 +110,10 @@ def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Ask
     parts: dict[tuple[object, ...], tuple[str, Asked]] = {}
     last = heard
     for text in texts:
-        # Of another part only what it asks goes on, what is said of the workload holds for all: unless "and then with fp8" changes that part.
-        part = _hear(text, last if _FURTHER.match(text) else replace(heard, label=last.label), known)
+        # Of another part only what it asks goes on, what is said of the workload holds for all.
+        part = _hear(text, replace(heard, label=last.label), known)
         last = part if part.computed else last
-        if not (_ASKS.search(text) or _FURTHER.match(text)) or LEFT_OVER.search(text):
+        if not _ASKS.search(text) or LEFT_OVER.search(text):
             continue
         if not part.computed or part.asked.unknown:
             return ()
@@ -125,7 +124,6 @@ def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Ask
     return tuple(parts.values()) if len(kinds) > 1 else ()  # the same of two machines or places is a comparison
 
 
-_FURTHER = re.compile(r"\W*(?:and then|then|and) with\b", re.IGNORECASE)
 _COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi|h+m+|ouch|wow|oh|ah|uff|haha|lol|alright|right|interesting|sure|merci|gracias|grazie)\b\W*)*", re.IGNORECASE)  # fmt: skip
 _LEAD = re.compile(
     r"\W*(?:(?:ok(?:ay)?|haha|lol|hm+|oh|no|well|thanks)\b\W*)*(?:and|but|so|then|also|now|what about|how about|what if|same|instead|und|what would change|swap|switch|move|change|replace|make (?:it|that)|sorry|sry|oops|wait|actually|i (?:actually )?(?:have|mean|meant)|rather|y|et|und in)\b"
@@ -201,7 +199,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
         after = probabilities(said, before.label)
-        leaning, likely = (_continued(before.label, said), 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
+        same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # with a time the price before is a sum
+        leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             return Heard(leaning, changed, computed=True, said=said, likely=after)
@@ -305,11 +304,6 @@ def _only_changes(said: Said, label: str) -> bool:
 
 
 _OF_MONEY = frozenset({"cost", "cost_per_tokens", "cost_difference", "affordable"})
-
-
-def _continued(label: str, said: Said) -> str:
-    """What a turn asks that changes slots alone: with a time the price before is a sum."""
-    return "cost" if label == "fact_price" and "hours" in said.slots else label
 
 
 def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]:
@@ -417,13 +411,12 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     """The question's own workload, or the one before with the slots that it changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)
-    bare, them, epochs, kilowatts, share, of_tokens = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "kilowatts", "hours_share", "tokens_share"))
+    bare, them, epochs, share, of_tokens = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "hours_share", "tokens_share"))
     if share:
         slots.setdefault("hours", (work.hours or MONTH_HOURS) * share)
     if of_tokens and work.tokens:
         slots.setdefault("tokens", work.tokens * of_tokens)
-    stepped_from = work.instance_type if said.steps and work.instance_type and (size := _next_size(work.instance_type, said.steps, known)) else ""
-    if stepped_from:
+    if said.steps and work.instance_type and (size := _next_size(work.instance_type, said.steps, known)):
         slots.setdefault("instance_type", size)
     if before and (picked := _picked(said, before, known)):
         slots.setdefault("instance_type", picked)
@@ -440,8 +433,6 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators", "accelerator_memory_gb")}  # "with all 8 A100 at their maximum"
     if epochs and (tokens := slots.get("tokens", work.tokens)):
         slots["tokens"] = tokens * epochs
-    if kilowatts and (hours := slots.get("hours", work.hours)):
-        slots["kwh"] = kilowatts * hours
     if label == "kv_cache" and "cache" not in slots and "weights" not in said.text and slots.get("weights") in _OF_CACHES:
         slots["cache"] = slots.pop("weights")  # "the KV cache of ... in fp8"
     if label == "kv_cache" and _EACH_TOKEN.search(said.text):
@@ -483,7 +474,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     placed = first.model is not None or first.parameters is not None
     if placed and not slot and len(first.families) > 1 and _EITHER.search(said.text):
         # "g5, g6 or inf2?": of each the least that holds the model.
-        ranked = sorted(first.families, key=said.text.find)
+        ranked = sorted(first.families, key=lambda name: (said.text.find(name), name))
         first, said = replace(first, families=frozenset(ranked[:1])), replace(said, several={"families": [{"families": frozenset({name})} for name in ranked[1:]]})
         slot = "families"
     paces = said.several.get("tokens_per_second", [])
@@ -507,7 +498,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
     return Asked(
         first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros, label == "count" and len(paces) == 1,
-        _purchase(said, before), said.quantised or bool(before and before.asked.quantised and "weights" not in slots), stepped_from,
+        _purchase(said, before), said.quantised or bool(before and before.asked.quantised and "weights" not in slots),
         before.asked.workload if before and before.computed else None,
     )  # fmt: skip
 
@@ -529,7 +520,7 @@ def _purchase(said: Said, before: Heard | None) -> str:
 
 def _next_size(name: str, steps: int, known: Known) -> str | None:
     """The type so many sizes above or below in the same family; None where there is none."""
-    sizes = [size for size in sizes_of(name.partition(".")[0], known) if "metal" not in size]
+    sizes = [size for size in sizes_of(known).get(name.partition(".")[0], ()) if "metal" not in size]
     place = sizes.index(name) + steps if name in sizes else -1
     return sizes[place] if 0 <= place < len(sizes) else None
 

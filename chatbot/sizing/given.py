@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.reading import MONTH_HOURS, Known, Reading, number_of, read_question
 from chatbot.sizing.spelled import as_read
 
@@ -89,13 +90,15 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
 )
 # A share is of what the words beside it say; the nearer ones first.
 _SHARES = {
-    "discount": r"off\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
-    "headroom": r"headroom|spare|buffer|reserve|margin|safety",
+    "discount": r"off\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
+    "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
     "MFU": r"\bmfu\b",
     "part of power": r"\A ?of(?: the| their| its| a| max\w*| full)* ?\Z|\btdp\b",
     "busy": r"busy|utili|load|\bused?\b|usage|of the (?:day|time|hours?)|duty|occup|active",
 }
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
+# "Eight GPUs"; one is no count, as in "one may fail".
+_COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= )")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
 
 
@@ -107,7 +110,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str], Mapping[str, float]], ...]:
 @lru_cache(maxsize=256)
 def read_given(question: str, known: Known) -> Given:
     """The figures of one turn."""
-    text = as_read(question)
+    text = _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", as_read(question))
     slots, several = (said := read_question(question, known)).slots, said.several
     reading, found = Reading(text), list[tuple[int, Figure]]()
     reading.take(_ALWAYS)

@@ -163,7 +163,8 @@ def _steps(text: str) -> int:
 def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | None]:
     """Fill the slots, those first whose words others would misread; gives an unknown instance type, and the model as it is named."""
     text = reading.text
-    _take_region_codes(reading)
+    # The letter behind a code is an Availability Zone's.
+    reading.fill("region", [match.group().rstrip("abcdef") for match in reading.take(_REGION)])
     reading.stand_in("region")
     unknown = _take_types(reading, known)
     reading.stand_in("instance")
@@ -171,13 +172,14 @@ def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | Non
     reading.stand_in("users")
     reading.take(_FUTURE)
     reading.stand_in("future")
-    _take_impossible(reading)
     named = _take_model(reading, known)
     reading.stand_in("model")
     _take_listed(reading, "rivals")
     reading.stand_in("rival")
+    reading.fill("context", [ALL_CONTEXT for _ in reading.take(_ALL_CONTEXT)])
+    reading.stand_in("context")
     for take, stand_in in (
-        (_take_whole_context, "context"), (_take_rows, "tokens"), (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
+        (_take_rows, "tokens"), (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
         (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
     ):  # fmt: skip
         take(reading)
@@ -251,6 +253,8 @@ _COUNTS = frozenset({"tokens_per_second", "hours", "instances", "accelerators", 
 
 
 def _value(written: str) -> float:
+    if written.startswith("minus "):
+        return -_value(written.removeprefix("minus "))
     if written in ("half a", "half an"):
         return 0.5
     if written in _NUMBERS:
@@ -295,7 +299,7 @@ def _completed(text: str, known: Known) -> str:
             return there[0]
         return match.group()
 
-    sizes = _sizes(known)
+    sizes = sizes_of(known)
     # Among several families, or where one is to be chosen from, each stands for all its sizes.
     few = len({m["family"] for m in _SHORT_NAME.finditer(text) if m["family"] in sizes and not m["size"]}) <= 2 and not _CHOOSES.search(text)
     names = _long_names(known.models)
@@ -318,17 +322,12 @@ _ORDINARY = frozenset({"stable", "bloom", "whisper", "falcon"})
 
 
 @lru_cache(maxsize=4)
-def _sizes(known: Known) -> dict[str, tuple[str, ...]]:
+def sizes_of(known: Known) -> dict[str, tuple[str, ...]]:
     """The types of each family, the smallest first."""
     found: dict[str, list[str]] = {}
     for name in sorted(known.types, key=lambda name: _largeness(name.partition(".")[2])):
         found.setdefault(name.partition(".")[0], []).append(name)
     return {family: tuple(names) for family, names in found.items()}
-
-
-def sizes_of(family: str, known: Known) -> tuple[str, ...]:
-    """The types of a family, the smallest first."""
-    return _sizes(known).get(family, ())
 
 
 def _largeness(size: str) -> float:
@@ -337,12 +336,6 @@ def _largeness(size: str) -> float:
 
 
 _REGION = _compiled(r"(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]{4,9}-\d[a-f]?(?!\w)")
-
-
-def _take_region_codes(reading: Reading) -> None:
-    # The letter behind a code is an Availability Zone's.
-    found = [match.group().rstrip("abcdef") for match in reading.take(_REGION)]
-    reading.fill("region", found)
 
 
 _TYPE = _compiled(
@@ -390,17 +383,6 @@ def _take_each(reading: Reading) -> None:
 _FUTURE = _compiled(r"20(?:2[7-9]|3\d|40|45|50)(?=\W*(?:$|[?!.,;)]|\b(?:be|cost|for|in|on|and|or|with|than|if|when)\b))")
 
 
-_IMPOSSIBLE = re.compile(
-    r"(?:(?<=\s)(?P<minus>-|minus |negative )(?P<number>\d{1,6}(?:\.\d+)?)\s?(?:b|m|bn|billion|million)(?!\w)|(?<![\w.])(?:0|zero)\s?(?:b|m)?[\s-]?(?:params?|parameters?)(?!\w))"
-)
-
-
-def _take_impossible(reading: Reading) -> None:
-    """Sizes that no model has, so that they can be refused: "-7B", "0 parameters"."""
-    if not re.search(r"[a-z]\s-\d", reading.text) or " a -" in reading.text:
-        reading.fill("parameters", [-float(m["number"]) if m["number"] else 0.0 for m in reading.take(_IMPOSSIBLE)])
-
-
 def _take_model(reading: Reading, known: Known) -> Named | None:
     named = find_model(reading.text, known.models)
     if named is None:
@@ -439,14 +421,15 @@ def _unnamed(reading: Reading) -> Named | None:
 _OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
 _OF_MODEL = r"(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
 _SIZE = _compiled(
-    rf"(?<!\$)(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL})"
+    rf"(?<!\$)(?P<below>(?<=\ba )-|minus |negative )?(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL}|(?<=[^\d.,]0[ -])param(?:eter)?s?(?!\w))"
 )
 
 
 def _take_sizes(reading: Reading, named: Named | None, text: str, known: Known) -> None:
     found = reading.take(_SIZE)
     scales = {"t": 1e12, "trillion": 1e12}
-    sizes = [_value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
+    # A size below none is read, so that it can be refused: "a -7B model".
+    sizes = [(-1 if m["below"] else 1) * _value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
     if named is None or not named.models:
         line = next((head for head in re.findall(r"[a-z]+", text) if head in heads(known.models)), None) if len(set(sizes)) == 1 else None
         apart = find_model(f"{line} {sizes[0] / 1e9:g}b", known.models) if line else None
@@ -516,10 +499,7 @@ def _take_shares(reading: Reading) -> None:
 _TFLOPS = _compiled(rf"(?:{_SHARE.replace('number', 'share').replace('percent', 'of')} of )?(?P<number>{_NUMBER})\s?(?P<scale>tf|tera|peta|pf)(?:lops?)?(?:\s?/\s?s|ps)?(?P<reached>(?: \w+){{0,2}} (?:achieved|sustained|reached|measured|effective|delivered|in practice))?(?!\w)")
 _BANDWIDTH = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>[gt])i?b(?:ytes?)?\s?(?:/\s?s(?:ec(?:ond)?)?|ps|(?:per|a|each) second)(?!\w)")
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
-_POWER = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])w(?: (?:of )?(?:it )?load)?(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:(?:output|input|generated|decoded|prompt)\s)?(?:tokens?|tok|t)\s?(?:/|(?:per|a|each|every|por|pro|par|al) |p)\s?(?:s|sec|seconds?)(?!\w)")
-# "700 tok/s vs 1500 on g6e", "500 per sec".
-_BARE_SPEED = re.compile(rf"(?:(?<=vs )|(?<=and )|(?<=, )|(?<=against ))(?P<number>{_NUMBER})\s?(?P<scale>k)?(?= (?:on|for|with) (?:the |an? )?\|)")
 # "One box manages 1,500."
 _GIVEN_SPEED = re.compile(rf"(?:(?<=manages )|(?<=does )|(?<=gives )|(?<=serves )|(?<=delivers )|(?<=handles )|(?<=sustains )|(?<=yields ))(?P<number>{_NUMBER})\s?(?P<scale>k)?(?=[,;?!]|\.?$|\. | (?:in|on|at|here|each|and|so|by)\b)")
 _SPEED_ALONE = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w)")
@@ -546,10 +526,9 @@ def _take_amounts(reading: Reading) -> None:
             reading.fill("mfu", [share / 100 if share > 1 or match["of"] else share])
     reading.fill("bandwidth_gbps", [_value(m["number"]) * {"g": 1, "t": 1000}[m["scale"]] for m in reading.take(_BANDWIDTH)])
     reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
-    reading.fill("kilowatts", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_POWER)])
     speeds = [_scaled(m) for m in reading.take(_SPEED)]
     if speeds or "tok" in reading.text:
-        speeds += [_scaled(m) for pattern in ((_BARE_SPEED, _GIVEN_SPEED) if speeds else (_SPEED_ALONE,)) for m in reading.take(pattern)]
+        speeds += map(_scaled, reading.take(_GIVEN_SPEED if speeds else _SPEED_ALONE))
     reading.fill("tokens_per_second", speeds)
     reading.fill("budget", [_scaled(m) for pattern in (_MONEY_IN_ALL, _BUDGET_IN_ALL) for m in reading.take(pattern)])
 
@@ -561,13 +540,12 @@ _BUDGET = _compiled(
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
 # What a unit of time begins with; the first that does.
-_HOURS = (("ni", 24.0), ("na", 24.0), ("nu", 24.0), ("no", 24.0), ("gi", 24.0), ("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("or", 1.0), ("d", 24.0), ("ta", 24.0), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
+_HOURS = (("ni", 24.0), ("na", 24.0), ("nu", 24.0), ("no", 24.0), ("gi", 24.0), ("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("or", 1.0), ("d", 24.0), ("ta", 24.0), ("tä", 24.0), ("tri", 3 * MONTH_HOURS), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("jä", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
 
 
-def _hours(unit: str) -> float:
+def hours_in(unit: str) -> float:
+    """The hours of a unit of time by how it is written: "week", "mo", "jährlich"."""
     return next(hours for start, hours in _HOURS if unit.startswith(start))
-
-
 
 
 _OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? for|buys?)\b")
@@ -578,7 +556,7 @@ def _take_budget(reading: Reading) -> None:
         if not (match["sign"] or match["word"] or (match["scale"] and _OF_MONEY_MET.search(reading.text)) or (match["bound"] and match["bound"] not in ("for", "have") and match["scale"])):
             continue
         reading.mask(match.start(), match.end())
-        money, hours = _scaled(match), _hours(match["unit"] or match["adverb"])
+        money, hours = _scaled(match), hours_in(match["unit"] or match["adverb"])
         if hours == MONTH_HOURS:
             reading.fill("budget_per_month", [money])
         else:
@@ -642,10 +620,6 @@ _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|
 _NO_CONTEXT = re.compile(r"[\s-]?(?:(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|sequences|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|sequences|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
 
 
-def _take_whole_context(reading: Reading) -> None:
-    reading.fill("context", [ALL_CONTEXT for _ in reading.take(_ALL_CONTEXT)])
-
-
 def _take_context(reading: Reading) -> None:
     for match in list(_CONTEXT.finditer(reading.text)):
         text = match.group()
@@ -682,14 +656,10 @@ def _take_sequences(reading: Reading) -> None:
     reading.take(_NOT_AT_ONCE)
     found = reading.take(_SEQUENCES)
     counts = [
-        _signed(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
+        _value(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
         for m in found
     ]
     reading.fill("sequences", [int(count) for count in counts])
-
-
-def _signed(written: str) -> float:
-    return -_value(written.removeprefix("minus ")) if written.startswith("minus ") else _value(written)
 
 
 # What is left of "25 clinicians", "32 staff", "10 Kollegen" when everything else that is counted has been taken: the people served.
@@ -697,7 +667,7 @@ _SERVED = _compiled(rf"(?P<number>{_NUMBER})[\s-](?:[^\W\d_]{{2,15}}[\s-])?(?P<n
 
 
 def _take_people(reading: Reading) -> None:
-    served = [m for m in _SERVED.finditer(reading.text) if m["noun"] not in _uncounted()]
+    served = [m for m in _SERVED.finditer(reading.text) if m["noun"] not in _wording()["words"]["uncounted"].split()]
     for match in served[:1]:
         reading.mask(match.start(), match.end())
         reading.fill("sequences", [int(_value(match["number"]))])
@@ -752,7 +722,7 @@ def _take_accelerators(reading: Reading, known: Known) -> None:
     pattern = _compiled(
         rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
-    matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _lines_alone()]
+    matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _LINES_ALONE]
     by_folded = {_folded(name): name for name in names}
     for match in matches:
         reading.mask(match.start(), match.end())
@@ -806,12 +776,8 @@ def _folded(written: str) -> str:
     return {"a10": "a10g", "rtxpro6000": "rtxproserver6000"}.get(folded, folded)
 
 
-@cache
-def _lines_alone() -> frozenset[str]:
-    """Lines whose name alone means every generation."""
-    return frozenset({"trainium", "inferentia"})
-
-
+# Lines whose name alone means every generation.
+_LINES_ALONE = frozenset({"trainium", "inferentia"})
 _REFUSING = re.compile(
     r"(?:\b(?:hors|sauf|excepté|außer|excluding|excludes?|skip(?:ping)?|salvo|excepto|spare me|barring|minus|no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from|old|older|ancient|legacy|more|those|these|such|fancy|les?|la|die|der)\s)*(?:\|+ (?:or|nor|and|et|und|oder|,) )*)$"
 )
@@ -862,7 +828,7 @@ _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5
 
 
 def _take_families(reading: Reading, known: Known) -> None:
-    families = _families(known.types)
+    families = frozenset(sizes_of(known))
     found = {m: meant for m in _FAMILY.finditer(reading.text) if (meant := _families_of(m["family"], families))}
     refused: set[str] = set()
     for match, meant in found.items():
@@ -875,7 +841,7 @@ def _take_families(reading: Reading, known: Known) -> None:
     others = [name for name in wanted if typed[0] and not any(name_.startswith(f"{name}.") for name_ in typed)]
     if others and len(others) == len(set(wanted)) <= 4:
         # "p4d, p4de and p5": of a family among types the largest is meant, or for a model the least that holds it.
-        largest = {name: [t for t in _sizes(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)}
+        largest = {name: [t for t in sizes_of(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)}
         reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None, "families": frozenset({name})} for name, t in largest.items())]
     elif wanted:
         reading.slots["families"] = reading.slots.get("families", frozenset()) | frozenset(wanted)
@@ -887,11 +853,6 @@ def _families_of(written: str, families: frozenset[str]) -> frozenset[str]:
     if exact or not re.fullmatch(r"(?:g|p|inf|trn|dl)\d", written):
         return frozenset(exact)
     return frozenset(name for name in families if name.startswith(written))
-
-
-@lru_cache(maxsize=16)
-def _families(types: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.split(".")[0] for name in types)
 
 
 _MEMORY = _compiled(
@@ -972,7 +933,7 @@ def _take_duration(reading: Reading) -> None:
         days = 24.0 * _value(match["days"] or match["days_"])
         rates.append((_value(match["hours"] or match["hours_"]), 24.0))
         if match["each"]:
-            rates.append((days, _hours(match["each"])))
+            rates.append((days, hours_in(match["each"])))
         else:
             lengths.append(days)
     spans: list[float] = []
@@ -996,19 +957,19 @@ def _take_duration(reading: Reading) -> None:
     if rates and _ONE_NIGHT.search(reading.text) and not _WEEKLY.search(reading.text):
         lengths.append(24.0)
     counted_days = False
-    periods = len({_hours(match["unit"]) for match in _DURATION.finditer(reading.text) if match["number"] in _ONE}) > 1
+    periods = len({hours_in(match["unit"]) for match in _DURATION.finditer(reading.text) if match["number"] in _ONE}) > 1
     for match in list(_DURATION.finditer(reading.text)):
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
         whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
         if periods and match["number"] in _ONE:
             continue  # "for an hour, a day and a month" are three prices
-        if once and not (whole or re.search(r"full|whole|entire", match.group()) or (always and _hours(match["unit"]) > 1)) and not apart and not _FOR.match(match.group()):
+        if once and not (whole or re.search(r"full|whole|entire", match.group()) or (always and hours_in(match["unit"]) > 1)) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month" is a unit of price
         reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
-        hours = (1.0 if once else _value(match["number"])) * _hours(match["unit"])
+        hours = (1.0 if once else _value(match["number"])) * hours_in(match["unit"])
         counted_days = counted_days or bool(not once and match["kind"] and match["unit"].startswith("d"))
-        each = _hours("d" if match["adverb"] == "daily" else match["each"] or match["adverb"] or "") if match["each"] or match["adverb"] else 0.0
+        each = hours_in("d" if match["adverb"] == "daily" else match["each"] or match["adverb"] or "") if match["each"] or match["adverb"] else 0.0
         if each:
             rates.append((min(hours, each), each))
         else:
@@ -1142,8 +1103,3 @@ def _goal_patterns() -> dict[Goal, re.Pattern[str]]:
 
 def _take_goals(reading: Reading) -> frozenset[Goal]:
     return frozenset(goal for goal, pattern in _goal_patterns().items() if reading.take(pattern))
-
-
-@cache
-def _uncounted() -> frozenset[str]:
-    return frozenset(_wording()["words"]["uncounted"].split())

@@ -35,10 +35,6 @@ _SHARES = {"half": 50, "quarter": 25, "third": 33.3, "fifth": 20, "tenth": 10, "
 _SHARE_OF_LOAD = re.compile(r"(?P<before>\b(?:utili[sz]ation|load|usage|busy|idles?|minus|less)(?: (?:is|of|at|about|only|just))*) (?:an?|one|two|three) (?P<share>quarters?|thirds?|half|fifth|tenth)\b|\b(?:an?|one|two|three) (?P<share_>quarters?|thirds?|half|fifth|tenth) (?P<after>load|utili\w+|busy|off|discount)\b")
 _TEN_THOUSANDS = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,4})?) ?(?:万|萬|만)")
 _QUARTERS = re.compile(r"\b(?P<number>a|one|three|1|3)[ -]quarters? of an? (?P<unit>hour|day|week|month|year)\b")
-_TIMES_A_WEEK = re.compile(
-    rf"\b(?:(?P<times>\d+|{_WHOLE}) times|twice) (?:an?|per|each|every) (?P<each>day|week|month|year),? (?:for |at )?(?P<hours>\d+(?:\.\d+)?) hours?(?: each)?\b"
-    rf"|\b(?P<hours_>\d+(?:\.\d+)?) hours?,? (?:(?P<times_>\d+|{_WHOLE}) times|twice) (?:an?|per|each|every) (?P<each_>day|week|month|year)\b"
-)
 _OF_A_WEEK = re.compile(r"\b(?P<hours>\d{1,4} hours?) (?:(?:out )?of|from) (?:the|every|each|all)?\s?(?:24|168|730|8[,.]?760)(?: hours)?(?: (?:in|of|that))? (?:an?|the|each|every) (?P<each>day|week|month|year)(?: has)?")
 
 
@@ -89,7 +85,6 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_HALF, r"0.5 \g<unit>s"),
     (_SHARE_OF_LOAD, lambda match: f"{match['before']} {_SHARES[match['share']]}%" if match["share"] else f"{_SHARES[match['share_']]}% {match['after']}"),
     (_TEN_THOUSANDS, lambda match: f"{float(match['number']) * 10000:.0f}"),
-    (_TIMES_A_WEEK, lambda m: f"{float(m['hours'] or m['hours_']) * (2 if 'twice' in m.group() else _whole(m['times'] or m['times_'])):g} hours a {m['each'] or m['each_']}"),
     (_OF_A_WEEK, r"\g<hours> a \g<each>"),
 )
 
