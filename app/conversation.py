@@ -172,7 +172,7 @@ def _read(id: str) -> list[Exchange]:
 
 
 def _store() -> ConversationStore | None:
-    return conversation_store(str(operator().common.index))
+    return conversation_store(operator().common.index)
 
 
 @cache

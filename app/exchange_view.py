@@ -19,7 +19,7 @@ from chatbot import Answer, Feedback, FeedbackStore, ReaderError
 from chatbot.render import note
 from chatbot.sizing import Workload
 from chatbot.transcript import conversation_as_markdown
-from ingest import Index, address_of
+from ingest import Index
 
 _LONGEST_COMMENT = 2_000
 STAGES = {
@@ -163,7 +163,7 @@ def _memory_html(workload: Workload, index: Index) -> str:
     """The bar of a sizing, with the way to its page; nothing where the index has lost what it was computed with."""
     with suppress(ReaderError):
         link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
-        return memory_bar_html(sized(address_of(index.path), index.generation, workload)) + link
+        return memory_bar_html(sized(index.path, index.generation, workload)) + link
     return ""
 
 
