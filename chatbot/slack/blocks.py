@@ -45,10 +45,10 @@ def answer_messages(answer: Answer, answer_id: str, generation: int, page: str =
 
     `page` is the address of the app, where the question can be asked again.
     """
-    addresses = addresses_of(answer)
+    sources = excerpts_of(answer) if answer.citations else ()
+    addresses = {source.number: source.url for source in sources if source.url}
     blocks = [block for part in parts_of(answer) for block in _part_blocks(part, addresses)]
-    if answer.citations:
-        blocks += [block for excerpt in excerpts_of(answer) for block in _source_blocks(excerpt)]
+    blocks += [block for source in sources for block in _source_blocks(source)]
     buttons = [_button(EVIDENCE, "Show evidence", value=answer_id)] if answer.passages else []
     if page and len(address := f"{page}?{urlencode({'q': answer.question})}") <= ADDRESS_CHARACTERS:
         buttons.append(_button(PAGE, "Open in the browser", url=address))
@@ -96,12 +96,6 @@ def _fits(message: Message) -> bool:
 def size_of(blocks: Sequence[Block]) -> int:
     """The characters of blocks as they are sent."""
     return len(json.dumps(blocks, ensure_ascii=False))
-
-
-def addresses_of(answer: Answer) -> dict[int, str]:
-    """The web address behind each citation number that has one."""
-    found = {c.number: web_address(c.passage.chunk.document.source.url) for c in answer.citations}
-    return {number: address for number, address in found.items() if address}
 
 
 def _part_blocks(part: Part, addresses: Mapping[int, str]) -> Iterator[Block]:
@@ -283,7 +277,6 @@ def reason_view(answer_id: str) -> dict[str, Any]:
 
 def reason_given(view: Mapping[str, Any]) -> str:
     """What was chosen and written in the modal; empty where nothing was."""
-    values = (view.get("state") or {}).get("values") or {}
-    chosen = ((values.get("choice") or {}).get("choice") or {}).get("selected_option") or {}
-    written = ((values.get("words") or {}).get("words") or {}).get("value") or ""
-    return ": ".join(text for text in (str(chosen.get("value") or ""), str(written).strip()) if text)
+    values = view["state"]["values"]
+    chosen, written = values["choice"]["choice"]["selected_option"], values["words"]["words"]["value"]
+    return ": ".join(text for text in (chosen["value"] if chosen else "", (written or "").strip()) if text)
