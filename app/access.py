@@ -41,33 +41,24 @@ class OwnNames:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif is_served(Headers(scope=scope), self._hosts, st.get_option("server.address")):
-            await self._app(scope, receive, _named(_unframed(send), scope))
+            await self._app(scope, receive, _with_headers(send, scope))
         elif scope["type"] == "http":
-            await PlainTextResponse(REFUSED, 403)(scope, receive, _unframed(send))
+            await PlainTextResponse(REFUSED, 403, _FRAMING)(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008, "reason": "another name or page"})
 
 
-def _unframed(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(_FRAMING)
-        await send(message)
-
-    return sending
-
-
-def _named(send: Send, scope: Scope) -> Send:
-    """Give a browser that opens the page without a name a random one, which nothing but its own requests ever tell."""
-    if scope["type"] != "http" or visitor_of(cookie_parser(Headers(scope=scope).get("cookie", ""))):
-        return send
+def _with_headers(send: Send, scope: Scope) -> Send:
+    """Let no page frame the answers, and give a browser without a name a random one, which nothing but its own requests ever tell."""
+    is_named = visitor_of(cookie_parser(Headers(scope=scope).get("cookie", "")))
     secure = "; Secure" if scope.get("scheme") == "https" else ""
     cookie = f"{VISITOR}={uuid4().hex}; Path=/; Max-Age={_A_YEAR}; HttpOnly; SameSite=Lax{secure}"
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            if headers.get("content-type", "").startswith("text/html"):
+            headers.update(_FRAMING)
+            if not is_named and headers.get("content-type", "").startswith("text/html"):
                 headers.append("Set-Cookie", cookie)
         await send(message)
 

@@ -12,6 +12,7 @@ from chatbot.comparison_table import Comparison, Property, TableRow, comparison,
 from chatbot.conversations import header_above
 from chatbot.llm.models import OFFLINE
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
+from chatbot.render import places
 
 _T = TypeVar("_T")
 # How much of a passage is shown on each side of a quote.
@@ -183,10 +184,7 @@ def _quoted(citation: Citation, identity: str) -> str:
     if not row:
         text, start = surroundings(citation)
         row = document_html(text, [(start, start + len(citation.quote), identity)])
-    place = [f"<strong>{as_html(place)}</strong>" for place in _places(citation.passage)]
-    link = f'<a href="{_address(citation.passage, citation.quote)}" target="_blank">In the document</a>'
-    facts = " · ".join([*place, as_html(_support_words(citation.support)), link])
-    return f'<p class="ww-facts">{facts}</p><blockquote dir="auto" tabindex="0">{row}</blockquote>'
+    return _passage_html(citation.passage, citation.quote, row, _support_words(citation.support))
 
 
 def _row_html(row: TableRow | None, claim: str, identity: str) -> str:
@@ -203,10 +201,17 @@ def _row_html(row: TableRow | None, claim: str, identity: str) -> str:
 
 
 def _whole(passage: Passage) -> str:
-    text = document_html(passage.chunk.text[: 2 * _AROUND])
-    link = f'<a href="{_address(passage, passage.chunk.text)}" target="_blank">In the document</a>'
-    place = " · ".join([*(f"<strong>{as_html(place)}</strong>" for place in _places(passage)), link])
-    return f'<p class="ww-facts">{place}</p><blockquote dir="auto" tabindex="0">{text}</blockquote>'
+    text = passage.chunk.text
+    return _passage_html(passage, text, document_html(text[: 2 * _AROUND]))
+
+
+def _passage_html(passage: Passage, quote: str, shown: str, *facts: str) -> str:
+    """What is shown of a passage below its place, what is known of it, and the way to the quote in its document."""
+    document, words = passage.chunk.document.id, quote.strip()[:_QUOTED]  # words outlive the next sync
+    address = as_html(f"sources?doc={url_quote(document, safe='')}&quote={url_quote(words, safe='')}")
+    said = [*(f"<strong>{as_html(place)}</strong>" for place in places(passage.chunk)), *map(as_html, facts)]
+    line = " · ".join([*said, f'<a href="{address}" target="_blank">In the document</a>'])
+    return f'<p class="ww-facts">{line}</p><blockquote dir="auto" tabindex="0">{shown}</blockquote>'
 
 
 def surroundings(citation: Citation) -> tuple[str, int]:
@@ -230,19 +235,6 @@ def _card(passages: Sequence[Passage], numbers: str, body: str) -> str:
         f'<details class="ww-card"><summary>{numbers}<span class="ww-place" dir="auto">{as_html(source.title)}</span></summary>'
         f'<div class="ww-body">{body}{about}</div></details>'
     )
-
-
-def _places(passage: Passage) -> list[str]:
-    """The section, unless it is called as the document, and the page."""
-    chunk = passage.chunk
-    names = [chunk.headings[-1]] if chunk.headings and chunk.headings[-1] != chunk.document.source.title else []
-    return [*names, *([f"page {chunk.page}"] if chunk.page else [])]
-
-
-def _address(passage: Passage, quote: str) -> str:
-    """The page of a document, at a quote: by its words, which outlive the next sync."""
-    document, words = passage.chunk.document.id, quote.strip()[:_QUOTED]
-    return as_html(f"sources?doc={url_quote(document, safe='')}&quote={url_quote(words, safe='')}")
 
 
 def facts_html(answer: Answer, updated: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -29,7 +30,7 @@ from app.streaming import events
 from chatbot import Chatbot, ReaderError
 from chatbot.llm.models import OFFLINE
 from chatbot.suggestions import follow_ups
-from ingest import CorpusError, Index, address_of
+from ingest import CorpusError, Index
 
 # Older exchanges wait behind a button, so that the two hundredth answer is as quick as the first.
 _SHOWN = 12
@@ -52,7 +53,7 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
     with st.bottom:  # put there by hand, the page does not run after the end of an answer
         question_box(operator)
     # What a session has for itself alone is nobody's to read in the votes, and what all share says what to ask next.
-    store = None if own_copy() else feedback_store(address_of(operator.common.index))
+    store = None if own_copy() else feedback_store(operator.common.index)
     shared = bot_of(operator.common.index, OFFLINE).index
     for each in earlier:
         # Where the answer was streamed into; emptied first, the page might draw the gap and close what stood open.
@@ -83,7 +84,7 @@ def _show_landing(operator: Operator) -> None:
         with st.container():
             question_box(operator)
         shared = bot_of(operator.common.index, OFFLINE).index
-        show_questions(starters_of(address_of(shared.path), shared.generation), "starters", "For example")
+        show_questions(starters_of(shared.path, shared.generation), "starters", "For example")
 
 
 def _recent(found: Sequence[Exchange]) -> Sequence[Exchange]:
@@ -163,8 +164,8 @@ def _with_next(exchange: Exchange, shared: Index) -> Exchange:
     """What to ask next, worked out when the answer stands there already."""
     if exchange.answer is None or exchange.answer.small_talk:
         return exchange
-    index, asked = address_of(shared.path), [e.question for e in exchanges()]
-    found = follow_ups(exchange.answer, asked, shared, lambda question: is_answered(index, shared.generation, question))
-    exchange = settle(exchange, next_questions=found)
+    asked = [e.question for e in exchanges()]
+    can_answer = partial(is_answered, shared.path, shared.generation)
+    exchange = settle(exchange, next_questions=follow_ups(exchange.answer, asked, shared, can_answer))
     keep()
     return exchange

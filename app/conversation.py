@@ -17,7 +17,6 @@ from app.resources import conversation_store, operator
 from chatbot import Answer, ReaderError, Turn
 from chatbot.conversations import Conversation, ConversationStore, self_contained
 from chatbot.sizing import Workload
-from chatbot.transcript import conversation_as_markdown
 
 # A follow-up leans on the latest turns; older ones only cost time and tokens.
 _REMEMBERED = 12
@@ -163,11 +162,6 @@ def exported(id: str) -> list[Answer]:
     return [e.answer for e in _read(id) if e.answer is not None]
 
 
-def copied(answer: Answer) -> str:
-    """What the button Copy gives: the answer with the words of its sources, as Markdown."""
-    return conversation_as_markdown([answer])
-
-
 def _read(id: str) -> list[Exchange]:
     store = _store()
     # What another version has kept may look otherwise: it is as if it were not there.
@@ -178,7 +172,7 @@ def _read(id: str) -> list[Exchange]:
 
 
 def _store() -> ConversationStore | None:
-    return conversation_store(str(operator().common.index))
+    return conversation_store(operator().common.index)
 
 
 @cache

@@ -4,7 +4,7 @@ import re
 
 import streamlit as st
 
-from app.escaping import as_html, as_label
+from app.escaping import as_html
 from app.markdown_html import document_html, section_id
 from chatbot.conversations import header_above
 from ingest import Chunk, Document, Index
@@ -112,7 +112,3 @@ def _scroll(hit: tuple[int, int]) -> None:
 def details_of(document: Document) -> str:
     source = document.source
     return " · ".join(d for d in (source.publisher, source.published, source.original) if d)
-
-
-def label_of(document: Document) -> str:
-    return as_label(document.title)

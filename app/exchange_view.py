@@ -8,7 +8,7 @@ import streamlit as st
 from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html
 from app.boundary import show_problem, told
 from app.box import edit
-from app.conversation import Exchange, copied, keep, settle, submit, visitor
+from app.conversation import Exchange, keep, settle, submit, visitor
 from app.escaping import as_html, as_label
 from app.library import Added
 from app.markdown_html import markdown_html
@@ -18,7 +18,8 @@ from app.size_inputs import size_link
 from chatbot import Answer, Feedback, FeedbackStore, ReaderError
 from chatbot.render import note
 from chatbot.sizing import Workload
-from ingest import Index, address_of
+from chatbot.transcript import conversation_as_markdown
+from ingest import Index
 
 _LONGEST_COMMENT = 2_000
 STAGES = {
@@ -51,9 +52,8 @@ def show_exchange(exchange: Exchange, store: FeedbackStore | None, index: Index,
 def _show_actions(exchange: Exchange, store: FeedbackStore | None, generation: int, *, is_last: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"actions-{exchange.id}"):
         if exchange.answer is not None:
-            st.html(
-                f'<button class="ww-copy" data-text="{as_html(copied(exchange.answer))}">Copy</button>', width="content"
-            )
+            copied = as_html(conversation_as_markdown([exchange.answer]))
+            st.html(f'<button class="ww-copy" data-text="{copied}">Copy</button>', width="content")
         if is_last:
             show_again(exchange, "Ask again" if exchange.answer or not exchange.problem else "Try again")
         st.button("Edit", key=f"edit-{exchange.id}", type="tertiary", on_click=edit, args=(exchange,))
@@ -163,7 +163,7 @@ def _memory_html(workload: Workload, index: Index) -> str:
     """The bar of a sizing, with the way to its page; nothing where the index has lost what it was computed with."""
     with suppress(ReaderError):
         link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
-        return memory_bar_html(sized(address_of(index.path), index.generation, workload)) + link
+        return memory_bar_html(sized(index.path, index.generation, workload)) + link
     return ""
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -97,7 +97,7 @@ def add_files(
                 added.append(_stored(index, name, data, limits))
             if all(each.problem for each in added):
                 return tuple(added)
-            report = _synced(index, origins(index), progress=progress)
+            report = _synced(index, progress=progress)
             reasons = {PurePosixPath(failure.id).name: failure.reason for failure in report.failed}
             return tuple(_read(index.path, each, reasons.get(each.stored, "")) for each in added)
         finally:
@@ -120,7 +120,7 @@ def remove_files(index: Index, names: Iterable[str], progress: Progress | None =
         for name in going:
             os.replace(uploads / name, staging / name)
         try:
-            report = _synced(index, origins(index), progress=progress)
+            report = _synced(index, progress=progress)
         except BaseException:
             for name in going:
                 os.replace(staging / name, uploads / name)
@@ -130,16 +130,15 @@ def remove_files(index: Index, names: Iterable[str], progress: Progress | None =
         return report
 
 
-def remove_origin(index: Index, origin: str) -> SyncReport:
-    """Take one of the operator's sources out of the index; the source itself is not touched."""
-    with _alone(index, None):
-        return _synced(index, [o for o in origins(index) if o != origin])
+def synchronise(
+    index: Index, *, without: str = "", dry_run: bool = False, progress: Progress | None = None
+) -> SyncReport:
+    """Bring the index up to date with the sources it was made from and with what visitors added.
 
-
-def synchronise(index: Index, *, dry_run: bool = False, progress: Progress | None = None) -> SyncReport:
-    """Bring the index up to date with the sources it was made from and with what visitors added."""
+    `without` is one of the sources that goes from the index; the source itself is not touched.
+    """
     with _alone(index, progress):
-        return _synced(index, origins(index), dry_run=dry_run, progress=progress)
+        return _synced(index, without=without, dry_run=dry_run, progress=progress)
 
 
 def origins(index: Index) -> tuple[str, ...]:
@@ -149,11 +148,13 @@ def origins(index: Index) -> tuple[str, ...]:
 
 
 def _synced(
-    index: Index, sources: Sequence[str], *, dry_run: bool = False, progress: Progress | None = None
+    index: Index, *, without: str = "", dry_run: bool = False, progress: Progress | None = None
 ) -> SyncReport:
     # `sync` forgets what none of its sources has, so it is always given all of them, with the encoder they have.
     folder = uploads_folder(index.path)
-    given = [*sources, *([str(folder)] if uploaded(index.path) else [])]
+    given = [origin for origin in origins(index) if origin != without]
+    if uploaded(index.path):
+        given.append(str(folder))
     if not given:
         raise CorpusError("This is the last source of the index. Add another one first.")
     return sync(given, index.path, encoder=index.encoder_name, dry_run=dry_run, progress=progress)

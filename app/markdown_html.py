@@ -77,34 +77,31 @@ def _marked(html: str, identities: Sequence[str]) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("zero", {"breaks": True}).enable(list(_RULES))
-    for name, rule in (("text", _text), ("code_inline", _code), ("table_open", _table), ("table_close", _table_end)):
-        parser.add_render_rule(name, rule)
-    parser.add_render_rule("heading_open", _heading)
-    parser.add_render_rule("heading_close", _heading)
-    return parser
+    return MarkdownIt("zero", {"breaks": True}, renderer_cls=_Renderer).enable(list(_RULES))
 
 
-def _text(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    return with_links(tokens[at].content, env["quotes"], env["anchor"])
+class _Renderer(RendererHTML):
+    """A method that is named as a kind of token renders it."""
+
+    def text(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return with_links(tokens[idx].content, env["quotes"], env["anchor"])
+
+    def code_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return f"<code>{as_html(tokens[idx].content)}</code>"
+
+    def heading_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        place = f' id="{as_html(section_id(tokens[idx + 1].content))}"' if env.get("sections") else ""
+        return f"<h{_level(tokens[idx])}{place}>"
+
+    def heading_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return f"</h{_level(tokens[idx])}>"
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return '<div class="ww-scroll" tabindex="0"><table class="ww-table">'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return "</table></div>"
 
 
-def _code(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    return f"<code>{as_html(tokens[at].content)}</code>"
-
-
-def _heading(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    token = tokens[at]
-    level = min(6, int(token.tag[1]) + _DEEPER)
-    if token.nesting < 0:
-        return f"</h{level}>"
-    place = f' id="{as_html(section_id(tokens[at + 1].content))}"' if env.get("sections") else ""
-    return f"<h{level}{place}>"
-
-
-def _table(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    return '<div class="ww-scroll" tabindex="0"><table class="ww-table">'
-
-
-def _table_end(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    return "</table></div>"
+def _level(heading: Token) -> int:
+    return min(6, int(heading.tag[1]) + _DEEPER)

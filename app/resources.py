@@ -20,7 +20,7 @@ from chatbot.settings import Settings, settings_from
 from chatbot.sizing import Facts, Sizing, Workload, size
 from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
-from ingest import CorpusError, Index, Place, address_of, place_at
+from ingest import CorpusError, Place
 
 _opening = Lock()
 
@@ -82,7 +82,8 @@ def bot_of(index: Place, model: str, passages: int = 0) -> Chatbot:
 
     `passages` bounds what a language model reads before its first attempt; 0 leaves it to the operator.
     """
-    return _opened(address_of(index), model, model_settings(model, passages))
+    with _opening:  # so that two visitors at once do not open the same one twice
+        return _opened(index, model, model_settings(model, passages))
 
 
 def model_settings(model: str, passages: int) -> ModelSettings:
@@ -90,67 +91,58 @@ def model_settings(model: str, passages: int) -> ModelSettings:
     return replace(settings, passages=passages) if passages and model != OFFLINE else settings
 
 
-def _opened(index: str, model: str, settings: ModelSettings | None = None) -> Chatbot:
-    with _opening:  # so that two visitors at once do not open the same one twice
-        return _opened_once(index, model, settings or model_settings(model, 0))
-
-
 @lru_cache(maxsize=16)
-def _opened_once(index: str, model: str, settings: ModelSettings) -> Chatbot:
+def _opened(index: Place, model: str, settings: ModelSettings) -> Chatbot:
     return Chatbot.open(index, model, settings)
 
 
-def facts_of(index: Index) -> Facts:
-    """What sizing computes with, as the index has it in this generation; the corpus's own where it holds no models."""
-    return _facts(address_of(index.path), index.generation, index)
-
-
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _facts(path: str, generation: int, _index: Index) -> Facts:
-    facts = Facts.load(_index)
+@lru_cache(maxsize=4)
+def facts_of(index: Place, generation: int) -> Facts:
+    """What sizing computes with, as an index has it in this generation; the corpus's own where it holds no models."""
+    facts = Facts.load(bot_of(index, OFFLINE).index)
     if (facts.models and facts.instances) or not (CORPUS / "facts").is_dir():
         return facts
     return Facts.load_folder(CORPUS)
 
 
 @lru_cache(maxsize=32)
-def sized(path: str, generation: int, workload: Workload) -> Sizing:
+def sized(index: Place, generation: int, workload: Workload) -> Sizing:
     """A sizing by the facts of an index, kept for the answers that a page shows again."""
-    return size(workload, facts_of(_opened(path, OFFLINE).index))
-
-
-@st.cache_resource(show_spinner=False, max_entries=4)
-def feedback_store(index: str) -> FeedbackStore | None:
-    """The votes beside the index; None where they cannot be written, so that the page goes on without."""
-    try:
-        return FeedbackStore(place_at(index))
-    except ReaderError:
-        return None
-
-
-@st.cache_resource(show_spinner=False, max_entries=4)
-def conversation_store(index: str) -> ConversationStore | None:
-    """The conversations beside the index; None where there is no index, or its folder cannot be written."""
-    try:
-        return ConversationStore(Path(index)) if Path(index).is_dir() else None
-    except ReaderError:
-        return None
-
-
-def warm_up(index: Path) -> None:
-    """Have what the first visitor waits for ready: the bot, its encoders and the first questions. Nothing where there is no index."""
-    with suppress(CorpusError, ReaderError):
-        starters_of(str(index), bot_of(index, OFFLINE).index.generation)
+    return size(workload, facts_of(index, generation))
 
 
 @lru_cache(maxsize=4)
-def starters_of(index: str, generation: int) -> tuple[str, ...]:
+def feedback_store(index: Place) -> FeedbackStore | None:
+    """The votes beside the index; None where they cannot be written, so that the page goes on without."""
+    try:
+        return FeedbackStore(index)
+    except ReaderError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def conversation_store(index: Place) -> ConversationStore | None:
+    """The conversations beside the index; None where there is no index, or its folder cannot be written."""
+    try:
+        return ConversationStore(index) if isinstance(index, Path) and index.is_dir() else None
+    except ReaderError:
+        return None
+
+
+def warm_up(index: Place) -> None:
+    """Have what the first visitor waits for ready: the bot, its encoders and the first questions. Nothing where there is no index."""
+    with suppress(CorpusError, ReaderError):
+        starters_of(index, bot_of(index, OFFLINE).index.generation)
+
+
+@lru_cache(maxsize=4)
+def starters_of(index: Place, generation: int) -> tuple[str, ...]:
     """The first questions for an index as it is in this generation."""
-    bot = _opened(index, OFFLINE)
+    bot = bot_of(index, OFFLINE)
     return starters(bot.index, lambda question: not bot.ask(question).refused)
 
 
 @lru_cache(maxsize=2_000)
-def is_answered(index: str, generation: int, question: str) -> bool:
+def is_answered(index: Place, generation: int, question: str) -> bool:
     """Whether the offline reader finds an answer in this generation of an index."""
-    return not _opened(index, OFFLINE).ask(question, cancelled=hear_stop).refused
+    return not bot_of(index, OFFLINE).ask(question, cancelled=hear_stop).refused

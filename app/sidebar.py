@@ -13,9 +13,9 @@ from chatbot.conversations import Conversation
 from chatbot.llm.models import OFFLINE
 from chatbot.sizing.sizing import CORPUS
 from chatbot.transcript import conversation_as_json, conversation_as_markdown
-from ingest import address_of, sync
+from ingest import sync
 
-_LISTED, _ACTIONS = 20, ("Rename", "Export", "Delete")
+_LISTED = 20
 _MODEL, _DEPTH = "reader", "depth"
 # How many passages a language model reads before its first attempt.
 _DEPTHS = {"Quick": 12, "Normal": 0, "Thorough": 48}
@@ -41,15 +41,12 @@ def _show_conversation(conversation: Conversation, elsewhere: bool) -> None:
     with st.container(horizontal=True, gap=None, key=f"conversation-{'open-' if is_open else ''}{id}"):
         if st.button(title, key=f"open-{id}", type="tertiary", width="stretch", on_click=open_conversation, args=(id,)):
             _go(elsewhere)
+        actions = {"Rename": _ask_for_title, "Export": _offer_export, "Delete": _confirm_deletion}
         chosen = st.menu_button(
-            "Rename, export or delete", _ACTIONS, key=f"menu-{id}", icon=":material/more_horiz:", type="tertiary"
+            "Rename, export or delete", actions, key=f"menu-{id}", icon=":material/more_horiz:", type="tertiary"
         )
-        if chosen == "Delete":
-            _confirm_deletion(conversation)
-        elif chosen == "Rename":
-            _ask_for_title(conversation)
-        elif chosen == "Export":
-            _offer_export(conversation)
+        if chosen:
+            actions[chosen](conversation)
 
 
 def _go(elsewhere: bool) -> None:
@@ -104,7 +101,7 @@ def show_sidebar(operator: Operator) -> None:
             st.caption(as_label(str(st.user.get("name") or st.user.get("email") or "Signed in")))
             st.button("Sign out", on_click=st.logout, type="tertiary")
         if operator.is_own_user:
-            _show_damage(feedback_store(address_of(operator.common.index)))
+            _show_damage(feedback_store(operator.common.index))
 
 
 def _show_damage(store: FeedbackStore | None) -> None:

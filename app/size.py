@@ -13,7 +13,7 @@ from app.resources import Operator, bot_of, facts_of
 from app.size_inputs import ask_workload
 from chatbot import ReaderError
 from chatbot.llm.models import OFFLINE
-from chatbot.sizing import Facts, Fit, Impact, Sizing, Task, Workload, size
+from chatbot.sizing import Fit, Impact, Sizing, Task, size
 from ingest import Row
 
 # In a text that is escaped already.
@@ -28,7 +28,8 @@ _PICKS = ("cheapest", "smallest", "least_energy", "least_carbon")
 
 def show_size(operator: Operator) -> None:
     """Inputs, and beside them the result; on a phone below them. Raises CorpusError where there is no index."""
-    facts = facts_of(bot_of(operator.common.index, OFFLINE).index)
+    index = bot_of(operator.common.index, OFFLINE).index
+    facts = facts_of(index.path, index.generation)
     if not (facts.models and facts.instances):
         raise ReaderError(
             "There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first."
@@ -36,23 +37,14 @@ def show_size(operator: Operator) -> None:
     st.html('<h1 class="ww-title">Size</h1>')
     with st.container(key="size"):
         inputs, result = st.columns([2, 5], gap="large")
-        with inputs:
-            wanted, problem = _asked(facts)
+        # A problem with the inputs is said beside them, where the result would be.
         with result, told():
-            if problem:
-                raise problem
+            with inputs:
+                wanted = ask_workload(facts)
             if wanted is None:
                 _show_examples()
             else:
                 _show_sizing(size(wanted, facts))
-
-
-def _asked(facts: Facts) -> tuple[Workload | None, ReaderError | None]:
-    """A problem with the inputs is said beside them, where the result would be."""
-    try:
-        return ask_workload(facts), None
-    except ReaderError as error:
-        return None, error
 
 
 def _show_examples() -> None:

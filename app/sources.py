@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.answer_html import day, nearest_html
 from app.boundary import told
-from app.document_view import details_of, label_of, open_document, show_document
+from app.document_view import details_of, open_document, show_document
 from app.escaping import as_html, as_label
 from app.exchange_view import added_html
 from app.library import (
@@ -17,7 +17,6 @@ from app.library import (
     add_files,
     origins,
     remove_files,
-    remove_origin,
     synchronise,
     unfinished,
     uploaded,
@@ -88,7 +87,11 @@ def _show_row(index: Index, document: Document, is_removable: bool) -> None:
     details = " · ".join(d for d in (details_of(document), f"{passages} passage{'' if passages == 1 else 's'}") if d)
     with st.container(gap=None, key=f"row-{document.id}"):
         st.button(
-            label_of(document), key=f"open-{document.id}", type="tertiary", on_click=open_document, args=(document.id,)
+            as_label(document.title),
+            key=f"open-{document.id}",
+            type="tertiary",
+            on_click=open_document,
+            args=(document.id,),
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.html(f'<p class="ww-facts">{as_html(details)}</p>', width="content")
@@ -177,7 +180,7 @@ def _show_origins(index: Index, found: tuple[str, ...]) -> None:
 
 def _taken_out(index: Index, origin: str) -> None:
     with told():
-        st.session_state["report"] = ("did", remove_origin(index, origin))
+        st.session_state["report"] = ("did", synchronise(index, without=origin))
 
 
 def report_html(tense: str, report: SyncReport) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from chatbot.answer import Answer, Citation
 from chatbot.characters import shown
 from chatbot.llm.models import OFFLINE
+from ingest import Chunk
 
 
 def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
@@ -75,11 +76,15 @@ def footnotes(answer: Answer) -> list[tuple[str, str]]:
 def _footnote(citation: Citation) -> tuple[str, str]:
     chunk = citation.passage.chunk
     source = chunk.document.source
-    place = [source.title, *([chunk.headings[-1]] if chunk.headings and chunk.headings[-1] != source.title else [])]
-    if chunk.page:
-        place.append(f"page {chunk.page}")
+    place = " > ".join((source.title, *places(chunk)))
     details = [d for d in (source.publisher, source.published, source.url) if d]
     return (
-        shown(f"[{citation.number}] {' > '.join(place)}{' (' + ', '.join(details) + ')' if details else ''}"),
+        shown(f"[{citation.number}] {place}{' (' + ', '.join(details) + ')' if details else ''}"),
         f"“{' '.join(shown(citation.quote).split())}”",
     )
+
+
+def places(chunk: Chunk) -> list[str]:
+    """Where in its document a passage stands: its section, unless that is called as the document, and its page."""
+    headings = [heading for heading in chunk.headings[-1:] if heading != chunk.document.source.title]
+    return [*headings, *([f"page {chunk.page}"] if chunk.page else [])]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from chatbot.answer import Answer, Citation
 from chatbot.characters import shown
-from chatbot.render import as_json
+from chatbot.render import as_json, places
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")
 _LIST_MARK = re.compile(r"^(\s*\d*)([-+.)])(?=\s)")
@@ -45,11 +45,10 @@ def _answer_lines(text: str) -> Iterator[str]:
 def _source(citation: Citation) -> Iterator[str]:
     chunk = citation.passage.chunk
     source = chunk.document.source
-    place = [source.title, *([chunk.headings[-1]] if chunk.headings and chunk.headings[-1] != source.title else [])]
-    place += [f"page {chunk.page}"] if chunk.page else []
+    place = " > ".join(map(as_plain, (source.title, *places(chunk))))
     details = ", ".join(as_plain(d) for d in (source.publisher, source.published) if d)
     address = f" <{source.url}>" if source.url else ""
-    yield f"\\[{citation.number}\\] {' > '.join(map(as_plain, place))}{f' ({details})' if details else ''}{address}\n"
+    yield f"\\[{citation.number}\\] {place}{f' ({details})' if details else ''}{address}\n"
     yield from (f"> {as_plain(line)}  " for line in citation.quote.strip().splitlines())
     yield ""
 

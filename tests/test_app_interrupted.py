@@ -154,7 +154,7 @@ def test_a_stopped_removal_removes_nothing(index: Index) -> None:
 
 
 def test_the_last_source_keeps_its_file(index: Index) -> None:
-    library.remove_origin(index, next(iter(library.origins(index))))
+    library.synchronise(index, without=next(iter(library.origins(index))))
     with pytest.raises(CorpusError, match="the last source"):
         remove_files(index, ["kept.md"])
     assert lying(index) == {KEPT: OTHER}

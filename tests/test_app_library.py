@@ -124,8 +124,8 @@ def test_a_sync_takes_in_what_changed_in_the_corpus_and_keeps_the_added_files(in
 
 def test_a_source_taken_out_leaves_its_files_alone_and_the_last_one_stays(index: Index, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="the last source"):
-        library.remove_origin(index, str(tmp_path / "documents"))
+        library.synchronise(index, without=str(tmp_path / "documents"))
     add_files(index, [("quokka.md", NOTE)], LIMITS)
-    library.remove_origin(index, str(tmp_path / "documents"))
+    library.synchronise(index, without=str(tmp_path / "documents"))
     assert ids(index) == [f"{UPLOADS}/quokka.md"]
     assert (tmp_path / "documents" / "trainium-exam-notes.md").is_file()

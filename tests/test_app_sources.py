@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.document_view import details_of, label_of
-from app.escaping import as_html
+from app.document_view import details_of
+from app.escaping import as_html, as_label
 from app.library import INTERRUPTED
 from app.progress import left_words
 from app.sources import listed, report_html
@@ -49,10 +49,10 @@ def test_every_document_is_listed_with_its_passages(
     documents = listed(bot.index)
     assert f"{len(documents)} documents" in html(page)
     assert f"{len(bot.index):,} passages" in html(page)
-    assert titles(page) == [label_of(document) for document in documents[:20]]
+    assert titles(page) == [as_label(document.title) for document in documents[:20]]
     last = (len(documents) - 1) // 20 * 20
     page.pagination[0].set_value(1 + last // 20).run()
-    assert titles(page) == [label_of(document) for document in documents[last:]]
+    assert titles(page) == [as_label(document.title) for document in documents[last:]]
     count = len(bot.index.document_chunks(documents[-1].id))
     assert as_html(f"{details_of(documents[-1])} · {count} passages") in html(page)
     assert not page.exception

@@ -13,7 +13,7 @@ from chatbot import Answer, Chatbot, Event, FeedbackStore, ReaderError
 from chatbot.slack import listeners
 from chatbot.slack.answering import FAILED, take_over
 from chatbot.slack.blocks import EVIDENCE, FEEDBACK, REASON, SHARE, shown_text
-from chatbot.slack.serving import HEALTH, event_server, tidy
+from chatbot.slack.serving import HEALTH, EventServer, tidy
 from ingest import sync
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import BOT_USER, Failure, slack_api
@@ -281,7 +281,7 @@ def test_the_token_is_sent_to_slack_alone(
 
 @pytest.mark.parametrize(("fault", "said"), [("", (200, "ok")), ("not connected to Slack", (503, "not connected to Slack"))])  # fmt: skip
 def test_health_says_whether_the_process_does_its_work(fault: str, said: tuple[int, str]) -> None:
-    with event_server(None, "", "127.0.0.1", 0, lambda: fault) as server:
+    with EventServer(None, "", "127.0.0.1", 0, lambda: fault) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,)).start()
         try:
             address = f"http://127.0.0.1:{server.server_port}"

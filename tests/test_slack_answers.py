@@ -206,7 +206,8 @@ def test_show_evidence_opens_the_passages(slack: Workspace, answer: Answer) -> N
     (opened,) = slack.api.wait_for("views.open")
     blocks = opened["view"]["blocks"]
     sections = "".join(block["text"]["text"] for block in blocks if block["type"] == "section")
-    quotes = [b["elements"][0]["elements"][0]["text"] for b in blocks if b["type"] == "rich_text"]
+    parts = [part for block in blocks if block["type"] == "rich_text" for part in block["elements"]]
+    quotes = [part["elements"][0]["text"] for part in parts if part["type"] == "rich_text_quote"]
     assert all(" ".join(c.passage.chunk.text.split()) in " ".join(sections.split()) for c in answer.citations)
     assert {c.quote for c in answer.citations} <= set(quotes)
 

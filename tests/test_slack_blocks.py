@@ -72,6 +72,17 @@ def test_a_source_is_shown_literally_with_title_section_page_publisher_date_and_
     }
 
 
+def test_a_source_that_is_quoted_twice_is_named_once() -> None:
+    one, other = cited(1, "A trn1.32xlarge has 128 vCPUs."), cited(1, "It costs <nothing>")
+    (message,) = answer_messages(answered("It is large [1] and cheap [1].", one, other, one), "id", 3)
+    assert shown_text(message).splitlines()[2:6] == [
+        "Sources:",
+        "[1] Trn1 guide · Sizes · page 3 · Maker · 2025-01",
+        "    A trn1.32xlarge has 128 vCPUs.",
+        "    It costs <nothing>",
+    ]
+
+
 def test_the_note_says_what_made_the_answer_and_what_happened_on_the_way() -> None:
     (message,) = answer_messages(answered("It has 128 vCPUs [1].", cited(1), notice="The model was busy."), "id", 3)
     note = next(block for block in message if block["type"] == "context")

@@ -10,7 +10,7 @@ import pytest
 
 from chatbot import Answer, Chatbot, Event, ReaderError
 from chatbot.slack.answering import FAILED, NO_MEMORY
-from chatbot.slack.blocks import EVIDENCE, SOURCES, addresses_of
+from chatbot.slack.blocks import EVIDENCE, SOURCES, excerpts_of
 from chatbot.slack.desk import INTERRUPTED
 from chatbot.slack.listeners import NOT_DONE
 from chatbot.slack.memory import NOTICE
@@ -33,7 +33,7 @@ def answer(bot: Chatbot) -> Answer:
 
 
 def shown(answer: Answer) -> str:
-    return linked(answer.text, addresses_of(answer))
+    return linked(answer.text, {source.number: source.url for source in excerpts_of(answer) if source.url})
 
 
 def slowly(bot: Chatbot, answer: Answer) -> ScriptedChatbot:

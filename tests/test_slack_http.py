@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from chatbot import Chatbot, ReaderError
 from chatbot.slack import serving
 from chatbot.slack.blocks import FEEDBACK
-from chatbot.slack.serving import HEALTH, PATH, event_server, fault_of
+from chatbot.slack.serving import HEALTH, PATH, EventServer, fault_of
 from chatbot.slack.state import KeptAnswer
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import slack_api
@@ -112,15 +112,18 @@ UNREADABLE = (
     (b"{", "application/json"),
     (b"[1]", "application/json"),
     (b"[" * 100_000, "application/json"),
-    (b'{"type": "event_callback", "event": 1}', "application/json"),
-    (b'{"type": "event_callback", "event": {"type": "app_mention", "channel": "C1"}}', "application/json"),
-    (b'{"type": "event_callback", "event": {"type": ["message"]}}', "application/json"),
     (b'{"text": "\xff\xfe"}', "application/json"),
     (b"payload=%7B%7D", "application/json"),
     (b"payload=%7B", "application/x-www-form-urlencoded"),
     (b"payload=7", "application/x-www-form-urlencoded"),
+)
+INCOMPLETE = (
+    (b'{"type": "event_callback", "event": 1}', "application/json"),
+    (b'{"type": "event_callback", "event": {"type": "app_mention", "channel": "C1"}}', "application/json"),
+    (b'{"type": "event_callback", "event": {"type": "app_mention", "channel": "C1", "user": "U1"}}', "application/json"),
+    (b'{"type": "event_callback", "event": {"type": ["message"]}}', "application/json"),
     (b"payload=%7B%22type%22%3A%22block_actions%22%7D", "application/x-www-form-urlencoded"),
-    (b"command=%2Fwattwise&text=x", "application/x-www-form-urlencoded"),
+    (b"command=%2Fwattwise&text=MARK", "application/x-www-form-urlencoded"),
 )
 
 
@@ -130,6 +133,17 @@ def test_a_signed_body_that_cannot_be_read_is_said_to_be_bad_without_a_traceback
     statuses = [raw(slack.port, body, requests.signed_headers(body, kind)) for body, kind in UNREADABLE]
     assert statuses == [400] * len(UNREADABLE)
     assert {(r.levelname, r.exc_info, "\n" in r.getMessage()) for r in caplog.records} == {("WARNING", None, False)}
+    assert capfd.readouterr().err == ""
+
+
+def test_a_signed_event_that_lacks_what_its_kind_has_is_logged_and_says_nothing(
+    slack: Workspace, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    statuses = [raw(slack.port, body, requests.signed_headers(body, kind)) for body, kind in INCOMPLETE]
+    assert set(statuses) <= {200, 404, 500}  # Bolt has no listener for a press of no button
+    assert {(r.levelname, r.exc_info, "(reference " in r.getMessage()) for r in caplog.records} == {("ERROR", None, True)}
+    assert "MARK" not in caplog.text
+    assert [c.method for c in slack.api.calls] == ["auth.test", "auth.test"]
     assert capfd.readouterr().err == ""
 
 
@@ -262,4 +276,4 @@ def test_an_acknowledgement_waits_for_no_answer(bot: Chatbot, tmp_path: Path) ->
 
 def test_a_port_that_is_taken_is_said_in_one_sentence(slack: Workspace) -> None:
     with pytest.raises(ReaderError, match=rf"^Cannot listen on 127.0.0.1:{slack.port} \(.*\). Give another port"):
-        event_server(None, "", "127.0.0.1", slack.port)
+        EventServer(None, "", "127.0.0.1", slack.port)

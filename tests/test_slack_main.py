@@ -27,9 +27,9 @@ def test_index_and_model_fall_back_to_the_common_settings() -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "told"),
     [
-        ("CHANNELS", "general", "WATTWISE_SLACK_CHANNELS names 'general': it takes channel ids such as C0123ABCD, found under a channel's name."),
-        ("GROUPS", "everyone", "WATTWISE_SLACK_GROUPS names 'everyone': it takes ids of user groups such as S0123ABCD, found in a group's menu."),
-        ("TEAMS", "acme", "WATTWISE_SLACK_TEAMS names 'acme': it takes ids of workspaces or organisations such as T0123ABCD."),
+        ("CHANNELS", "general", "WATTWISE_SLACK_CHANNELS has 'general': it takes channel ids such as C0123ABCD, found under a channel's name."),
+        ("GROUPS", "everyone", "WATTWISE_SLACK_GROUPS has 'everyone': it takes ids of user groups such as S0123ABCD, found in a group's menu."),
+        ("TEAMS", "acme", "WATTWISE_SLACK_TEAMS has 'acme': it takes ids of workspaces or organisations such as T0123ABCD."),
         ("CHANNEL_MODELS", "ollama:x", "WATTWISE_SLACK_CHANNEL_MODELS has 'ollama:x': it takes C0123ABCD=… for each channel."),
         ("APP_URL", "chat.example", "WATTWISE_SLACK_APP_URL is 'chat.example': it takes the app's address, https://…."),
         ("WORKERS", "0", "WATTWISE_SLACK_WORKERS is 0: it takes a number above 0."),

@@ -24,7 +24,7 @@ def opened(place: Place) -> Iterator[Opener]:
         yield lambda: stack.enter_context(closing(SlackState(place)))
 
 
-ANSWER = KeptAnswer("a1", "q", "text [1]", "offline", 3, (Excerpt(1, "T", "S", "", "2025", ("quote",), "text"),))
+ANSWER = KeptAnswer("a1", "q", "text [1]", "offline", 3, (Excerpt(1, "T", "S", "", ("quote",), "text"),))
 
 
 def test_one_of_many_claims_wins_whoever_asks(opened: Opener) -> None:

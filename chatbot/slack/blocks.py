@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from chatbot.answer import Answer, Citation, Passage
-from chatbot.render import note
+from chatbot.render import note, places
 from chatbot.slack.escaping import defanged, web_address
 from chatbot.slack.parts import Element, Part, Table, cell_elements, linked, parts_of, split_text
 from chatbot.slack.state import Block, Excerpt, KeptAnswer, Message
@@ -30,14 +30,12 @@ TABLE_ROWS = 100
 TABLE_COLUMNS = 20
 TABLE_CHARACTERS = 10_000
 SECTION_CHARACTERS = 3000
-MARKDOWN_CHARACTERS = 11_000
 ADDRESS_CHARACTERS = 3000
 # A view of more is refused by Slack.
 _VIEW_BLOCKS = 100
 _VIEW_CHARACTERS = 100_000
-# Well under a markdown block's 12,000, so that messages are filled evenly.
+# Well under a markdown block's 12,000: there is room for links, and messages are filled evenly.
 _TEXT_CHARACTERS = 4000
-_SHORTEST = 100
 # A citation number that is a link, as `linked` writes it.
 _LINKED_MARK = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
 
@@ -47,10 +45,10 @@ def answer_messages(answer: Answer, answer_id: str, generation: int, page: str =
 
     `page` is the address of the app, where the question can be asked again.
     """
-    addresses = addresses_of(answer)
+    sources = excerpts_of(answer) if answer.citations else ()
+    addresses = {source.number: source.url for source in sources if source.url}
     blocks = [block for part in parts_of(answer) for block in _part_blocks(part, addresses)]
-    once = {(c.number, c.quote): c for c in answer.citations}
-    blocks += [block for citation in once.values() for block in _source_blocks(citation)]
+    blocks += [block for source in sources for block in _source_blocks(source)]
     buttons = [_button(EVIDENCE, "Show evidence", value=answer_id)] if answer.passages else []
     if page and len(address := f"{page}?{urlencode({'q': answer.question})}") <= ADDRESS_CHARACTERS:
         buttons.append(_button(PAGE, "Open in the browser", url=address))
@@ -100,29 +98,13 @@ def size_of(blocks: Sequence[Block]) -> int:
     return len(json.dumps(blocks, ensure_ascii=False))
 
 
-def addresses_of(answer: Answer) -> dict[int, str]:
-    """The web address behind each citation number that has one."""
-    found = {c.number: web_address(c.passage.chunk.document.source.url) for c in answer.citations}
-    return {number: address for number, address in found.items() if address}
-
-
 def _part_blocks(part: Part, addresses: Mapping[int, str]) -> Iterator[Block]:
     if not isinstance(part, str):
         if (table := _table(part, addresses)) is not None:
             yield table
             return
         part = _as_lines(part)
-    yield from ({"type": "markdown", "text": text} for text in _linked_pieces(part, addresses, _TEXT_CHARACTERS))
-
-
-def _linked_pieces(text: str, addresses: Mapping[int, str], limit: int) -> Iterator[str]:
-    """The text in pieces that are short enough with their links in them."""
-    for piece in split_text(text, limit):
-        shown = linked(piece, addresses)
-        if len(shown) <= MARKDOWN_CHARACTERS or limit < _SHORTEST:
-            yield shown
-        else:
-            yield from _linked_pieces(piece, addresses, limit // 2)
+    yield from ({"type": "markdown", "text": linked(text, addresses)} for text in split_text(part, _TEXT_CHARACTERS))
 
 
 def _table(table: Table, addresses: Mapping[int, str]) -> Block | None:
@@ -151,36 +133,26 @@ def _as_lines(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _source_blocks(citation: Citation) -> Iterator[Block]:
+def _source_blocks(excerpt: Excerpt) -> Iterator[Block]:
     """Title, section, page, date, link and the quoted words, as rich text: it shows a quote exactly as it stands."""
-    first, *rest = split_text(citation.quote.strip(), SECTION_CHARACTERS - 200) or [""]
-    document = citation.passage.chunk.document
-    number: Element = {"type": "text", "text": f"[{citation.number}] ", "style": {"bold": True}}
-    title = _titled(document.title or document.id, web_address(document.source.url))
-    yield _rich_text(_rich_section(number, title, *_after(_place_of(citation.passage))), _quoted(first))
-    for piece in rest:
-        yield _rich_text(_quoted(piece))
+    number = f"[{excerpt.number}] " if excerpt.number else "Nearest: "
+    link = {"type": "link", "url": excerpt.url} if excerpt.url else {"type": "text"}
+    head: list[Element] = [{"type": "text", "text": number, "style": {"bold": True}}, link | {"text": excerpt.title}]
+    if excerpt.place:
+        head.append({"type": "text", "text": f" · {excerpt.place}"})
+    pieces = [piece for quote in excerpt.quotes for piece in split_text(quote.strip(), SECTION_CHARACTERS - 200)]
+    yield _rich_text(_rich_section(*head), *map(_quoted, pieces[:1]))
+    yield from (_rich_text(_quoted(piece)) for piece in pieces[1:])
 
 
 def _place_of(passage: Passage) -> str:
     """Where in its document a passage stands, and from when the document is."""
-    chunk = passage.chunk
-    source = chunk.document.source
-    section = chunk.headings[-1] if chunk.headings and chunk.headings[-1] != chunk.document.title else ""
-    page = f"page {chunk.page}" if chunk.page else ""
-    return " · ".join(p for p in (section, page, source.publisher or "", source.published or "") if p)
-
-
-def _titled(title: str, address: str) -> Element:
-    return {"type": "link", "url": address, "text": title} if address else {"type": "text", "text": title}
-
-
-def _after(place: str) -> list[Element]:
-    return [{"type": "text", "text": f" · {place}"}] if place else []
+    source = passage.chunk.document.source
+    return " · ".join((*places(passage.chunk), *(known for known in (source.publisher, source.published) if known)))
 
 
 def _quoted(text: str) -> Element:
-    return {"type": "rich_text_quote", "elements": [{"type": "text", "text": text or " "}]}
+    return {"type": "rich_text_quote", "elements": [{"type": "text", "text": text}]}
 
 
 def _rich_section(*elements: Element) -> Element:
@@ -240,8 +212,8 @@ def _text_of(block: Block) -> str:
 
 
 def _rich(block: Element) -> str:
-    parts = ("".join(element["text"] for element in part["elements"]) for part in block["elements"])
-    return "\n".join(f"    {text}" if number else text for number, text in enumerate(parts))
+    parts = ((part["type"], "".join(element["text"] for element in part["elements"])) for part in block["elements"])
+    return "\n".join(f"    {text}" if kind == "rich_text_quote" else text for kind, text in parts)
 
 
 def excerpts_of(answer: Answer) -> tuple[Excerpt, ...]:
@@ -258,10 +230,9 @@ def _excerpt(number: int, passage: Passage, quotes: Sequence[str]) -> Excerpt:
     document = passage.chunk.document
     return Excerpt(
         number=number,
-        title=document.title,
+        title=document.title or document.id,
         place=_place_of(passage),
         url=web_address(document.source.url),
-        published=document.source.published or "",
         quotes=tuple(dict.fromkeys(quotes)),
         text=passage.chunk.text,
     )
@@ -272,7 +243,7 @@ def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
     blocks: list[Block] = []
     size = 0
     for position, excerpt in enumerate(answer.excerpts):
-        more = list(_excerpt_blocks(excerpt))
+        more = [*_source_blocks(excerpt), *literal(excerpt.text.strip())[0], {"type": "divider"}]
         size += sum(len(str(block)) for block in more)
         if len(blocks) + len(more) >= _VIEW_BLOCKS or size > _VIEW_CHARACTERS:
             left = len(answer.excerpts) - position
@@ -281,16 +252,6 @@ def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
         blocks += more
     blocks = blocks or [*literal("No passage was found for this question.")[0]]
     return {"type": "modal", "title": plain_text("Evidence"), "close": plain_text("Close"), "blocks": blocks}
-
-
-def _excerpt_blocks(excerpt: Excerpt) -> Iterator[Block]:
-    number = {"type": "text", "text": f"[{excerpt.number}] " if excerpt.number else "Nearest: "}
-    title = _titled(excerpt.title or excerpt.url or "Untitled", excerpt.url) | {"style": {"bold": True}}
-    yield _rich_text(_rich_section(number, title, *_after(excerpt.place)))
-    for quote in excerpt.quotes:
-        yield from (_rich_text(_quoted(piece)) for piece in split_text(quote.strip(), SECTION_CHARACTERS))
-    yield from literal(excerpt.text.strip())[0]
-    yield {"type": "divider"}
 
 
 def reason_view(answer_id: str) -> dict[str, Any]:
@@ -316,7 +277,6 @@ def reason_view(answer_id: str) -> dict[str, Any]:
 
 def reason_given(view: Mapping[str, Any]) -> str:
     """What was chosen and written in the modal; empty where nothing was."""
-    values = (view.get("state") or {}).get("values") or {}
-    chosen = ((values.get("choice") or {}).get("choice") or {}).get("selected_option") or {}
-    written = ((values.get("words") or {}).get("words") or {}).get("value") or ""
-    return ": ".join(text for text in (str(chosen.get("value") or ""), str(written).strip()) if text)
+    values = view["state"]["values"]
+    chosen, written = values["choice"]["choice"]["selected_option"], values["words"]["words"]["value"]
+    return ": ".join(text for text in (chosen["value"] if chosen else "", (written or "").strip()) if text)

@@ -78,37 +78,6 @@ def asked_from_json(text: str) -> Asked:
     return replace(asked, files=tuple(SharedFile(**file) for file in asked.files))  # type: ignore[arg-type]
 
 
-# What each kind of payload must have as text to be read.
-_NEEDED = {
-    "app_mention": ("event.channel", "event.ts"),
-    "message": ("event.channel", "event.ts"),
-    "reaction_added": ("event.reaction", "event.item.type"),
-    "slash_command": ("trigger_id", "channel_id", "user_id"),
-    "agent_session_stopped": ("event.channel", "event.thread_ts"),
-    "message_action": ("trigger_id", "channel.id", "user.id", "message.ts"),
-    "block_actions": ("trigger_id", "user.id"),
-    "view_submission": ("trigger_id", "user.id"),
-}
-
-
-def is_complete(body: Payload) -> bool:
-    """Whether a payload has the fields that reading it takes. Kinds that the app does not read always have them."""
-    kind = "slash_command" if "command" in body else body.get("type")
-    if kind == "event_callback":
-        kind = _at(body, "event.type")
-        if not isinstance(kind, str):
-            return False
-    needed = _NEEDED.get(kind, ()) if isinstance(kind, str) else ()
-    return all(isinstance(_at(body, path), str) for path in needed)
-
-
-def _at(body: Payload, path: str) -> Any:
-    found: Any = body
-    for name in path.split("."):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found
-
-
 def event_key(body: Payload) -> str:
     """What names an event or a press of a button, the same each time that it comes; empty where nothing does."""
     event_id, trigger_id = body.get("event_id"), body.get("trigger_id")

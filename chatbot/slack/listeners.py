@@ -103,23 +103,15 @@ def slack_app(desk: Desk, signing_secret: str) -> "App":
     app.middleware(taken)
     # Every event has been dealt with by then; what is left is to acknowledge it, so that Slack does not send it again.
     app.event(re.compile(".*"))(lambda: None)
-    app.command(COMMAND)(_listener(_take_command, desk))
-    app.shortcut({"type": "message_action", "callback_id": SHORTCUT})(_listener(_take_shortcut, desk))
+    # Bolt gives a listener what the names of its parameters ask for.
+    app.command(COMMAND)(partial(_take_command, desk))
+    app.shortcut({"type": "message_action", "callback_id": SHORTCUT})(partial(_take_shortcut, desk))
     for action, use in ((FEEDBACK, _vote), (EVIDENCE, _show_evidence), (SHARE, _share)):
-        app.action(action)(_listener(_take_press, desk, use))
+        app.action(action)(partial(_take_press, desk, use))
     # A button that is a link is acknowledged like any other.
-    app.action(PAGE)(_listener(lambda ack, body: ack()))
-    app.view(REASON)(_listener(_take_reason, desk))
+    app.action(PAGE)(lambda ack: ack())
+    app.view(REASON)(partial(_take_reason, desk))
     return app
-
-
-def _listener(take: Callable[..., None], *first: object) -> "Callable[[Ack, dict[str, Any]], None]":
-    """Bolt gives a listener what its parameters' names ask for."""
-
-    def listener(ack: "Ack", body: dict[str, Any]) -> None:
-        take(*first, ack, body)
-
-    return listener
 
 
 def _tell_failure(desk: Desk, error: Exception, body: Payload) -> None:

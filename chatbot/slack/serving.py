@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from chatbot.answer import ReaderError
 from chatbot.slack.answering import take_over
 from chatbot.slack.desk import ENDINGS, Desk, close_desk
-from chatbot.slack.events import is_complete
 from chatbot.slack.journal import described, failed, log, quiet_logger, slack_code
 from chatbot.slack.settings import Tokens
 
@@ -57,39 +56,36 @@ class _Refused(Exception):
 
 
 class EventServer(ThreadingHTTPServer):
-    """A thread for each request, so that none waits for another's; one that has begun is answered before a stop."""
+    """Hands the app what Slack has signed, and beside it says at /health why the process does not do its work.
+
+    Each request has a thread, so that none waits for another's; one that has begun is answered before a stop. Without an app
+    there is /health alone. Port 0 takes any free one. ReaderError when it cannot listen.
+    """
 
     daemon_threads = False
     request_queue_size = 256
 
-    def __init__(self, address: tuple[str, int], app: "App | None", signing_secret: str, fault: Fault) -> None:
-        super().__init__(address, _Request)
+    def __init__(
+        self,
+        app: "App | None",
+        signing_secret: str,
+        host: str,
+        port: int,
+        fault: Fault = lambda: "",
+        remedy: str = "--port or WATTWISE_SLACK_PORT",
+    ) -> None:
         self.app, self.signing_secret, self.fault = app, signing_secret, fault
+        try:
+            super().__init__((host, port), _Request)
+        except OSError as error:
+            raise ReaderError(
+                f"Cannot listen on {host}:{port} ({error.strerror}). Give another port with {remedy}."
+            ) from error
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that breaks off or sends nothing is no traceback's worth."""
         error = sys.exception()
         log.info("a connection was dropped: %s", described(error) if error else "")
-
-
-def event_server(
-    app: "App | None",
-    signing_secret: str,
-    host: str,
-    port: int,
-    fault: Fault = lambda: "",
-    remedy: str = "--port or WATTWISE_SLACK_PORT",
-) -> EventServer:
-    """A server that hands the app what Slack has signed, and beside it says at /health why the process does not do its work.
-
-    Without an app there is /health alone. Port 0 takes any free one. ReaderError when it cannot listen.
-    """
-    try:
-        return EventServer((host, port), app, signing_secret, fault)
-    except OSError as error:
-        raise ReaderError(
-            f"Cannot listen on {host}:{port} ({error.strerror}). Give another port with {remedy}."
-        ) from error
 
 
 class _Request(BaseHTTPRequestHandler):
@@ -144,13 +140,10 @@ class _Request(BaseHTTPRequestHandler):
         if fault := fault_of(body, timestamp, signature, secret=self.server.signing_secret, now=time.time()):
             raise _Refused(HTTPStatus.UNAUTHORIZED, fault)
         try:
-            request = BoltRequest(body=body.decode(), headers=headers)
+            return BoltRequest(body=body.decode(), headers=headers)
         except Exception as error:
             # Bolt reads the body at once, and stumbles in many ways over one that is not of Slack's shape.
             raise _Refused(HTTPStatus.BAD_REQUEST, "its body cannot be read") from error
-        if not is_complete(request.body):
-            raise _Refused(HTTPStatus.BAD_REQUEST, "it lacks a field that its kind has")
-        return request
 
     def _body(self) -> bytes:
         length = self.headers.get("content-length") or "0"
@@ -201,7 +194,7 @@ def fault_of(body: bytes, timestamp: str, signature: str, *, secret: str, now: f
 def serve_http(desk: Desk, app: "App", tokens: Tokens) -> None:
     """Answer signed requests until a stop signal comes, or Slack takes nothing from the app any more (ReaderError)."""
     with keeping_house(desk) as fault:
-        server = event_server(app, tokens.signing_secret, desk.settings.host, desk.settings.port, fault)
+        server = EventServer(app, tokens.signing_secret, desk.settings.host, desk.settings.port, fault)
         log.info("listening on http://%s:%d%s", desk.settings.host, server.server_port, PATH)
         with _stop_signals(desk), _running(server):
             desk.ending.asked.wait()
@@ -224,7 +217,7 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
     with keeping_house(desk) as house_fault, _stop_signals(desk), ExitStack() as health:
         if desk.settings.health_port:
             where = (desk.settings.host, desk.settings.health_port)
-            health.enter_context(_running(event_server(None, "", *where, fault, "WATTWISE_SLACK_HEALTH_PORT")))
+            health.enter_context(_running(EventServer(None, "", *where, fault, "WATTWISE_SLACK_HEALTH_PORT")))
         try:
             handler.connect()  # type: ignore[no-untyped-call]
             _watch(desk, handler)

@@ -10,10 +10,14 @@ from chatbot.settings import settings_from
 from ingest import Place, place_at
 
 _PREFIX = "WATTWISE_SLACK_"
-_IDS = {
-    "channels": ("CGD", "channel ids such as C0123ABCD, found under a channel's name"),
-    "groups": ("S", "ids of user groups such as S0123ABCD, found in a group's menu"),
-    "teams": ("TE", "ids of workspaces or organisations such as T0123ABCD"),
+_OF_CHANNELS = ("[CGD][A-Z0-9]{2,}=.+", "C0123ABCD=… for each channel")
+# What each entry of a list looks like, and the words for it.
+_ENTRIES = {
+    "channels": ("[CGD][A-Z0-9]{2,}", "channel ids such as C0123ABCD, found under a channel's name"),
+    "groups": ("S[A-Z0-9]{2,}", "ids of user groups such as S0123ABCD, found in a group's menu"),
+    "teams": ("[TE][A-Z0-9]{2,}", "ids of workspaces or organisations such as T0123ABCD"),
+    "channel_indexes": _OF_CHANNELS,
+    "channel_models": _OF_CHANNELS,
 }
 
 
@@ -72,14 +76,10 @@ class Tokens:
 def slack_settings(environ: Mapping[str, str]) -> SlackSettings:
     """The settings as the environment has them; ReaderError names a variable that cannot be used."""
     settings = settings_from(environ, SlackSettings, prefix=_PREFIX)
-    for name, (letters, takes) in _IDS.items():
+    for name, (entry, takes) in _ENTRIES.items():
         for given in getattr(settings, name):
-            if not re.fullmatch(f"[{letters}][A-Z0-9]{{2,}}", given):
-                raise ReaderError(f"{_PREFIX}{name.upper()} names {given!r}: it takes {takes}.")
-    for name in ("channel_indexes", "channel_models"):
-        for given in getattr(settings, name):
-            if not re.fullmatch("[CGD][A-Z0-9]{2,}=.+", given):
-                raise ReaderError(f"{_PREFIX}{name.upper()} has {given!r}: it takes C0123ABCD=… for each channel.")
+            if not re.fullmatch(entry, given):
+                raise ReaderError(f"{_PREFIX}{name.upper()} has {given!r}: it takes {takes}.")
     if settings.app_url and not re.match("https?://", settings.app_url):
         raise ReaderError(f"{_PREFIX}APP_URL is {settings.app_url!r}: it takes the app's address, https://….")
     for name in ("per_minute", "workers", "queue", "longest_question", "keep_days", "stop_seconds"):

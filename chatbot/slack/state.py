@@ -51,7 +51,6 @@ class Excerpt:
     title: str
     place: str
     url: str
-    published: str
     quotes: tuple[str, ...]
     text: str
 
@@ -212,8 +211,10 @@ class SlackState:
         row = self._row("SELECT id, question, text, model, generation, excerpts FROM answers WHERE id = ?", answer_id)
         if row is None:
             return None
-        excerpts = tuple(Excerpt(**{**e, "quotes": tuple(e["quotes"])}) for e in json.loads(row[5]))
-        return KeptAnswer(row[0], row[1], row[2], row[3], row[4], excerpts)
+        excerpts = (
+            Excerpt(e["number"], e["title"], e["place"], e["url"], tuple(e["quotes"]), e["text"]) for e in json.loads(row[5])
+        )
+        return KeptAnswer(row[0], row[1], row[2], row[3], row[4], tuple(excerpts))
 
     def posted(self, channel: str, ts: str, thread: str) -> None:
         """Remember which thread a message of ours stands in: a reaction names the message only."""

@@ -11,7 +11,7 @@ from chatbot import Answer, Chatbot, Event, Turn
 from chatbot.slack.blocks import SOURCES
 from chatbot.slack.desk import Desk, open_desk
 from chatbot.slack.listeners import slack_app
-from chatbot.slack.serving import close, event_server
+from chatbot.slack.serving import EventServer, close
 from chatbot.slack.settings import SlackSettings, Tokens
 from tests.servers import slack_requests
 from tests.servers.slack_api import SlackApi, slack_api
@@ -41,9 +41,13 @@ class Workspace:
 
     def settle(self) -> None:
         """Wait until everything sent so far was dealt with: a direct message behind it has been answered."""
+        before = self._answered_directly()
         self.ask("Is Trainium for inference?", channel="D9", user="U9")
-        while not [message for message in self.api.said("D9") if not message.get("streaming")]:
+        while self._answered_directly() == before:
             threading.Event().wait(0.01)
+
+    def _answered_directly(self) -> int:
+        return sum(not message.get("streaming") for message in self.api.said("D9"))
 
 
 @contextmanager
@@ -51,7 +55,7 @@ def running(api: SlackApi, bot: Chatbot, folder: Path, **settings: Any) -> Itera
     """The app over HTTP on a free port, with its state in `folder`; stopped cleanly at the end."""
     desk = open_desk(replace(SlackSettings(index=folder, api_url=api.url, stop_seconds=20), **settings), TOKENS, bot)
     app = slack_app(desk, TOKENS.signing_secret)
-    server = event_server(app, TOKENS.signing_secret, "127.0.0.1", 0)
+    server = EventServer(app, TOKENS.signing_secret, "127.0.0.1", 0)
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02))
     thread.start()
     try:
