@@ -32,7 +32,7 @@ from chatbot.proved_answers import (
     _LAST,
     _READ,
     CHOSEN,
-    FEATURES,
+    FIRST,
     JUDGED,
     LATER,
     Alternative,
@@ -129,15 +129,14 @@ def fitted(taught: list[Found]) -> np.ndarray:
 
 def report(found: list[Found]) -> None:
     """Each writer's turns, by weights learned from the others'."""
-    told, stood = [], []
+    told = []
     for writer in sorted({e.line["writer"] for e in found}):
         weights = fitted([e for e in found if e.line["writer"] != writer])
         for e in found:
             if e.line["writer"] == writer:
                 odds = np.exp(e.features @ weights[:-1] + weights[-1])
                 told.append((RIGHT in e.line["grades"], e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
-                stood += [e.grades[odds.argmax()] == RIGHT] if e.line["stood"] else []
-    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.2f} of {sum(t[0] for t in told)}; {np.mean(stood):.2f} of {len(stood)} whose question stood before")
+    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.2f} of {sum(t[0] for t in told)}")
     for sure in SURE:
         right, partly, another = (np.mean([p >= sure and g == grade for there, g, p in told if there]) for grade in (RIGHT, PARTLY, 0))
         invented = np.mean([p >= sure and not g for there, g, p in told if not there])
@@ -148,12 +147,13 @@ def learn_weights(pairs: str, judged: str) -> dict[str, np.ndarray]:
     """Of first turns, of later ones, and of what the judge reads of the later ones."""
     found: dict[str, list[Found]] = {"first": [], "later": []}
     for turn in judged_lists(Path(pairs), Path(judged), "turn"):
-        if any(turn.line["wanted"]):
+        # A section that its writer wrote for a turn has that turn's words, as none has of a stranger's.
+        if any(turn.line["wanted"]) and (turn.line["stood"] or not turn.line["answerable"]):
             found["later" if turn.line["later"] else "first"].append(turn)
     later = fitted(found["later"])
     found["judged"] = [turn.read(turn.features @ later[:-1], _READ) for turn in found["later"]]
     learned = {}
-    for name, features in (("first", FEATURES), ("later", LATER), ("judged", JUDGED)):
+    for name, features in (("first", FIRST), ("later", LATER), ("judged", JUDGED)):
         print(f"{name}: {len(found[name])} turns", flush=True)
         report(found[name])
         learned[name] = fitted(found[name])
@@ -184,7 +184,7 @@ def other_answer(query: Query, bot: Chatbot, near: Sequence[Match]) -> tuple[Alt
 def asked_choices(bot: Chatbot) -> Iterator[Choice]:
     """Of what people asked, without the wordings that are their own."""
     own, graded = asked_rows(load_book(bot.index)), {(*label["turns"],): label["grades"] for label in labelled("graded.jsonl")}
-    labels = labelled("asked.jsonl")
+    labels = [label for label in labelled("asked.jsonl") if label["answer"] != "section" or label.get("existing")]
     later = [label for label in labels if len(label["turns"]) > 1]
     for label in [one for one in labels if len(one["turns"]) == 1] + random.Random(0).sample(later, LATER_TURNS):
         history: list[Turn] = []

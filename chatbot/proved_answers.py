@@ -37,6 +37,9 @@ from ingest import Index, ProvedAnswer, read_answers
 
 # An answer of a question that is less likely stands below that question.
 SURE = 0.5
+_SHORT = 100
+# So brief a question asks for nothing else than its quantity; in a longer one a name counts for less.
+_BRIEF = 60
 # How probable evidence is at most to answer, so far as a prepared answer is given without a search for any.
 STRONG = 0.97
 # What a conversation means is the direction of all its turns together and of the last one, which counts so much more: of 0.5, 0.75, 1 and 1.5 what puts the right question first most often
@@ -57,11 +60,15 @@ _LOGIT = 1e-4
 # A proof is among so many of the passages that have most of its words.
 _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
+_VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
-    "said of heading", "letters shared", "figures missing", "a name missing",
+    "said of heading", "letters shared", "figures missing",
 )  # fmt: skip
+# Of a first turn: those, and whether a question lacks a name of it. In a conversation or a story names stand that it does not turn on.
+FIRST = (*FEATURES, "a name missing")
 # Of a later turn: those of each reading of it, and whether the answer was given before; of the likeliest, what the judge says of the conversation and the answer.
 LATER = (*FEATURES, *(f"{name}, behind all before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
 JUDGED = (*LATER, "answers", "answers behind")
@@ -128,7 +135,7 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A map of vectors, (384, dimension), weights for a first turn (FEATURES), for a later one (LATER) and for its likeliest (JUDGED), and for
+    """A map of vectors, (384, dimension), weights for a first turn (FIRST), for a later one (LATER) and for its likeliest (JUDGED), and for
     the choice between a prepared answer and what else would be said (CHOSEN)."""
 
     map: NDArray[np.float32]
@@ -160,10 +167,23 @@ class Alternative(NamedTuple):
 
 
 def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
-    """Whether the answer to the likeliest question, of the years that are named, is to be given in place of another one."""
-    if not found or not set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(_said(found[0].question))):
-        return False
-    return bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
+    """Whether the answer to the likeliest question is to be given in place of another one."""
+    return bool(found) and _fits(found[0], query, other) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
+
+
+def _fits(match: Match, query: Query, other: Alternative) -> bool:
+    """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
+    conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
+    the kind, or compares where there are figures."""
+    said = _said(match.question)
+    for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
+    long = bool(query.history) or len(query.question) > _SHORT
+    named = long or not for_figure or mentioned(query.standalone) <= mentioned(said)
+    claims = not long and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
+    brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
+    told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
+    judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
+    return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
 
 def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:
@@ -221,8 +241,8 @@ def matches(
     compared = [number for number in nearest_of_all if not _of_another_size(book.questions[number].answer.question, sizes)]
     found = [(question, tuple(row for row in question.rows if row not in without)) for question in (book.questions[i] for i in compared)]
     parts = [_features(text, found, compared, near, book) for text, near in zip(texts, readings, strict=True)]
-    if history:
-        parts.append(_given_before([question.answer for question, _ in found], history))
+    questions = [question for question, _ in found]
+    parts.append(_given_before(questions, history) if history else _names_missing(standalone, questions))
     features, learned = np.concatenate(parts, axis=1), load_matching().first
     if history:
         likeliest = np.argsort(-load_matching().later.odds(features), kind="stable")[:_READ]
@@ -285,18 +305,24 @@ def _compared(near: Near, book: Book) -> list[int]:
     return [int(i) for i in order if best[i] > -1.0][:_COMPARED]
 
 
-def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> NDArray[np.float32]:
-    """(answers, 1): 1 where an answer was given in an earlier turn, for which nobody asks again."""
+def _given_before(questions: Sequence[Known], history: Sequence[Turn]) -> NDArray[np.float32]:
+    """(questions, 1): 1 where the answer was given in an earlier turn, for which nobody asks again."""
     said = [" ".join(without_marks(turn.answer).split()) for turn in history]
-    given = [float(any(plain_answer(answer)[:_BEGINNING] in text for text in said)) for answer in answers]
+    given = [float(any(plain_answer(question.answer)[:_BEGINNING] in text for text in said)) for question in questions]
     return np.array(given, dtype=np.float32)[:, None]
+
+
+def _names_missing(text: str, questions: Sequence[Known]) -> NDArray[np.float32]:
+    """(questions, 1): 1, less of a longer text, where neither wordings nor answer mention all names of a text."""
+    named, weight = mentioned(text), min(1.0, _BRIEF / len(text))
+    return np.array([weight * (not named <= mentioned(_said(question))) for question in questions], dtype=np.float32)[:, None]
 
 
 def _features(
     text: str, found: Sequence[tuple[Known, tuple[int, ...]]], numbers: Sequence[int], near: Near, book: Book
 ) -> NDArray[np.float32]:
     """(found, FEATURES)."""
-    asked, letters, figures, named = stems(text), _letters(text), {q.text for q in quantities(text)}, mentioned(text)
+    asked, letters, figures = stems(text), _letters(text), {q.text for q in quantities(text)}
     centers = near.centers[numbers]
     weight = book.weight(asked) or 1.0
     rows_of_features = []
@@ -317,7 +343,6 @@ def _features(
             book.weight(asked & heading) / (book.weight(heading) or 1.0),
             max(len(letters & other) / len(letters | other) for other in map(_letters, kept)),
             sum(figure not in question.answer.answer and not any(figure in wording for wording in kept) for figure in figures),
-            float(not named <= mentioned(_said(question))),
         ])  # fmt: skip
     return np.array(rows_of_features, dtype=np.float32).reshape(len(found), len(FEATURES))
 
