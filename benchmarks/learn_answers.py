@@ -1,7 +1,7 @@
 """Learn which question of the corpus means what a user asks: python benchmarks/learn_answers.py map INDEX | weights PAIRS JUDGED | choice INDEX [--write].
 
 `map` learns a linear map of the vectors of sentences that brings a wording nearer to the middle of its question's other wordings than to other questions'
-(prototypical networks; Snell et al. 2017, arXiv:1703.05175), from the wordings that nobody asked and the conversations of `labels/follow-ups.jsonl`. `weights` learns weights for a choice among the nearest
+(prototypical networks; Snell et al. 2017, arXiv:1703.05175), from the wordings that nobody asked. `weights` learns weights for a choice among the nearest
 questions and none (a conditional logit), from `labels/asked.jsonl`: what people asked before they had read anything, and the question of the corpus that answers
 it, if any does; of 480 turns `labels/graded.jsonl` has what others, who knew neither, thought of the five nearest. PAIRS is what judge_pairs.py made with the map,
 JUDGED what learn_judge.py wrote with `--folds 4`: of later turns the judge reads the likeliest answers. What is printed is of writers whose turns taught nothing.
@@ -29,14 +29,12 @@ from chatbot.bot import _known, _offline_answer, _refusal, alternative, from_doc
 from chatbot.exam.golden import load_questions
 from chatbot.exam.golden_scoring import failure
 from chatbot.proved_answers import (
-    _LAST,
     _READ,
     CHOSEN,
-    FIRST,
+    FEATURES,
     JUDGED,
     LATER,
     Alternative,
-    Book,
     Match,
     answer_of,
     choice,
@@ -45,13 +43,12 @@ from chatbot.proved_answers import (
 )
 from chatbot.query import Query, understand
 from chatbot.render import as_json
-from ingest import Index, load_sentence_encoder
+from ingest import Index
 
 OUT = Path("chatbot/matching.safetensors")
 DIMENSION = 256
 STEPS = 600
 WORDINGS = 256
-CONVERSATIONS = 128
 RATE = 2e-3
 TEMPERATURE = 0.05
 PENALTY = 1.0
@@ -73,7 +70,6 @@ def learn_map(index: str) -> dict[str, np.ndarray]:
     made = made_rows(book)
     print(f"{len(book.encoded)} wordings of {len(book.questions)} questions, {len(made)} that nobody asked", flush=True)
     draw, given, owner = np.random.default_rng(0), torch.tensor(book.encoded[made]), torch.tensor(book.owners[made])
-    told, answered = conversations(book)
     sums = torch.zeros(len(book.questions), given.shape[1]).index_add_(0, owner, given)
     torch.manual_seed(0)
     weights = torch.nn.init.orthogonal_(torch.empty(given.shape[1], DIMENSION)).requires_grad_(True)
@@ -83,27 +79,15 @@ def learn_map(index: str) -> dict[str, np.ndarray]:
         some = torch.tensor(draw.choice(len(made), WORDINGS, replace=False))
         right, wordings = owner[some], normalize(given[some] @ weights, dim=1)
         # How long a sum is makes no difference: a mean points the same way.
-        middles = normalize(sums @ weights, dim=1).T
-        near = wordings @ middles
+        near = wordings @ normalize(sums @ weights, dim=1).T
         without = normalize((sums[right] - given[some]) @ weights, dim=1)
         near = near.scatter(1, right[:, None], (wordings * without).sum(1, keepdim=True))
-        behind = torch.tensor(draw.choice(len(told), CONVERSATIONS, replace=False))
         loss = cross_entropy(near / TEMPERATURE, right)
-        loss = loss + cross_entropy(normalize(told[behind] @ weights, dim=1) @ middles / TEMPERATURE, answered[behind])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         schedule.step()
     return {"map": weights.detach().numpy().astype(np.float16)}
-
-
-def conversations(book: Book) -> tuple[torch.Tensor, torch.Tensor]:
-    """What each conversation means, (conversations, 384), and the number of the question that answers it."""
-    numbers = {question.answer.question: number for number, question in enumerate(book.questions)}
-    labels = [label for label in labelled("follow-ups.jsonl") if label["section"] in numbers]
-    encode = load_sentence_encoder().encode
-    whole, last = encode([" ".join(label["turns"]) for label in labels]), encode([label["turns"][-1] for label in labels])
-    return torch.tensor(whole + _LAST * last), torch.tensor([numbers[label["section"]] for label in labels])
 
 
 def fitted(taught: list[Found]) -> np.ndarray:
@@ -129,14 +113,15 @@ def fitted(taught: list[Found]) -> np.ndarray:
 
 def report(found: list[Found]) -> None:
     """Each writer's turns, by weights learned from the others'."""
-    told = []
+    told, stood = [], []
     for writer in sorted({e.line["writer"] for e in found}):
         weights = fitted([e for e in found if e.line["writer"] != writer])
         for e in found:
             if e.line["writer"] == writer:
                 odds = np.exp(e.features @ weights[:-1] + weights[-1])
                 told.append((RIGHT in e.line["grades"], e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
-    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.2f} of {sum(t[0] for t in told)}")
+                stood += [e.grades[odds.argmax()] == RIGHT] if e.line["stood"] else []
+    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.2f} of {sum(t[0] for t in told)}; {np.mean(stood):.2f} of {len(stood)} whose question stood before")
     for sure in SURE:
         right, partly, another = (np.mean([p >= sure and g == grade for there, g, p in told if there]) for grade in (RIGHT, PARTLY, 0))
         invented = np.mean([p >= sure and not g for there, g, p in told if not there])
@@ -147,13 +132,12 @@ def learn_weights(pairs: str, judged: str) -> dict[str, np.ndarray]:
     """Of first turns, of later ones, and of what the judge reads of the later ones."""
     found: dict[str, list[Found]] = {"first": [], "later": []}
     for turn in judged_lists(Path(pairs), Path(judged), "turn"):
-        # A section that its writer wrote for a turn has that turn's words, as none has of a stranger's.
-        if any(turn.line["wanted"]) and (turn.line["stood"] or not turn.line["answerable"]):
+        if any(turn.line["wanted"]):
             found["later" if turn.line["later"] else "first"].append(turn)
     later = fitted(found["later"])
     found["judged"] = [turn.read(turn.features @ later[:-1], _READ) for turn in found["later"]]
     learned = {}
-    for name, features in (("first", FIRST), ("later", LATER), ("judged", JUDGED)):
+    for name, features in (("first", FEATURES), ("later", LATER), ("judged", JUDGED)):
         print(f"{name}: {len(found[name])} turns", flush=True)
         report(found[name])
         learned[name] = fitted(found[name])
@@ -184,7 +168,7 @@ def other_answer(query: Query, bot: Chatbot, near: Sequence[Match]) -> tuple[Alt
 def asked_choices(bot: Chatbot) -> Iterator[Choice]:
     """Of what people asked, without the wordings that are their own."""
     own, graded = asked_rows(load_book(bot.index)), {(*label["turns"],): label["grades"] for label in labelled("graded.jsonl")}
-    labels = [label for label in labelled("asked.jsonl") if label["answer"] != "section" or label.get("existing")]
+    labels = labelled("asked.jsonl")
     later = [label for label in labels if len(label["turns"]) > 1]
     for label in [one for one in labels if len(one["turns"]) == 1] + random.Random(0).sample(later, LATER_TURNS):
         history: list[Turn] = []

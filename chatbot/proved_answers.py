@@ -38,7 +38,7 @@ from ingest import Index, ProvedAnswer, read_answers
 # An answer of a question that is less likely stands below that question.
 SURE = 0.5
 _SHORT = 100
-# So brief a question asks for nothing else than its quantity; in a longer one a name counts for less.
+# So brief a question asks for nothing else than its quantity.
 _BRIEF = 60
 # How probable evidence is at most to answer, so far as a prepared answer is given without a search for any.
 STRONG = 0.97
@@ -60,15 +60,13 @@ _LOGIT = 1e-4
 # A proof is among so many of the passages that have most of its words.
 _LOOKED_THROUGH = 20
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
 _FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
-_SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
 )  # fmt: skip
-# Of a first turn: those, and whether a question lacks a name of it. In a conversation or a story names stand that it does not turn on.
-FIRST = (*FEATURES, "a name missing")
 # Of a later turn: those of each reading of it, and whether the answer was given before; of the likeliest, what the judge says of the conversation and the answer.
 LATER = (*FEATURES, *(f"{name}, behind all before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
 JUDGED = (*LATER, "answers", "answers behind")
@@ -135,7 +133,7 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A map of vectors, (384, dimension), weights for a first turn (FIRST), for a later one (LATER) and for its likeliest (JUDGED), and for
+    """A map of vectors, (384, dimension), weights for a first turn (FEATURES), for a later one (LATER) and for its likeliest (JUDGED), and for
     the choice between a prepared answer and what else would be said (CHOSEN)."""
 
     map: NDArray[np.float32]
@@ -175,7 +173,7 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
     conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
     the kind, or compares where there are figures."""
-    said = _said(match.question)
+    said = "\n".join((*match.question.wordings, match.question.answer.answer))
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
     long = bool(query.history) or len(query.question) > _SHORT
     named = long or not for_figure or mentioned(query.standalone) <= mentioned(said)
@@ -241,8 +239,8 @@ def matches(
     compared = [number for number in nearest_of_all if not _of_another_size(book.questions[number].answer.question, sizes)]
     found = [(question, tuple(row for row in question.rows if row not in without)) for question in (book.questions[i] for i in compared)]
     parts = [_features(text, found, compared, near, book) for text, near in zip(texts, readings, strict=True)]
-    questions = [question for question, _ in found]
-    parts.append(_given_before(questions, history) if history else _names_missing(standalone, questions))
+    if history:
+        parts.append(_given_before([question.answer for question, _ in found], history))
     features, learned = np.concatenate(parts, axis=1), load_matching().first
     if history:
         likeliest = np.argsort(-load_matching().later.odds(features), kind="stable")[:_READ]
@@ -305,17 +303,11 @@ def _compared(near: Near, book: Book) -> list[int]:
     return [int(i) for i in order if best[i] > -1.0][:_COMPARED]
 
 
-def _given_before(questions: Sequence[Known], history: Sequence[Turn]) -> NDArray[np.float32]:
-    """(questions, 1): 1 where the answer was given in an earlier turn, for which nobody asks again."""
+def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> NDArray[np.float32]:
+    """(answers, 1): 1 where an answer was given in an earlier turn, for which nobody asks again."""
     said = [" ".join(without_marks(turn.answer).split()) for turn in history]
-    given = [float(any(plain_answer(question.answer)[:_BEGINNING] in text for text in said)) for question in questions]
+    given = [float(any(plain_answer(answer)[:_BEGINNING] in text for text in said)) for answer in answers]
     return np.array(given, dtype=np.float32)[:, None]
-
-
-def _names_missing(text: str, questions: Sequence[Known]) -> NDArray[np.float32]:
-    """(questions, 1): 1, less of a longer text, where neither wordings nor answer mention all names of a text."""
-    named, weight = mentioned(text), min(1.0, _BRIEF / len(text))
-    return np.array([weight * (not named <= mentioned(_said(question))) for question in questions], dtype=np.float32)[:, None]
 
 
 def _features(
@@ -345,10 +337,6 @@ def _features(
             sum(figure not in question.answer.answer and not any(figure in wording for wording in kept) for figure in figures),
         ])  # fmt: skip
     return np.array(rows_of_features, dtype=np.float32).reshape(len(found), len(FEATURES))
-
-
-def _said(question: Known) -> str:
-    return "\n".join((*question.wordings, question.answer.answer))
 
 
 # As many as the wordings that one question is compared with.

@@ -9,7 +9,7 @@ import pytest
 from chatbot import Chatbot, Turn
 from chatbot.citations import verify
 from chatbot.meaning import vector_of
-from chatbot.proved_answers import FIRST, _draft, _letters, load_book, load_matching, matches
+from chatbot.proved_answers import FEATURES, _draft, _letters, load_book, load_matching, matches
 from ingest import Document, Index, Source, read_answers, sync
 from ingest.answers import Proof, ProvedAnswer, holds_answers, wording_chunks
 from tests.marks import left_to_evaluation
@@ -136,7 +136,7 @@ def test_a_wording_left_out_is_neither_near_nor_in_the_middle(kilns: Path, tmp_p
 
     def found(without: frozenset[int]) -> dict[str, float]:
         match = next(m for m in matches(asked, asked, (), index, without) if m.question is question)
-        return dict(zip(FIRST, match.features.tolist(), strict=True))
+        return dict(zip(FEATURES, match.features.tolist(), strict=True))
 
     assert found(frozenset())["nearest wording"] == pytest.approx(1.0, abs=1e-4)
     assert found(frozenset())["center"] == pytest.approx(float(mapped(book.encoded[list(question.rows)].sum(axis=0)) @ vector), abs=1e-4)

@@ -45,7 +45,7 @@ def test_a_refusal_cites_nothing_and_names_the_nearest_sources(bot: Chatbot) -> 
         "Does the MI300X or the RTX 6000 Ada do more TFLOPS per watt?",
         pytest.param(
             "What score do I need to pass the exam that the Trainium notes prepare for?",
-            marks=pytest.mark.xfail(strict=True, reason="taken for a question for the numbers to know for the exam"),
+            marks=pytest.mark.xfail(strict=True, reason="a prepared question has the numbers to know for the exam"),
         ),
         "How do I install the Neuron SDK on a Trn1 instance?",
         "What do I have to do to mount an EFS share on an Inf1 instance?",
