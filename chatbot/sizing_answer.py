@@ -17,6 +17,7 @@ from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
 from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place
+from chatbot.sizing.given import read_given
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count, weights
@@ -75,6 +76,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if not asked.workload.hours and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
+    if asked.purchase and read_given(query.question, tables.known).one("discount") is not None:
+        asked = replace(asked, purchase="")  # who says what Spot or a plan saves needs no price of it
     wanted = asked.workload
     if heard and heard.computed and "rival" in heard.said.plain.split() and "instance_type" not in heard.said.slots and not _OWN_CLOUD.search(heard.said.text):
         return _said(f"{REFUSAL} {_NO_ROW}")
@@ -926,6 +929,9 @@ class _Answer:
                 dearest = f"${rounded(sold.impact.usd_per_hour * high, money=True)}"
                 self._work.note(Computed(dearest, f"{sold.impact.usd_per_hour:.6g} × {high:.6g}", 1.0, (sold.impact.usd_per_hour, high)))
                 costs = f"{self._figure(sold, 'usd_per_run', '${}')} to {dearest}"
+            if work.budget:
+                self._work.say(budget := f"{'within' if sold.impact.usd_per_run <= work.budget else 'more than'} your ${work.budget:,.0f}")
+                costs = f"{costs}, {budget},"
             cost = f" It costs {costs} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {price.terms} {self._work.cite(price.row)}."
         return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{self._unless_it_fits(sizing, fit)}"
 

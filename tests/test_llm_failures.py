@@ -301,10 +301,10 @@ def test_a_guardrail_is_not_got_round(bot: Chatbot) -> None:
 def test_too_long_a_prompt_is_halved_until_it_fits(bot: Chatbot) -> None:
     too_long = of_aws("ValidationException", "Input is too long for requested model.")
 
-    def reads_three(messages: Sequence[BaseMessage]) -> object:
-        return GOOD(messages) if len(passages_in(messages)) <= 3 else too_long
+    def reads_five(messages: Sequence[BaseMessage]) -> object:
+        return GOOD(messages) if len(passages_in(messages)) <= 5 else too_long
 
-    answer, model = asked(bot, reads_three)
+    answer, model = asked(bot, reads_five)
     assert answer.text == f"{WORDS} [1]."
     sizes = [len(passages_in(call)) for call in model.calls]
     assert sizes == [sizes[0] // 2**n for n in range(len(sizes))]

@@ -152,7 +152,6 @@ def test_an_answer_that_its_limit_cuts_off_says_so(bot: Chatbot, good: str, mode
     assert (answer.text, answer.notice, answer.model) == (TEXT, CUT_OFF.format(model), model)
 
 
-@pytest.mark.xfail(strict=True, reason="the judge takes \"But is that so? Yes.\" for borne out")
 def test_a_model_whose_thoughts_have_an_end_alone_is_heard_out(bot: Chatbot, good: str) -> None:
     aloud = openai_chat(f"{good} But is that so? Yes.\n</think>\n\n{good}")
     for model in ("openai:deepseek-r1-distill-qwen-7b", OPENAI):

@@ -77,6 +77,7 @@ def workload(*turns: str) -> Workload:
         ("Which instance without GPUs serves llama 3.1 8b in bf16?", Goal.CHOICE, Workload(model=LLAMA_8B, task=Task.SERVE, weights=Format.BF16, without=frozenset({"NVIDIA", "AMD"}))),
         ("llama 3.1 8B, batch size 8, long context of 32k on trainium?", Goal.CHOICE, Workload(model=LLAMA_8B, context=32_768, sequences=8, families=frozenset({"trn1", "trn1n", "trn2"}))),
         ("What does it cost to run Llama 3.1 8B 24/7 on g6.xlarge?", Goal.COST, Workload(model=LLAMA_8B, task=Task.SERVE, hours=MONTH_HOURS, instance_type="g6.xlarge")),
+        ("What does llama 3.1 8B on g6.xlarge cost for 30 hours? We pay $0.75/h", Goal.COST, Workload(model=LLAMA_8B, hours=30, instance_type="g6.xlarge")),
         ("How much CO2 does serving Llama 70B on p4d.24xlarge for a week emit in Frankfurt?", Goal.CARBON, Workload(model=LLAMA_70B, task=Task.SERVE, hours=168, region="eu-central-1", instance_type="p4d.24xlarge")),
         (
             "how much energy to pre-train a 1.5 billion parameter model on 2 trillion tokens with 64 H100 in eu-west-1?",

@@ -15,6 +15,9 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("What instance types come with exactly one GPU and 24GB of GPU memory?",), ("g5, 5 of 8", "22.35 GiB", "g6, 5 of 8", "gr6, 2 of 2"), 3),
     (("what instance types have 16 GB GPUs",), ("g4dn, 7 of 7", "g5g, 6 of 6"), 2),
     (("cheapest instance with at least 80 gb on one gpu", "what about 24 gb"), ("g6.xlarge", "$0.8048", "g5.xlarge", "gr6.4xlarge"), 3),
+    # All that a row has.
+    (("g5.12xlarge specs and price us-east-1",), ("$5.672", "4 NVIDIA A10G", "89.41 GiB", "48 vCPUs", "192 GiB", "40 Gbps", "3800 GB"), 1),
+    (("tell me about g5.xlarge",), ("1 NVIDIA A10G", "22.35 GiB", "4 vCPUs", "16 GiB"), 1),
     # Several conditions at once.
     (("at least 4 gpus and at most 200 gb ram",), ("g4dn.12xlarge", "g5.12xlarge", "g6.12xlarge"), 3),
     (("i need 16 vcpu, one gpu and 64 gb ram, what's there",), ("g4dn.4xlarge", "g5.4xlarge", "g6.4xlarge", "g7.4xlarge"), 4),

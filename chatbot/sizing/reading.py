@@ -507,6 +507,7 @@ _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(
 
 
 _BUDGET_IN_ALL = re.compile(rf"\bbudget(?:\s?[:=]|\s(?:of|is|at|around|about|roughly))+\s(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)(?!\w|\s?(?:/|per|an?|each|every|the|pro|tok)\b)")
+_BUDGET_NAMED_LAST = re.compile(rf"(?<![\w.])(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)\s(?:usd |dollar )?budget\b")
 # What hardware of one's own costs, and a share of the hours before.
 PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
 _SHARE_OF_BEFORE = _compiled(r"(?P<share>halve|half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)(?: training)? (?:(?P<hours>hours|long|schedule|running time|uptime)|tokens|data)(?!\w)")
@@ -530,7 +531,7 @@ def _take_amounts(reading: Reading) -> None:
     if speeds or "tok" in reading.text:
         speeds += map(_scaled, reading.take(_GIVEN_SPEED if speeds else _SPEED_ALONE))
     reading.fill("tokens_per_second", speeds)
-    reading.fill("budget", [_scaled(m) for pattern in (_MONEY_IN_ALL, _BUDGET_IN_ALL) for m in reading.take(pattern)])
+    reading.fill("budget", [_scaled(m) for pattern in (_MONEY_IN_ALL, _BUDGET_IN_ALL, _BUDGET_NAMED_LAST) for m in reading.take(pattern)])
 
 
 _PER = r"(?:\s?(?:/|per|an?|each|every|the|por|pro|par|im|al)\s?(?P<unit>hours?|hr|h|day|weeks?|months?|mo|years?|yr|stunde|tag|woche|monat|jahr|jour|semaine|semana|mois|mes|año)|\s(?P<adverb>hourly|daily|weekly|monthly|yearly|annually))\b"
@@ -550,6 +551,9 @@ def hours_in(unit: str) -> float:
 
 _OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? for|buys?)\b")
 
+# What a machine costs is no limit: "a p4d at $21.96/h", "four of them, $0.80 an hour each".
+_PRICED = re.compile(r"(?:(?:\bat|@|\bcosts?|\bpay(?:ing)?|=)\s(?:about |around |roughly |~)?|\()$")
+
 
 def _take_budget(reading: Reading) -> None:
     for match in list(_BUDGET.finditer(reading.text)):
@@ -557,6 +561,9 @@ def _take_budget(reading: Reading) -> None:
             continue
         reading.mask(match.start(), match.end())
         money, hours = _scaled(match), hours_in(match["unit"] or match["adverb"])
+        of_machine = "instance_type" in reading.slots or ("tokens_per_second" not in reading.slots and _PRICED.search(reading.text, 0, match.start()))
+        if of_machine and not match["bound"] and not _OF_MONEY_MET.search(reading.text):
+            continue
         if hours == MONTH_HOURS:
             reading.fill("budget_per_month", [money])
         else:

@@ -135,15 +135,17 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
     asked = take_columns(reading)
     if counted and "accelerators" not in asked:
         asked = ("accelerators", *asked)
-    if not asked and not bounds and not order and _SPECIFIED.search(text):
-        asked = _SPECIFICATION
+    if _is_ambiguous(text, asked):
+        return None
+    if named and {*asked} <= {"price"} and not bounds and not order and _SPECIFIED.search(text):
+        asked = (*_SPECIFICATION, *asked)
     # A region says something of prices alone.
     priced = {*asked, *(bound.column for bound in bounds), *(order or ())[:1]}
     if len(regions) > 1 or (regions and "price" not in priced):
         return None
     if "price" in priced:
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
-    if strange(reading.text) or _is_ambiguous(text, asked):
+    if strange(reading.text):
         return None
     return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without)
 
