@@ -561,7 +561,9 @@ def _take_budget(reading: Reading) -> None:
             continue
         reading.mask(match.start(), match.end())
         money, hours = _scaled(match), hours_in(match["unit"] or match["adverb"])
-        of_machine = "instance_type" in reading.slots or ("tokens_per_second" not in reading.slots and _PRICED.search(reading.text, 0, match.start()))
+        is_price = _PRICED.search(reading.text, 0, match.start()) or re.match(r"\s(?:each|apiece)\b", reading.text[match.end() :])
+        # At a speed that is given, the price of a machine that has no name is what tokens are priced by.
+        of_machine = is_price and ("instance_type" in reading.slots or "tokens_per_second" not in reading.slots)
         if of_machine and not match["bound"] and not _OF_MONEY_MET.search(reading.text):
             continue
         if hours == MONTH_HOURS:
