@@ -31,6 +31,7 @@ from chatbot.proved_answers import (
     Kind,
     Match,
     answer_of,
+    answer_of_each,
     is_better,
     is_proved_by,
     load_book,
@@ -268,6 +269,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         return
     near = () if asks_rows(query, index) else nearest(query, index)
     kind, known = without_documents(query, index)
+    if not known and (each := answer_of_each(query, index, near)):
+        yield from _known(query, each)
+        return
     if is_better(near, query, Alternative(kind, STRONG)):
         known = answer_of(near[0], index) or known
     if known:

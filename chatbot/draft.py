@@ -34,9 +34,8 @@ class Draft:
         """This draft and below it another, whose marks count on."""
         text = re.sub(r"\[(\d+)\]", lambda mark: f"[{int(mark[1]) + len(self.evidence)}]", other.text)
         lines = [part for part in (self.text, text) if part]
-        return replace(
-            self, text="\n".join(lines), evidence=(*self.evidence, *other.evidence), choices=self.choices or other.choices, given=self.given + other.given
-        )
+        evidence, said = (*self.evidence, *other.evidence), "\n".join(part for part in (self.said, other.said) if part)
+        return replace(self, text="\n".join(lines), evidence=evidence, choices=self.choices or other.choices, given=self.given + other.given, said=said)
 
 
 @dataclass

@@ -29,8 +29,9 @@ from chatbot.judge import answer_odds
 from chatbot.marks import without_marks
 from chatbot.meaning import vector_of
 from chatbot.names import mentioned
+from chatbot.parts import questions
 from chatbot.quantities import quantities
-from chatbot.query import Query
+from chatbot.query import Query, understand
 from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
@@ -200,6 +201,35 @@ def _logit(probability: float) -> float:
 def answer_of(match: Match, index: Index) -> Draft | None:
     """The answer of a question, below that question where another may be meant; None where no proof of it stands any more."""
     return _draft(match.question, index, named=match.probability < SURE)
+
+
+def answer_of_each(query: Query, index: Index, whole: Sequence[Match]) -> Draft | None:
+    """The answers to the two things that a question asks, one below the other; None where it asks one thing, or one answer is of it all."""
+    texts = questions(query.question)
+    if len(texts) != 2 or (mentioned(texts[1]) and not mentioned(texts[0])):
+        return None  # what the first is of, the second says: "how many GPUs and how much memory has a p4de"
+    found: list[Match] = []
+    history = query.history
+    for text in texts:
+        near = nearest(understand(text, history, index), index)
+        if not near or near[0].probability < SURE:
+            return None
+        found.append(near[0])
+        history = (*history, Turn(text, near[0].question.answer.answer))
+    one, two = found
+    book = load_book(index)
+    is_one = _beginning(one) == _beginning(two) or float(_center(one, book) @ _center(two, book)) >= _ALIKE
+    of_all = whole and whole[0].question not in (one.question, two.question) and whole[0].probability > max(match.probability for match in found)
+    drafts = () if is_one or of_all else [answer_of(match, index) for match in found]
+    return drafts[0].then(drafts[1]) if drafts and drafts[0] and drafts[1] else None
+
+
+def _beginning(match: Match) -> str:
+    return plain_answer(match.question.answer)[:_BEGINNING]
+
+
+def _center(match: Match, book: Book) -> NDArray[np.float32]:
+    return np.asarray(book.centers[book.owners[match.question.rows[0]]])
 
 
 def is_proved_by(match: Match, evidence: Scored) -> bool:

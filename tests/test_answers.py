@@ -106,6 +106,12 @@ def test_a_follow_up_is_answered_for_what_it_means(kilns: Path, tmp_path: Path) 
     assert bot.ask("And how hot does it get?", [Turn(first.question, first.text)]).text == "1,280 degrees [1]."
 
 
+def test_two_things_asked_at_once_are_both_answered(kilns: Path, tmp_path: Path) -> None:
+    sync([kilns], tmp_path / "index")
+    answer = Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold and how hot does it get?")
+    assert answer.text == "40 pots: the Ember holds 40 at once [1]. A firing takes 9 hours [2].\n1,280 degrees [3]."
+
+
 def test_a_sentence_whose_proof_is_gone_is_left_out(kilns: Path, tmp_path: Path) -> None:
     (kilns / "facts.md").write_text(FACTS.replace("9 hours", "8 hours"))
     sync([kilns], tmp_path / "index")

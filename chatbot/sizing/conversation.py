@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from chatbot.answer import Turn
+from chatbot.parts import pieces
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
 from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, number_of, read_question, sizes_of
@@ -94,9 +95,6 @@ def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked
 
 
 # Where a question asks for something more: a new sentence, or "and" before a word that asks.
-_PART = re.compile(
-    r"(?<=[?.!;])\s+|,?\s+(?:and|und|et|y|plus)\s+(?=(?:(?:then|also|roughly|about|approximately)\s+)*(?:how|what|which|at (?:what|which)|does|is|are|will|can|with|wie|was|combien|quel|cu[aá]nto)\b)", re.IGNORECASE
-)
 _ASKS = re.compile(r"\?|\b(?:how|what|which|does (?:it|this|that)|is it|will|can|size|wie|was|reicht|combien|cu[aá]nto|quanto)\b", re.IGNORECASE)
 # What is left beside a workload is told with it.
 LEFT_OVER = re.compile(r"\b(?:left(?! on| running)|remain\w*|headroom|to spare|übrig)\b", re.IGNORECASE)
@@ -104,7 +102,7 @@ LEFT_OVER = re.compile(r"\b(?:left(?! on| running)|remain\w*|headroom|to spare|�
 
 def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Asked], ...]:
     """The parts of a question that asks for several things, each completed from the whole of it; nothing where it asks for one."""
-    texts = [part for part in _PART.split(question) if part and part.strip()]
+    texts = pieces(question)
     if len(texts) < 2 or not heard.computed or any(_machines(other)[0] != _machines(heard.asked.workload)[0] for other in heard.asked.others):
         return ()  # of several machines all that is asked is told side by side
     parts: dict[tuple[object, ...], tuple[str, Asked]] = {}
