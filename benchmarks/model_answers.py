@@ -3,7 +3,7 @@
     python benchmarks/model_answers.py [--index DIR] [--wrong]
 
 `labels/answers` holds answers in natural prose that people wrote over the passages that the program gave them (`packets.jsonl`), with each claim
-labelled true or false by these passages alone. A scripted model says each of them, its keys put on the passages of today's prompt. A claim is
+labelled true or false by these passages alone. A scripted model says each of them over the same passages, whatever would be found today. A claim is
 kept where its words stand in the answer that is shown. Every eighth answer is said again at the pace of a fast model, 400 characters a second, by the
 clock, as they arrive over a network: what the program takes longer than that is what it adds.
 """
@@ -19,10 +19,13 @@ from typing import Any
 import numpy as np
 from langchain_core.messages import BaseMessage
 
+import chatbot.bot as bot_module
 from chatbot import Chatbot
+from chatbot.answer import Passage
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.marks import in_brackets, marked_numbers
+from ingest import Index
 
 LABELS = Path(__file__).parent / "labels" / "answers"
 _PASSAGE = re.compile(r"<passage[^>]*>\n\[(\d+)\]\n(.*?)\n</passage>", re.DOTALL)
@@ -41,8 +44,10 @@ def main() -> None:
     kept: dict[bool, list[bool]] = {True: [], False: []}
     at_once, behind, offline = [], [], 0
     answers = list(_lines("answers.jsonl"))
+    given = {id: _passages(packet["prompt"], bot.index) for id, packet in packets.items()}
     for number, line in enumerate(answers):
         packet = packets[line["packet"]]
+        bot_module._for_model = lambda *_, found=given[line["packet"]]: found
         said = _saying(line["answer"], packet["prompt"])
         began = time.perf_counter()
         answer = Chatbot(bot.index, ScriptedChatModel(script=said, piece=2_000), ModelSettings(tools=0)).ask(packet["question"])
@@ -59,6 +64,17 @@ def main() -> None:
     print(f"{len(answers)} answers; true kept {np.mean(kept[True]):.3f} of {len(kept[True])}, false kept {np.mean(kept[False]):.3f} of {len(kept[False])}")
     print(f"answered offline {offline}; of a model that says all at once {np.median(at_once):.3f} s (median), {np.quantile(at_once, 0.95):.3f} s (95th percentile)")
     print(f"over the time of one that streams {np.median(behind):.3f} s (median of {len(behind)}), {max(behind):.3f} s at most")
+
+
+def _passages(prompt: str, index: Index) -> tuple[Passage, ...]:
+    """The passages of a prompt as they stand in the index."""
+    found: list[Passage] = []
+    for _, words in _PASSAGE.findall(prompt):
+        words = " ".join(words.split())
+        near = index.chunks([id for id, _ in index.lexical(words[:600], 30)])
+        chunk = next(chunk for chunk in near if " ".join(chunk.text.split())[:200] in words)
+        found.append(Passage(len(found) + 1, chunk, 1.0))
+    return tuple(found)
 
 
 class _Paced(list[str]):

@@ -16,10 +16,11 @@ _FRAME = stems(
     " reported editor's editor s give gives state states stated different"
 )
 
-# What one may be sued for is said of nobody in words that do not stand there.
+# What one may be sued for is said of nobody in words that do not stand there, and nobody is called upon to buy.
 _CHARGE = re.compile(
     r"\b(?:lie[sd]?|lying|liars?|cheat\w*|fraud\w*|scam\w*|st(?:eal|ole)\w*|theft|brib\w+|deceiv\w+|deceit\w*|mislead\w*|sabotag\w+|corrupt\w*|criminal\w*|crimes?|illegal\w*"
-    r"|sp(?:y|ies|ied|ying)|rip-?offs?|swindl\w+|launder\w*|betray\w*|fak(?:e[sd]?|ing)|plagiari\w+|incompetent\w*|stupid\w*|bankrupt\w*)\b",
+    r"|sp(?:y|ies|ied|ying)|rip-?offs?|swindl\w+|launder\w*|betray\w*|fak(?:e[sd]?|ing)|plagiari\w+|incompetent\w*|stupid\w*|bankrupt\w*"
+    r"|(?:buy|order|call|shop|act) (?:it )?now|hurry|sign up)\b",
     re.IGNORECASE,
 )
 

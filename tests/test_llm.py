@@ -60,6 +60,17 @@ def test_sentences_that_do_not_hold_are_dropped_and_counted(bot: Chatbot) -> Non
     assert (answer.text, answer.dropped) == ("A trn1.32xlarge has 16 Trainium chips [1].", 3)
 
 
+def test_the_cells_of_a_table_hold_whether_things_stand_in_rows_or_in_columns(bot: Chatbot) -> None:
+    rows = asked(bot, QUESTION, f"| Type | Trainium chips |\n|---|---|\n| trn1.32xlarge | 16 {{{WORDS}}} |")[0]
+    columns = asked(bot, QUESTION, f"| | trn1.32xlarge |\n|---|---|\n| Trainium chips | 16 {{{WORDS}}} |")[0]
+    wrong = asked(bot, QUESTION, f"{SENTENCE}\n\n| | trn1.32xlarge |\n|---|---|\n| Trainium chips | 12 {{{WORDS}}} |")[0]
+    assert [rows.text, columns.text, wrong.text] == [
+        "| Type | Trainium chips |\n| --- | --- |\n| trn1.32xlarge | 16 [1] |",
+        "|  | trn1.32xlarge |\n| --- | --- |\n| Trainium chips | 16 [1] |",
+        "A trn1.32xlarge has 16 Trainium chips [1].",
+    ]
+
+
 def test_the_stream_shows_each_sentence_before_the_next_is_written(bot: Chatbot) -> None:
     second = "A trn1.32xlarge has 512 GB of accelerator memory"
     written: list[str] = []

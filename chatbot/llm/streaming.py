@@ -23,6 +23,7 @@ from chatbot.evidence import sentences
 from chatbot.evidence.wording import SENTENCE_END
 from chatbot.llm.transcript import LINE_ENDS, is_fit
 from chatbot.marks import clauses_of, in_brackets, marked_numbers, marked_sentences, without_marks
+from chatbot.names import mentioned
 
 _LINE_END = re.compile(rf"\r\n|[{LINE_ENDS}]")
 # The quotation marks and spaces between two sentences; where there are more, what came is shown a sentence later.
@@ -282,9 +283,11 @@ class SentenceStream:
 
     def _cell(self, name: str, about: str, said: str, keys: str) -> Checked | None:
         """A cell that a row of the thing has, or that bears reading as a sentence."""
-        claim = f"The {about[:1].lower()}{about[1:]} of {name} is {said}" if about else f"{name}: {said}"
+        # Things stand in rows or, of a comparison, in columns.
+        thing, its = (about, name) if mentioned(about) and not mentioned(name) else (name, about)
+        claim = f"The {its[:1].lower()}{its[1:]} of {thing} is {said}" if its else f"{thing}: {said}"
         cited = [self.evidence[n - 1] for n in marked_numbers(keys) if 1 <= n <= len(self.evidence)]
-        return check_cell(name, about, said, [*cited, *self.evidence], self._numbers) or self._checked(_with_keys(claim, keys))
+        return check_cell(thing, its, said, [*cited, *self.evidence], self._numbers) or self._checked(_with_keys(claim, keys))
 
     def _end_table(self) -> None:
         self._head, self._ruled = [], False
