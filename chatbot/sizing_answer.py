@@ -308,7 +308,7 @@ def _in_bits_that_fit(work: Workload, facts: Facts) -> Workload:
 
 _NO_ACTIVATIONS = re.compile(
     r"\bactivations?\b(?! (?:check|recomp|remat))[^.;]{0,15}\b(?:ignored|aside|excluded|not counted|left out|neglected|negligible|omitted)"
-    r"|\b(?:ignor\w+|without|exclud\w+|neglect\w*|not counting|apart from|disregard\w*|no|skip\w*)\b (?:the |any |all )?activations?\b(?! (?:check|recomp|remat))"
+    r"|\b(?:ignor\w+|forget(?: about)?|without|exclud\w+|neglect\w*|not counting|apart from|disregard\w*|no|skip\w*)\b (?:the |any |all )?activations?\b(?! (?:check|recomp|remat))"
 )
 _FITTING = r"activations|layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
@@ -383,6 +383,9 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
         raise ReaderError("Say how long the training runs, as in 8 H100 for a week.")
     if not slot or (slot == "parameters" and work.model):
         return asked
+    if len(work.families) == 1 and not (work.instance_type or work.accelerator):
+        largest = max((i for i in facts.instances.values() if i.family in work.families and i.accelerators), key=lambda i: i.accelerators, default=None)
+        work = replace(work, instance_type=largest and largest.name)
     if not (work.instance_type or work.accelerator):
         raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
     found = most(_as_sold(work, facts), slot, facts)

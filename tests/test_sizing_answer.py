@@ -155,6 +155,8 @@ def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
         (("Our team serves Llama 3.1 8B: g5.xlarge, g6.xlarge or g6e?",), ("g6.xlarge is enough, and the cheapest of these", "- g5.xlarge: fits", "- g6.xlarge: fits", "- g6e.xlarge")),
         (("We have 2 g5.2xlarge for Mistral Small 24B, is that enough? We could quantise.",), ("Yes, in int4 on one g5.2xlarge: Mistral-Small-24B",)),
         (("How many KB of KV cache per token has Llama 3.1 70B in fp16, and how many 4k sequences fit on 4 L40S with fp8 weights?",), ("The KV cache of Llama-3.1-70B takes 328 kB for 1 token", "At most 76 sequences at once, of 4,096 tokens each")),
+        (("can i run llama 70b on inf2.48xlarge", "how many users could it serve at once roughly with 4k context", "and the same on trn1?"), ("At most 131 sequences at once, of 4,096 tokens each",)),
+        (("405b full fine-tuning with adam, how many p5.48xlarge for the states alone? forget activations",), ("At least 12 × p5.48xlarge: full fine-tuning of a 405B model in bf16 needs 6,480 GB",)),
         (("g6e.12xlarge or p4d.24xlarge for a 70B, which has more tokens per dollar?",), ("p4d.24xlarge gives 1.72 times the tokens for a dollar",)),
         (("Cheapest GPU instance for a 13B model?", "and on spot?"), ("The data has no price of Spot Instances.", "The cheapest that holds it is g6e.xlarge")),
         (("She wants to pretrain a 1.3B model on 30B tokens. On 8x A100 (p4d) at 40% MFU how many days is this and what does it cost? She has a 5k budget",), ("2.71 days (65.1 hours) on p4d.24xlarge, at an MFU of 40 % [1][2]. It costs about $1,430, within your $5,000, on p4d.24xlarge",)),
