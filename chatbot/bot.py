@@ -310,8 +310,8 @@ def from_documents(query: Query, index: Index) -> tuple[Kind, Draft, Verified, t
     """What documents and rows of tables answer, how it came about, and the passages that were read."""
     passages: tuple[Passage, ...] = ()
     draft, verified = Draft("", ()), Verified("", (), ())
-    for passages, scored in () if is_outside(query, index, answered=True) else passages_to_read(query, index):
-        draft = read(query, passages, index, scored)
+    for passages in () if is_outside(query, index, answered=True) else passages_to_read(query, index):
+        draft = read(query, passages, index)
         verified = verify(draft.text, draft.evidence, [*(option.label for option in query.options), *query.sides, *draft.given], computed=draft.computed, said=draft.said)
         if verified.citations:
             return ("rows" if draft.from_rows else "evidence"), draft, verified, passages

@@ -1,6 +1,5 @@
 """The reader that needs no model server: it finds the evidence, says it in its own words as they stand, and cites it."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,7 +16,6 @@ from chatbot.facts import NEAREST, state_facts
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
 from chatbot.premise import judge
-from chatbot.quantities import quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
@@ -50,23 +48,23 @@ def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[
     return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
 
-def read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored] | None = None) -> Draft:
-    """Draft an answer from passages, and from rows of tables; a draft without text is a refusal. `scored` is their evidence, where that is known."""
+def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
+    """Draft an answer from passages, and from rows of tables; a draft without text is a refusal."""
     if query.options:
         return examine(query, passages, index)
     if is_command(query.standalone) or asks_own_records(query.standalone):
         return Draft("", ())
-    scored = score_units(query, passages, index) if scored is None else scored
+    told_by_rows = None if query.asks_agreement else _tell_rows(query, index)
+    if told_by_rows and told_by_rows.whole:
+        return replace(told_by_rows.draft, from_rows=True)
+    scored = score_units(query, passages, index)
     found = eligible(query, scored)
-    return replace(_read(query, passages, index, scored, found), best=found[0] if found else None)
+    return replace(_read(query, passages, index, scored, told_by_rows), best=found[0] if found else None)
 
 
-def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored], found: Sequence[Scored]) -> Draft:
+def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored], told_by_rows: Told | None) -> Draft:
     if query.asks_agreement and (told := lay_side_by_side(query, scored, passages, index)):
         return told
-    told_by_rows = _tell_rows(query, index)
-    if told_by_rows and told_by_rows.whole:
-        return replace(_borne_out(told_by_rows, scored, index), from_rows=True)
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return replace(told_by_rows.draft, from_rows=True)
     if draft := answer_from_table(query, scored, passages, index):
@@ -79,20 +77,6 @@ def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Seque
         # A row needs nothing that may have to do with it.
         return looked_up if told is None or NEAREST in told.given else replace(looked_up.then(told), from_rows=False)
     return told or Draft("", ())
-
-
-def _borne_out(told: Told, scored: Sequence[Scored], index: Index) -> Draft:
-    """What rows say, where it is one figure with the passage of a document that has it, too."""
-    draft = told.draft
-    figures = [q for q in quantities(draft.text) if q.dimension != "count"]
-    if len(draft.evidence) != 1 or not figures:
-        return draft
-    there = (s for s in scored if told.stands_in(s.unit.meant_in_place, index) and any(same(figures[-1], q) for q in quantities(s.unit.plain)))
-    if (also := next(there, None)) is None:
-        return draft
-    # What tells two of a name apart need not stand in the passage, where there is one.
-    text = re.sub(r" \(\d+ Gi?B\)", "", draft.text)
-    return replace(draft, text=text.replace("[1]", "[1][2]"), evidence=(*draft.evidence, Evidence(also.passage, also.unit.start, also.unit.end)))
 
 
 def surest(query: Query, draft: Draft) -> Draft:

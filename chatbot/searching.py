@@ -1,23 +1,16 @@
-"""Which passages a question needs: by its words, its sides and options, what it names; background after the sources."""
+"""Which passages a question needs: by its words, its sides and options, what it names; more of the sources than of the background."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from chatbot.answer import Passage
-from chatbot.eligibility import ANSWERS, eligible
-from chatbot.names import names, proper_names, relatives
+from chatbot.names import names, relatives
 from chatbot.query import Query
 from chatbot.retriever import LIMIT, merged, retrieve
-from chatbot.scoring import Scored, score_units
 from ingest import Chunk, Index
 
-# Documents in a folder of this name are background: they answer where the others do not, or not as well.
+# Documents in a folder of this name are background.
 BACKGROUND = "reference"
-# Evidence that is at least so likely to be right needs no background.
-_SURE = 0.5
-# So much less of a question's words may the sources say than the background does.
-_SAID_LESS = 0.15
-_COMPARED = 8
 # The sources are read further down than background is: what they say in other words than the question's stands lower.
 _OF_SOURCES = 20
 
@@ -43,54 +36,21 @@ def search(
     return merged(groups, limit=limit if len(groups) == 1 else 2 * limit)
 
 
-def passages_to_read(query: Query, index: Index) -> Iterator[tuple[tuple[Passage, ...], Sequence[Scored] | None]]:
-    """The passages to answer from, and those to answer from when nothing comes of the first; with their evidence where
-    it was scored.
+def passages_to_read(query: Query, index: Index) -> Iterator[tuple[Passage, ...]]:
+    """The passages to answer from, and those to answer from when nothing comes of the first.
 
-    Where the index holds background, the other sources answer alone as long as they speak of all that is asked, and
-    their best evidence is likely to be right or no worse than the background's. The options of an exam question are
-    looked up in everything.
+    The sources are read further down than background is, and both are weighed together: what answers more exactly is told. Only whether
+    sources agree is asked of the sources alone, as long as these have an answer.
     """
     if query.options:
-        yield search(query, index), None
+        yield search(query, index)
         return
     # A choice weighs every candidate that it is given, so it is given the nearest alone.
-    limit = LIMIT if query.decides else _OF_SOURCES
-    everything = search(query, index, limit=limit)
-    if not any(is_background(p.chunk) for p in everything):
-        yield everything, None
-        return
-    if limit != LIMIT:
-        everything = search(query, index)
-    own = search(query, index, limit=limit, among=lambda chunk: not is_background(chunk))
-    scored, of_all = score_units(query, own, index), score_units(query, everything, index)
-    background = [s for s in of_all if is_background(s.unit.chunk)]
-    if not _left_out(query, own, everything) and _is_as_good(query, scored, background):
-        yield own, scored
-    yield everything, of_all
-
-
-def _left_out(query: Query, own: Sequence[Passage], everything: Sequence[Passage]) -> bool:
-    """Whether something that the question names stands in the background alone."""
-    named = {name.lower() for name in (*query.sides, *query.entities, *proper_names(query.standalone))}
-    here, there = _text(own), _text(everything)
-    return any(name in there and name not in here for name in named)
-
-
-def _text(passages: Sequence[Passage]) -> str:
-    return "\n".join(f"{p.chunk.document.title} {' '.join(p.chunk.headings)} {p.chunk.text}" for p in passages).lower()
-
-
-def _is_as_good(query: Query, own: Sequence[Scored], background: Sequence[Scored]) -> bool:
-    mine, other = eligible(query, own)[:_COMPARED], eligible(query, background)[:_COMPARED]
-    merit, said = _best(mine)
-    merit_there, said_there = _best(other)
-    return merit >= ANSWERS and (merit >= _SURE or merit >= merit_there) and said >= said_there - _SAID_LESS
-
-
-def _best(found: Sequence[Scored]) -> tuple[float, float]:
-    """The best probability, and the greatest share of the question's words that a piece of evidence says in its place."""
-    return max((s.score for s in found), default=0.0), max((s.features["words in place"] for s in found), default=0.0)
+    own = search(query, index, limit=LIMIT if query.decides else _OF_SOURCES, among=lambda chunk: not is_background(chunk))
+    if query.asks_agreement:
+        yield own
+    everything = search(query, index)
+    yield merged([own, everything], limit=len(own) + len(everything))
 
 
 def is_background(chunk: Chunk) -> bool:
