@@ -72,8 +72,14 @@ def elsewhere(chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]
         and s.score >= _ELSEWHERE * best.score
         and s.features["words in place"] >= _SAME_WORDS * best.features["words in place"]
         and not any(repeats(s, c) for c in chosen)
+        and not _digits(s) & _digits(best)
     )
     return list(islice(near, 1))
+
+
+def _digits(scored: Scored) -> set[str]:
+    """The figures of a piece of evidence, whatever their unit: 512 GB is no other answer than 512 GiB."""
+    return {re.sub(r"\D", "", quantity.text) for quantity in scored.unit.quantities}
 
 
 def siblings(query: Query, best: Scored, found: Sequence[Scored]) -> list[Scored]:
