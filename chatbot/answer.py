@@ -89,6 +89,7 @@ class Answer:
     sentences that verification took away. `notice` says why another reader than the one asked for answered, if so.
     `footprint` is what the answer took, `statements` its sentences one by one. `workloads` are what a sizing answer was computed for, for surfaces that show more.
     `small_talk` marks the reply to a greeting, to thanks or to "what can you do?": it is no refusal and has no citations.
+    `confidence` is how likely the letters chosen of an exam question's options are right, None where nobody says.
     """
 
     question: str
@@ -107,6 +108,7 @@ class Answer:
     workloads: tuple[Workload, ...] = ()
     statements: tuple[Statement, ...] = ()
     small_talk: bool = False
+    confidence: float | None = None
 
     @property
     def support(self) -> float:

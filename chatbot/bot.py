@@ -288,7 +288,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     if kind == "refusal":
         yield from _offline_answer(query, *_refusal(query, passages, index), verified)
         return
-    yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, choices=draft.choices)
+    yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, choices=draft.choices, confidence=draft.confidence)
 
 
 def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
@@ -338,6 +338,7 @@ def _offline_answer(
     verified: Verified,
     choices: tuple[str, ...] = (),
     workloads: tuple[Workload, ...] = (),
+    confidence: float | None = None,
 ) -> Iterator[Event]:
     text = shown(text)
     yield from (Event("text", line) for line in text.splitlines(keepends=True))
@@ -355,6 +356,7 @@ def _offline_answer(
             dropped=len(verified.dropped),
             workloads=workloads,
             statements=verified.statements if verified.citations else (),
+            confidence=confidence,
         ),
     )
 

@@ -385,7 +385,7 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
         return asked
     if len(work.families) == 1 and not (work.instance_type or work.accelerator):
         largest = max((i for i in facts.instances.values() if i.family in work.families and i.accelerators), key=lambda i: i.accelerators, default=None)
-        work = replace(work, instance_type=largest and largest.name)
+        work = replace(work, instance_type=largest.name if largest else None)
     if not (work.instance_type or work.accelerator):
         raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
     found = most(_as_sold(work, facts), slot, facts)

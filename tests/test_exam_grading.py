@@ -1,3 +1,4 @@
+from math import log
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from chatbot.exam.asking import order_of
 from chatbot.exam.baselines import always_b, chance, closed_book, longest, picked, retrieval_only
 from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
 from chatbot.exam.rates import Bin, Rate, Score, bins, coverage_curve, expected_calibration_error, mcnemar
+from chatbot.examination import _likelihood
 
 SPOT = ExamQuestion("spot", "Which option may lose its capacity?", ("On-Demand", "Spot", "Dedicated Hosts"), (1,))
 TWO = ExamQuestion("two", "Which are chips?", ("Trainium", "Fargate", "Inferentia2", "S3"), (0, 2))
@@ -150,6 +152,12 @@ def test_the_interval_is_wilsons(hits_of: tuple[int, int]) -> None:
 
 
 # --- confidence
+
+
+def test_what_speaks_for_options_says_how_likely_just_the_chosen_ones_are_right() -> None:
+    even = [log(0.5), log(0.3), log(0.2)]
+    assert _likelihood(even[:1], even) == pytest.approx(0.5)
+    assert _likelihood(even[:2], even) == pytest.approx(0.15 / (0.15 + 0.1 + 0.06))
 
 
 def test_bins_hold_each_answer_once_and_the_error_is_their_distance() -> None:

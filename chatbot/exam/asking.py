@@ -88,7 +88,9 @@ def _result(
 
 
 def confidence(answer: Answer) -> float:
-    """How sure an answer is, 0..1: how well its first claim is borne out, by a passage that was found how surely."""
+    """How sure an answer is, 0..1: how likely its letters are right or, where that is not told, how well its first claim is borne out, by a passage that was found how surely."""
+    if answer.confidence is not None:
+        return answer.confidence
     first = min(answer.citations, key=lambda c: answer.text.find(f"[{c.number}]"), default=None)
     return 0.0 if answer.refused or first is None else first.support * first.passage.score
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from itertools import combinations
 from math import exp, log
 
 from chatbot.answer import REFUSAL, Passage
@@ -70,7 +71,14 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
     judged = [judge(option, parts) for option, parts in zip(query.options, held, strict=True)]
     ranked = sorted(judged, key=lambda j: (-j.support, j.option.letter))
     best = chosen([j.option.text for j in ranked], query.choose)
-    return _draft(query, judged, sorted((ranked[i] for i in best), key=lambda j: j.option.letter))
+    letters = sorted((ranked[i] for i in best), key=lambda j: j.option.letter)
+    return replace(_draft(query, judged, letters), confidence=_likelihood([j.support for j in letters], [j.support for j in judged]))
+
+
+def _likelihood(chosen: Sequence[float], supports: Sequence[float]) -> float:
+    """How likely just the chosen options are right, among all that are as many: supports are logarithms of odds."""
+    worths = [sum(some) for some in combinations(supports, len(chosen))]
+    return exp(sum(chosen) - _together(worths))
 
 
 def chosen(ranked: Sequence[str], choose: int) -> list[int]:
