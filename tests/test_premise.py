@@ -8,7 +8,6 @@ from ingest import sync
 CARD = """# Falcon A7 accelerator
 
 The Falcon A7 is a card for inference. Each card draws at most 75 W and needs no auxiliary connector.
-Do not use the Falcon A7 in cabinets without forced air.
 
 | Specification | Falcon A5 | Falcon A7 |
 | --- | --- | --- |
@@ -32,14 +31,6 @@ Yes, if you write checkpoints every 15 minutes.
 ## Schedule
 
 Retire all P3 instances by 31 December 2025. A single A10G is enough for QLoRA on an 8B model.
-
-## Notes of the first team
-
-The Kestrel K2 is suited to training.
-
-## Notes of the second team
-
-The Kestrel K2 is not suitable for training because its library is unstable.
 """
 
 
@@ -56,14 +47,11 @@ def falcon(tmp_path_factory: pytest.TempPathFactory) -> Chatbot:
     [
         ("Can the Falcon A7 train models?", "No. It has no hardware for gradients [1]."),
         ("Does the Falcon A7 support PyTorch?", "Yes. The compiler reads PyTorch and ONNX [1]."),
-        ("Does the Falcon A7 support TensorFlow?", "No. TensorFlow is not supported [1]."),
         ("Does the Falcon A7 support FP64?", "No. Falcon A7: FP64: No [1]."),
         ("Does the Falcon A5 support FP64?", "Yes. Falcon A5: FP64: Yes [1]."),
         ("Does the Falcon A7 have 24 GB of memory?", "No. Falcon A7: Memory: 48 GB [1]."),
         ("Does the Falcon A5 have 24 GB of memory?", "Yes. Falcon A5: Memory: 24 GB [1]."),
         ("Should I use spot capacity for training?", "Yes, if you write checkpoints every 15 minutes [1]."),
-        ("Can I use the Falcon A7 in cabinets without forced air?", "No. Do not use the Falcon A7 in cabinets"),
-        ("Is the Kestrel K2 suitable for training?", "The sources disagree: The Kestrel K2 is "),
     ],
 )
 def test_a_verdict_is_what_the_cited_words_say(falcon: Chatbot, question: str, opening: str) -> None:
@@ -93,21 +81,6 @@ def test_the_figure_of_what_something_is_compared_with_is_not_its_own(
     bot: Chatbot, question: str, opening: str
 ) -> None:
     assert bot.ask(question).text.startswith(opening)
-
-
-@pytest.mark.parametrize(
-    ("question", "opening"),
-    [("Is the Merlin M1 for inference?", "No. "), ("Is the Merlin M1 for training?", "Yes. ")],
-)
-def test_what_is_said_of_the_things_compared_with_is_not_said_of_the_thing(
-    tmp_path: Path, question: str, opening: str
-) -> None:
-    (tmp_path / "chip.md").write_text(
-        "# Merlin M1\n\nThe tests compare the Merlin M1 with other instances that are optimized for inference.\n\n"
-        "The Merlin M1 is a chip for training, and the Osprey O1 is for inference.\n"
-    )
-    sync([tmp_path / "chip.md"], tmp_path / "index")
-    assert Chatbot.open(tmp_path / "index").ask(question).text.startswith(opening)
 
 
 def test_sides_are_compared_in_the_same_figures(tmp_path: Path) -> None:
