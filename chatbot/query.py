@@ -11,7 +11,6 @@ from chatbot.attribute import asked_attribute, asked_operation, names_property
 from chatbot.deadline import check
 from chatbot.evidence import sentences
 from chatbot.followup import condense
-from chatbot.followup.generations import of_generation
 from chatbot.glossary import in_english
 from chatbot.names import makers, names, proper_names
 from chatbot.options import Option, parse_options
@@ -207,7 +206,6 @@ def asking(text: str) -> str:
 
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
-    question = of_generation(question, (turn.question for turn in reversed(history)))
     stem = parse_options(question)
     asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else in_english(question)), index)
 

@@ -37,12 +37,6 @@ def completed(question: str, *history: Turn) -> str:
 @pytest.mark.parametrize(
     ("turn", "question", "standalone"),
     [
-        (TRAINING, "and for inference?", "What should I use to inference a 200B model on AWS?"),
-        (
-            Turn("How long does it take to train a 70B model?", "Months [1]."),
-            "ok. and LoRA on a 7B one?",
-            "How long does it take to fine-tuning a 7B model with LoRA?",
-        ),
         (
             Turn("What hardware fits training a 7B model?", "The L40S [1]."),
             "same but 70B",
@@ -70,11 +64,6 @@ def test_a_part_of_a_question_takes_the_place_of_its_like(turn: Turn, question: 
             "Pity. Then at least the H100.",
             "How many watts does a H100 draw?",
         ),
-        (
-            Turn("We have a model with 5B parameters. Hardware?", "The L4 [1]."),
-            "Bad news, now it will be 40B.",
-            "We have a model with 40B. Hardware?",
-        ),
     ],
 )
 def test_a_correction_replaces_what_was_said(turn: Turn, question: str, standalone: str) -> None:
@@ -91,12 +80,6 @@ def test_a_correction_replaces_what_was_said(turn: Turn, question: str, standalo
             "how many cores?",
             "How many cores for Cerebras WSE-3?",
         ),
-        (BERT, "by how much did the costs fall?", "By how much did the costs fall for BERT Large on Trainium?"),
-        (
-            Turn("What are C series instances good at?", "C5, C6 and C7 are for computing [1]."),
-            "Which generations are there?",
-            "Which generations are there of C series?",
-        ),
     ],
 )
 def test_a_property_is_of_what_was_spoken_of(turn: Turn, question: str, standalone: str) -> None:
@@ -107,15 +90,12 @@ def test_a_property_is_of_what_was_spoken_of(turn: Turn, question: str, standalo
     ("turn", "question", "standalone"),
     [
         (RIVAL, "How much memory does it have?", "How much memory does MI300X have?"),
-        (L4, "what's its tdp?", "What's the L4's tdp?"),
         (NEURON, "With which frameworks does it get along?", "With which frameworks does AWS Neuron get along?"),
         (
             SPOT,
             "How do I avoid losing my work when they are taken away?",
             "How do I avoid losing my work when spot instances are taken away?",
         ),
-        (GPUS, "how much memory do they have?", "How much memory do L40S and RTX 6000 Ada have?"),
-        (LAYOUT, "How much energy did that save?", "How much energy did Inf1 save?"),
         (
             Turn("What is the formula for SCI?", "SCI = (E * I) + M [1]."),
             "How can good hardware bring the M in it down?",
@@ -155,7 +135,6 @@ def test_a_reason_is_asked_of_what_was_answered(turn: Turn, question: str, stand
 @pytest.mark.parametrize(
     ("turn", "question", "standalone"),
     [
-        (GPUS, "What if we can't buy NVIDIA?", "Which GPUs suit a 20B model, if we can't buy NVIDIA?"),
         (
             Turn("What should I take for low-latency inference?", "The L4 [1]."),
             "And at the edge?",
@@ -204,12 +183,6 @@ def test_a_new_subject_loses_only_what_leads_it_in(turn: Turn, question: str, st
 @pytest.mark.parametrize(
     ("history", "question", "standalone"),
     [
-        ([L4, Turn("what's its tdp?", "72 W [1].")], "and the L40S?", "What's the L40S's tdp?"),
-        (
-            [Turn("What hardware fits inference of a 7B model?", "The L4 [1]."), Turn("and 70B?", "The H100 [1].")],
-            "and for training?",
-            "What hardware fits training of a 70B model?",
-        ),
         (
             [Turn("What does AMD have to compete with the H100?", "The AMD MI300X competes with the H100 [1].")],
             "how much memory does it have?",

@@ -31,7 +31,6 @@ from chatbot.citations import Evidence
 from chatbot.evidence import Unit
 from chatbot.exam.keys import KeyProblem
 from chatbot.exam.reading import read_questions
-from chatbot.followup.referents import Said
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import LONGEST as LONGEST_ANSWER
 from chatbot.llm.transcript import Transcript
@@ -285,7 +284,6 @@ _MADE: dict[Any, Callable[[str], Any]] = {
     Turn: lambda text: Turn(text, text),
     Option: lambda text: Option("A", text),
     Query: lambda text: Query(text, text),
-    Said: lambda text: Said(text, text),
     Reading: lambda text: Reading(text),
     Citation: lambda text: Citation(1, text, text, 0, len(text), 0.5, _MADE[Passage](text)),
     Answer: lambda text: Answer(
@@ -299,7 +297,7 @@ _ASKING = (
     "asked_quantity", "attribute", "followup", "options", "query", "shorthand", "sides", "sizing", "source_names", "spelling", "table", "unheard",
 )  # fmt: skip
 # Types of what is asked.
-_ASKED = {Query, Turn, Option, Said, Reading}
+_ASKED = {Query, Turn, Option, Reading}
 _GIVEN: dict[Any, Any] = {int: 1, float: 1.0, bool: True}
 
 
