@@ -17,7 +17,7 @@ from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocab
 ANSWERS = 0.06
 # An unsure answer is followed by what may be right as well, until so little doubt is left.
 DOUBT = 0.05
-# Evidence so likely to be right is trusted though it calls what is counted by another word, and leads a choice between named sides.
+# Evidence so likely to be right leads a choice between named sides.
 SURE = 0.4
 # So sure must evidence be, and so near a word of it to the property asked for, to speak of the property in other words.
 ATTRIBUTE_SURE = 0.1
@@ -31,10 +31,6 @@ _WAS = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
 _IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}\b(?!\d)")
-_IMPERATIVE = re.compile(
-    r"(?:[^:.]{0,60}:\s+)?(?:use|choose|move|turn|set|run|schedule|prefer|avoid|do not|reduce|measure|keep|start|stop|switch|select|share|buy|train|reuse|right-size|shut|place|divide|delete|compare|consider|enable|increase|lower|apply|try|store)\b",
-    re.IGNORECASE,
-)
 _OPTION = re.compile(r"option\s+\(?[A-H]\)?[.:)]\s", re.IGNORECASE)
 # So many words, and so many in capitals, are a name or a caption.
 _CAPTION = 5
@@ -52,14 +48,12 @@ def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
 
 
 def _fitness(query: Query, scored: Scored) -> float:
-    """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much", what to do for "how"."""
+    """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much"."""
     fitness = scored.score * (0.5 if scored.unit.kind == "note" else 1.0)
     if query.wants_name and not scored.features["new name"] and scored.features["label"] < 1.0:
         fitness *= 0.5
     if query.asks_number and query.dimensions and not answers_quantity(query, scored.unit):
         fitness *= 0.3
-    if scored.score >= ANSWERS and query.asks_how and _IMPERATIVE.match(scored.unit.plain):
-        fitness *= 2.0
     return fitness
 
 
@@ -102,9 +96,7 @@ def _of_kind(query: Query, scored: Scored) -> bool:
         return False
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
     said = said.lower()
-    return (answers_quantity(query, scored.unit) or _counts_surely(query, scored)) and (
-        per is None or (per[1] or per[2]).lower() in said
-    )
+    return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
 
 
 def _of_year(question: str, scored: Scored) -> bool:
@@ -130,16 +122,6 @@ def _names_region(text: str) -> bool:
 def _names_place(text: str) -> bool:
     lowered = text.lower()
     return any(re.search(rf"\b{place}\b", lowered) for place in vocabulary()["places"]["regions"])
-
-
-def _counts_surely(query: Query, scored: Scored) -> bool:
-    """Whether evidence that answers all but surely has a count, though of something that the question calls by another word of the corpus."""
-    return (
-        scored.score >= SURE
-        and not scored.features["unseen"]
-        and "count" in query.dimensions
-        and any(q.dimension == "count" for q in scored.unit.quantities)
-    )
 
 
 def _names_all(question: str, scored: Scored) -> bool:

@@ -16,12 +16,8 @@ from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.sides import speaks_of
 from chatbot.vendors import speaks_for_refused
-from chatbot.words import stems
 from ingest import Index
 
-# A question most of whose words the corpus does not have is answered by good evidence only.
-_FOREIGN = 0.7
-_FOREIGN_ANSWERS = 0.06
 # Below this the best evidence answers one question in four that people ask in their own words: it is told as what is nearest.
 _UNSURE = 0.15
 NEAREST = "The sources do not say this outright; nearest"
@@ -31,7 +27,6 @@ _WORDS = 80
 # Another document's evidence may be this much weaker, but must say as much of the question.
 _ELSEWHERE = 0.1
 _SAME_WORDS = 0.8
-_RESTATES = 0.7
 # How one thing stands to another is not told where nothing speaks of one of them.
 _DIFFERENCE = re.compile(r"\b(?:than|compared (?:to|with)|over|versus|vs|against|beat)\b", re.IGNORECASE)
 
@@ -42,16 +37,12 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
     if query.decides or query.wants_name:
         found = [s for s in found if not speaks_for_refused(s.unit.meant, query.standalone)]
     if query.asks_number and len(query.entities) > 1 and _DIFFERENCE.search(query.standalone):
-        found = (
-            found if all(any(speaks_of(name, s.unit.meant_in_place) for s in found) for name in query.entities) else []
-        )
-    if not found or found[0].score < (_FOREIGN_ANSWERS if found[0].features["unseen"] > _FOREIGN else ANSWERS):
+        found = found if all(any(speaks_of(name, s.unit.meant_in_place) for s in found) for name in query.entities) else []
+    if not found or found[0].score < ANSWERS:
         return None
     notes = Notes()
-    chosen = siblings(query, found[0], found) if query.wants_list else []
-    if len(chosen) < 2:
-        chosen = further(query, found, limit=4)
-        chosen += _grounds(query, chosen, found) or elsewhere(chosen, found)
+    chosen = further(query, found, limit=4)
+    chosen += elsewhere(chosen, found)
     first, *rest = [*_sentences(notes, query, chosen, scored), *corrections(notes, query, chosen, scored)]
     unsure = found[0].score < _UNSURE
     notes.line(f"{NEAREST}: {first}" if unsure else first, *rest)
@@ -80,40 +71,6 @@ def elsewhere(chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]
 def _digits(scored: Scored) -> set[str]:
     """The figures of a piece of evidence, whatever their unit: 512 GB is no other answer than 512 GiB."""
     return {re.sub(r"\D", "", quantity.text) for quantity in scored.unit.quantities}
-
-
-def siblings(query: Query, best: Scored, found: Sequence[Scored]) -> list[Scored]:
-    """A list's items beside the best one, in their order, at most six: a question for several things wants them all.
-
-    The best one alone where it is the only item on what is asked, in a list that is about something else.
-    """
-    beside = [
-        s
-        for s in found
-        if s.unit.chunk.id == best.unit.chunk.id
-        and s.unit.above == best.unit.above
-        and s.unit.kind == best.unit.kind != "note"
-    ]
-    if best.unit.kind not in ("item", "row") or _stands_apart(query, best, beside):
-        return [best]
-    return sorted(beside, key=lambda s: s.unit.start)[:6]
-
-
-def _stands_apart(query: Query, best: Scored, beside: Sequence[Scored]) -> bool:
-    """Whether an item's label names what is asked about, and neither the heading of its list nor another item does."""
-    label = best.unit.cells[0][1] if best.unit.cells else best.unit.label[0]
-    elsewhere = stems(" ".join([*best.unit.above, *(s.unit.plain for s in beside if s is not best)]))
-    return bool(stems(query.standalone) & stems(label) - elsewhere)
-
-
-def _grounds(query: Query, chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
-    """For "why", what stands beside a sentence that only says the question again."""
-    if not re.match(r"\W*(?:so\s+)?why\b", query.standalone, re.IGNORECASE) or chosen[0].features["words"] < _RESTATES:
-        return []
-    place = chosen[0].unit
-    beside = [s for s in found if s.unit.chunk.id == place.chunk.id and s not in chosen and s.unit.kind != "note"]
-    near = sorted(beside, key=lambda s: min(abs(s.unit.start - place.end), abs(place.start - s.unit.end)))
-    return near[:2]
 
 
 def _sentences(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Sequence[Scored]) -> list[str]:

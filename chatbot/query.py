@@ -43,10 +43,6 @@ _IS_GOOD_FOR = re.compile(
     r"\b(?:what|which)(?:'s| is| are|'re| can| could)?\b[^?]{1,80}\b(?:best|good|great|ideal|suited|suitable|meant|made|built|designed|tuned|intended|optimi[sz]ed|used) (?:for|at)\s*\?",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
-    r"\W*(?:what|which|who|when|where|why|how|is|are|does|do|did|can|compare|explain|define|tell|list|name)\b",
-    re.IGNORECASE,
-)
 _YES_NO = re.compile(
     r"^(?:so,?\s+|and\s+|but\s+|ok,?\s+)*(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|isn't|aren't|doesn't|don't|am)\b|\b(?:is it true|is that (?:right|correct|true)|right\?|correct\?|isn't it|doesn't it|true or false)",
     re.IGNORECASE,
@@ -63,15 +59,6 @@ _AGREES = re.compile(
 )
 _POLITE = re.compile(
     r"^\W*(?:please|thanks?|thank you|hi|hello|hey|good (?:morning|day|evening)|i need this|explain|be (?:brief|short)|keep it|just)\b(?:\W+\w+){0,8}\W*$",
-    re.IGNORECASE,
-)
-_ASKS_HOW = re.compile(
-    r"\W*(?:how (?:do|can|could|should|would|to|does one|might)|what (?:can|could) (?:i|we|one) do|(?:any )?ways? to)\b",
-    re.IGNORECASE,
-)
-_WANTS_LIST = re.compile(
-    r"^\W*(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were|(?:two|three|four|five|\w+) (?:things|factors|reasons|ways|situations|steps|points|criteria|aspects|measures|options|methods|techniques|tools))\b"
-    r"|\b(?:in (?:what|which) ways|what ways|situations|reasons|examples|criteria|all the)\b|\b(?:a few|several|\d|bullet) points\b|\bwhen should\b|\bwhich (?:frameworks|tools|libraries|factors|things|mistakes|steps)\b",
     re.IGNORECASE,
 )
 _WANTS_NAME = re.compile(
@@ -135,16 +122,6 @@ class Query:
         return len(self.sides) >= 2 and bool(_COMPARES.search(self.standalone))
 
     @cached_property
-    def wants_list(self) -> bool:
-        """Whether several things are asked for."""
-        return bool(_WANTS_LIST.search(self.standalone))
-
-    @cached_property
-    def asks_how(self) -> bool:
-        """Whether the answer is what to do."""
-        return bool(_ASKS_HOW.match(self.standalone))
-
-    @cached_property
     def asks_agreement(self) -> bool:
         """Whether it is asked if the sources say the same."""
         return bool(_AGREES.search(self.standalone))
@@ -158,19 +135,11 @@ class Query:
     def decides(self) -> bool:
         """Whether a choice of hardware is asked for."""
         return (
-            (bool(_DECIDES.search(self.standalone)) or self._states_needs)
+            bool(_DECIDES.search(self.standalone))
             and not _DEFINES.match(self.standalone)
             and not re.match(r"\W*why\b", self.standalone, re.IGNORECASE)
             and not (self.entities and _IS_GOOD_FOR.search(self.standalone))
             and not self.asks_number
-            and not self.wants_list
-        )
-
-    @cached_property
-    def _states_needs(self) -> bool:
-        """Whether it is no question at all but a list of needs: "pre-training from scratch, maximum speed"."""
-        return not (self.entities or "?" in self.standalone or _ASKS.match(self.standalone)) and bool(
-            self.tasks or self.sizes
         )
 
     @cached_property
@@ -193,8 +162,6 @@ class Query:
     @cached_property
     def asks_number(self) -> bool:
         """Whether the answer is a quantity."""
-        if self.asks_how:
-            return False
         return asks_quantity(self.asking) or (bool(self.entities) and is_terse(self.standalone))
 
 

@@ -56,7 +56,6 @@ def test_what_the_sources_do_not_say_is_refused(bot: Chatbot, question: str) -> 
 
 
 def test_a_wrong_premise_is_corrected(five: Chatbot) -> None:
-    assert five.ask("Is Trainium for inference?").text.startswith("No. ")
     assert five.ask("Since the L40S draws only 72 W, do four need 288 W?").text.startswith("The sources say otherwise: ")
 
 
@@ -176,15 +175,6 @@ def test_the_documents_that_a_question_names_are_both_told(bot: Chatbot) -> None
     assert cited >= {"trainium-exam-notes", "hardware-selection-pattern"}
     assert "4x the throughput" in answer.text
     assert "10x better throughput" in answer.text
-
-
-def test_what_is_said_to_be_the_most_is_corrected_by_what_the_sources_call_so(bot: Chatbot) -> None:
-    question = (
-        "Given that EC2's C series has the best performance per watt for ML training, should we go with C6 or C7?"
-    )
-    text = bot.ask(question).text
-    assert text.startswith("The sources say otherwise: ")
-    assert "Trn series" in text.splitlines()[0]
 
 
 def test_a_weight_is_not_answered_by_watts(bot: Chatbot) -> None:
