@@ -7,10 +7,9 @@ from itertools import islice
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, SURE, is_bare, repeats
+from chatbot.eligibility import ANSWERS, is_bare, repeats
 from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
-from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
@@ -41,7 +40,7 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
         return Notes().draft()
     notes = Notes()
     of_all = (s for s in scored[:8] if all(names_side(side, s.unit.meant) for side in query.sides))
-    lead = (_for_one(query, scored) if query.decides else None) or next((s for s in of_all if s.score >= ANSWERS), None)
+    lead = next((s for s in of_all if s.score >= ANSWERS), None)
     if lead:
         notes.line(notes.sentence(statement(lead.unit, query), lead))
     # A side's evidence was scored anew, for that side.
@@ -64,12 +63,6 @@ def _lacks_a_side(query: Query, spoken: dict[str, list[Scored]]) -> bool:
         return False
     told = [any(_is_figure(s, query) for s in found) for found in spoken.values()]
     return (not all(told) and bool(_MORE.search(query.standalone))) or (not any(told) and query.strict and not query.yes_no)
-
-
-def _for_one(query: Query, scored: Sequence[Scored]) -> Scored | None:
-    """Evidence that answers all but surely which of the sides to take: it names one of them."""
-    sure = (s for s in scored[:3] if s.score >= SURE and not denies(s.unit.meant))
-    return next((s for s in sure if sum(names_side(side, s.unit.meant) for side in query.sides) == 1), None)
 
 
 def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:

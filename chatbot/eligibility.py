@@ -17,7 +17,7 @@ from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocab
 ANSWERS = 0.06
 # An unsure answer is followed by what may be right as well, until so little doubt is left.
 DOUBT = 0.05
-# Evidence so likely to be right leads a choice between named sides.
+# Evidence so likely to be right may say that what is asked for cannot be done.
 SURE = 0.4
 # So sure must evidence be, and so near a word of it to the property asked for, to speak of the property in other words.
 ATTRIBUTE_SURE = 0.1

@@ -34,7 +34,7 @@ _DIFFERENCE = re.compile(r"\b(?:than|compared (?:to|with)|over|versus|vs|against
 def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
     """The answer in one sentence, then at most four that add to it; None when no evidence is good enough."""
     found = eligible(query, scored)
-    if query.decides or query.wants_name:
+    if query.wants_name:
         found = [s for s in found if not speaks_for_refused(s.unit.meant, query.standalone)]
     if query.asks_number and len(query.entities) > 1 and _DIFFERENCE.search(query.standalone):
         found = found if all(any(speaks_of(name, s.unit.meant_in_place) for s in found) for name in query.entities) else []

@@ -60,7 +60,7 @@ def judge(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], i
         return None
     relevant = [s for s in held if s.score >= 0.1 * ANSWERS and s.unit.kind != "note" and _speaks_of(s, query)] or held[:1]
     told = _by_short_answer(claim, relevant) or _by_cell(claim, relevant) or _by_numbers(claim, query, relevant)
-    if told is None or (told[0] == "yes" and (not query.yes_no or query.decides or query.compares)):
+    if told is None or (told[0] == "yes" and (not query.yes_no or query.compares)):
         return None
     verdict, ground = told
     chosen = [ground]
@@ -128,7 +128,6 @@ def _by_cell(claim: str, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] |
 
 def _by_numbers(claim: str, query: Query, relevant: Sequence[Scored]) -> tuple[Verdict, Scored] | None:
     claimed = [q for q in quantities(claim) if any(c.isdigit() for c in q.text) or (q.dimension == "count" and q.low > 1)]
-    claimed = [q for q in claimed if q.dimension != "parameters" or not query.decides]
     told = [(s, _figures(s, query)) for s in relevant if claimed]
     agreeing = [s for s, figures in told if all(any(_agrees(q, f) for f in figures) for q in claimed)]
     for s in agreeing:

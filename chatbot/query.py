@@ -27,22 +27,6 @@ _COMPARES = re.compile(
     r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish\w*|separates?|distinction|sets? .{2,60} apart|better|worse|contrast|against|as opposed to|next to|relative to|respectively|each(?= one| of (?:them|these|those|the)|\W*$| (?:takes?|costs?|have|has|does|do|needs?|offers?|uses?|means?)\b)|side by side|gap|between (?:the )?(?:two|both)|trade-?offs?|(?:more|less|fewer|longer|shorter|higher|lower|bigger|larger|smaller|slower|quicker|faster|cheaper|pricier|dearer|greener|cleaner|hungrier)\b.{0,60}\bthan|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
     re.IGNORECASE,
 )
-_HARDWARE = r"(?:hardware|instances?|gpus?|chips?|accelerators?|machines?|series|famil(?:y|ies)|cards?|processors?|silicon|vms?|setup|compute)"
-_DECIDES = re.compile(
-    r"\b(?:what|which)\b.{0,80}\b(?:should|do|would|must|shall|to)\s+(?:(?:i|we|you|they|one|it)\s+)?(?:use|pick|choose|get|take|buy|rent|go|run|need|deploy|train|serve|select|recommend|want|suggest|advise)\b"
-    rf"|\b(?:what|which)\b.{{0,60}}\b{_HARDWARE}\b.{{0,80}}\b(?:best|suits?|suited|fits?|right|good|ideal|cheapest|lowest|greenest|recommended|for|makes? sense|optimal)\b"
-    r"|\bwhat\b.{0,60}\b(?:best|suits?|fits?)\b|\b(?:recommend\w*|advise|advice|suggest\w*)\b|\bbest (?:option|choice|hardware|instance|chip|accelerator|gpu|fit|value|pick)"
-    rf"|\b(?:natural|right|good|sensible|obvious|smart|best) (?:choice|option|pick|(?:second )?source)\b|(?:^|[.!;,]\s+)(?:\w+\s+){{0,2}}{_HARDWARE}\s*\?$"
-    r"|[.!:;]\s+(?:[\w-]+(?: series)?,\s+)*[\w-]+(?: series)?,?\s+or\s+[\w-]+(?: series)?\s*\?\s*$"
-    r"|\b(?:options|advice|ideas|suggestions)\s*\?|\b(?:i|we)(?:'d)? (?:need|want|have|must|plan|would like)\b|\bwhere (?:do|should) (?:i|we)\b|\bwhat do (?:i|we) (?:use|need|pick|take|run)\b|\bwould you (?:use|pick|choose|move|go|recommend|take)\b",
-    re.IGNORECASE,
-)
-_DEFINES = re.compile(r"\W*what(?:'s| is| are)\s+(?:an?\s+|the\s+)?[\w-]+(?:\s+[\w-]+)?\s+and\b", re.IGNORECASE)
-# "What is the L4 best for?" asks about the L4.
-_IS_GOOD_FOR = re.compile(
-    r"\b(?:what|which)(?:'s| is| are|'re| can| could)?\b[^?]{1,80}\b(?:best|good|great|ideal|suited|suitable|meant|made|built|designed|tuned|intended|optimi[sz]ed|used) (?:for|at)\s*\?",
-    re.IGNORECASE,
-)
 _YES_NO = re.compile(
     r"^(?:so,?\s+|and\s+|but\s+|ok,?\s+)*(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|isn't|aren't|doesn't|don't|am)\b|\b(?:is it true|is that (?:right|correct|true)|right\?|correct\?|isn't it|doesn't it|true or false)",
     re.IGNORECASE,
@@ -130,17 +114,6 @@ class Query:
     def wants_name(self) -> bool:
         """Whether the answer is a piece of hardware: "which chip", "what instance"."""
         return bool(_WANTS_NAME.search(self.standalone))
-
-    @cached_property
-    def decides(self) -> bool:
-        """Whether a choice of hardware is asked for."""
-        return (
-            bool(_DECIDES.search(self.standalone))
-            and not _DEFINES.match(self.standalone)
-            and not re.match(r"\W*why\b", self.standalone, re.IGNORECASE)
-            and not (self.entities and _IS_GOOD_FOR.search(self.standalone))
-            and not self.asks_number
-        )
 
     @cached_property
     def asks_of_stranger(self) -> bool:

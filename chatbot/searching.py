@@ -45,8 +45,7 @@ def passages_to_read(query: Query, index: Index) -> Iterator[tuple[Passage, ...]
     if query.options:
         yield search(query, index)
         return
-    # A choice weighs every candidate that it is given, so it is given the nearest alone.
-    own = search(query, index, limit=LIMIT if query.decides else _OF_SOURCES, among=lambda chunk: not is_background(chunk))
+    own = search(query, index, limit=_OF_SOURCES, among=lambda chunk: not is_background(chunk))
     if query.asks_agreement:
         yield own
     everything = search(query, index)
