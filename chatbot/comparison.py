@@ -7,7 +7,7 @@ from itertools import islice
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, is_bare, repeats
+from chatbot.eligibility import ANSWERS, repeats
 from chatbot.names import mentioned, names
 from chatbot.phrasing import statement
 from chatbot.query import Query
@@ -85,7 +85,6 @@ def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Inde
         and not _is_of_another(side, s, query)
         and s.unit.kind != "note"
         and not s.unit.meant.endswith("?")
-        and not is_bare(s)
         and not s.features["sibling"]
     ]
 

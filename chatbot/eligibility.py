@@ -10,7 +10,6 @@ from chatbot.names import maker, makers, mentioned, names, proper_names, relativ
 from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.source_names import without_documents
 from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocabulary, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
@@ -31,10 +30,6 @@ _WAS = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
 _IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}\b(?!\d)")
-_OPTION = re.compile(r"option\s+\(?[A-H]\)?[.:)]\s", re.IGNORECASE)
-# So many words, and so many in capitals, are a name or a caption.
-_CAPTION = 5
-_TITLE = 10
 _PER = re.compile(
     r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b",
     re.IGNORECASE,
@@ -66,7 +61,7 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 
 
 def _of_kind(query: Query, scored: Scored) -> bool:
-    if (is_bare(scored) and not scored.features["new name"]) or other_qualifier(query.standalone, scored.unit.plain):
+    if other_qualifier(query.standalone, scored.unit.plain):
         return False
     if _ASKS_REGIONS.search(query.standalone) and not _names_region(scored.unit.meant):
         return False
@@ -82,18 +77,14 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     impossible = query.operates and scored.score >= SURE and denies(scored.unit.meant)
     if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant and not impossible:
         return False
-    if query.operates and not _names_all(query.standalone, scored):
-        return False
     if query.asks_number and scored.features["other size"]:
         return False
-    if query.asks_number and query.entities and not query.yes_no and not _names_all(query.standalone, scored):
+    if (query.strict or query.operates or (query.asks_number and query.entities)) and not query.yes_no and not _names_all(query.standalone, scored):
         return False
     if not _of_year(query.standalone, scored):
         return False
     if not query.strict or query.yes_no:
         return True
-    if not _names_all(query.standalone, scored):
-        return False
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
     said = said.lower()
     return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
@@ -129,7 +120,7 @@ def _names_all(question: str, scored: Scored) -> bool:
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     held, groups = stems_and_groups(said)
     there = mentioned(said)
-    asked = _EXAM.sub(" ", without_documents(question))
+    asked = _EXAM.sub(" ", question)
     named = [n for n in proper_names(asked) if not makers(n) and not {r.lower() for r in relatives(n)} & there]
     return all(stem(w) in held or synonyms(w) & groups for name in named for w in content_words(name))
 
@@ -137,18 +128,6 @@ def _names_all(question: str, scored: Scored) -> bool:
 def _provenance(scored: Scored) -> str:
     source = scored.unit.chunk.document.source
     return f"{scored.unit.chunk.document.title} {source.publisher or ''} {source.published or ''}"
-
-
-def is_bare(scored: Scored) -> bool:
-    """A name or a caption alone says nothing, and neither does the option of a quiz."""
-    unit = scored.unit
-    if _OPTION.match(unit.plain):
-        return True
-    said = unit.plain.split()
-    is_title = len(said) <= _TITLE and all(w[0].isupper() or not w[0].isalpha() for w in said)
-    return (len(said) <= _CAPTION or is_title) and not (
-        unit.label[0] or unit.quantities or unit.cells or unit.text.rstrip().endswith(".")
-    )
 
 
 def doubt(chosen: Sequence[Scored]) -> float:
