@@ -4,67 +4,34 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, eligible, repeats
+from chatbot.eligibility import ANSWERS, eligible
 from chatbot.phrasing import columns, statement
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity
-from ingest import Index
 
 # A figure may be surer or less sure than an answer: this share of what answers will do.
 _DIFFERING = 0.25
-# How much of the question's words another figure must share with the best one to be a figure for the same thing.
-_MATTER = 0.6
-# Or so near must it be to the question, against the best one, where it is asked whether sources differ.
-_NEAR = 0.8
+# Another figure must share so much of the question's words with the best one, or be so near to the question, to be one for the same thing.
+_RELATED, _NEAR = 0.4, 0.8
 # Another figure of the same document must be this near to the best one: a document has figures for many matters.
 _BESIDE = 0.4
-_OF_A_DOCUMENT = 2
 _FIGURES_OF_A_DOCUMENT = 3
-_RELATED = 0.4
-# A figure of one card is none of a whole instance.
-_SHARE = re.compile(
-    r"\b(?:per|each) (?:gpu|chip|accelerator|card|core|device|instance|node|vcpu)s?\b|\b(?:gb|gib|tb|tib|gpus?|\d) each\b",
-    re.IGNORECASE,
-)
-_TOTAL = re.compile(r"\b(?:in all|in total|altogether|combined)\b", re.IGNORECASE)
-
 
 DIFFERENT = "The sources give different figures"
 
-def lay_side_by_side(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
-    """What each source says, for a question on whether they agree; None for other questions and where one source speaks alone."""
-    if not query.asks_agreement:
-        return None
+
+def lay_side_by_side(query: Query, scored: Sequence[Scored]) -> Draft | None:
+    """What each source says, for a question on whether their figures agree; None where there is one figure alone."""
     found = eligible(query, scored)
     named = frozenset(q.dimension for q in quantities(query.standalone))
     asked = replace(query, dimensions=query.dimensions | named)
-    if asked.dimensions and found and len(differing := figures_that_differ(asked, found)) > 1:
-        return side_by_side(query, differing)
-    usable = [s for s in _of_first_dimension(found, query) if s.unit.kind != "note"]
-    chosen = _of_each_document(usable)
-    if len({document_of(s) for s in chosen}) < 2 or chosen[0].score < _DIFFERING * ANSWERS:
-        return None
-    return side_by_side(query, chosen)
+    differing = _figures_that_differ(asked, found) if asked.dimensions and found else []
+    return _side_by_side(query, differing) if differing else None
 
 
-def _of_each_document(found: Sequence[Scored]) -> list[Scored]:
-    """The best two pieces of each document that are about the matter, document by document."""
-    chosen: dict[str, list[Scored]] = {}
-    for s in found:
-        near = (
-            s.score >= _DIFFERING * ANSWERS
-            and s.features["words in place"] >= _RELATED * found[0].features["words in place"]
-        )
-        beside = chosen.setdefault(document_of(s), []) if near else []
-        if near and len(beside) < _OF_A_DOCUMENT and not any(repeats(s, c) for c in beside):
-            beside.append(s)
-    return [s for beside in chosen.values() for s in beside]
-
-
-def figures_that_differ(query: Query, found: Sequence[Scored]) -> list[Scored]:
+def _figures_that_differ(query: Query, found: Sequence[Scored]) -> list[Scored]:
     """The best evidence of each document for the quantity asked, where at least two give different numbers for it."""
     if not _figures(found[0], query):
         return []
@@ -84,28 +51,11 @@ def figures_that_differ(query: Query, found: Sequence[Scored]) -> list[Scored]:
 
 def _same_matter(query: Query, candidate: Scored, best: Scored) -> bool:
     """Whether evidence is about what the best evidence is about: it lacks few of the question's words that the best has."""
-    if (
-        candidate.unit.kind == "note"
-        or (query.tasks and candidate.features["opposite task"])
-        or (candidate.features["other name"] and not query.asks_agreement)
-        or _is_share(candidate, query) != _is_share(best, query)
-        or _is_total(candidate, query) != _is_total(best, query)
-    ):
+    if candidate.unit.kind == "note" or (query.tasks and candidate.features["opposite task"]):
         return False
-    share = _RELATED if query.asks_agreement else _MATTER
-    said = candidate.features["words in place"] >= share * best.features["words in place"]
-    meant = query.asks_agreement and candidate.features["nearness"] >= _NEAR * best.features["nearness"]
+    said = candidate.features["words in place"] >= _RELATED * best.features["words in place"]
+    meant = candidate.features["nearness"] >= _NEAR * best.features["nearness"]
     return candidate.score >= _DIFFERING * ANSWERS and (said or meant)
-
-
-def _is_share(scored: Scored, query: Query) -> bool:
-    """Whether what evidence says is said of each part: "80 GB per GPU"."""
-    return bool(_SHARE.search(statement(scored.unit, query)))
-
-
-def _is_total(scored: Scored, query: Query) -> bool:
-    """Whether what evidence says is said of all parts together: "1,128 GiB in all"."""
-    return bool(_TOTAL.search(statement(scored.unit, query)))
 
 
 def document_of(scored: Scored) -> str:
@@ -148,7 +98,7 @@ def _nominally_same(one: Quantity, other: Quantity) -> bool:
     return one.dimension == other.dimension == "bytes" and next(digits) == next(digits)
 
 
-def side_by_side(query: Query, found: Sequence[Scored]) -> Draft:
+def _side_by_side(query: Query, found: Sequence[Scored]) -> Draft:
     """At most five pieces of evidence, each with its source and date, and whether their figures differ."""
     notes = Notes()
     told = [figures for s in found if (figures := _figures(s, query))]

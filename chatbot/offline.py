@@ -63,7 +63,7 @@ def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
 
 
 def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored], told_by_rows: Told | None) -> Draft:
-    if query.asks_agreement and (told := lay_side_by_side(query, scored, passages, index)):
+    if query.asks_agreement and (told := lay_side_by_side(query, scored)):
         return told
     if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return replace(told_by_rows.draft, from_rows=True)

@@ -36,10 +36,8 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("p4d vs p4de: memory per gpu and price",), ("p4d.24xlarge", "$21.957642", "40 GiB", "p4de.24xlarge", "$27.44705", "80 GiB"), 2),
     (("network bandwidth of p5.48xlarge and p5en, gbps",), ("p5.48xlarge has 3200 Gbps", "p5en.48xlarge has 3200 Gbps"), 2),
     (("memory bandwidth h100 vs h200",), ("3350 GB/s", "4800 GB/s"), 2),
-    # Cells of a data sheet, and the generation before.
+    # Cells of a data sheet.
     (("how much HBM does one Trainium2 chip have",), ("96 GiB",), 1),
-    (("how much memory has one trainium2 chip", "and the one before it?"), ("AWS Trainium chip has 32 GiB",), 1),
-    (("fp8 tflops h100", "and its predecessor?"), ("A100 GPU (40 GB), FP8: no",), 2),
     (("Which data types can Trainium1 compute in?",), ("FP32", "190 TFLOPS in BF16", "FP4: no"), 1),
     # What a turn changes, and what it keeps.
     (("which is cheaper per hour, g5.xlarge or g6.xlarge?", "and with 8 GPUs?"), ("g6.48xlarge", "$13.3504", "g5.48xlarge", "$16.288"), 2),
