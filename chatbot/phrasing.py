@@ -11,7 +11,7 @@ from chatbot.words import content_words, stem, synonyms
 # A heading longer than this is a sentence of its own, not a subject.
 _LONG = 70
 # A row of so few cells is said whole.
-_SMALL = 4
+_SMALL = 8
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)")
 _COUNTED = re.compile(r"^(?:up to\s+)?[\d,.]+$", re.IGNORECASE)
 # A header that is what its numbers count or the unit they are in: "vCPUs", "g CO2e per kWh"; "Release year" is neither.
