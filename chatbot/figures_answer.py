@@ -17,7 +17,7 @@ from chatbot.sizing.workload import Format, Workload
 from chatbot.working import Working, article, load, rounded, short
 from ingest import Index, Row
 
-_CONSTANTS = (1.0, 2.0, 14.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
+_CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
 _LONGEST = 1_000
 # A turn of so many words that asks for nothing new asks for the same with another figure.
 _SHORT = 18
@@ -358,6 +358,42 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
         yield f"Taken as 2 bytes of weights and 12 of master weights and moments for each parameter; {more} if the gradients are saved too {cite}."
 
 
+def _transfer(given: Given, total: _Sum) -> Iterator[str]:
+    """How long data take over a link, and what they cost at a price for each GB."""
+    size, link, share = given.one("size"), given.one("link"), given.one("efficiency")
+    if not size or not link or not given.is_read_whole:
+        return
+    at = total.say(f"{_n(link / 1e9)} Gbit/s{f' of which {_n(share * 100)} % are used' if share else ''}")
+    seconds = f"{_n(size / 1e9)} × 8 / {_n(link / 1e9)}{f' / {_n(share)}' if share else ''}"
+    took = total.step(f"{seconds} / 3600", "{} hours")[1] if evaluate(seconds) > 3600 else total.step(seconds, "{} s")[1]
+    price = given.one("storage price")
+    spent = f"; {total.step(f'{_n(size / 1e9)} × {_n(price)}', '${}')[1]} at your {_usd(price)} a GB" if price else ""
+    yield f"{took} at {at}{spent} {total.cite('transfer')}."
+
+
+def _batch(given: Given, total: _Sum) -> Iterator[str]:
+    """How long many items take at a rate, how many machines do them in time, and what that costs: the work is the same however many share it."""
+    items, rate, pace, each = given.one("items"), given.one("item rate"), given.one("pace"), given.one("output") or given.one("prompt")
+    if not items or not (rate or (pace and each)) or not given.is_read_whole or any(given.all(role) for role in ("busy", "headroom", "efficiency")):
+        return
+    work = f"{_n(items)} / ({_n(rate)} × 3600)" if rate else f"{_n(items)} × {_n(each or 0)} / ({_n(pace or 0)} × 3600)"
+    work += f" / (1 - {_n(lost)})" if (lost := given.one("lost")) else ""
+    hours, took = total.step(work, "{} hours")
+    results = [f"{took} on one"]
+    if window := given.one("hours"):
+        count = math.ceil(hours / window - 1e-9)
+        results.insert(0, total.say(f"{count} machine{'s' * (count > 1)} to be done in {_n(window)} hours"))
+    if (machines := given.one("machines")) and machines > 1:
+        results.append(f"{total.step(f'{work} / {_n(machines)}', '{} hours')[1]} on {_n(machines)}")
+    if price := total.price():
+        discount, monthly = given.one("discount"), bool(re.search(_DAILY, given.text) and re.search(r"\bmonth", given.text))
+        spent = f"{work} × {_n(price[0])}{' × 365 / 12' * monthly}"
+        results.append(f"{total.step(spent, '${}')[1]}{' a month' * monthly} at {price[1]}, however many share it")
+        if discount:
+            results[-1] += f", {total.step(f'{spent} × (1 - {_n(discount)})', '${}')[1]} at your {_n(discount * 100)} % off"
+    yield f"{'; '.join(results)} {total.cite('throughput')}."
+
+
 def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     """How many replicas a peak takes: what is asked a second over what one gives, with room, and one more if one may fail."""
     paces, requests = sorted(given.all("pace")), given.all("requests")
@@ -387,6 +423,7 @@ _CARBON = r"co2|carbon|emission|emit|footprint|co₂"
 _MILLION = r"(?:per|for|a|each|/) ?(?:1 ?)?(?:million|mtok|m\b|mio)|\bper-million|price of tokens|cost of tokens|tokens? cost"
 
 
+_DAILY = r"(?:per|an?|each|every|/) ?(?:night|day)\b|\bnightly|\bdaily"
 _SCHEDULE = r"\d(?::\d\d)? ?(?:am|pm)?(?: ?[-–] ?| to )\d|week ?days?|mon\w*(?: to |-)fri|week ?ends?|nights?|office hours|hours (?:a|per|each|every) (?:day|week)"
 
 
@@ -398,6 +435,8 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
 _FORMULAS = (
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
+    _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link"), _transfer, "storage price or efficiency"),
+    _Formula(_words(r"how (?:long|many|much)|cost|bill|pay|wie (?:lange|viele)"), ("items", "item rate or pace"), _batch, "hours or machines or output or prompt or price or discount"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or bytes or weights"),
     _Formula(_words(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"(?:how many|number of|wie viele) (?:\w+ )?(?:replicas?|pods?|instances?|gpus?|box(?:es)?|nodes?|servers?|copies|workers?|containers?|machines)"), ("requests or pace",), _replicas, "output or headroom"),

@@ -39,6 +39,12 @@ class Given:
         found = self.all(role)
         return found[0] if len(found) == 1 else None
 
+    @property
+    def is_read_whole(self) -> bool:
+        """Whether each percentage has a role, and none has two."""
+        shares = [figure.role for figure in self.figures if figure.role in _SHARES]
+        return len(shares) == len(set(shares)) == self.text.count("%")
+
     def then(self, other: "Given") -> "Given":
         """With another turn behind, whose figures stand in the place of those of the same role."""
         kept = tuple(figure for figure in self.figures if figure.role not in other.new)
@@ -53,6 +59,7 @@ _PER = r"(?:/|per |an? |each |every |the |for an? )\s?"
 _SECOND = r"\s?(?:/|p|per |an? |each |every )\s?s(?:ec(?:ond)?s?)?"
 _CARD = r"(?:nvidia )?(?:gpus?|cards?|accelerators?|chips?|(?!p\d)[abhlvt]\d{1,3}[a-z]?s?)"
 _MACHINE = r"(?:[a-z]+[ -])?(?:nodes?|servers?|boxe?s?|machines|hosts?|instances?|notebooks?|vms?|workstations?)"
+_ITEM = r"(?:im(?:age|g)s?|photos?|pictures?|frames?|doc(?:ument)?s?|pages?|articles?|rows?|records?|samples?|sequences?|sentences?|items?|files?|clips?|videos?|embeddings?|reviews?|listings?|tickets?|proteins?)"
 _TIMES = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _SPAN = r"(?P<u>s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
 _SCALES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
@@ -66,6 +73,9 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("price", rf"{_MONEY}(?:{_PER}(?:\w+[- ])?(?:h|hr|hour)|hourly)", {}),
     ("monthly price", rf"{_MONEY}(?:{_PER}(?:mo|month)|monthly)", {}),
     ("money", rf"(?:{_USD}\s?{_N}|{_N.replace('<n>', '<m>').replace('<k>', '<l>')}{_USD})", {}),
+    ("link", rf"{_N}(?P<u>[gtm])(?:bits?(?:\s?(?:/|per |a )\s?s(?:ec(?:ond)?s?)?|ps)?|bps|ig)", _SCALES),
+    ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{_ITEM}{_SECOND}", {"m": 1e6}),
+    ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{_ITEM}(?!\s?(?:/|per |a |each )\s?(?:s|min|h))", {"m": 1e6, "b": 1e9}),
     ("write rate", rf"{_N}(?P<u>[gtm])i?b(?:ytes?)?\s?(?:/|per |an? )\s?s(?:ec(?:ond)?s?)?", _SCALES),
     ("requests", rf"{_N}(?:r|q)ps", {}),
     ("requests", rf"{_N}(?:\w+ )?(?:req(?:uest)?s?|queries|calls|messages)\s?(?:/|per |an? |each |every )\s?(?P<u>s|m|h)[a-z]*", {"s": 1.0, "m": 1 / 60, "h": 1 / 3600}),
@@ -86,14 +96,16 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("kept", rf"(?:keep|kept|keeps|keeping|retain\w*|last|newest|latest|store)\s(?:only |the |about )*(?:last |newest |latest )?{_N}(?:of them|checkpoints?|copies)?", {}),
     ("kept", rf"{_N}(?:checkpoints|copies|ckpts|snapshots)", {}),
     ("cards", rf"{_N}[x×]?\s?{_CARD}", {}),
-    ("machines", rf"{_N}[x×]?\s?{_MACHINE}", {}),
+    ("machines", rf"{_N}[x×]?\s?(?:{_MACHINE}|of (?:them|those|these))", {}),
 )
 # A share is of what the words beside it say; the nearer ones first.
 _SHARES = {
     "discount": r"off\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
     "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
+    "lost": r"\blost\b|\blose\b|interrupt|preempt|wasted",
     "MFU": r"\bmfu\b",
     "part of power": r"\A ?of(?: the| their| its| a| max\w*| full)* ?\Z|\btdp\b",
+    "efficiency": r"effic|eff?ecti|of (?:it|that|line|the link)\b|real(?:ly|istic)|usable|goodput|\bsee\b",
     "busy": r"busy|utili|load|\bused?\b|usage|of the (?:day|time|hours?)|duty|occup|active",
 }
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
