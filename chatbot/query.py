@@ -15,7 +15,6 @@ from chatbot.glossary import in_english
 from chatbot.names import makers, names, proper_names
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, quantities
-from chatbot.shorthand import in_full
 from chatbot.sides import sides
 from chatbot.spelling import correct
 from chatbot.tasks import tasks
@@ -153,7 +152,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         return _sizes(family, index)
 
     earlier = [_plain_turn(t, index) for t in history]
-    standalone = in_full(asked if stem else condense(asked, earlier, sizes_of))
+    standalone = asked if stem else condense(asked, earlier, sizes_of)
     found = names(standalone)
     entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
     dimensions, strict = asked_dimensions(asking(standalone) if names_property(asking(standalone)) else standalone)

@@ -294,7 +294,7 @@ _MADE: dict[Any, Callable[[str], Any]] = {
 _DRAFTED = {"draft", "sentence", "claim"}
 # Modules that read nothing but questions.
 _ASKING = (
-    "asked_quantity", "attribute", "followup", "options", "query", "shorthand", "sides", "sizing", "spelling", "table", "unheard",
+    "asked_quantity", "attribute", "followup", "options", "query", "sides", "sizing", "spelling", "table", "unheard",
 )  # fmt: skip
 # Types of what is asked.
 _ASKED = {Query, Turn, Option, Reading}
