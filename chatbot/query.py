@@ -172,7 +172,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         sizes=tuple(q for q in quantities(standalone) if q.dimension == "parameters"),
         dimensions=dimensions,
         strict=strict,
-        sides=sides(standalone, entities, tasks(standalone)),
+        sides=sides(standalone, entities),
         history=tuple(history),
     )
 
