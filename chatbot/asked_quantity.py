@@ -73,12 +73,6 @@ _SIZED = re.compile(
     r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
     re.IGNORECASE,
 )
-
-
-_HEADED = re.compile(
-    r"\W*(?:the\s+)?(?:\w[\w-]*\s+){0,4}?(?:time|costs?|price|memory|bandwidth|throughput|savings?|tdp)(?:\s+per\s+\w+)?(?:\s*:|\s+(?:for|of|in|with)\b)(?!.*\b(?:is|are|was|were|why)\b)",
-    re.IGNORECASE,
-)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|do|does|did|can|should|why|which|who|where|compare\w*|vs|versus|or|best|use)\b",
     re.IGNORECASE,
@@ -150,12 +144,7 @@ def is_headless(question: str) -> bool:
     return len(question.split()) <= _HEADLESS and not _VERB.search(question) and not _ASKING_WORD.search(question)
 
 
-def is_terse(question: str) -> bool:
-    """Whether a question is only a property of something: "memory of the MI300X?"."""
-    return len(question.split()) <= 7 and not _VERB.search(question) and bool(asked_dimensions(question)[0])
-
-
 @lru_cache(maxsize=1_024)
 def asks_quantity(question: str) -> bool:
     """Whether the question wants a number for an answer."""
-    return bool(_SIZED.search(question) or _HEADED.match(question)) or asked_dimensions(question)[1]
+    return bool(_SIZED.search(question)) or asked_dimensions(question)[1]

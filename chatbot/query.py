@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from chatbot.answer import Turn
-from chatbot.asked_quantity import asked_dimensions, asks_quantity, is_terse
+from chatbot.asked_quantity import asked_dimensions, asks_quantity
 from chatbot.attribute import asked_attribute, asked_operation, names_property
 from chatbot.deadline import check
 from chatbot.evidence import sentences
@@ -134,7 +134,7 @@ class Query:
     @cached_property
     def asks_number(self) -> bool:
         """Whether the answer is a quantity."""
-        return asks_quantity(self.asking) or (bool(self.entities) and is_terse(self.standalone))
+        return asks_quantity(self.asking)
 
 
 def asking(text: str) -> str:

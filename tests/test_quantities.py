@@ -110,12 +110,5 @@ def test_what_is_to_be_counted(question: str, words: tuple[str, ...]) -> None:
     assert counted(question) == words
 
 
-@pytest.mark.parametrize(
-    "question", ["Training time for BERT Large: Trn1 or P4?", "cost per inference of LayoutLM", "By what factor?"]
-)
-def test_a_property_at_the_head_asks_for_its_quantity(question: str) -> None:
-    assert asks_quantity(question)
-
-
 def test_the_names_of_two_things_are_no_quantity() -> None:
     assert not asks_quantity("By what names do the two go?")
