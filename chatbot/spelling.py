@@ -9,32 +9,13 @@ from ingest import Index
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}\d?(?![\w.])")
 # A longer name that is one letter off is more likely misspelt than unknown.
 _LONG = 6
-# Two words are one where the corpus writes them as one more often than side by side, and more than this share of the rarer one's
-# own times: not "instance types" for the `InstanceTypes` of an example.
-_OFTEN = 0.2
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers")
 _SHORTEST = 3
-_GAP = re.compile(r"(?<![\w.-])(?P<one>[A-Za-z]{4,})[ -](?=(?P<two>[A-Za-z]{4,}?)(?P<plural>s?)(?![\w.-]))")
 
 
 def correct(text: str, index: Index) -> str:
-    """Replace words that neither the corpus nor the vocabulary has by the nearest word of the corpus, if one is near, and put
-    together what the corpus writes in one word ("neuron cores")."""
-    joined = _GAP.sub(lambda match: match["one"] if _is_one_word(match, index) else match.group(), text)
-    return _WORD.sub(lambda match: _corrected(match.group(), index, is_name=_is_name(match)), joined)
-
-
-def _is_one_word(match: re.Match[str], index: Index) -> bool:
-    one, two = match["one"].lower(), match["two"].lower()
-    if {one, two} & STOP_WORDS:
-        return False
-    together, side_by_side = _frequency(one + two, index), _frequency(f"{one} {two}", index)
-    rarer = min(_frequency(one, index), _frequency(two, index))
-    return together > side_by_side and together > _OFTEN * rarer
-
-
-def _frequency(word: str, index: Index) -> int:
-    return max(index.document_frequency(word + end) for end in ("", "s"))
+    """Replace words that neither the corpus nor the vocabulary has by the nearest word of the corpus, if one is near."""
+    return _WORD.sub(lambda match: _corrected(match.group(), index, is_name=_is_name(match)), text)
 
 
 def _is_name(match: re.Match[str]) -> bool:
