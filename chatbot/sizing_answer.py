@@ -10,15 +10,13 @@ from typing import Any, Literal
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
-from chatbot.premise import presumed_in
 from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
 from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place
 from chatbot.sizing.given import read_given
-from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact, shares
+from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count, weights
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
@@ -61,15 +59,10 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     heard = hear(query.question, query.history, tables.known)
     if heard and (heard.computed or heard.label in FACTS) and (chip := _unheard_chip(query.question, tables.known, index)):
         return _said(f"{REFUSAL} There is no {chip} in the data.")
-    by_unit = asks_unit(query.question)
-    if heard and heard.computed and heard.label == "fact_price" and not heard.asked.purchase and not by_unit and (told := tell_rows(query, heard, tables.facts, index)):
-        return told.draft
     asked = heard.asked if heard and heard.computed else _read_operations(query.question, tables.known)
     if asked is None:
         return _lacking(heard, tables, index) if heard else None
     hardware = asked.workload.accelerator or asked.workload.instance_type
-    if not asked.names_model and hardware and hardware.lower() in (presumed_in(query.question) or "").lower():
-        return None  # what a question takes for granted of hardware is held against the documents
     if asked.unknown:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals and (asked.stated & _BUDGETS or not hardware):
@@ -84,10 +77,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if reference := _unpriced(asked, tables.facts):
         return reference
     filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
-    if not query.history and not filtered and not by_unit and _may_stand_in_rows(asked, query.question) and (asked.others or answer_from_table(query, (), (), index)):
+    if not query.history and not filtered and not asks_unit(query.question) and _may_stand_in_rows(asked, query.question) and (asked.others or answer_from_table(query, (), (), index)):
         return None
-    if not query.history and not asked.names_model and asked.stated <= {"instance_type", "task"} and set(asked.goals) & _OF_POWER and any(_has_no_power(work, tables.facts) for work in (asked.workload, *asked.others)):
-        return None  # no data sheet says what such machines draw: measurements do, which documents tell
     return _told(query, heard, asked, tables, index)
 
 
@@ -248,13 +239,6 @@ def _may_stand_in_rows(asked: Asked, question: str) -> bool:
 
 
 _OF_POWER = frozenset({Goal.ENERGY, Goal.CARBON, Goal.WATER})
-
-
-def _has_no_power(work: Workload, facts: Facts) -> bool:
-    """Whether the accelerators of the machine that is named have no published power."""
-    instance = facts.instances.get(work.instance_type or "")
-    sheet = facts.accelerator(instance) if instance and instance.accelerators else None
-    return sheet is not None and accelerator_watts(sheet, 1.0) is None
 
 
 def draft_of(asked: Asked, working: Working) -> Draft:
