@@ -63,7 +63,8 @@ BOUNDS = {
         # Rows of facts answer some questions before the documents do: one, two and five were lost by it. Answers that were proved
         # beforehand lost nine of the kept ones and six of the fresh, and won seven of the reference's; weights of words that suit unseen pages lost two.
         # Prepared answers that are given more readily lost three, one and seven more: of new people's 120 questions they won nine. That a sentence of a document must be
-        # surer to go before a prepared answer, or to follow it, lost one and three.
+        # surer to go before a prepared answer, or to follow it, lost one and three. That sources and background are weighed together, and a tenth of the
+        # reader less, lost one of a half of the kept and two of a half of the fresh, and won one of the reference's.
         "kept": Bounds(0.70, 0.22),
         "fresh-kept": Bounds(0.70, 0.31),  # 3 of the 10 that no table answers; one was lost to prepared answers that go before sentences of documents
         "reference-tuned": Bounds(0.82, 0.17),
@@ -75,7 +76,7 @@ GROUPS = ("tuned", "kept", "fresh-tuned", "fresh-kept", "reference-tuned", "refe
 # the questions that were looked at, and the originals take minutes. The shares that must pass are a question below what the half reached.
 HALF = {
     "sources": {"kept": 0.90, "fresh-kept": 0.86},
-    "shipped": {"kept": 0.70, "fresh-kept": 0.68, "reference-kept": 0.82},
+    "shipped": {"kept": 0.70, "fresh-kept": 0.65, "reference-kept": 0.82},
 }
 RUNS = [
     *((folder, group, "half") for folder, groups in HALF.items() for group in groups),
