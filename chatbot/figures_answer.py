@@ -382,7 +382,7 @@ def _batch(given: Given, total: _Sum) -> Iterator[str]:
     results = [f"{took} on one"]
     if window := given.one("hours"):
         count = math.ceil(hours / window - 1e-9)
-        results.insert(0, total.say(f"{count} machine{'s' * (count > 1)} to be done in {_n(window)} hours"))
+        results.insert(0, total.say(f"{count} machine{'s' * (count > 1)} to finish within {_n(window)} hours"))
     if (machines := given.one("machines")) and machines > 1:
         results.append(f"{total.step(f'{work} / {_n(machines)}', '{} hours')[1]} on {_n(machines)}")
     if price := total.price():

@@ -60,11 +60,11 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["moving 85TB from onprem into s3 over a 10 gbit direct connect, realistically 75% of that. how long does it take"], r"25\.2 hours at 10 Gbit/s of which 75 % are used \[1\]"),
         (["500 GB out over 2.5 Gbit/s, how long, and the bill at 0.09/GB?"], r"1,600 s at 2\.5 Gbit/s; \$45\.00 at your \$0\.09 a GB"),
         # 12e6 / (3.5 × 3,600) / 0.9 = 1,058 h; / 72 = 14.7; × $0.75 = $794
-        (["12 million photos to caption, we measured 3.5 images/s per L40S, budget is 3 days. how many gpus, and the bill if i pay 0.75 $/h each with 10% lost to interruptions"], r"15 machines to be done in 72 hours; 1,060 hours on one; \$794 at your \$0\.75 an hour"),
+        (["12 million photos to caption, we measured 3.5 images/s per L40S, budget is 3 days. how many gpus, and the bill if i pay 0.75 $/h each with 10% lost to interruptions"], r"15 machines to finish within 72 hours; 1,060 hours on one; \$794 at your \$0\.75 an hour"),
         # 900,000 × 700 / (9,000 × 3,600) = 19.4 h; × $0.80 = $15.56
         (["900k documents to embed, avg 700 tokens, at 9,000 tok/s. how long, and the cost at $0.80 an hour?", "and with 4 of them?"], r"19\.4 hours on one; 4\.86 hours on 4; \$15\.56 at your \$0\.80 an hour"),
         # 12e6 / (1,800 × 3,600) = 1.85 h; × $0.50 × 365 / 12 = $28.16; × 0.35 = $9.86
-        (["12M images per night, one box does 1800 img/s at $0.50/h, window is 4 hours. how many boxes, the monthly cost, and on spot at 65% off"], r"1 machine to be done in 4 hours; 1\.85 hours on one; \$28\.16 a month at your \$0\.50 an hour, however many share it, \$9\.86 at your 65 % off"),
+        (["12M images per night, one box does 1800 img/s at $0.50/h, window is 4 hours. how many boxes, the monthly cost, and on spot at 65% off"], r"1 machine to finish within 4 hours; 1\.85 hours on one; \$28\.16 a month at your \$0\.50 an hour, however many share it, \$9\.86 at your 65 % off"),
         (["Peak 9000 tokens/s, each pod manages 1,250 tok/s. number of pods?"], r"8 replicas, for 9,000 tokens a second"),
         # 12 × 1.41 × 730 × 113 / 168 = 8,308
         (["We have 12 dev notebooks at approx $1.41 per hour, on all the time. If we stop them outside 8:00-19:00 and on weekends, what do we save per month?"], r"\$8,310 a month, 67\.3 %: they run 55 of 168 hours a week and cost \$4,040 instead of \$12,400"),
