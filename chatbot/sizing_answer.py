@@ -15,7 +15,7 @@ from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, most, size
 from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
 from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place
-from chatbot.sizing.given import read_given
+from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count, weights
@@ -72,6 +72,10 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if asked.purchase and read_given(query.question, tables.known).one("discount") is not None:
         asked = replace(asked, purchase="")  # who says what Spot or a plan saves needs no price of it
     wanted = asked.workload
+    if own := _own_price(asked, query, tables):
+        tables = replace(tables, facts=tables.facts.at_price(wanted.instance_type or "", own, wanted.region))
+        costs = (Goal.COST,) if Goal.TIME in asked.goals and Goal.COST not in asked.goals else ()
+        asked = replace(asked, goals=(*asked.goals, *costs), purchase="")
     if heard and heard.computed and "rival" in heard.said.plain.split() and "instance_type" not in heard.said.slots and not _OWN_CLOUD.search(heard.said.text):
         return _said(f"{REFUSAL} {_NO_ROW}")
     if reference := _unpriced(asked, tables.facts):
@@ -80,6 +84,16 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if not query.history and not filtered and not asks_unit(query.question) and _may_stand_in_rows(asked, query.question) and (asked.others or answer_from_table(query, (), (), index)):
         return None
     return _told(query, heard, asked, tables, index)
+
+
+def _own_price(asked: Asked, query: Query, tables: Tables) -> float | None:
+    """What the user says that an hour of the one machine named costs: neither one GPU of several nor another machine."""
+    listed = tables.facts.price(asked.workload.instance_type or "")
+    given = read_turns([*(turn.question for turn in query.history), query.question], tables.known)[-1]
+    price = given.one("price")
+    if not listed or not price or asked.others or _OF_ONE_CARD.search(given.text):
+        return None
+    return price if _LOWEST_SHARE <= price / listed.usd_per_hour <= _HIGHEST_SHARE else None
 
 
 def _told(query: Query, heard: Heard | None, asked: Asked, tables: Tables, index: Index) -> Draft:
@@ -128,6 +142,9 @@ def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
 
 
 _OF_MONEY = frozenset({Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.TOKEN_COST})
+_OF_ONE_CARD = re.compile(r"(?:gpu|card|chip|accelerator)s?[- ]?(?:h|hr|hour)s?\b")
+# What a user may pay, in shares of the list price: a price beyond them is of something else.
+_LOWEST_SHARE, _HIGHEST_SHARE = 0.1, 2.0
 _OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")
 _BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|(?:network|data|egress) traffic|bandwidth (?:bill|cost|charge)s?|storage|(?<!ct )volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
@@ -897,7 +914,7 @@ class _Answer:
         work, figure = sizing.workload, fit.impact.figure("training_hours_low")
         assert figure
         low, high = fit.impact.training_hours_low or 0.0, fit.impact.training_hours_high or 0.0
-        unit, each = ("days", 24.0) if low >= 48 else ("hours", 1.0) if low >= 1 else ("minutes", 1 / 60)
+        unit, each = ("days", 24.0) if low >= (12 if re.search(r"\bdays\b", self._question) else 48) else ("hours", 1.0) if low >= 1 else ("minutes", 1 / 60)
         took = self._span(fit, "training_hours_low", each)
         if low != high:
             took = f"{took} to {self._span(fit, 'training_hours_high', each)}"

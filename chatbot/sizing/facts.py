@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -100,7 +100,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What an instance type costs an hour in a region, Linux; `date` is the day of the price (ISO)."""
+    """What an instance type costs an hour in a region, Linux; `date` is the day of the price (ISO), "" for one that a user gives."""
 
     instance_type: str
     region: str
@@ -112,7 +112,7 @@ class Price:
     @property
     def terms(self) -> str:
         """How, where and when it holds."""
-        return f"({self.purchase}, {self.region}, {self.date})"
+        return f"({self.purchase}, {self.region}, {self.date})" if self.date else "(the price that you give)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +192,11 @@ class Facts:
         """The price of an instance type, None where none is known: Trainium2 has none on demand, it is sold by Capacity Blocks."""
         found = self.prices.get(instance_type, ())
         return next((p for p in found if (p.region, p.purchase) == (region, purchase)), None)
+
+    def at_price(self, instance_type: str, usd_per_hour: float, region: str | None) -> "Facts":
+        """The same facts with the price that a user pays for an instance type."""
+        own = Price(instance_type, region or "us-east-1", usd_per_hour, "on demand", "", self.instances[instance_type].row)
+        return replace(self, prices={**self.prices, instance_type: (own,)})
 
     def accelerator(self, instance: Instance) -> Accelerator | None:
         """The data sheet of an instance's accelerator: of several memories, the nearest to what the instance has."""
