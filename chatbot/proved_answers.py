@@ -60,10 +60,9 @@ _LONGEST = 600
 _LOGIT = 1e-4
 # A proof is among so many of the passages that have most of its words.
 _LOOKED_THROUGH = 20
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+# Not "2000 hours".
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b(?! ?[a-z]+s\b)")
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
-_FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
-_VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
@@ -74,7 +73,7 @@ JUDGED = (*LATER, "answers", "answers behind")
 # An answer that was not prepared is computed, or from rows of tables, or from evidence in documents, or there is none.
 Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
-CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to")
+CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number")
 # So much of an answer tells it from all others.
 _BEGINNING = 60
 
@@ -172,17 +171,14 @@ def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
 
 def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
-    conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
-    the kind, or compares where there are figures."""
+    conversation names stand that it does not turn on); and to a brief one, whether it has a figure of the kind, or compares where there are some."""
     said = "\n".join((*match.question.wordings, match.question.answer.answer))
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
     long = bool(query.history) or len(query.question) > _SHORT
     named = long or not for_figure or mentioned(query.standalone) <= mentioned(said)
-    claims = not long and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
     brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
-    judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
-    return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
+    return named and told and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
 
 def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:
@@ -190,7 +186,7 @@ def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[
     evidence = _logit(other.probability) if other.kind == "evidence" else 0.0
     kinds = [float(other.kind == kind) for kind in KINDS]
     likely = [_logit(sum(match.probability for match in found)), _logit(found[0].likelihood)]
-    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number), float(query.operates)], dtype=np.float32)
+    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number)], dtype=np.float32)
 
 
 def _logit(probability: float) -> float:
