@@ -55,8 +55,8 @@ _COUNT = re.compile(
     rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_SAME_PHRASE}[\w/-]+){{0,2}})|^\W*(?P<head>\w[\w-]*) count\b",
     re.IGNORECASE,
 )
-# Who wrote on power draw is no power.
-_WHO = re.compile(r"\W*(?:who|whose|whom)\b", re.IGNORECASE)
+# Who wrote on power draw is no power, nor is why something draws it.
+_NO_QUANTITY = re.compile(r"\W*(?:who|whose|whom|why|how (?:do|does|can|could)\b(?!.*\b(?:compare|differ|stack|rank|relate)))\b", re.IGNORECASE)
 # A difference is told in percent and as a factor, too, whatever it is a difference of.
 _DIFFERENCE = re.compile(
     r"\b(?:by how much|how (?:much|many) (?:more|less|fewer|lower|higher|bigger|larger|smaller)\b)", re.IGNORECASE
@@ -103,7 +103,7 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
 
     "How many X" asks for a count, or for X itself where X is a unit; no dimensions where no quantity is asked for.
     """
-    if _WHO.match(question):
+    if _NO_QUANTITY.match(question):
         return frozenset(), False
     count = _COUNT.search(question)
     if count and (units := [UNITS[w] for w in (count["what"] or "").lower().split() if w in UNITS]):

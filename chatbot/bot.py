@@ -27,6 +27,7 @@ from chatbot.offline import read, surest
 from chatbot.options import parse_options
 from chatbot.proved_answers import (
     STRONG,
+    WORTH_NAMING,
     Alternative,
     Kind,
     Match,
@@ -286,7 +287,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         return
     yield Event("stage", "checking")
     if kind == "refusal":
-        yield from _offline_answer(query, *_refusal(query, passages, index), verified)
+        yield from _offline_answer(query, *_refusal(query, passages, index, near), verified)
         return
     yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, choices=draft.choices, confidence=draft.confidence)
 
@@ -389,12 +390,13 @@ def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally, query: Q
     )
 
 
-def _refusal(query: Query, passages: tuple[Passage, ...], index: Index) -> tuple[str, tuple[Passage, ...]]:
-    """The fixed sentence, then the nearest sources by title, with their passages; or what is in scope, and no sources."""
+def _refusal(query: Query, passages: tuple[Passage, ...], index: Index, near: Sequence[Match] = ()) -> tuple[str, tuple[Passage, ...]]:
+    """The fixed sentence, then the nearest questions that are answered, else the nearest sources by title, with their passages; or what is in scope, and no sources."""
     if is_outside(query, index):
         return f"{REFUSAL} {SCOPE}", ()
+    places = [f"“{match.question.answer.question}”" for match in near[:3] if match.probability >= WORTH_NAMING] or map(_place, passages[:3])
     # A title can be an order or a link like any other text of a document.
-    nearest = list(dict.fromkeys(p for p in map(_place, passages[:3]) if is_fit(p) and not is_instruction(p)))
+    nearest = list(dict.fromkeys(p for p in places if is_fit(p) and not is_instruction(p)))
     return f"{REFUSAL} Nearest in the sources: {'; '.join(nearest)}." if nearest else REFUSAL, passages
 
 

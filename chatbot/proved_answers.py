@@ -38,6 +38,8 @@ from ingest import Index, ProvedAnswer, read_answers
 
 # An answer of a question that is less likely stands below that question.
 SURE = 0.5
+# A question that is less likely is not even named where nothing is answered.
+WORTH_NAMING = 0.02
 _SHORT = 100
 # So brief a question asks for nothing else than its quantity.
 _BRIEF = 60
@@ -100,6 +102,11 @@ class Book:
     centers: NDArray[np.float32]
     rarity: dict[str, float]
 
+    def speaks_of(self, said: frozenset[str]) -> bool:
+        """Whether a word stands in more than one answer."""
+        once = _rarity(1, len(self.questions))
+        return any(self.rarity.get(stem, once) < once for stem in said)
+
     def weight(self, said: frozenset[str]) -> float:
         return sum(self.rarity.get(stem, self.rarity[""]) for stem in said)
 
@@ -150,8 +157,8 @@ class Matching:
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
     """The questions of the corpus that may mean what is asked, the likeliest first."""
     said = stems(query.question)
-    # "What is for lunch?" is none of the conversation's: no answer has a word of it.
-    is_apart = bool(query.history and said) and load_book(index).rarity.keys().isdisjoint(said)
+    # "What is for lunch?" is none of the conversation's: at most one answer has a word of it.
+    is_apart = bool(query.history and said) and not load_book(index).speaks_of(said)
     is_other = query.options or len(query.question) > _LONGEST or is_command(query.standalone) or asks_own_records(query.standalone)
     return () if is_apart or is_other else tuple(matches(query.standalone, query.question, query.history, index))
 
@@ -297,11 +304,11 @@ def _of_another_size(question: str, sizes: Sequence[str]) -> bool:
 
 
 def related(answer: Answer, index: Index) -> Iterator[str]:
-    """Questions of the corpus near to one that was asked and to its answer, the nearest first, without those whose answer it is."""
+    """Questions of the corpus near to one that was asked and to its answer, if it has one, the nearest first, without those whose answer it is."""
     book = load_book(index)
     if not book.questions:
         return
-    near = _near([vector_of(f"{answer.question} {answer.text[:_LONGEST]}")], book, book.centers)
+    near = _near([vector_of(answer.question if answer.refused else f"{answer.question} {answer.text[:_LONGEST]}")], book, book.centers)
     text = " ".join(without_marks(answer.text).split())
     for question in (book.questions[i].answer for i in _compared(near, book)):
         if plain_answer(question)[:_BEGINNING] not in text:
@@ -441,8 +448,7 @@ def _read(index: Index) -> Book:
     documents = {document.id: document for document, _ in places}
     questions = tuple(_known(a, d.text, d.id, rows) for d in documents.values() for a in read_answers(d))
     counts = Counter(stem for q in questions for stem in _stems(f"{q.answer.question}\n{q.answer.answer}"))
-    rarity = {stem: math.log((1 + len(questions)) / (0.5 + count)) for stem, count in counts.items()}
-    rarity[""] = math.log((1 + len(questions)) / 0.5)
+    rarity = {stem: _rarity(count, len(questions)) for stem, count in counts.items()} | {"": _rarity(0, len(questions))}
     owners = np.zeros(len(vectors), dtype=np.int64)
     for number, question in enumerate(questions):
         owners[list(question.rows)] = number
@@ -451,6 +457,10 @@ def _read(index: Index) -> Book:
     mapped = load_matching().mapped
     sums = np.array([vectors[list(question.rows)].sum(axis=0) for question in questions])
     return Book(questions, owners, vectors, mapped(vectors), mapped(sums), rarity)
+
+
+def _rarity(count: int, answers: int) -> float:
+    return math.log((1 + answers) / (0.5 + count))
 
 
 def _known(answer: ProvedAnswer, text: str, document: str, rows: dict[tuple[str, int], int]) -> Known:

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,12 @@ def test_a_refusal_cites_nothing_and_names_the_nearest_sources(bot: Chatbot) -> 
     assert answer.text.startswith(f"{REFUSAL} Nearest in the sources: ")
 
 
+def test_a_refusal_names_the_questions_that_may_be_meant(bot: Chatbot) -> None:
+    answer = bot.ask("how many p5 instances does booking.com have reserved, they're always taking all the capacity in ireland lol")
+    assert answer.refused
+    assert re.match(rf"{REFUSAL} Nearest in the sources: “[^”]+\?”", answer.text)
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -47,7 +54,6 @@ def test_a_refusal_cites_nothing_and_names_the_nearest_sources(bot: Chatbot) -> 
             "What score do I need to pass the exam that the Trainium notes prepare for?",
             marks=pytest.mark.xfail(strict=True, reason="a prepared question has the numbers to know for the exam"),
         ),
-        "How do I install the Neuron SDK on a Trn1 instance?",
         "What do I have to do to mount an EFS share on an Inf1 instance?",
     ],
 )
