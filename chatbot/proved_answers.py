@@ -181,9 +181,9 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
     conversation names stand that it does not turn on); and to a brief one, whether it has a figure of the kind, or compares where there are some."""
     said = "\n".join((*match.question.wordings, match.question.answer.answer))
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
-    long = bool(query.history) or len(query.question) > _SHORT
-    named = long or not for_figure or mentioned(query.standalone) <= mentioned(said)
-    brief = for_figure and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
+    alone = for_figure and not query.history
+    named = not alone or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
+    brief = alone and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
     return named and told and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
