@@ -62,7 +62,7 @@ def stdio(corpus_index: Path) -> StdioServerParameters:
 
 def test_the_configuration_in_the_readme_starts_the_server(stdio: StdioServerParameters) -> None:
     (written,) = re.findall(
-        r"```json\n(\{\n  \"mcpServers\".+?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+        r"```json\n(\{\n  \"mcpServers\".+?)```", (ROOT / "docs" / "programs.md").read_text("utf-8"), re.DOTALL
     )
     configured = json.loads(written)["mcpServers"]["wattwise"]
     assert Path(configured["command"]).name == "wattwise"
