@@ -400,7 +400,7 @@ def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     output, headroom = given.one("output"), given.one("headroom")
     if len(requests) == 1 and len(paces) == 1 and output:
         demand, one, unit = f"{_n(requests[0])} × {_n(output)}", paces[0], "tokens"
-    elif len(paces) == 2 and not requests:
+    elif len(paces) == 2 and not requests and not given.all("busy"):
         demand, one, unit = _n(paces[1]), paces[0], "tokens"
     elif len(requests) == 2 and not paces:
         demand, one, unit = _n(max(requests)), min(requests), "requests"

@@ -65,6 +65,8 @@ _LOOKED_THROUGH = 20
 # Not "2000 hours".
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?! ?[a-z]+s\b)")
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
+_FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
+_VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
 FEATURES = (
     "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
@@ -157,8 +159,8 @@ class Matching:
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
     """The questions of the corpus that may mean what is asked, the likeliest first."""
     said = stems(query.question)
-    # "What is for lunch?" is none of the conversation's: at most one answer has a word of it.
-    is_apart = bool(query.history and said) and not load_book(index).speaks_of(said)
+    # "What is for lunch?" is none of the conversation's: it leans on no turn before, and at most one answer has a word of it.
+    is_apart = bool(query.history and said) and query.standalone == query.question and not load_book(index).speaks_of(said)
     is_other = query.options or len(query.question) > _LONGEST or is_command(query.standalone) or asks_own_records(query.standalone)
     return () if is_apart or is_other else tuple(matches(query.standalone, query.question, query.history, index))
 
@@ -178,14 +180,17 @@ def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
 
 def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
-    conversation names stand that it does not turn on); and to a brief one, whether it has a figure of the kind, or compares where there are some."""
+    conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
+    the kind, or compares where there are figures."""
     said = "\n".join((*match.question.wordings, match.question.answer.answer))
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
     alone = for_figure and not query.history
     named = not alone or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
     brief = alone and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
-    return named and told and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
+    claims = not query.history and len(query.question) <= _SHORT and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
+    judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
+    return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
 
 def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:

@@ -202,10 +202,11 @@ def _nearest(request: Request, known: Instances, writing: Writing) -> None:
 
 
 def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing) -> None:
-    """How many sizes of each family there are, and what its first has in the columns."""
+    """Which sizes of each family there are, and what its first has in the columns."""
     for family in sorted({row.family for row in rows}):
         own = [row for row in rows if row.family == family]
-        sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes")
+        names = ", ".join(row.name.partition(".")[2] for row in own)
+        sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})")
         writing.row(own[0], list(dict.fromkeys(("accelerators", *columns))), opening=f"- {sizes}")
 
 
