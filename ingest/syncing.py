@@ -3,14 +3,14 @@
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
 from itertools import starmap
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingest.answers import holds_answers
 from ingest.cluster import Cluster, joined
 from ingest.derived import complete_derived, remove_others
-from ingest.document import Chunk, CorpusError
+from ingest.document import CorpusError
 from ingest.encoder import DEFAULT_ENCODER, NO_ENCODER, gpu, load_encoder
 from ingest.items import Failure, Item
 from ingest.minilm import SENTENCES
@@ -38,6 +38,7 @@ _GPU_BATCH = 4_096
 # Documents read ahead of what is written, and bytes for each; a document larger than all of these is read alone.
 _AHEAD = 64
 _BYTES_EACH = 256 << 10
+T = TypeVar("T")
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # The modules that do not affect a document's chunks; a change in any other makes every document a changed one.
 _ENGINE = frozenset({
@@ -76,22 +77,10 @@ class _Finding:
     known: Known | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Encoding:
-    """How texts are encoded, and whom to tell of progress."""
-
-    name: str
-    device: str | None
-    cluster: Cluster | None
-    progress: Progress
-
-
-_Listed = tuple[Path | str, list[Item | Failure], str]
-"""A source, what it holds, and why it could not be listed to the end, if so."""
 _Read = Callable[[Item, bytes], Callable[[], Reading]]
 """Begins to read, and returns a function that waits for the result."""
-_Begun = tuple[int, Callable[[], _Finding]]
-"""How many bytes of a document are being read, and a function that waits for what was found out."""
+_Begun = tuple[int, Callable[[], T]]
+"""How many bytes a task holds in memory, and a function that waits for its result."""
 
 
 def sync(
@@ -129,8 +118,16 @@ def sync(
         report = _report(_stored(_findings(sources, known, watched, cluster), store))
         if not (state or report.added):
             raise CorpusError(_nothing(report))
-        changed = bool(damage or report.added or report.changed or report.removed)
-        encoded = _complete(store, folder, _Encoding(encoder, device, cluster, watched), changed)
+        encoded, now = 0, datetime.now(UTC).isoformat(timespec="seconds")
+        if state and state.encoder == encoder and not (damage or report.added or report.changed or report.removed):
+            state = replace(state, updated=now)
+        else:
+            if state and state.encoder != encoder:
+                store.remove_vectors()
+            dimension, encoded = _encode(store, folder, state, encoder, device, cluster, watched)
+            state = State(store.next_generation(), secrets.token_hex(8), encoder, dimension, now)
+            store.remove_unused()
+        _commit(store, folder, state)
         return replace(report, damaged=damaged, set_aside=store.set_aside, encoded=encoded)
 
 
@@ -159,32 +156,31 @@ def _findings(
     sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress, cluster: Cluster | None
 ) -> Iterator[_Finding]:
     """One finding a document, in the order of the sources; then the documents that vanished, by id."""
-    listed = [_listed(source) for source in sources]
+    listed = [(source, *_listed(source)) for source in sources]
     total = sum(len(items) for _, items, _ in listed)
     ahead = max(_AHEAD, cluster.ahead()) if cluster else _AHEAD
-    with ExitStack() as stack:
-        read = cluster.read if cluster else _read_here(stack.enter_context(ReaderPool()))
+    with ReaderPool() as pool:  # which starts no process for a cluster
+        read = cluster.read if cluster else lambda item, data: pool.read(item, data).result
         for done, finding in enumerate(_in_order(_begun(listed, known, read), ahead), start=1):
             yield finding
             if done <= total:
                 progress("reading", done, total)
 
 
-def _read_here(pool: ReaderPool) -> _Read:
-    return lambda item, data: pool.read(item, data).result
-
-
-def _listed(source: Path | str) -> _Listed:
+def _listed(source: Path | str) -> tuple[list[Item | Failure], str]:
+    """What a source holds, and why it could not be listed to the end, if so."""
     items: list[Item | Failure] = []
     try:
         for item in find_items(source):
             items.append(item)  # what was found before an error counts
     except CorpusError as error:
-        return source, items, str(error)
-    return source, items, ""
+        return items, str(error)
+    return items, ""
 
 
-def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], read: _Read) -> Iterator[_Begun]:
+def _begun(
+    listed: Iterable[tuple[Path | str, list[Item | Failure], str]], known: Mapping[str, Known], read: _Read
+) -> Iterator[_Begun[_Finding]]:
     met: set[str] = set()
     for source, items, trouble in listed:
         origin = str(source) if "://" in str(source) else str(Path(source).resolve())
@@ -200,13 +196,13 @@ def _begun(listed: Iterable[_Listed], known: Mapping[str, Known], read: _Read) -
     yield from (_known_at_once("removed", id) for id in sorted(known.keys() - met))
 
 
-def _known_at_once(kind: _Kind, id: str, reason: str = "") -> _Begun:
+def _known_at_once(kind: _Kind, id: str, reason: str = "") -> _Begun[_Finding]:
     return 0, lambda: _Finding(kind, id, reason)
 
 
-def _in_order(begun: Iterable[_Begun], ahead: int) -> Iterator[_Finding]:
-    """The findings in the order in which they were begun; few documents and bytes are being read at any time."""
-    waiting: deque[_Begun] = deque()
+def _in_order(begun: Iterable[_Begun[T]], ahead: int) -> Iterator[T]:
+    """The results in the order in which the tasks were begun; few tasks and bytes wait at any time."""
+    waiting: deque[_Begun[T]] = deque()
     size = 0
     for one in begun:
         waiting.append(one)
@@ -219,7 +215,7 @@ def _in_order(begun: Iterable[_Begun], ahead: int) -> Iterator[_Finding]:
         yield finish()
 
 
-def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], read: _Read) -> _Begun:
+def _begin(item: Item | Failure, origin: str, known: Mapping[str, Known], read: _Read) -> _Begun[_Finding]:
     if isinstance(item, Failure):
         return _known_at_once("failed", item.id, item.reason)
     try:
@@ -260,29 +256,24 @@ def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]
     """Store each finding's document as it comes and let go of it."""
     for finding in findings:
         if finding.reading and finding.known:
-            document = finding.reading.document
-            store.replace(document, starmap(_entry_of(document.text), finding.reading.chunks), finding.known)
+            store.replace(finding.reading.document, _entries(finding.reading), finding.known)
         elif finding.kind == "removed":
             store.remove([finding.id])
         yield finding
 
 
-def _entry_of(text: str) -> Callable[[Chunk, str], Entry]:
-    """How the chunks of a document with this text are indexed."""
-    if is_fact_table(text):
-        return lambda piece, around: Entry(piece, around, UNENCODED, searched=False)
-    if holds_answers(text):
-        return lambda piece, around: Entry(piece, around, _digest(piece.text), searched=False)
-    return lambda piece, around: Entry(piece, around, _digest(encoded_text(piece, around)))
+def _entries(reading: Reading) -> Iterator[Entry]:
+    """The chunks of a document as they are indexed."""
+    text = reading.document.text
+    is_table, is_searched = is_fact_table(text), not (is_fact_table(text) or holds_answers(text))
+    for chunk, context in reading.chunks:
+        entry = Entry(chunk, context, UNENCODED, is_searched)
+        yield entry if is_table else replace(entry, digest=sha256(_words_of(entry).encode()).digest()[:16])
 
 
 def _words_of(entry: Entry) -> str:
     """The text to encode: with its place and context where the chunk is searched, of a question its words alone."""
     return encoded_text(entry.chunk, entry.context) if entry.searched else entry.chunk.text
-
-
-def _digest(text: str) -> bytes:
-    return sha256(text.encode()).digest()[:16]
 
 
 def _report(findings: Iterable[_Finding]) -> SyncReport:
@@ -301,37 +292,27 @@ def _nothing(report: SyncReport) -> str:
     return f"Nothing could be read, so there is no index. {reasons}"
 
 
-def _complete(store: AnyStore, folder: Place, encoding: _Encoding, changed: bool) -> int:
-    """Encode what has no vector, build the search engines and commit; return how many texts were encoded."""
-    state, now = store.state(), datetime.now(UTC).isoformat(timespec="seconds")
-    encoded = 0
-    if state and state.encoder == encoding.name and not changed:
-        state = replace(state, updated=now)
-    else:
-        if state and state.encoder != encoding.name:
-            store.remove_vectors()
-        dimension, encoded = _encode(store, folder, encoding, state)
-        state = State(store.next_generation(), secrets.token_hex(8), encoding.name, dimension, now)
-        store.remove_unused()
+def _commit(store: AnyStore, folder: Place, state: State) -> None:
+    """Build the search engines of a generation and commit it."""
     store.set_state(state)
     complete_derived(folder, store, state)
     store.commit()
     if isinstance(folder, Path):
         remove_unfinished(folder)
     remove_others(folder, state)
-    return encoded
 
 
-def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | None) -> tuple[int, int]:
+def _encode(
+    store: AnyStore, folder: Place, state: State | None, name: str, device: str | None, cluster: Cluster | None, progress: Progress
+) -> tuple[int, int]:
     """Make the missing vectors: their dimension, and how many were made. Encoders are loaded only if some are missing."""
-    name, cluster = encoding.name, encoding.cluster
     if name == NO_ENCODER:
         return 0, 0
     missing = store.unencoded()
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
-    device = encoding.device or (cluster.gpu() if cluster else gpu())
+    device = device or (cluster.gpu() if cluster else gpu())
     load = cache(load_encoder)
     encode = cluster.encode if cluster else lambda name, device, texts: partial(load(name, device).encode, texts)
     dimension = encode(name, device, ["dimension"])().shape[1]
@@ -340,26 +321,20 @@ def _encode(store: AnyStore, folder: Place, encoding: _Encoding, state: State | 
     if unfinished and _take(unfinished, store, missing):
         missing = store.unencoded()
     begun = done = total - sum(map(len, missing.values()))
-    ahead = cluster.ahead(device) if cluster else 0
-    waiting: deque[tuple[bool, list[bytes], Callable[[], NDArray[np.float32]]]] = deque()
 
-    def write_down() -> int:
-        searched, digests, made = waiting.popleft()
-        vectors = made()
+    def begin(searched: bool, batch: dict[bytes, str]) -> _Begun[tuple[bool, list[bytes], NDArray[np.float32]]]:
+        # Questions are encoded by the reader's own encoder, which compares users' questions with them.
+        by = (name, device) if searched else (SENTENCES, None)
+        made = encode(*by, list(batch.values()))
+        return 0, lambda: (searched, list(batch), made())
+
+    batches = _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH)
+    for searched, digests, vectors in _in_order(starmap(begin, batches), cluster.ahead(device) if cluster else 0):
         store.add_vectors(digests, vectors)
         if searched and unfinished:
             unfinished.add(digests, vectors)
-        encoding.progress("encoding", done + len(digests), total)
-        return len(digests)
-
-    for searched, batch in _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH):
-        # Questions are encoded by the reader's own encoder, which compares users' questions with them.
-        by = (name, device) if searched else (SENTENCES, None)
-        waiting.append((searched, list(batch), encode(*by, list(batch.values()))))
-        if len(waiting) > ahead:
-            done += write_down()
-    while waiting:
-        done += write_down()
+        done += len(digests)
+        progress("encoding", done, total)
     return dimension, done - begun
 
 
