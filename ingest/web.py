@@ -24,7 +24,7 @@ _IPV6_INTERNET = IPv6Network("2000::/3")
 _IPV6_TUNNELS = (IPv6Network("2001::/32"), IPv6Network("2002::/16"))
 _MOST_REDIRECTS = 5
 _SECONDS = 60.0
-_USER_AGENT = "wattwise"
+_HEADERS = (("User-Agent", "wattwise"), ("Accept", "*/*"), ("Accept-Encoding", "gzip, deflate"))
 _SECRET = re.compile(r"sig|secret|token|key|passw|credential|auth|session|^x-(amz|goog|ms)-", re.IGNORECASE)
 _SUFFIX_OF_TYPE = {kind: suffix for suffix, kind in reversed(FORMATS.items())} | {
     "application/xhtml+xml": ".html",
@@ -81,19 +81,20 @@ def fetch_page(
     seconds: float = _SECONDS,
 ) -> Page:
     """Fetch a page; CorpusError says why not. Every redirect is checked like the first address."""
-    deadline = _Deadline(seconds)
-    backend = _CheckedBackend(deadline, is_allowed, look_up)
+    backend = _CheckedBackend(_Deadline(seconds), is_allowed, look_up)
     url = _checked(address)
     try:
-        with httpx.Client(transport=_Transport(backend, ssl_context), trust_env=False, timeout=seconds) as client:
+        # httpx itself has no public way to set the network.
+        with httpcore.ConnectionPool(ssl_context or httpx.create_ssl_context(trust_env=False), network_backend=backend) as pool:
             for _ in range(_MOST_REDIRECTS + 1):
-                with client.stream("GET", url, headers={"User-Agent": _USER_AGENT}) as response:
+                with pool.stream("GET", str(url), headers=_HEADERS) as answer:
+                    response = httpx.Response(answer.status, headers=answer.headers, content=answer.iter_stream())
                     if not response.has_redirect_location:
                         return Page(_without_secrets(str(url)), _content_type(response), _body(response, max_bytes))
                     url = _checked(str(url.join(response.headers["Location"])))
-    except (httpx.TimeoutException, httpcore.TimeoutException) as error:
+    except httpcore.TimeoutException as error:
         raise CorpusError(f"the server did not answer in full within {seconds:g} s: try again later") from error
-    except (httpx.HTTPError, httpx.InvalidURL, httpcore.NetworkError, httpcore.ProtocolError) as error:
+    except (httpx.DecodingError, httpx.InvalidURL, httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise CorpusError(f"the connection to {url.host} failed: check the address and the network") from error
     raise CorpusError(f"it redirects more than {_MOST_REDIRECTS} times: give the final address")
 
@@ -173,37 +174,6 @@ class _TimedStream(httpcore.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-class _Transport(httpx.BaseTransport):
-    """httpx over a connection pool whose network is ours: httpx has no public way to set one."""
-
-    def __init__(self, backend: httpcore.NetworkBackend, ssl_context: SSLContext | None) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=ssl_context or httpx.create_ssl_context(trust_env=False), network_backend=backend
-        )
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        target = request.url
-        url = httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
-        response = self._pool.handle_request(
-            httpcore.Request(request.method, url, headers=request.headers.raw, extensions=request.extensions)
-        )
-        return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
-
-    def close(self) -> None:
-        self._pool.close()
-
-
-class _Body(httpx.SyncByteStream):
-    def __init__(self, response: httpcore.Response) -> None:
-        self._response = response
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._response.iter_stream()
-
-    def close(self) -> None:
-        self._response.close()
-
-
 def _checked(address: str) -> httpx.URL:
     """The address without its fragment, when it is one that may be asked for."""
     try:
@@ -238,9 +208,6 @@ def _content_type(response: httpx.Response) -> str:
 
 
 def _body(response: httpx.Response, max_bytes: int) -> bytes:
-    stated = response.headers.get("Content-Length", "")
-    if stated.isdigit() and int(stated) > max_bytes:
-        raise CorpusError(TOO_LARGE)
     data = bytearray()
     for piece in response.iter_bytes():
         data += piece
