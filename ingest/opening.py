@@ -222,22 +222,11 @@ def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
                 return "damaged" if version or tables else "usable"
             store = Store(connection)
             store.state()
-            flawed = store.flaw()
-        return "damaged" if flawed and not _mended(file) else "usable"
+            return "damaged" if store.flaw() else "usable"
     except sqlite3.DatabaseError as error:
         if _is_unreachable(error):
             raise
         return "damaged"
-
-
-def _mended(file: Path) -> bool:
-    """Whether only SQLite's indexes were wrong, which are made again from the rows."""
-    with closing(_begin_writing(file)) as connection:
-        connection.execute("REINDEX")
-        if Store(connection).flaw():
-            return False
-        connection.execute("COMMIT")
-        return True
 
 
 def _begin_writing(file: Path) -> sqlite3.Connection:
