@@ -12,8 +12,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from ingest import flattened
-from ingest.lines import Mark, clean_title, marks
+from ingest.lines import LONG_LINE, SMALL_WORD, Mark, clean_title, marks
 
 Kind = Literal["heading", "text", "code", "list", "item", "table", "row", "flattened", "residue", "anchor"]
 
@@ -23,7 +22,12 @@ _BULLET = re.compile(r"^[ \t]*[•‣◦●▪·–—][ \t]+(?=\S)", re.MULTILI
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 # A cell may run over several lines, blank ones included, but not over more than this.
 _ROW_LINES = 200
-_HEADING = 200
+# What opens a heading or an item inside one enormous line.
+_INLINE_MARK = re.compile(r"(?:^|(?<=\s))(?:(?P<hashes>#{1,6})\s+|(?P<bullet>[-*+•])\s+|(?P<number>\d{1,2})\.\s+)(?=\S)")
+_COLON = re.compile(r":(?=\s)")
+_CLAUSE_END = re.compile(r"[.,;!?]\s")
+_WORD = re.compile(r"\S+")
+_INLINE_HEADING = 100
 # Each chunk of a table has a copy of the table's header, which is cut here.
 _HEADER = 2_000
 _KINDS: dict[str, Kind] = {
@@ -164,7 +168,7 @@ def _block(node: SyntaxTreeNode, lines: _Lines, start: int, end: int) -> Block:
     match node.type:
         case "mark":
             return _marked(node.meta["mark"], lines.text, start, end)
-        case "heading" if len(raw) <= _HEADING:
+        case "heading" if len(raw) <= LONG_LINE:
             return Block("heading", start, end, title=_heading_title(raw), rank=int(node.tag[1]))
         case "table":
             return _table(node, lines, start, end)
@@ -189,11 +193,67 @@ def _marked(mark: Mark, text: str, start: int, end: int) -> Block:
 
 
 def _unflatten(text: str, start: int, end: int) -> Iterator[Block]:
-    parts = flattened.split(text[start:end])
-    for is_item, group in groupby(parts, key=lambda part: part.kind == "item"):
-        spans = [(part, trim(text, start + part.start, start + part.end)) for part in group]
-        blocks = [Block(part.kind, *span, title=part.title, rank=part.rank) for part, span in spans]
-        yield from [_list(blocks)] if is_item else blocks
+    """The blocks of Markdown that lost its line breaks, by the marks inside its one enormous line."""
+    found = list(_inline_marks(text, start, end))
+    blocks = [Block("text", *trim(text, start, found[0].start() if found else end))]
+    for mark, stop in zip(found, [*(mark.start() for mark in found[1:]), end], strict=True):
+        if not mark["hashes"]:
+            blocks.append(Block("item", *trim(text, mark.start(), stop)))
+            continue
+        heading_end = _heading_end(text, mark.end(), stop, ends_at_mark=mark is not found[-1])
+        title = clean_title(text[mark.end() : heading_end])
+        blocks.append(Block("heading", *trim(text, mark.start(), heading_end), title=title, rank=len(mark["hashes"])))
+        blocks.append(Block("text", *trim(text, heading_end, stop)))
+    filled = (block for block in blocks if block.start < block.end)
+    for is_item, group in groupby(filled, key=lambda block: block.kind == "item"):
+        together = list(group)
+        yield from [_list(together)] if is_item else together
+
+
+def _inline_marks(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    previous: re.Match[str] | None = None
+    for match in _INLINE_MARK.finditer(text, start, end):
+        if match["hashes"] or _opens_item(text, start, match, previous):
+            yield match
+            previous = match
+
+
+def _opens_item(text: str, start: int, match: re.Match[str], previous: re.Match[str] | None) -> bool:
+    """Whether a dash or a number opens an item: the item is bold, follows a colon, or continues a list."""
+    if text.startswith("**", match.end()):
+        return True
+    if not text[match.end()].isupper():
+        return False
+    if text[max(match.start() - 4, start) : match.start()].rstrip()[-1:] == ":":
+        return True
+    if previous is None or previous["hashes"]:
+        return False
+    if match["number"]:
+        return bool(previous["number"]) and int(match["number"]) == int(previous["number"]) + 1
+    return match["bullet"] == previous["bullet"]
+
+
+def _heading_end(text: str, start: int, end: int, *, ends_at_mark: bool) -> int:
+    """A heading runs to the next mark if that is near, else to a colon, else as far as its words are capitalised."""
+    if not (ends_at_mark and end - start <= _INLINE_HEADING):
+        colon = _COLON.search(text, start, min(end, start + _INLINE_HEADING))
+        if colon is None:
+            return _capitalised_end(text, start, end)
+        end = colon.end()
+    return _capitalised_end(text, start, end) if _CLAUSE_END.search(text, start, end) else end
+
+
+def _capitalised_end(text: str, start: int, end: int) -> int:
+    last_capital = start
+    for word in _WORD.finditer(text, start, end):
+        if word.start() - start > _INLINE_HEADING:
+            return word.start()
+        if word[0][0].islower() and not SMALL_WORD.fullmatch(word[0]):
+            # The capitalised word before this one begins a sentence.
+            return last_capital if last_capital > start else word.start()
+        if not word[0][0].islower():
+            last_capital = word.start()
+    return end
 
 
 def _list(items: Sequence[Block]) -> Block:

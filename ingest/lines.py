@@ -8,7 +8,8 @@ from typing import Literal
 # Ranks 1 to 6 are Markdown's own. A bold line ranks above an italic one.
 TITLE_RANK, PLAIN_RANK, CAPTION_RANK, BOLD_RANK, ITALIC_RANK = 1, 2, 3, 7, 8
 
-LONG_LINE = 300
+# A heading longer than this is text that lost its line breaks.
+LONG_LINE = 200
 LONGEST_LABEL = 120
 
 # Whole lines that a web page leaves in its text, one pattern for each kind.

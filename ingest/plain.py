@@ -1,20 +1,18 @@
 """Text files: decoding, front matter, and the title that a text gives itself."""
 
 import re
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
 
 import yaml
-from markdown_it import MarkdownIt, rules_core
 
-from ingest import flattened
+from ingest.blocks import Block, parse
 from ingest.document import CorpusError
 from ingest.items import Extracted
+from ingest.lines import BOLD_RANK
 
 # A title stands near the head of a text, mostly in its first lines; parsing 50 MiB to find it would take minutes.
 _FIRST_LOOK = 1_000
 _HEAD = 20_000
-_MARKDOWN = MarkdownIt("commonmark")
-_WORDS = {"text", "code_inline", "softbreak", "hardbreak"}
 _LONGEST_TITLE = 150
 # Anything longer than a few pages is not front matter, and would take YAML minutes.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,20000}?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -86,25 +84,18 @@ def first_heading(text: str) -> str | None:
     """The words of the first Markdown heading, without its markup; None when it is too long to be a title."""
     for length in (_FIRST_LOOK, _HEAD):
         head = text if len(text) <= length else text[:length].rpartition("\n")[0]
-        state = rules_core.StateCore(head, _MARKDOWN, {})
-        rules_core.normalize(state)
-        rules_core.block(state)
-        for opening, heading in pairwise(state.tokens):
-            if opening.type == "heading_open":
-                state.tokens = [heading]  # parsing inside the others would take as long as finding all lines
-                rules_core.inline(state)
-                rules_core.text_join(state)
-                words = "".join(child.content or " " for child in heading.children or () if child.type in _WORDS)
-                return _as_title(words) or _as_title(_title_of_flattened(words))
-        if len(text) <= length:
-            break
+        heading = next(_headings(parse(head, 0, len(head), plain=False, first=False)), None)
+        if heading or len(text) <= length:
+            return _as_title(heading.title) if heading else None
     return None
 
 
-def _title_of_flattened(words: str) -> str:
-    """The heading alone, where the text after it lost its line breaks and stands on the same line."""
-    first = flattened.split(f"# {words}")[0]
-    return first.title if first.kind == "heading" else ""
+def _headings(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The headings with a mark, in order; a line in bold alone is no title."""
+    for block in blocks:
+        if block.kind == "heading" and block.rank < BOLD_RANK:
+            yield block
+        yield from _headings(block.children)
 
 
 def _lone_first_line(text: str) -> str | None:
@@ -116,4 +107,4 @@ def _lone_first_line(text: str) -> str | None:
 
 def _as_title(words: str) -> str | None:
     title = " ".join(words.split())
-    return title if 0 < len(title) <= _LONGEST_TITLE else None
+    return title if title.strip("#") and len(title) <= _LONGEST_TITLE else None
