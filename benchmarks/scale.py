@@ -2,8 +2,8 @@
 
     python -m benchmarks.scale [PAGES] [--questions FILE] [--chunks N] [--index INDEX] [--postgres]
 
-Measured are the pages of a folder (benchmarks/README.md says which), N made chunks, words of English by Zipf's law, and an INDEX
-as it is. Pages are read by words alone first. Then they and the made chunks get vectors without an encoder, which would take
+Measured are the pages of a folder (benchmarks/README.md says which), pages made of some N chunks, words of English by Zipf's law,
+and an INDEX as it is. Pages are read by words alone first. Then they get vectors without an encoder, which would take
 hours: points near a flat surface of 32 dimensions, about as many as sentences have. So the times are real, and of what is
 found only the recall against a comparison of all vectors. Each step is a process of its own. The exit code is 1 when a goal
 is missed: a hybrid search under 60 ms at the median, recall@10 of 0.97.
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Event, Thread
@@ -33,17 +33,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.retriever import retrieve
-from ingest import Chunk, Database, Document, Index, Place, Source, place_at, sync
+from ingest import Database, Index, Place, place_at, sync
 from ingest.derived import complete_derived, remove_others
 from ingest.encoder import DEFAULT_ENCODER
 from ingest.minilm import known_words
-from ingest.opening import AnyStore, open_store, writing
-from ingest.store import Entry, Known, State, Store
+from ingest.opening import open_store, writing
+from ingest.store import State, Store
 from tests.servers.postgres import running
 
 GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "golden" / "tuned.jsonl"
 _DIMENSION, _SURFACE, _BATCH, _ASKED = 384, 32, 10_000, 200
-_WORDS, _CHUNKS = 110, 20  # of a made chunk; of a made document
+_WORDS, _CHUNKS = 110, 20  # of a made chunk; of a made page
 _Vectors = NDArray[np.float32]
 
 
@@ -60,22 +60,17 @@ def main() -> int:
     questions = _questions(options.questions)
     goals: dict[str, bool] = {}
     with ExitStack() as stack:
-        place = _places(stack, postgres=options.postgres)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        place = _places(stack, folder, postgres=options.postgres)
         if options.pages and options.pages.is_dir():
-            pages = place()
-            _step("pages, words alone", _sync, options.pages, pages)
-            _step("pages, opened and searched by words", _searched, pages, questions)
-            vectors = _step("pages, vectors", _add_vectors, pages)
-            goals |= _found("pages", pages, questions, vectors)
+            goals |= _measured("pages", options.pages, place(), questions)
         else:
             print(
                 f"pages: skipped, for {options.pages or 'no folder'} is not there; benchmarks/README.md says what they are"
             )
         if options.chunks:
-            made = place()
-            _step(f"{options.chunks:,} made chunks, words", _make, made, options.chunks)
-            vectors = _step(f"{options.chunks:,} made chunks, vectors", _add_vectors, made)
-            goals |= _found("made", made, questions, vectors)
+            _step(f"{options.chunks:,} chunks are made", _make, folder / "made", options.chunks)
+            goals |= _measured("made", folder / "made", place(), questions)
         if options.index:
             goals |= _found("index", options.index, questions)
     for goal, reached in goals.items():
@@ -90,13 +85,18 @@ def _questions(file: Path) -> list[str]:
         return [json.loads(line)["turns"][-1] for line in stream]
 
 
-def _places(stack: ExitStack, *, postgres: bool) -> Callable[[], Place]:
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+def _places(stack: ExitStack, folder: Path, *, postgres: bool) -> Callable[[], Place]:
     if not postgres:
         return lambda: folder / secrets.token_hex(4)
     # The default cache of 128 MB is for the smallest machines; managed servers give it a quarter of the memory.
     os.environ["XDG_CACHE_HOME"] = str(folder)
     return stack.enter_context(running(options="-c shared_buffers=2GB -c max_wal_size=4GB")).database
+
+
+def _measured(name: str, pages: Path, place: Place, questions: Sequence[str]) -> dict[str, bool]:
+    _step(f"{name}, words alone", _sync, pages, place)
+    _step(f"{name}, opened and searched by words", _searched, place, questions)
+    return _found(name, place, questions, _step(f"{name}, vectors", _add_vectors, place))
 
 
 def _found(name: str, place: Place, questions: Sequence[str], made: int = 0) -> dict[str, bool]:
@@ -159,30 +159,19 @@ def _sync(pages: Path, place: Place) -> None:
     print(f"  {len(report.added):,} documents, {len(report.failed)} failed; {_size(place)}")
 
 
-def _make(place: Place, count: int) -> None:
+def _make(folder: Path, count: int) -> None:
+    """Pages of sections that are a chunk each."""
     chance = np.random.default_rng(25)
     words = np.array(sorted(known_words()))
     chance.shuffle(words)
     shares = 1 / (np.arange(len(words)) + 3)
     upto = np.cumsum(shares / shares.sum())
-    with writing(place) as store:
-        for number in range(count // _CHUNKS):
-            drawn = words[np.searchsorted(upto, chance.random(_CHUNKS * _WORDS)).clip(max=len(words) - 1)]
-            _write(store, f"made/{number // 100}/{number}.md", drawn.reshape(_CHUNKS, _WORDS).tolist())
-        _commit(place, store, "none", 0)
-    print(f"  {_size(place)}")
-
-
-def _write(store: AnyStore, id: str, texts: Sequence[Sequence[str]]) -> None:
-    title = " ".join(texts[0][:4])
-    pieces = [" ".join(words) + ".\n" for words in texts]
-    document = Document(id, Source(id, title), title, "".join(pieces))
-    entries, start = [], 0
-    for number, (words, text) in enumerate(zip(texts, pieces, strict=True)):
-        chunk = Chunk(f"{id}#{number}", document, (title, words[-1]), start, start + len(text), text, None)
-        entries.append(Entry(chunk, "", sha256(text.encode()).digest()[:16]))
-        start += len(text)
-    store.replace(document, entries, Known("made", "made"))
+    for number in range(count // _CHUNKS):
+        drawn = words[np.searchsorted(upto, chance.random(_CHUNKS * _WORDS)).clip(max=len(words) - 1)]
+        sections = (f"## {' '.join(section[:4])}\n\n{' '.join(section)}.\n" for section in drawn.reshape(_CHUNKS, _WORDS))
+        page = folder / f"{number // 100}" / f"{number}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("\n".join(sections))
 
 
 def _add_vectors(place: Place) -> int:
@@ -190,21 +179,17 @@ def _add_vectors(place: Place) -> int:
         digests = sorted(digest for of_one in store.unencoded().values() for digest in of_one)
         for start, vectors in zip(range(0, len(digests), _BATCH), _points(len(digests)), strict=True):
             store.add_vectors(digests[start : start + _BATCH], vectors)
-        _commit(place, store, DEFAULT_ENCODER, _DIMENSION)
+        now = datetime.now(UTC).isoformat()
+        state = State(store.next_generation(), secrets.token_hex(8), DEFAULT_ENCODER, _DIMENSION, now)
+        store.set_state(state)
+        began, spent = time.perf_counter(), _processor_seconds()
+        complete_derived(place, store, state)
+        seconds, spent = time.perf_counter() - began, _processor_seconds() - spent
+        print(f"  of which the engines' files or indexes: {seconds:.1f} s, {spent:.1f} CPU s")
+        store.commit()
+        remove_others(place, state)
     print(f"  {len(digests):,} vectors; {_size(place)}")
     return len(digests)
-
-
-def _commit(place: Place, store: AnyStore, encoder: str, dimension: int) -> None:
-    generation = store.next_generation()
-    state = State(generation, secrets.token_hex(8), encoder, dimension, datetime.now(UTC).isoformat())
-    store.set_state(state)
-    began, spent = time.perf_counter(), _processor_seconds()
-    complete_derived(place, store, state)
-    seconds, spent = time.perf_counter() - began, _processor_seconds() - spent
-    print(f"  of which the engines' files or indexes: {seconds:.1f} s, {spent:.1f} CPU s")
-    store.commit()
-    remove_others(place, state)
 
 
 def _points(count: int, seed: int = 22) -> Iterator[_Vectors]:
@@ -270,13 +255,8 @@ def _recall(place: Place, questions: Sequence[str], made: int) -> float:
 
 
 def _batches(store: Store) -> Iterator[_Vectors]:
-    batch = []
-    for _, vector in store.vector_rows():
-        batch.append(vector)
-        if len(batch) == _BATCH:
-            yield np.stack(batch)
-            batch = []
-    if batch:
+    rows = (vector for _, vector in store.vector_rows())
+    while batch := list(islice(rows, _BATCH)):
         yield np.stack(batch)
 
 
