@@ -46,16 +46,12 @@ def load_derived(place: Place, store: AnyStore, state: State) -> Derived:
     else:
         folder = Path(str(place))
     found = place_of(folder, state)
-    if is_whole(found, state):
-        try:
-            return _load(found, store, state)
-        except _BROKEN:
-            pass  # the writer removed it in between
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _provide(folder, store, state)
+        if not is_whole(found, state):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _provide(folder, store, state)
         return _load(found, store, state)
-    except _BROKEN:
+    except _BROKEN:  # nothing can be written there, or the writer has just removed it
         with tempfile.TemporaryDirectory() as elsewhere:
             _provide(Path(elsewhere), store, state)
             return _load(place_of(Path(elsewhere), state), store, state)
@@ -125,13 +121,12 @@ def _fill(folder: Path, state: State, fill: Callable[[Path], None]) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def remove_others(folder: Place, state: State | None) -> None:
+def remove_others(folder: Place, state: State) -> None:
     """Remove every derived folder but that of the given generation. A reader that has one open keeps what it opened."""
     if isinstance(folder, Database):
         return  # each machine cleans its own cache
-    kept = place_of(folder, state) if state else None
     for place in folder.glob(f"{_PREFIX}*"):
-        if place != kept:
+        if place != place_of(folder, state):
             shutil.rmtree(place, ignore_errors=True)
 
 
@@ -162,15 +157,10 @@ def _rename(temporary: Path, place: Path, state: State) -> None:
 
 
 def _manifest(place: Path, state: State) -> dict[str, object]:
-    return {"build": _BUILD, "mark": state.mark, "files": _check_sums(place)}
-
-
-def _check_sums(place: Path) -> dict[str, list[int]]:
-    """Length and CRC-32 by name: against accidents, and fast (gigabytes a second). Lock files do not count."""
-    files = sorted(
-        file for file in place.rglob("*") if file.is_file() and file.name != _MANIFEST and file.suffix != ".lock"
-    )
-    return {str(file.relative_to(place)): [file.stat().st_size, _crc(file)] for file in files}
+    """With length and CRC-32 of each file: against accidents, and fast (gigabytes a second). Lock files do not count."""
+    files = sorted(file for file in place.rglob("*") if file.is_file() and file.suffix != ".lock")
+    sums = {str(file.relative_to(place)): [file.stat().st_size, _crc(file)] for file in files if file.name != _MANIFEST}
+    return {"build": _BUILD, "mark": state.mark, "files": sums}
 
 
 def _crc(file: Path) -> int:

@@ -178,7 +178,7 @@ class _View:
         self._lock = Lock() if isinstance(store, Store) else nullcontext()
         # Nothing in here refers to the view itself, so that it closes its store as soon as nobody uses it.
         self.documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
-        self.load_chunks = load = partial(_load_chunks, path, store, self.documents, self._lock)
+        load = partial(_load_chunks, path, store, self.documents, self._lock)
         self.chunks = Remembered(lambda: load, _CACHED_CHUNKS)
         weakref.finalize(self, store.close)
 
