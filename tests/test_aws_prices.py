@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -10,10 +11,11 @@ from urllib.parse import parse_qs
 
 import pytest
 
+import ingest.aws
 from chatbot import Chatbot
 from chatbot.sizing.facts import Facts
 from ingest import Index, sync
-from ingest.aws import price_rows, spot_rows
+from ingest.aws import price_rows
 from ingest.document import CorpusError
 from ingest.items import Item
 from ingest.sources import find_items
@@ -109,12 +111,6 @@ def fetched(address: str) -> str:
     return item.fetch().decode()
 
 
-def refusal(address: str) -> str:
-    with pytest.raises(CorpusError) as caught:
-        fetched(address)
-    return str(caught.value)
-
-
 def test_prices_of_a_region_are_one_table_of_all_pages(aws: type[_Aws]) -> None:
     assert fetched(PRICES) == (
         "Instance type,Price per hour,Purchase,Operating system,Region,Source\n"
@@ -140,29 +136,28 @@ def test_a_throttled_request_is_tried_again(aws: type[_Aws]) -> None:
     assert "g6e.xlarge" in fetched(PRICES)
 
 
-@pytest.mark.parametrize(
-    ("code", "sentence"),
-    [
-        ("AccessDeniedException", "access is denied: grant pricing:GetProducts to these AWS credentials"),
-        ("ExpiredTokenException", "the AWS credentials are wrong or have expired: renew them, for example with `aws sso login`"),
-        ("NeverHeardOf", "the AWS Price List answered NeverHeardOf: check the region and try again"),
-    ],
-)  # fmt: skip
-def test_what_the_price_list_refuses_is_one_sentence(aws: type[_Aws], code: str, sentence: str) -> None:
-    aws.refusal, aws.refusals = code, 9
-    assert refusal(PRICES) == sentence
+def test_what_the_price_list_refuses_is_one_sentence(aws: type[_Aws]) -> None:
+    aws.refusal, aws.refusals = "AccessDeniedException", 9
+    with pytest.raises(CorpusError) as caught:
+        fetched(PRICES)
+    assert str(caught.value) == "access is denied: grant pricing:GetProducts to these AWS credentials"
 
 
-def test_missing_credentials_say_so(aws: type[_Aws], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    assert refusal(PRICES) == "no AWS credentials were found: run `aws configure` or set AWS_PROFILE"
-    assert refusal(SPOT) == "no AWS credentials were found: run `aws configure` or set AWS_PROFILE"
+def test_another_day_changes_the_date_of_a_table_alone_and_a_region_that_cannot_be_read_keeps_it(
+    aws: type[_Aws], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    index = tmp_path / "index"
+    assert sync([PRICES], index, encoder="none").added == (PRICES,)
+    assert sync([PRICES], index, encoder="none").unchanged == (PRICES,)
+    source = ingest.aws._source
+    monkeypatch.setattr("ingest.aws._source", lambda table, region, _: source(table, region, date(2031, 5, 4)))
+    report = sync([PRICES], index, encoder="none")
+    assert (report.changed, report.encoded) == ((PRICES,), 0)
 
-
-def test_a_price_list_that_cannot_be_reached_says_so(aws: type[_Aws], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    assert refusal(PRICES).startswith("the AWS Price List cannot be reached")
+    report = sync([PRICES], index, encoder="none")
+    assert [failure.id for failure in report.failed] == [PRICES]
+    assert report.removed == ()
 
 
 def test_a_region_without_prices_in_dollars_says_so() -> None:
@@ -172,10 +167,6 @@ def test_a_region_without_prices_in_dollars_says_so() -> None:
         )
         == []
     )
-
-
-def test_no_spot_price_is_no_row() -> None:
-    assert spot_rows([], "eu-west-1") == []
 
 
 def test_prices_that_were_brought_are_answered_with_their_region_and_sized_with(

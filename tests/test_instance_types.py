@@ -6,18 +6,14 @@ import io
 import json
 import os
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from threading import Thread
 from typing import Any
-from urllib.parse import parse_qs
 from zipfile import ZipFile, ZipInfo
 
 import pytest
 
-from ingest import aws, sync
 from ingest.document import CorpusError
 from ingest.instance_rows import COLUMNS, as_csv, instance_rows
 from ingest.items import Item
@@ -216,47 +212,6 @@ def test_a_region_is_one_table_with_todays_date(settings: None) -> None:
     assert "| m5.large | general purpose | m5 |" in text
 
 
-class _TwoPages(BaseHTTPRequestHandler):
-    """DescribeInstanceTypes in two pages of one type each; moto gives all on one."""
-
-    def do_POST(self) -> None:
-        asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        page = "m5.large" if "NextToken" not in asked else "m5.xlarge"
-        more = "<nextToken>second</nextToken>" if page == "m5.large" else ""
-        body = f"""<DescribeInstanceTypesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><instanceTypeSet><item>
-            <instanceType>{page}</instanceType><currentGeneration>true</currentGeneration><bareMetal>false</bareMetal>
-            <burstablePerformanceSupported>false</burstablePerformanceSupported><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo>
-            <memoryInfo><sizeInMiB>8192</sizeInMiB></memoryInfo><networkInfo><networkPerformance>Up to 10 Gigabit</networkPerformance></networkInfo>
-            <processorInfo><supportedArchitectures><item>x86_64</item></supportedArchitectures><manufacturer>Intel</manufacturer></processorInfo>
-            </item></instanceTypeSet>{more}</DescribeInstanceTypesResponse>""".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def two_pages(settings: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _TwoPages) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
-        yield
-        server.shutdown()
-        thread.join()
-
-
-def test_every_page_of_the_answer_is_read(two_pages: None) -> None:
-    table = list(csv.DictReader(io.StringIO(only_item().fetch().decode())))
-    assert [(row["Instance type"], row["Memory"], row["EFA"]) for row in table] == [
-        ("m5.large", "8 GiB", "no"),
-        ("m5.xlarge", "8 GiB", "no"),
-    ]
-
-
 def test_the_region_may_come_from_the_settings(settings: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no AWS region is given" in refusal("aws://instance-types")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
@@ -284,18 +239,9 @@ def test_a_region_that_does_not_exist_says_so(settings: None) -> None:
     )
 
 
-def test_missing_credentials_say_so(bare_settings: None) -> None:
-    assert "no AWS credentials were found" in refusal()
-
-
 def test_a_profile_that_does_not_exist_says_so(bare_settings: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     assert "no AWS credentials were found" in refusal()
-
-
-def test_a_server_that_cannot_be_reached_says_so(settings: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    assert "EC2 cannot be reached" in refusal()
 
 
 @pytest.mark.parametrize(
@@ -322,35 +268,3 @@ def test_what_ec2_refuses_is_one_sentence(
         sentence = refusal()
     assert words in sentence
     assert "secret" not in sentence
-
-
-def test_without_boto3_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "boto3", None)
-    assert "pip install 'wattwise[aws]'" in refusal()
-
-
-def test_an_unchanged_region_is_not_encoded_again(
-    two_pages: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    index = tmp_path / "index"
-    assert sync([ADDRESS], index, encoder="none").added == (ADDRESS,)
-    assert sync([ADDRESS], index, encoder="none").unchanged == (ADDRESS,)
-
-    # On another day only the date of the document is new: its rows, and with them its vectors, stay.
-    source = aws._source
-    monkeypatch.setattr(aws, "_source", lambda table, region, _: source(table, region, date(2031, 5, 4)))
-    report = sync([ADDRESS], index, encoder="none")
-    assert (report.changed, report.encoded) == ((ADDRESS,), 0)
-
-
-def test_a_region_that_cannot_be_read_keeps_its_table(
-    two_pages: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    index = tmp_path / "index"
-    sync([ADDRESS], index, encoder="none")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    report = sync([ADDRESS], index, encoder="none")
-    assert [failure.id for failure in report.failed] == [ADDRESS]
-    assert report.removed == ()
