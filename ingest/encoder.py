@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +23,7 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-class Encoder(Protocol):
-    """`encode` gives unit vectors, (n, dimension); the vector of a text does not depend on the texts beside it."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def dimension(self) -> int: ...
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
-
-
-def load_encoder(name: str, device: str | None = None) -> Encoder:
+def load_encoder(name: str, device: str | None = None) -> "Encoder":
     """The encoder of that name: "none", "bedrock:MODEL", or a sentence-transformers model by its name or folder.
 
     `device` is a name of torch's, such as "cuda". Without one, MiniLM runs on the processors, without torch, and any other model
@@ -139,6 +127,10 @@ class EmbeddingEncoder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
         return unit
+
+
+Encoder = minilm.MiniLM | EmbeddingEncoder
+"""`encode` gives unit vectors, (n, dimension); the vector of a text does not depend on the texts beside it."""
 
 
 def _load_bedrock(name: str) -> Encoder:

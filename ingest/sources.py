@@ -103,17 +103,15 @@ def _is_document(folder: Path, file: PurePosixPath) -> bool:
 def _listed(folder: Path, manifests: list[PurePosixPath]) -> dict[PurePosixPath, Source]:
     """The entries of all manifests below a folder; each source has an id of its own across them."""
     listed: dict[PurePosixPath, Source] = {}
+    taken: set[str] = set()
     for manifest in sorted(manifests):
-        taken = {source.id for source in listed.values()}
-        for file, source in _manifest_sources(folder / manifest.parent).items():
-            if source.id in taken:
-                raise CorpusError(f"{folder / manifest}: id {source.id!r} is taken in another manifest: change one")
-            listed[manifest.parent / file] = source
+        sources = _manifest_sources(folder / manifest.parent, taken)
+        listed |= {manifest.parent / file: source for file, source in sources.items()}
     return listed
 
 
-def _manifest_sources(folder: Path) -> dict[str, Source]:
-    """The sources of the manifest in a folder by the path of their file below it, in the manifest's order.
+def _manifest_sources(folder: Path, taken: set[str]) -> dict[str, Source]:
+    """The sources of the manifest in a folder by the path of their file below it, in the manifest's order; their ids are taken then.
 
     CorpusError names the manifest, the entry and the key that is wrong.
     """
@@ -135,8 +133,9 @@ def _manifest_sources(folder: Path) -> dict[str, Source]:
         file = _file_inside(values.pop("file"), folder, where)
         if file in sources:
             raise CorpusError(f"{where}: file {file!r} has an entry already: remove one of the two")
-        if any(source.id == values["id"] for source in sources.values()):
+        if values["id"] in taken:
             raise CorpusError(f"{where}: id {values['id']!r} is taken by another entry: give each source its own")
+        taken.add(values["id"])
         sources[file] = Source(**{"original": PurePosixPath(file).name} | values)
     return sources
 

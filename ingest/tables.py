@@ -59,21 +59,14 @@ def check_size(rows: int, cells: int) -> None:
 
 
 def load_csv(data: bytes) -> Extracted:
+    """The delimiter is the one that occurs most in the header line."""
     text = decode(data)
+    header = text[:_SAMPLE].partition("\n")[0]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=header.count))
     try:
-        return Extracted(markdown_table(csv.reader(io.StringIO(text, newline=""), _dialect(text[:_SAMPLE]))))
+        return Extracted(markdown_table(rows))
     except csv.Error as error:
         raise CorpusError(f"it is not a readable CSV file ({error}): export it again") from error
-
-
-def _dialect(sample: str) -> type[csv.Dialect]:
-    """The delimiter that occurs most in the header line; commas when none does."""
-    header = sample.partition("\n")[0]
-
-    class Dialect(csv.excel):
-        delimiter = max(_DELIMITERS, key=header.count)
-
-    return Dialect
 
 
 def load_json(data: bytes, place: str = "") -> Extracted:

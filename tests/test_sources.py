@@ -157,7 +157,7 @@ def test_a_manifest_governs_the_folder_that_it_lies_in(corpus: Path) -> None:
         "corpus/trn1.md": False,
     }
     write(corpus, **{"sources.toml": _ENTRY})
-    assert "id 'trn1' is taken in another manifest" in refusal(corpus)
+    assert "id 'trn1' is taken by another entry" in refusal(corpus)
 
 
 @pytest.mark.parametrize(
