@@ -17,7 +17,7 @@ from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_wat
 from chatbot.sizing.memory import GIB
 from chatbot.sizing.reading import Goal, hours_in, read_question
 from chatbot.sizing.spelled import as_read
-from chatbot.working import Working, article, capital, rounded, short
+from chatbot.working import Working, article, capital, percent, rounded, short
 from ingest import Row
 
 _UNITS = {1 / 60: "minute", 1.0: "hour", 24.0: "day", 168.0: "week", 730.0: "month", 2190.0: "quarter", 8760.0: "year"}
@@ -82,7 +82,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             return working.draft(*(_made(machine, question, working) for machine in machines))
         return working.draft(*_emissions(machines, question, working, differ=differ))
     if Goal.WATER in goals:
-        return working.draft(*_water(machines, question, working))
+        return working.draft(*(_evaporating(machine, question, working) for machine in machines))
     if Goal.ENERGY in goals and _GPUS_ALONE.search(question) and (inside := [_inside(work, facts) for work in works]):
         return working.draft(*_of_accelerators(inside, question, working, goals=goals, differ=differ))
     if Goal.ENERGY in goals:
@@ -184,7 +184,7 @@ def _machine(work: Workload, working: Working) -> _Machine:
     if machines < 1:
         raise ReaderError("Instances cannot be fewer than 1: give at least 1.")
     name = f"{machines:,} × {instance.name}" if machines > 1 else instance.name
-    working.say(name, str(machines), f"{load_of(work):.0%}".replace("%", " %"), work.region or DEFAULT_REGION, "CO2e")
+    working.say(name, str(machines), percent(load_of(work)), work.region or DEFAULT_REGION, "CO2e")
     factor, terms = _terms_said(working)
     working.say(terms)
     return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,), factor, terms)
@@ -208,7 +208,7 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
     the time that tokens take; hardware is paid for too when it is idle, so a load makes that longer."""
     if work.tokens_per_second:
         share = work.load if paid and work.load else 1.0
-        busy = f" for {share:.0%} of the time".replace("%", " %") if share < 1 else ""
+        busy = f" for {percent(share)} of the time" if share < 1 else ""
         priced = re.search(r"\b(?:1[.,]?000|1k|thousand|billion|bn|trillion) tok\w*\b(?! ?(?:/|per|an?|each) ?s)", question)
         of = {"b": (1e9, "a billion"), "t": (1e12, "a trillion")}.get(priced.group().removeprefix("thousand")[:1], (1e3, "a thousand")) if priced else (1e6, "a million")
         tokens, told = of
@@ -234,18 +234,31 @@ def _length(hours: float) -> str:
     return f"for {round(hours, 1 if hours >= 10 else 2):,g} hour{'s' if hours != 1 else ''}{days}".rstrip(",")
 
 
-def _over(machine: _Machine, figure: str, spans: Sequence[tuple[str, float]], unit: str, working: Working) -> str:
+def _over(machine: _Machine, name: str, spans: Sequence[tuple[str, float]], working: Working, of: str = "") -> str:
     """A figure of an hour, over times: "$55.04 an hour, $40,200 a month"."""
-    known = machine.impact.known(figure)
-    told: list[str] = []
-    factor = machine.factor if "$" in unit else 1.0
-    for words, hours in spans:
-        text = unit.format(rounded(known.value * hours * factor, money="$" in unit))
-        formula = f"({known.formula}) × {hours:g}{f' × {factor:g}' if factor != 1 else ''}"
-        working.say(words)
-        working.note(Computed(text, formula, 1.0, _given(machine, hours)))
-        told.append(f"{text} {words}")
-    return ", ".join(told)
+    working.say(*(words for words, _ in spans))
+    return ", ".join(f"{_amount(machine, machine.impact.known(name), hours, working)}{of} {words}" for words, hours in spans)
+
+
+def _amount(machine: _Machine, figure: Figure, hours: float, working: Working) -> str:
+    """A figure of an hour, over a time, in its unit."""
+    unit = _UNIT_OF[figure.name]
+    factor = machine.factor if unit == "$" else 1.0
+    formula = f"({figure.formula}) × {hours:.6g}{f' × {factor:g}' if factor != 1 else ''}"
+    return _written(figure.value * hours * factor, unit, formula, _given(machine, hours), working)
+
+
+_UNIT_OF = {"usd_per_hour": "$", "watts": "Wh", "kwh_per_hour": "kWh", "g_co2_per_hour": "g", "embodied_g_per_hour": "g", "litres_per_hour": "litres of water"}
+# From which amount on it is written in thousands.
+_MANY = {"W": 1000, "Wh": 100, "g": 1000}
+
+
+def _written(value: float, unit: str, formula: str, given: Sequence[float], working: Working) -> str:
+    """A figure as it is written: "$1.20", "950 W", "1.2 kg"."""
+    thousands = value >= _MANY.get(unit, math.inf)
+    text = f"${rounded(value, money=True)}" if unit == "$" else f"{rounded(value / 1000)} k{unit}" if thousands else f"{rounded(value)} {unit}"
+    working.note(Computed(text, formula, 1000.0 if thousands else 1.0, tuple(given)))
+    return text
 
 
 def _given(machine: _Machine, *others: float) -> tuple[float, ...]:
@@ -277,13 +290,13 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         least, *others = priced
         spans = _spans(least.work, question, paid=True)
         spans = spans if _SPAN.search(question) else spans[:1]
-        against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, '${}', working)} {_cited(m, working)}" for m in others)
+        against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, '${}', working)} {_cited(least, working)}; {against}.", *silent]
+        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, working)} {_cited(least, working)}; {against}.", *silent]
         if same or len(others) > 1:
             return told
-        gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', '${}', span, working)} more {span[0]}" for span in spans)
+        gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', span, working)} more {span[0]}" for span in spans)
         percent = ""
         one, other = least.impact.known("usd_per_hour"), others[0].impact.known("usd_per_hour")
         given = (*_given(least, 100), *_given(others[0], 100))
@@ -302,14 +315,12 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
 _TIE = 1.02
 
 
-def _gap(less: _Machine, more: _Machine, name: str, unit: str, span: tuple[str, float], working: Working, scale: float = 1.0) -> str:
+def _gap(less: _Machine, more: _Machine, name: str, span: tuple[str, float], working: Working) -> str:
     """By how much a figure of one is greater than that of the other over a time."""
-    one, other = less.impact.known(name), more.impact.known(name)
-    hours = span[1]
-    formula = f"(({other.formula}) - ({one.formula})) × {hours:g}{f' × {less.factor:g}' if '$' in unit else ''}"
-    text = unit.format(rounded((other.value - one.value) * hours * (less.factor if "$" in unit else 1.0) / scale, money="$" in unit))
-    working.note(Computed(text, formula, scale, (*_given(less, hours), *_given(more, hours))))
-    return text
+    one, other, hours, unit = less.impact.known(name), more.impact.known(name), span[1], _UNIT_OF[name]
+    factor = less.factor if unit == "$" else 1.0
+    formula = f"(({other.formula}) - ({one.formula})) × {hours:g} × {factor:g}"
+    return _written((other.value - one.value) * hours * factor, unit, formula, (*_given(less, hours), *_given(more, hours)), working)
 
 
 def _sources(name: str, machines: Iterable[_Machine], working: Working) -> str:
@@ -322,7 +333,7 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
     spans = _spans(machine.work, question, paid=True)
     hourly = [] if any(hours == 1 for _, hours in spans) else [("an hour", 1.0)]
     terms = f", {machine.terms}" if machine.terms else ""
-    text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], '${}', working)} for {machine.name}{terms} {_terms(machine)} {_cited(machine, working)}."
+    text = f"{_over(machine, 'usd_per_hour', [*spans, *hourly], working)} for {machine.name}{terms} {_terms(machine)} {_cited(machine, working)}."
     unit = _unit(machine, question, working)
     return [f"{unit.text}: {capital(text)}"] if unit else [text]
 
@@ -476,7 +487,7 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
         text = f"{rounded(hours)} hours"
         working.say(shown, days)
         working.note(Computed(text, f"{work.budget:g} / {hourly:.6g}", 1.0, (work.budget, hourly)))
-        return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], '${}', working)} {where}."
+        return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], working)} {where}."
     if work.budget:
         budget, hours, per = work.budget, work.hours or 1.0, ""
         spans = [(_length(hours), hours)]
@@ -492,12 +503,12 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
     limit = f"the budget is {shown}{per}"
     if not counted:
         answer = "Yes" if hourly * hours <= budget else "No"
-        return f"{answer}: {machine.name} costs {_over(machine, 'usd_per_hour', spans, '${}', working)} {where}, and {limit}."
+        return f"{answer}: {machine.name} costs {_over(machine, 'usd_per_hour', spans, working)} {where}, and {limit}."
     one = _machine(replace(work, instances=1), working)
     bought = math.floor(budget / (price.usd_per_hour * hours) + 1e-9)
     working.say(f"{bought:,} × {one.name}", str(bought))
     what = f"{bought:,} × {one.name}: each" if bought else f"Not one {one.name}: it"
-    return f"{what} costs {_over(one, 'usd_per_hour', spans, '${}', working)} {where}, and {limit}."
+    return f"{what} costs {_over(one, 'usd_per_hour', spans, working)} {where}, and {limit}."
 
 
 # --- power, energy, carbon, water ----------------------------------------------------------------------------------------
@@ -509,44 +520,26 @@ def _energy(machines: Sequence[_Machine], question: str, working: Working, *, di
     verdict = [f"{known[0].name} draws less." if len(known) == 2 else f"{known[0].name} draws least."] if len(known) > 1 else []
     if differ and len(known) == 2:
         span = _spans(known[0].work, question)[0]
-        less = _gap(known[0], known[1], "watts", "{} kWh", span, working, 1000.0)
+        less = _gap(known[0], known[1], "watts", span, working)
         verdict = [f"{known[0].name} takes {less} less {span[0]} than {known[1].name} {_sources('watts', known, working)}."]
     told = [line for m in known for line in _drawn(m, question, working)]
     return [*verdict, *told, *silent]
 
 
 def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
-    watts = machine.impact.known("watts")
-    kilo = watts.value >= 1000
-    power = f"{rounded(watts.value / 1000)} kW" if kilo else f"{rounded(watts.value)} W"
-    working.note(Computed(power, watts.formula, 1000.0 if kilo else 1.0, _given(machine)))
-    load = f"{load_of(machine.work):.0%}".replace("%", " %")
-    assumed = "" if machine.work.load else ", which is assumed"
-    cite = working.cite(*machine.rows, *watts.inputs)
-    spans = _spans(machine.work, question)
-    hourly = [span for span in spans if span[1] > 1 or machine.work.tokens_per_second] or [("a month of 730 hours", 730.0)]
-    energy: list[str] = []
-    for words, hours in hourly:
-        working.say(words)
-        energy.append(f"{_kwh(watts.value, watts.formula, hours, _given(machine, hours), working)} {words}")
-    drawn = f"{machine.name} draws {power} at {load} load{assumed}"
-    first = f"{', '.join(energy)}: {drawn}" if machine.work.hours or machine.work.tokens_per_second or re.search(r"k?wh\b|energy|electric|strom", question) else f"{drawn}, {', '.join(energy)}"
-    lines = [f"{first} {cite}."]
-    if month := machine.impact.figure("kwh_per_hour"):
-        drawn_in_all = f"{rounded(month.value * 1000)} W"
-        working.note(Computed(drawn_in_all, f"({month.formula}) × 1000", 1.0, _given(machine)))
-        with_pue = f"{drawn_in_all}, {_over(machine, 'kwh_per_hour', hourly[:1], '{} kWh', working)}"
-        lines[0] = f"{lines[0].removesuffix('.')}; with the PUE of {machine.region} {with_pue} {working.cite(*month.inputs)}."
+    work, watts = machine.work, machine.impact.known("watts")
+    power = _written(watts.value, "W", watts.formula, _given(machine), working)
+    assumed = "" if work.load else ", which is assumed"
+    spans = [span for span in _spans(work, question) if span[1] > 1 or work.tokens_per_second] or [("a month of 730 hours", 730.0)]
+    energy = _over(machine, "watts", spans, working)
+    drawn = f"{machine.name} draws {power} at {percent(load_of(work))} load{assumed}"
+    leads = work.hours or work.tokens_per_second or re.search(r"k?wh\b|energy|electric|strom", question)
+    line = f"{f'{energy}: {drawn}' if leads else f'{drawn}, {energy}'} {working.cite(*machine.rows, *watts.inputs)}"
+    if in_all := machine.impact.figure("kwh_per_hour"):
+        working.note(Computed(text := f"{rounded(in_all.value * 1000)} W", f"({in_all.formula}) × 1000", 1.0, _given(machine)))
+        line += f"; with the PUE of {machine.region} {text}, {_over(machine, 'kwh_per_hour', spans[:1], working)} {working.cite(*in_all.inputs)}"
     working.say(watts.formula)
-    return [*lines, f"Host and accelerators: {watts.formula} = {power} {working.cite(*machine.rows)}."]
-
-
-def _kwh(watts: float, formula: str, hours: float, given: Sequence[float], working: Working) -> str:
-    """The energy of a power over a time; in Wh where that is less than a tenth of a kWh."""
-    unit, scale = ("kWh", 1000.0) if watts * hours >= 100 else ("Wh", 1.0)
-    text = f"{rounded(watts * hours / scale)} {unit}"
-    working.note(Computed(text, f"({formula}) × {hours:.6g}", scale, (*given, hours)))
-    return text
+    return [f"{line}.", f"Host and accelerators: {watts.formula} = {power} {working.cite(*machine.rows)}."]
 
 
 def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> str:
@@ -572,35 +565,25 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working, *,
         verdict = [f"{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
         if differ:
             span = _spans(least.work, question)[0]
-            saved = _gap(least, most, "g_co2_per_hour", "{} kg", span, working, 1000.0)
+            saved = _gap(least, most, "g_co2_per_hour", span, working)
             verdict.insert(0, f"{saved} of CO2e less {span[0]} for {least.name} in {least.region}{f' than in {most.region}' if places else f' than for {most.name}'} {_sources('g_co2_per_hour', (least, most), working)}.")
     told = [_emitted(m, question, working) for m in known]
     return [*verdict, *(f"- {line}" if len(told) > 1 else line for line in told), *(_worked(m, working) for m in known[:1]), *silent]
 
 
 def _emitted(machine: _Machine, question: str, working: Working) -> str:
-    carbon = machine.impact.known("g_co2_per_hour")
+    carbon, embodied = machine.impact.known("g_co2_per_hour"), machine.impact.figure("embodied_g_per_hour")
     spans = _spans(machine.work, question)
-    told: list[str] = []
-    for words, hours in spans:
-        working.say(words)
-        told.append(f"{_grams(machine, carbon, hours, working)} of CO2e {words}")
-    load = f"{load_of(machine.work):.0%}".replace("%", " %")
-    assumed = "" if machine.work.load else " (assumed)"
-    embodied = machine.impact.figure("embodied_g_per_hour")
-    making = f"; the making of the host adds {_grams(machine, embodied, spans[0][1], working)} {working.cite(*embodied.inputs)}" if embodied else ""
+    told = _over(machine, carbon.name, spans, working, " of CO2e")
+    making = f"; the making of the host adds {_amount(machine, embodied, spans[0][1], working)} {working.cite(*embodied.inputs)}" if embodied else ""
     if embodied and re.search(r"embodied|embedded|manufactur|making|everything", question) and _WITH_EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
         both = replace(carbon, value=carbon.value + embodied.value, formula=f"({carbon.formula}) + ({embodied.formula})")
-        making += f", {_grams(machine, both, spans[0][1], working)} in all"
-    return f"{', '.join(told)} for {machine.name} in {machine.region}, at {load} load{assumed} {working.cite(*machine.rows, *carbon.inputs)}{making}."
+        making += f", {_amount(machine, both, spans[0][1], working)} in all"
+    return f"{told} {_at(machine)}{'' if machine.work.load else ' (assumed)'} {working.cite(*machine.rows, *carbon.inputs)}{making}."
 
 
-def _grams(machine: _Machine, figure: Figure, hours: float, working: Working) -> str:
-    """A figure in grams an hour over a time."""
-    kilo = figure.value * hours >= 1000
-    text = f"{rounded(figure.value * hours / (1000 if kilo else 1))} {'kg' if kilo else 'g'}"
-    working.note(Computed(text, f"({figure.formula}) × {hours:g}", 1000.0 if kilo else 1.0, _given(machine, hours)))
-    return text
+def _at(machine: _Machine) -> str:
+    return f"for {machine.name} in {machine.region}, at {percent(load_of(machine.work))} load"
 
 
 def _made(machine: _Machine, question: str, working: Working) -> str:
@@ -608,37 +591,24 @@ def _made(machine: _Machine, question: str, working: Working) -> str:
     embodied = machine.impact.figure("embodied_g_per_hour")
     if not embodied:
         return f"There is no published embodied carbon of {machine.name} in the data {working.cite(*machine.rows)}."
-    told: list[str] = []
-    for words, hours in _spans(machine.work, question):
-        working.say(words)
-        told.append(f"{_grams(machine, embodied, hours, working)} of CO2e {words}")
-    return f"{', '.join(told)} for the making of the host of {machine.name}; that of its accelerators is not published {working.cite(*embodied.inputs)}."
+    told = _over(machine, embodied.name, _spans(machine.work, question), working, " of CO2e")
+    return f"{told} for the making of the host of {machine.name}; that of its accelerators is not published {working.cite(*embodied.inputs)}."
 
 
 def _worked(machine: _Machine, working: Working) -> str:
-    watts, carbon = machine.impact.figure("watts"), machine.impact.figure("g_co2_per_hour")
-    energy = machine.impact.known("kwh_per_hour")
-    assert watts
-    assert carbon
+    watts, energy, carbon = (machine.impact.known(name) for name in ("watts", "kwh_per_hour", "g_co2_per_hour"))
     working.say(watts.formula, energy.formula, carbon.formula, machine.region)
-    grams = f"{rounded(carbon.value)} g"
-    working.note(Computed(grams, carbon.formula, 1.0, _given(machine)))
+    grams = _written(carbon.value, "g", carbon.formula, _given(machine), working)
     return f"In an hour: {watts.formula}; × PUE: {energy.formula}; × grid: {carbon.formula} = {grams} {working.cite(*carbon.inputs)}."
 
 
-def _water(machines: Sequence[_Machine], question: str, working: Working) -> list[str]:
-    lines: list[str] = []
-    for machine in machines:
-        litres = machine.impact.figure("litres_per_hour")
-        if not litres:
-            reason = next((n for n in machine.impact.notes if "water" in n), "")
-            working.say(reason)
-            lines.append(f"There is {reason} {working.cite(*machine.rows)}." if reason else _no_power(machine, working))
-            continue
-        told = _over(machine, "litres_per_hour", _spans(machine.work, question), "{} litres of water", working)
-        working.say(f"{load_of(machine.work):.0%}".replace("%", " %"))
-        lines.append(f"{told} for {machine.name} in {machine.region}, at {load_of(machine.work):.0%} load {working.cite(*machine.rows, *litres.inputs)}.".replace("% load", " % load"))
-    return lines
+def _evaporating(machine: _Machine, question: str, working: Working) -> str:
+    litres = machine.impact.figure("litres_per_hour")
+    if litres:
+        return f"{_over(machine, litres.name, _spans(machine.work, question), working)} {_at(machine)} {working.cite(*machine.rows, *litres.inputs)}."
+    reason = next((note for note in machine.impact.notes if "water" in note), "")
+    working.say(reason)
+    return f"There is {reason} {working.cite(*machine.rows)}." if reason else _no_power(machine, working)
 
 
 def _inside(work: Workload, facts: Facts) -> Workload:
@@ -713,7 +683,7 @@ def _draws(work: Workload, sheet: Accelerator, question: str, working: Working, 
         each = f"{total} at most, {rounded(most)} W each"
     rest = f", {rounded(sheet.idle_w)} W idle" if sheet.idle_w is not None else ""
     watts, formula = _watts(work, sheet, idle=idle)
-    load = "when idle" if idle else f"at {work.load:.0%} load".replace("%", " %") if work.load and work.load < 1 else "at most"
+    load = "when idle" if idle else f"at {percent(work.load)} load" if work.load and work.load < 1 else "at most"
     at = ""
     if idle and number > 1 and sheet.idle_w is not None:
         working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
@@ -728,7 +698,8 @@ def _draws(work: Workload, sheet: Accelerator, question: str, working: Working, 
         return f"{drawn} {each}{rest}{at}{other} {cite}."
     words, hours = _hours_of(work, question)
     working.say(words)
-    return f"{_kwh(watts, formula, hours, numbers, working)} {words}: {drawn[:1].lower() + drawn[1:] if number == 1 else drawn} {each}{rest}{at}{other} {cite}."
+    energy = _written(watts * hours, "Wh", f"({formula}) × {hours:.6g}", (*numbers, hours), working)
+    return f"{energy} {words}: {drawn[:1].lower() + drawn[1:] if number == 1 else drawn} {each}{rest}{at}{other} {cite}."
 
 
 def _sheets(work: Workload, facts: Facts) -> list[Accelerator]:

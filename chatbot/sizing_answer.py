@@ -22,7 +22,7 @@ from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameter
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
-from chatbot.working import Tables, Working, article, capital, load, rounded, short
+from chatbot.working import Tables, Working, article, capital, load, percent, rounded, short
 from ingest import Index, Row, known_words
 
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
@@ -973,7 +973,7 @@ class _Answer:
     def _share(self, work: Workload, *, best: bool = False, rising: bool = False) -> str:
         """Of which share of the peak a training or a prompt is computed with."""
         usual = "50 %" if best else "30 % to 50 %" if rising else "50 % to 30 %"
-        share = f"an MFU of {work.mfu:.0%}".replace("%", " %") if work.mfu else f"{usual} of its peak (MFU)"
+        share = f"an MFU of {percent(work.mfu)}" if work.mfu else f"{usual} of its peak (MFU)"
         self._work.say(share)
         return share
 

@@ -137,6 +137,10 @@ def rounded(value: float, *, money: bool = False) -> str:
     return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
 
 
+def percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
+
+
 def short(accelerator: str) -> str:
     return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", accelerator)
 
