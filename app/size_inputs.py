@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.escaping import as_label
 from app.memory_bar import short_name
 from chatbot.sizing import Facts, Format, Task, Workload
-from chatbot.sizing.amounts import read_amount, read_tokens
+from chatbot.sizing.request import read_amount, read_tokens
 
 _CONTEXTS = ("2k", "4k", "8k", "16k", "32k", "64k", "128k")
 _CACHES = (Format.BF16, Format.FP8, Format.INT8, Format.INT4)

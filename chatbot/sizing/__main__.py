@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from chatbot.answer import ReaderError
-from chatbot.sizing.amounts import read_amount, read_tokens
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.render import as_json, as_text
-from chatbot.sizing.request import read_format, read_optimizer, read_task, workload_of
+from chatbot.sizing.request import read_amount, read_format, read_optimizer, read_task, read_tokens, workload_of
 from chatbot.sizing.sizing import size
 from chatbot.sizing.workload import Format
 from ingest import CorpusError, Index, Place, place_at

@@ -1,5 +1,6 @@
-"""A workload out of what the command line and other programs call its parts."""
+"""A workload out of what the command line and other programs call its parts, and how they write its numbers: 70b parameters, 16k tokens."""
 
+import math
 import re
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,6 +11,8 @@ from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
 _E = TypeVar("_E", bound=StrEnum)
 
+_SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmbt]?)", re.IGNORECASE)
 _TASKS = {
     "serve": Task.SERVE, "serving": Task.SERVE, "inference": Task.SERVE, "full": Task.FULL, "finetune": Task.FULL,
     "lora": Task.LORA, "qlora": Task.QLORA, "pretrain": Task.PRETRAIN, "pretraining": Task.PRETRAIN,
@@ -62,3 +65,18 @@ def _one_of(names: Mapping[str, _E], kind: str, text: str) -> _E:
     if found is None:
         raise ReaderError(f"{text!r} is no {kind}: write one of {', '.join(names)}.")
     return found
+
+
+def read_amount(text: str) -> float:
+    """A count: "70b", "7e9", "1,500". ReaderError for anything else."""
+    found = _AMOUNT.fullmatch(text.replace(",", "").strip())
+    amount = float(found[1]) * _SCALES[found[2].lower()] if found else math.inf
+    if not math.isfinite(amount):
+        raise ReaderError(f"{text!r} is not a number: write 70b or 7e9.")
+    return amount
+
+
+def read_tokens(text: str) -> int:
+    """16k is 16 x 1,024 tokens, as the models' context windows are counted."""
+    amount = read_amount(text)
+    return round(amount * 1.024) if text.strip().lower().endswith("k") else round(amount)

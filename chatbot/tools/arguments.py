@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from chatbot.characters import LONGEST_QUESTION
-from chatbot.sizing.amounts import read_amount, read_tokens
-from chatbot.sizing.request import read_format, read_optimizer, read_task
+from chatbot.sizing.request import read_amount, read_format, read_optimizer, read_task, read_tokens
 from chatbot.sizing.workload import Format, Optimizer, Task
 
 # Names and titles are no longer.
