@@ -10,11 +10,12 @@ from chatbot.draft import Draft
 from chatbot.hardware_answer import of_energy
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
+from chatbot.sizing.facts import short
 from chatbot.sizing.given import Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
-from chatbot.working import Working, article, load, rounded, short
+from chatbot.working import Working, article, load, rounded
 from ingest import Index, Row
 
 _CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)

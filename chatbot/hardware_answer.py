@@ -11,13 +11,13 @@ from chatbot.draft import Draft
 from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.conversation import Asked
-from chatbot.sizing.facts import Accelerator, Grid, Instance
+from chatbot.sizing.facts import Accelerator, Grid, Instance, short
 from chatbot.sizing.given import read_given
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
 from chatbot.sizing.memory import GIB
 from chatbot.sizing.reading import Goal, hours_in, read_question
 from chatbot.sizing.spelled import as_read
-from chatbot.working import Working, article, capital, percent, rounded, short
+from chatbot.working import Working, article, capital, percent, rounded
 from ingest import Row
 
 _UNITS = {1 / 60: "minute", 1.0: "hour", 24.0: "day", 168.0: "week", 730.0: "month", 2190.0: "quarter", 8760.0: "year"}

@@ -12,12 +12,12 @@ from chatbot.hardware_answer import asks_unit
 from chatbot.names import names
 from chatbot.query import Query
 from chatbot.sizing.conversation import hear
-from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, number
+from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, number, short
 from chatbot.sizing.intent import FACTS
 from chatbot.table import answer_from_table
 from chatbot.table.entities import accelerator_names
 from chatbot.table.filters import strange
-from chatbot.working import Working, capital, load, rounded, short
+from chatbot.working import Working, capital, load, rounded
 from ingest import Index, Row
 
 # More pieces than these make a table, which is asked for in other words.

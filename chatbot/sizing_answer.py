@@ -1,6 +1,5 @@
 """Sizing questions answered: the verdict and its figure, the arithmetic, what to launch, and what would change it."""
 
-import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -12,17 +11,18 @@ from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
 from chatbot.query import Query
-from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Workload, most, size
+from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
 from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
+from chatbot.sizing.facts import short
 from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place
 from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, shares
 from chatbot.sizing.intent import FACTS
-from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count, weights
+from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
-from chatbot.working import Tables, Working, article, capital, load, percent, rounded, short
+from chatbot.working import Tables, Working, article, capital, load, percent, rounded
 from ingest import Index, Row, known_words
 
 # Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
@@ -127,7 +127,7 @@ def continues_sizing(query: Query, index: Index) -> bool:
     if not query.history or not tables.facts.models:
         return False
     heard = hear(query.question, query.history, tables.known)
-    return bool(heard and heard.computed and heard.said.slots and heard.asked.before and heard.asked.names_model)
+    return bool(heard and heard.computed and heard.said.slots and heard.asked.continues and heard.asked.names_model)
 
 
 # A generation of a line, or a part number as makers of accelerators write it.
@@ -276,8 +276,6 @@ def _sized(asked: Asked, working: Working) -> Draft:
     if asked.goal in _OF_MACHINES and not given.tokens and not given.tokens_per_second:
         return _of_machines(asked, working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
-    if asked.quantised or (asked.others and asked.goal in (Goal.CHEAPEST, Goal.CHOICE, Goal.COMPARE) and "weights" not in asked.stated):
-        asked = replace(asked, workload=_in_bits_that_fit(asked.workload, facts), others=tuple(_in_bits_that_fit(other, facts) for other in asked.others))
     work, remark = asked.workload, ""
     longest = facts.models[work.model].max_position if work.model else None
     if longest and (work.context or 0) > longest and (asked.term or work.context == ALL_CONTEXT):
@@ -292,19 +290,6 @@ def _sized(asked: Asked, working: Working) -> Draft:
     sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
     draft = _Answer(asked, sizings, working).draft()
     return replace(draft, text=f"{remark}{draft.text}", workloads=tuple(works))
-
-
-def _in_bits_that_fit(work: Workload, facts: Facts) -> Workload:
-    """The workload in the most bits with which the hardware holds it, on one machine if it can; as it is where none do."""
-    if work.weights or work.task not in (None, Task.SERVE):
-        return work
-    for number, form in itertools.product(dict.fromkeys((1 if work.instance_type else None, work.instances)), (Format.BF16, *_SMALLER)):
-        step = replace(work, weights=form, instances=number)
-        sizing = size(_as_sold(step, facts), facts)
-        fit = sizing.named or sizing.cheapest
-        if fit and fit.fits and fit.runs != "no" and (number or 1) >= fit.instances:
-            return work if form is Format.BF16 and number == work.instances else step
-    return work
 
 
 _NO_ACTIVATIONS = re.compile(
@@ -432,7 +417,6 @@ def _in_time(work: Workload, facts: Facts) -> Workload:
     return replace(work, instance_type=fit.instance.name, instances=count) if fit.instance else replace(work, accelerators=count)
 
 
-_STILL = re.compile(r"\b(?P<still>still|too)\W*(?:\?|$|\b(?:ok|fine|fits?|enough|holds?|works?)\b)|\b(?:does|would|do|will|did)\b.*\bchang\w+")
 _OF_HARDWARE = re.compile(r"\.\w*(?:large|xl|metal|medium|small|micro|nano)\b|^(?:trainium|inferentia|gaudi)")
 
 
@@ -493,8 +477,8 @@ class _Answer:
     def held(self, sizing: Sizing, fit: Fit) -> str:
         """That a machine does not hold the model, or why it was chosen where none is named."""
         if not fit.fits:
-            return f"{self._machine_name(fit)} does not hold it, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
-        return "" if sizing.named and sizing.named.instance else f"{self._machine_name(fit)} holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+            return f"{self._machine_name(fit)} does not hold it, though: {self._against(sizing, fit)}."
+        return "" if sizing.named and sizing.named.instance else f"{self._machine_name(fit)} holds it: {self._against(sizing, fit)}."
 
     def _lines(self) -> Iterator[str]:
         sizing, goal = self._sizings[0], self._asked.goal
@@ -511,8 +495,8 @@ class _Answer:
             yield operations
             return
         yield self._headline(sizing)
-        if (named := self._machine(sizing)) and goal is Goal.FITS and (left := self._left(sizing, named)):
-            yield left
+        if (named := self._machine(sizing)) and goal is Goal.FITS:
+            yield self._left(sizing, named)
         if goal in _OF_TRAINING or (goal is Goal.COST and operations):
             yield operations
         if goal in _OF_DEPLOYMENT and ((shown := self._derivation(sizing)) or goal is Goal.COST):
@@ -534,7 +518,7 @@ class _Answer:
         text = f"{6 * parameters * work.tokens:.3g} FLOPs".replace("e+", "e")
         self._work.note(Computed(text, formula, 1.0, (*_CONSTANTS, float(parameters), work.tokens)))
         self._work.say(formula)
-        return f"The whole training computes {text}: {formula} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+        return self._cited(f"The whole training computes {text}: {formula}", *sizing.model.rows)
 
     def _card_hours(self, sizing: Sizing) -> str:
         """The hours of all accelerators of a training together, at a compute that is given or of those that are named."""
@@ -586,31 +570,13 @@ class _Answer:
         if len({getattr(side.impact, field_) for side in sides}) == 1 or len(sides) < len(sizings):
             return ""
         if field_ == "decode_tokens_per_second":
-            return f"{name} is {'faster' if len(others) == 1 else 'the fastest'} by the bound of memory bandwidth: {' '.join(self._times(best, others, field_))}."
-        if field_ == "usd_per_million_tokens" and not self._asked.workload.tokens_per_second and len(others) == 1:
-            times, cite = self._times(best, others, field_)
-            return f"{name} gives {times} the tokens for a dollar, by the bound of memory bandwidth and if it is kept full; no measured figure is in the data {cite}."
+            return f"{name} is {'faster' if len(others) == 1 else 'the fastest'} by the bound of memory bandwidth."
+        if field_ == "usd_per_million_tokens" and not self._asked.workload.tokens_per_second:
+            return f"{name} gives {'more' if len(others) == 1 else 'the most'} tokens for a dollar, by the bound of memory bandwidth; no measured figure is in the data."
         if field_ == "usd_per_hour" and goals & {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST, Goal.SMALLEST} and Goal.DIFFERENCE not in goals:
             neuron = ", run with the Neuron SDK" if best.accelerator and best.accelerator.vendor == "AWS" else ""
             return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
-        less = ": {} less for the run {}".format(*self._times(best, others, field_)) if field_ == "usd_per_run" and len(others) == 1 else ""
-        return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{less}."
-
-    def _times(self, best: Fit, others: Sequence[Fit], field_: str) -> tuple[str, str]:
-        """How far the best is ahead: its figure against the others', how many tokens more for the money, or how much less money; and its marks."""
-        assert best.impact
-        figures = [fit.impact.figure(field_) for fit in (best, *others) if fit.impact]
-        known = [figure for figure in figures if figure]
-        given = tuple(n for fit in (best, *others) for n in self._given(fit)) + tuple(figure.value for figure in known)
-        cite = self._work.cite(*(row for figure in known for row in figure.inputs))
-        if field_ == "decode_tokens_per_second":
-            told = [self._figure(fit, field_, "{}") for fit in (best, *others)]
-            return f"{told[0]} against {' and '.join(told[1:])} tokens a second", cite
-        for figure in known:
-            self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *given)))
-        ratio, sign = (f"{rounded(known[1].value / known[0].value)} times", "/") if "million" in field_ else (f"${rounded(known[1].value - known[0].value, money=True)}", "-")
-        self._work.note(Computed(text := ratio, f"({known[1].formula}) {sign} ({known[0].formula})", 1.0, (*_CONSTANTS, *given)))
-        return text, cite
+        return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{' for the run' if field_ == 'usd_per_run' else ''}."
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
@@ -638,9 +604,9 @@ class _Answer:
         figure = fit.impact.figure(name)
         if not figure:
             return ""
-        value = self._figure(fit, name, "${}" if name.startswith("usd") else "{}")
+        value = self._figure(fit, name)
         self._work.say(figure.formula)
-        return f"{label + ': ' if label else ''}{figure.formula} = {value} {self._work.cite(*figure.inputs)}".rstrip() + "."
+        return self._cited(f"{label + ': ' if label else ''}{figure.formula} = {value}", *figure.inputs)
 
     # verdicts
 
@@ -685,12 +651,12 @@ class _Answer:
             if work.weights in _FOUR_BITS:
                 bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
                 takes = f"{bare} without and {takes} with their scales"
-            return f"The weights of {self._subject(sizing)} take {takes} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+            return self._cited(f"The weights of {self._subject(sizing)} take {takes}", *sizing.model.rows)
         if wanted == "adapter":
             if term.bytes < 1e9:
                 takes = f"{rounded(term.bytes / 1e6)} MB"
                 self._work.note(Computed(takes, term.formula, 1e6, (*_CONSTANTS, *self._derived())))
-            return f"The adapter of rank {work.lora_rank} of {self._subject(sizing, bare=True)} takes {takes}, with its gradients and optimizer states {self._work.cite(*sizing.model.rows)}".rstrip() + "."
+            return self._cited(f"The adapter of rank {work.lora_rank} of {self._subject(sizing, bare=True)} takes {takes}, with its gradients and optimizer states", *sizing.model.rows)
         name, count, context = self._subject(sizing, bare=True), work.sequences or 1, work.context or 0
         tokens = f"{count:,} sequences of {context:,} tokens" if count > 1 else f"{context:,} token{'s' if context != 1 else ''}"
         self._work.say(tokens)
@@ -735,8 +701,8 @@ class _Answer:
                 what = f"{fit.instances * fit.devices} × {name} ({fit.instances} × {fit.name})"
         self._work.say(what)
         if not fit.fits:
-            return f"No number of {fit.name} that was considered holds it: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
-        return f"At least {what}: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+            return f"No number of {fit.name} that was considered holds it: {self._against(sizing, fit)}."
+        return f"At least {what}: {self._against(sizing, fit)}."
 
     def _fewest(self, sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
         """On how few of an accelerator a workload goes, and how; None where no number that was considered holds it."""
@@ -765,8 +731,6 @@ class _Answer:
             answer = "Yes, only just" if fit.fits else "Not quite"
         if fit.runs == "unknown" and answer == "Yes":
             answer = "By its memory, yes"
-        if self._asked.quantised and fit.fits:
-            answer += f", in {sizing.workload.weights}" + (f" on one {fit.name}" if fit.instance and wanted == 1 else "")
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
         count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
         if fit.accelerator and not fit.instance and not fit.fits and (fewest := self._fewest(sizing, fit)):
@@ -775,33 +739,26 @@ class _Answer:
             self._work.say(count)
         elif count:
             self._work.say(f"{fit.instances} of them")
-        return f"{answer}: {_lower(self._need(sizing, fit))}; {self._has(fit)}{count}{caveat}."
+        return f"{answer}: {self._against(sizing, fit)}{count}{caveat}."
 
     def _left(self, sizing: Sizing, fit: Fit) -> str:
-        """What weights leave of the usable memory for the cache, in this format and in fewer bits where it is nothing."""
-        if not LEFT_OVER.search(self._question) or sizing.workload.task is not Task.SERVE or not sizing.workload.weights:
+        """What the weights leave of the usable memory for the cache, where that is asked."""
+        held, devices = sizing.memory.terms[0], fit.devices * fit.instances
+        usable = fit.usable_bytes * devices
+        if not LEFT_OVER.search(self._question) or sizing.workload.task is not Task.SERVE or held.bytes > usable:
             return ""
-        devices = fit.devices * fit.instances
-        usable, told = fit.usable_bytes * devices, []
-        held = f"{fit.usable_bytes / USABLE:.0f} bytes × {USABLE} × {devices}"
-        for form in (sizing.workload.weights, *(f for f in _SMALLER if BITS[f] < BITS[sizing.workload.weights] - 1)):
-            term = weights(sizing.model, form)
-            if term.bytes < usable:
-                left = self._bytes(usable - term.bytes, f"({held}) - ({term.formula})", usable, devices)
-                told.append(f"{left} of {self._bytes(usable, held, devices)} usable are left beside the weights in {form}")
-                break
-            told.append(f"nothing is left for the cache in {form}")
-        self._work.say(*(f" in {form}" for form in (sizing.workload.weights, *_SMALLER)))
-        return f"{capital('; '.join(told))} {self._work.cite(*self._rows_of(fit), *sizing.model.rows)}."
+        formula = f"{fit.usable_bytes / USABLE:.0f} bytes × {USABLE} × {devices}"
+        left = self._bytes(usable - held.bytes, f"({formula}) - ({held.formula})", usable, devices)
+        return self._cited(f"{left} of {self._bytes(usable, formula, devices)} usable are left beside the weights", *self._rows_of(fit), *sizing.model.rows)
 
     def _need(self, sizing: Sizing, fit: Fit | None = None) -> str:
         """What a workload needs, and of it each accelerator that it is divided over."""
-        total = self._bytes(sizing.memory.bytes, " + ".join(f"({t.formula})" for t in sizing.memory.terms))
+        total = self._sum(sizing.memory.terms)
         need = f"{self._subject(sizing)} needs {total}"
         need = capital(need) if need.startswith(("a ", "an ")) else need  # a name keeps its small letters
         states = [t for t in sizing.memory.terms if t.name in ("weights", "gradients", "optimizer states", "adapter")]
         if len(states) < len(sizing.memory.terms):
-            part = self._bytes(sum(t.bytes for t in states), " + ".join(f"({t.formula})" for t in states))
+            part = self._sum(states)
             name = "weights" if len(states) == 1 else "model state"
             need += f", {part} of it {'for the ' if name == 'weights' else ''}{name}" if part != total else ""
         if fit and fit.accelerators > 1:
@@ -809,6 +766,10 @@ class _Answer:
             divisors = [fit.sharding.divisor(t.name) for t in sizing.memory.terms]
             need += f", {self._bytes(fit.needed_bytes, each, *divisors)} on each of {self._number(fit.accelerators)}"
         return f"{need} {self._work.cite(*sizing.model.rows)}".rstrip()
+
+    def _against(self, sizing: Sizing, fit: Fit) -> str:
+        """What a workload needs, and what there is."""
+        return f"{_lower(self._need(sizing, fit))}; {self._has(fit)}"
 
     def _has(self, fit: Fit) -> str:
         held = fit.usable_bytes / USABLE
@@ -825,7 +786,6 @@ class _Answer:
         fit = self._chosen(sizing)
         if fit is None:
             return f"{self._need(sizing)}: no single kind of instance that was considered holds it and is known to run it."
-        changed = self._changed(fit)
         smallest = self._asked.goal is Goal.SMALLEST
         opening = "The smallest that holds it is" if smallest else "The cheapest that holds it is" if self._asked.goal is Goal.CHEAPEST else "Use"
         if self._asked.goal is Goal.COUNT and fit.accelerator and fit.devices * fit.instances > 1:
@@ -837,21 +797,7 @@ class _Answer:
         tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)
         just = f"; {self._described(tight)} only just holds it" if tight and fit.within_budget is not False else ""
         just = _ONLY_JUST.replace("which", "it") if fit.verdict == "tight" else just
-        return f"{changed}{opening} {self._described(fit)}: {_lower(self._need(sizing, fit))}{just}."
-
-    def _changed(self, fit: Fit) -> str:
-        """Whether the choice of the turn before stands, where that is asked."""
-        asked = _STILL.search(self._question)
-        if not asked or not self._asked.before:
-            return ""
-        try:
-            chosen = size(_as_sold(self._asked.before, self._work.tables.facts), self._work.tables.facts).cheapest
-        except ReaderError:
-            return ""
-        same = bool(chosen) and chosen is not None and (chosen.name, chosen.instances) == (fit.name, fit.instances)
-        self._work.say(self._machine_name(chosen) if chosen else "")
-        verdict = "Yes" if same == bool(asked["still"]) else "No"
-        return f"{verdict}, {'the same as before' if same else f'{self._machine_name(chosen)} before' if chosen else 'nothing before'}. "
+        return f"{opening} {self._described(fit)}: {_lower(self._need(sizing, fit))}{just}."
 
     def _side(self, sizing: Sizing) -> str:
         fit, goal = sizing.named or self._chosen(sizing), self._asked.goal
@@ -863,7 +809,7 @@ class _Answer:
             return f"{capital(self._speed(sizing, deployed))}{price}"
         runs = sizing.workload.tokens and {Goal.CHEAPEST, Goal.COST, Goal.DIFFERENCE} & set(self._asked.goals)
         if goal is Goal.TOKEN_COST and not sizing.workload.tokens_per_second and (deployed := self._deployed(sizing)) and deployed.impact and deployed.impact.price and (bound := deployed.impact.figure("decode_tokens_per_second")):
-            pace = self._figure(deployed, "decode_tokens_per_second", "{}")
+            pace = self._figure(deployed, bound.name)
             return f"{self._machine_name(deployed)}: at most {pace} tokens a second of one sequence {self._work.cite(*bound.inputs)}, at {self._price_of(deployed)}."
         if (goal in (Goal.COST, Goal.TOKEN_COST) or runs) and told and fit.fits and told.impact and told.impact.usd_per_hour is not None:
             return self._cost(sizing, told)
@@ -872,11 +818,11 @@ class _Answer:
             return f"{self._described(fit)}." if alike else f"{self._described(fit)}: {_lower(self._need(sizing, fit))}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
         if fit.runs == "no":
-            return f"{self._machine_name(fit)}: does not run it, {fit.caveats[0]}; {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+            return f"{self._machine_name(fit)}: does not run it, {fit.caveats[0]}; {self._against(sizing, fit)}."
         price = f"; {self._price_of(told)}" if told and told.fits and fit.fits else ""
         if fit.fits and fit.accelerators == 1 and sizing.memory.bytes == self._sizings[0].memory.bytes and sizing is not self._sizings[0]:
             return f"{self._machine_name(fit)}: {holds}; {self._has(fit)}{price}."
-        return f"{self._machine_name(fit)}: {holds}, {_lower(self._need(sizing, fit))}; {self._has(fit)}{price}."
+        return f"{self._machine_name(fit)}: {holds}, {self._against(sizing, fit)}{price}."
 
     # figures of a deployment
 
@@ -885,22 +831,22 @@ class _Answer:
         assert fit.impact
         price, work = fit.impact.price, sizing.workload
         assert price
-        spans = [f"{self._figure(fit, 'usd_per_hour', '${}')} an hour"]
+        spans = [f"{self._figure(fit, 'usd_per_hour')} an hour"]
         if self._per_token(fit):
             pace = f" at {work.tokens_per_second:,.0f} tokens a second" if work.tokens_per_second else ""
             self._work.say(pace)
-            spans = [f"{'' if pace else 'At least '}{self._figure(fit, 'usd_per_million_tokens', '${}')} for a million tokens{pace}", *spans]
+            spans = [f"{'' if pace else 'At least '}{self._figure(fit, 'usd_per_million_tokens')} for a million tokens{pace}", *spans]
         elif work.tokens and fit.impact.usd_per_run:
-            took = self._span(fit, "training_hours_low", 1.0)
+            took = self._figure(fit, "training_hours_low")
             hours = fit.impact.known("training_hours_low").value
-            days = f" ({self._span(fit, 'training_hours_low', 24.0)} days)" if hours >= 48 else ""
-            run = f"{'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run', '${}')} for {took} hours{days} at {self._share(work, best=True)}"
+            days = f" ({self._figure(fit, 'training_hours_low', 24.0)} days)" if hours >= 48 else ""
+            run = f"{'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run')} for {took} hours{days} at {self._share(work, best=True)}"
             if work.budget:
                 self._work.say(f"${work.budget:,.0f}")
                 run = f"{'yes' if fit.impact.usd_per_run <= work.budget else 'no'}, with ${work.budget:,.0f}: it takes {run}"
             spans = [capital(run), *spans]
         if not work.tokens:
-            spans.append(f"{self._figure(fit, 'usd_per_month', '${}')} a month")
+            spans.append(f"{self._figure(fit, 'usd_per_month')} a month")
         fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
         figure = fit.impact.figure("usd_per_million_tokens" if "million tokens" in spans[0] else "training_hours_low" if work.tokens else "")
         return f"{', '.join(spans)} on {self._machine_name(fit)} {price.terms} {self._work.cite(*(figure.inputs if figure else ()), price.row)}{fits}."
@@ -915,10 +861,10 @@ class _Answer:
         assert figure
         low, high = fit.impact.training_hours_low or 0.0, fit.impact.training_hours_high or 0.0
         unit, each = ("days", 24.0) if low >= (12 if re.search(r"\bdays\b", self._question) else 48) else ("hours", 1.0) if low >= 1 else ("minutes", 1 / 60)
-        took = self._span(fit, "training_hours_low", each)
+        took = self._figure(fit, "training_hours_low", each)
         if low != high:
-            took = f"{took} to {self._span(fit, 'training_hours_high', each)}"
-        hours = f" ({self._span(fit, 'training_hours_low', 1.0)}{'' if low == high else ' to ' + self._span(fit, 'training_hours_high', 1.0)} hours)" if unit == "days" else ""
+            took = f"{took} to {self._figure(fit, 'training_hours_high', each)}"
+        hours = f" ({self._figure(fit, 'training_hours_low')}{'' if low == high else ' to ' + self._figure(fit, 'training_hours_high')} hours)" if unit == "days" else ""
         share = self._share(work)
         answer, deadline = "", self._asked.workload.hours
         if deadline:
@@ -928,15 +874,15 @@ class _Answer:
         sold = fit if fit.instance else next((f for f in sizing.fits if f.accelerator == fit.accelerator and f.accelerators == fit.accelerators), None)
         if Goal.COST in self._asked.goals and sold and sold.impact and sold.impact.usd_per_run is not None and sold.impact.price:
             price = sold.impact.price
-            costs = f"{'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run', '${}')}"
+            costs = f"{'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run')}"
             if low != high and sold.impact.usd_per_hour:
                 dearest = f"${rounded(sold.impact.usd_per_hour * high, money=True)}"
                 self._work.note(Computed(dearest, f"{sold.impact.usd_per_hour:.6g} × {high:.6g}", 1.0, (sold.impact.usd_per_hour, high)))
-                costs = f"{self._figure(sold, 'usd_per_run', '${}')} to {dearest}"
+                costs = f"{self._figure(sold, 'usd_per_run')} to {dearest}"
             if work.budget:
                 self._work.say(budget := f"{'within' if sold.impact.usd_per_run <= work.budget else 'more than'} your ${work.budget:,.0f}")
                 costs = f"{costs}, {budget},"
-            cost = f" It costs {costs} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour', '${}')} an hour {price.terms} {self._work.cite(price.row)}."
+            cost = f" It costs {costs} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour')} an hour {price.terms} {self._work.cite(price.row)}."
         return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{self._unless_it_fits(sizing, fit)}"
 
     def _trained(self, sizing: Sizing, fit: Fit) -> str:
@@ -945,9 +891,9 @@ class _Answer:
         work, figure = sizing.workload, fit.impact.figure("trained_tokens_high")
         assert figure
         unit, each = ("trillion", 1e12) if figure.value >= 1e12 else ("billion", 1e9) if figure.value >= 1e9 else ("million", 1e6)
-        seen = self._span(fit, "trained_tokens_high", each)
+        seen = self._figure(fit, "trained_tokens_high", each)
         if not work.mfu:
-            seen = f"{self._span(fit, 'trained_tokens_low', each)} to {seen}"
+            seen = f"{self._figure(fit, 'trained_tokens_low', each)} to {seen}"
         self._work.say(f"{work.hours:,g} hours")
         where = f"on {self._machine_name(fit)}, at {self._share(work, rising=True)}"
         return f"{seen} {unit} tokens in {work.hours:,g} hours {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
@@ -978,15 +924,7 @@ class _Answer:
         return share
 
     def _unless_it_fits(self, sizing: Sizing, fit: Fit) -> str:
-        return "" if fit.fits else f" It does not fit, though: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
-
-    def _span(self, fit: Fit, name: str, hours: float) -> str:
-        figure = fit.impact.figure(name) if fit.impact else None
-        assert figure
-        self._figure(fit, name, "{}")
-        text = rounded(figure.value / hours)
-        self._work.note(Computed(text, figure.formula, hours, (*_CONSTANTS, *self._given(fit))))
-        return text
+        return "" if fit.fits else f" It does not fit, though: {self._against(sizing, fit)}."
 
     def _speed(self, sizing: Sizing, fit: Fit) -> str:
         """The bound of what is generated a second, or of how fast a prompt is read."""
@@ -999,7 +937,7 @@ class _Answer:
             reason = next((n for n in fit.impact.notes if "bound" in n or "bandwidth" in n or "compute" in n), "no published figure of its speed")
             self._work.say(reason)
             return f"There is {reason}, so no bound of the tokens a second on {name} can be computed {self._work.cite(*rows)}."
-        speed = self._figure(fit, bound, "{}")
+        speed = self._figure(fit, bound)
         several = f" for {work.sequences:,} sequences together" if (work.sequences or 1) > 1 else ""
         wanted = work.tokens_per_second
         self._work.say(f"{wanted or 0:,.0f}")
@@ -1009,11 +947,11 @@ class _Answer:
         if bound.startswith("prefill"):
             return f"{self._prompt(sizing, fit, speed)} {on}, by compute alone {cite}.{self._unless_it_fits(sizing, fit)}"
         if goal is Goal.LATENCY and fit.impact.milliseconds_per_token:
-            return f"At least {self._figure(fit, 'milliseconds_per_token', '{}')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
+            return f"At least {self._figure(fit, 'milliseconds_per_token')} ms a token, {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
         if (written := _TO_WRITE.search(self._question)) and _SECONDS_FOR.search(self._question) and fit.impact.milliseconds_per_token:
             tokens = float(written["number"].replace(",", ""))
             milliseconds = fit.impact.known("milliseconds_per_token")
-            self._figure(fit, "milliseconds_per_token", "{}")
+            self._figure(fit, "milliseconds_per_token")
             text = f"{rounded(milliseconds.value * tokens / 1000)} s"
             self._work.note(Computed(text, f"({milliseconds.formula}) × {tokens:g} / 1000", 1.0, (*_CONSTANTS, *self._given(fit), tokens)))
             self._work.say(f"{tokens:,g} tokens")
@@ -1024,10 +962,10 @@ class _Answer:
     def _prompt(self, sizing: Sizing, fit: Fit, speed: str) -> str:
         """How long a prompt takes, and how many tokens of prompts are read a second; first what the question gives a length for."""
         work = sizing.workload
-        first = self._figure(fit, "first_token_seconds_low", "{}")
+        first = self._figure(fit, "first_token_seconds_low")
         if not work.mfu:
-            first = f"{first} to {self._figure(fit, 'first_token_seconds_high', '{}')}"
-            speed = f"{self._figure(fit, 'prefill_tokens_per_second_low', '{}')} to {speed}"
+            first = f"{first} to {self._figure(fit, 'first_token_seconds_high')}"
+            speed = f"{self._figure(fit, 'prefill_tokens_per_second_low')} to {speed}"
         took, rate = f"{first} s to the first token of a prompt of {work.context:,} tokens", f"{speed} tokens a second of prompts"
         told = f"{took}, {rate}" if self._asked.workload.context else f"{rate}, {took}"
         return f"{told} at {self._share(work, rising=not self._asked.workload.context)}"
@@ -1044,16 +982,17 @@ class _Answer:
         self._work.say(most_)
         longest = sizing.workload.model and self._work.tables.facts.models[sizing.workload.model].max_position
         why = ", which is all that the model takes" if goal is Goal.LONGEST and work.context == longest else ""
-        return f"At most {most_}{why}: {_lower(self._need(sizing, fit))}; {self._has(fit)}."
+        return f"At most {most_}{why}: {self._against(sizing, fit)}."
 
-    def _figure(self, fit: Fit, name: str, written: str) -> str:
-        """A figure of a fit as it is written, with all that it is computed from."""
+    def _figure(self, fit: Fit, name: str, each: float = 1.0) -> str:
+        """A figure of a fit as it is written, in units of `each`, with all that it is computed from."""
         assert fit.impact
+        given = (*_CONSTANTS, *self._given(fit))
         for figure in fit.impact.figures:
-            self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
+            self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, given))
         wanted = fit.impact.known(name)
-        text = written.format(rounded(wanted.value, money="$" in written))
-        self._work.note(Computed(text, wanted.formula, 1.0, (*_CONSTANTS, *self._given(fit))))
+        text = f"${rounded(wanted.value, money=True)}" if name.startswith("usd") else rounded(wanted.value / each)
+        self._work.note(Computed(text, wanted.formula, each, given))
         return text
 
     def _given(self, fit: Fit) -> tuple[float, ...]:
@@ -1101,8 +1040,6 @@ class _Answer:
     def _change(self, sizing: Sizing) -> str:
         """The next smaller format that turns a no into a yes, or makes it cheaper."""
         work, named = sizing.workload, self._machine(sizing)
-        if self._asked.quantised and named and named.fits and work.weights in _SMALLER:
-            return self._wider(sizing)
         if self._asked.goal in (Goal.COUNT, *_SOLVED, *_OF_DEPLOYMENT) or self._wants_any_count():
             return ""
         if work.task in TRAINING and work.task is not Task.QLORA and named and not named.fits:
@@ -1118,24 +1055,13 @@ class _Answer:
                 continue
             fit, before, after = self._machine(smaller), sizing.cheapest, smaller.cheapest
             what = f"With {smaller.workload.task}" if work.task in TRAINING else f"In {smaller.workload.weights}"
-            if named and not named.fits and fit and fit.fits and fit.runs != "no" and fit.instances == 1:
+            if named and not named.fits and fit and fit.fits and fit.runs != "no" and fit.instances <= (work.instances or 1):
                 self._assume(smaller)
-                total = self._bytes(smaller.memory.bytes, " + ".join(f"({t.formula})" for t in smaller.memory.terms))
-                return f"{what} it fits, with {total} {self._work.cite(*smaller.model.rows)}".rstrip() + "."
+                return self._cited(f"{what} it fits, with {self._sum(smaller.memory.terms)}", *smaller.model.rows)
             if (not named or named.fits) and before and after and _price(after) < 0.8 * _price(before):
                 self._assume(smaller)
                 return f"{what} {self._described(after)} is enough."
         return ""
-
-    def _wider(self, sizing: Sizing) -> str:
-        """What it would need in more bits than those that fit."""
-        told = []
-        for form in (Format.BF16, Format.INT8):
-            if sizing.workload.weights and BITS[form] > BITS[sizing.workload.weights] + 1:
-                other = size(replace(sizing.workload, weights=form), self._work.tables.facts)
-                self._assume(other)
-                told.append(f"{self._bytes(other.memory.bytes, ' + '.join(f'({t.formula})' for t in other.memory.terms))} in {form}")
-        return f"It needs {' and '.join(told)} {self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
     def _chosen(self, sizing: Sizing) -> Fit | None:
         """The instance type that an answer speaks of: the one that is named, or the best by what is asked."""
@@ -1156,8 +1082,8 @@ class _Answer:
         if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
             return f"{name}{accelerators}, no on-demand price published {self._work.cite(*self._rows_of(fit))}"
         price = fit.impact.price
-        month = f", {self._figure(fit, 'usd_per_month', '${}')} a month" if self._asked.workload.budget_per_month else ""
-        return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour', '${}')} an hour{month} {price.terms} {self._work.cite(*self._rows_of(fit), price.row)}"
+        month = f", {self._figure(fit, 'usd_per_month')} a month" if self._asked.workload.budget_per_month else ""
+        return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour')} an hour{month} {price.terms} {self._work.cite(*self._rows_of(fit), price.row)}"
 
     def _accelerators(self, fit: Fit) -> str:
         """How many of which one machine has; of some it has a part of one."""
@@ -1170,7 +1096,7 @@ class _Answer:
     def _price_of(self, fit: Fit) -> str:
         if not fit.impact or not fit.impact.price:
             return f"no on-demand price of {fit.name} published {self._work.cite(*self._rows_of(fit))}"
-        return f"{self._figure(fit, 'usd_per_hour', '${}')} an hour on {self._machine_name(fit)} {fit.impact.price.terms} {self._work.cite(fit.impact.price.row)}"
+        return f"{self._figure(fit, 'usd_per_hour')} an hour on {self._machine_name(fit)} {fit.impact.price.terms} {self._work.cite(fit.impact.price.row)}"
 
     def _machine_name(self, fit: Fit) -> str:
         if not fit.instance:
@@ -1231,6 +1157,13 @@ class _Answer:
         text = f"{rounded(value / unit)} {name}"
         self._work.note(Computed(text, formula, unit, (*_CONSTANTS, *given, *self._derived())))
         return text
+
+    def _sum(self, terms: Sequence[Term]) -> str:
+        return self._bytes(sum(t.bytes for t in terms), " + ".join(f"({t.formula})" for t in terms))
+
+    def _cited(self, text: str, *rows: Row) -> str:
+        """A sentence, with the marks of rows at its end."""
+        return f"{text} {self._work.cite(*rows)}".rstrip() + "."
 
     def _derived(self) -> tuple[float, ...]:
         """Sizes that follow from a configuration: they stand in no row, and their rows are cited."""

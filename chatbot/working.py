@@ -141,10 +141,6 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
-def short(accelerator: str) -> str:
-    return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", accelerator)
-
-
 def article(name: str) -> str:
     return "an" if re.match(r"[AEFHILMNORSXaefhilmnorsx]\d|[AaIi][a-z]", name) else "a"
 

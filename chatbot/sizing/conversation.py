@@ -32,8 +32,7 @@ class Asked:
     `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
     4 bits"), `unknown` a model or an instance type that is named and not known. `term` is the one term of the memory that is
     asked for, `euros` says that money is given in them, `by_pace` that so much a second is wanted and one machine's share given.
-    `purchase` is how it is to be paid for where that is not on demand and `quantised` says that fewer bits are
-    welcome. `before` is the workload of the turn before, with which "still?" compares.
+    `purchase` is how it is to be paid for where that is not on demand, and `continues` says that the turn before was computed too.
     """
 
     workload: Workload
@@ -45,8 +44,7 @@ class Asked:
     euros: bool = False
     by_pace: bool = False
     purchase: str = ""
-    quantised: bool = False
-    before: Workload | None = None
+    continues: bool = False
 
     @property
     def goal(self) -> Goal:
@@ -496,8 +494,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
     return Asked(
         first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros, label == "count" and len(paces) == 1,
-        _purchase(said, before), said.quantised or bool(before and before.asked.quantised and "weights" not in slots),
-        before.asked.workload if before and before.computed else None,
+        _purchase(said, before), continues=bool(before and before.computed),
     )  # fmt: skip
 
 

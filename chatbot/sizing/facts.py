@@ -17,6 +17,7 @@ _FORMATS: tuple[Format, ...] = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8", "
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _FACTORS = {"T": 1e12, "B": 1e9, "M": 1e6, "TB/s": 1e3, "GiB/s": 1.073741824}
 _GIB_PER_GB = 1e9 / 2**30
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 
 
@@ -176,17 +177,17 @@ class Facts:
     def from_rows(cls, rows: Iterable[tuple[Row, str]]) -> "Facts":
         """Facts out of rows, each with the date of its document."""
         newest = sorted(rows, key=lambda dated: dated[0].cells.get("As of") or dated[1])
+        prices = _last(newest, {"Instance type", "Price per hour"}, _price, lambda p: (p.instance_type, p.region, p.purchase))
+        sheets = _last(newest, {"Accelerator", "Memory bandwidth"}, _accelerator, lambda a: (a.name, a.memory_gib))
         return cls(
-            models=_by_name(newest, {"Model", "Layers"}, _model, lambda m: m.name),
-            prices=_grouped(newest, {"Instance type", "Price per hour"}, _price, _price_key, lambda p: p.instance_type),
-            accelerators=_grouped(
-                newest, {"Accelerator", "Memory bandwidth"}, _accelerator, lambda a: (a.name, a.memory_gib), lambda a: a.name
-            ),
-            instances=_by_name(newest, {"Instance type", "Family", "vCPUs"}, _instance, lambda i: i.name),
-            hosts=_by_name(newest, {"Instance type", "Host power"}, _host, lambda h: h.instance_type),
-            grids=_by_name(newest, {"Region", "Grid carbon intensity"}, _grid, lambda g: g.region),
-            pues=_by_name(newest, {"Region", "PUE"}, _pue, lambda p: p.region),
-        )  # fmt: skip
+            models=_last(newest, {"Model", "Layers"}, _model, lambda m: m.name),
+            prices=_grouped(prices, lambda p: p.instance_type),
+            accelerators=_grouped(sheets, lambda a: a.name),
+            instances=_last(newest, {"Instance type", "Family", "vCPUs"}, _instance, lambda i: i.name),
+            hosts=_last(newest, {"Instance type", "Host power"}, _host, lambda h: h.instance_type),
+            grids=_last(newest, {"Region", "Grid carbon intensity"}, _grid, lambda g: g.region),
+            pues=_last(newest, {"Region", "PUE"}, _pue, lambda p: p.region),
+        )
 
     def price(self, instance_type: str, region: str = "us-east-1", purchase: Purchase = "on demand") -> Price | None:
         """The price of an instance type, None where none is known: Trainium2 has none on demand, it is sold by Capacity Blocks."""
@@ -217,28 +218,17 @@ def _of_folder(corpus: Path) -> Facts:
     return Facts.from_rows((row, t.source.published or "") for t in load_tables(corpus) for row in read_rows(t))
 
 
-def _by_name(
-    rows: Iterable[tuple[Row, str]], headers: set[str], read: Callable[[Row, str], _T | None], name: Callable[[_T], str]
-) -> dict[str, _T]:
-    """The values of the rows that have these columns, the last of each name."""
+def _last(rows: Iterable[tuple[Row, str]], headers: set[str], read: Callable[[Row, str], _T | None], key: Callable[[_T], _K]) -> dict[_K, _T]:
+    """The values of the rows that have these columns, the last of each key."""
     found = (read(row, date) for row, date in rows if headers <= row.cells.keys())
-    return {name(value): value for value in found if value is not None}
+    return {key(value): value for value in found if value is not None}
 
 
-def _grouped(
-    rows: Iterable[tuple[Row, str]],
-    headers: set[str],
-    read: Callable[[Row, str], _T | None],
-    key: Callable[[_T], object],
-    name: Callable[[_T], str],
-) -> dict[str, tuple[_T, ...]]:
-    """The values of the rows that have these columns, the last of each key, put together by name."""
-    found = (read(row, date) for row, date in rows if headers <= row.cells.keys())
-    last = {key(value): value for value in found if value is not None}
-    grouped: dict[str, list[_T]] = {}
-    for value in last.values():
-        grouped.setdefault(name(value), []).append(value)
-    return {name: tuple(values) for name, values in grouped.items()}
+def _grouped(values: Mapping[Any, _T], name: Callable[[_T], str]) -> dict[str, tuple[_T, ...]]:
+    grouped: dict[str, tuple[_T, ...]] = {}
+    for value in values.values():
+        grouped[name(value)] = (*grouped.get(name(value), ()), value)
+    return grouped
 
 
 # What the columns of counts are called where that is not the field's own name.
@@ -295,10 +285,6 @@ def _price(row: Row, date: str) -> Price | None:
     return Price(row.cells["Instance type"], row.cells.get("Region", ""), amount, purchase, dated, row)
 
 
-def _price_key(price: Price) -> tuple[str, str, str]:
-    return price.instance_type, price.region, price.purchase
-
-
 def _host(row: Row, _: str) -> Host | None:
     energy, embodied = number(row, "Host power"), number(row, "Embodied carbon")
     return None if energy is None else Host(row.cells["Instance type"], energy, embodied or 0.0, row)
@@ -311,6 +297,11 @@ def _grid(row: Row, _: str) -> Grid | None:
 
 def _pue(row: Row, _: str) -> Pue:
     return Pue(row.cells["Region"], row.cells.get("Place", ""), number(row, "PUE"), number(row, "WUE"), row)
+
+
+def short(accelerator: str) -> str:
+    """The name of an accelerator without maker and kind: "NVIDIA L40S GPU" is an L40S."""
+    return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", accelerator)
 
 
 def number(row: Row, header: str) -> float | None:

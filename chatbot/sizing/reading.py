@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any
 
 from chatbot.quantities import WORD_NUMBERS
+from chatbot.sizing.facts import short
 from chatbot.sizing.model_names import Named, find_model, heads
 from chatbot.sizing.spelled import as_read
 from chatbot.sizing.workload import Format, Optimizer, Task
@@ -81,17 +82,20 @@ class Said:
     """The one number that no slot took: "and at 20,000?"."""
     purchase: str = ""
     """How it is to be paid for: "Spot", "a Savings Plan", "on demand"."""
-    quantised: bool = False
-    """Whether quantising is spoken of without a format: "we could quantise it"."""
     steps: int = 0
     """How many sizes up or down in the same family: "the next size up"."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """A text out of which what was understood is taken, and the slots that were read."""
+    """A text out of which what was understood is taken, and the slots that were read, with the model as it is named and an instance type that is not known."""
 
     text: str
+    known: Known = Known()
+    question: str = ""
+    """The text before anything was taken."""
+    named: Named | None = None
+    unknown: str | None = None
     slots: dict[str, Any] = field(default_factory=dict)
     several: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     stages: list[tuple[str, str]] = field(default_factory=list)
@@ -129,11 +133,11 @@ class Reading:
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
     text = _completed(_renamed(_DENIED_FORMAT.sub("", _DENIED_NUMBER.sub("", as_read(question)))), known)
-    reading = Reading(text)
+    reading = Reading(text, known, text)
     counted = frozenset(goal for goal in _COUNTED_GOALS if _goal_patterns()[goal].search(text))
     euros = bool(_EUROS.search(text))
     term = next(iter(_take_listed(Reading(_CACHE.sub(" ", text)), "terms")), None)
-    unknown, named = _take_slots(reading, known)
+    _take_slots(reading)
     plain = reading.plain()
     wanted = _take_goals(reading) | counted
     if "tokens_per_second" in reading.slots and not wanted & {Goal.COST, Goal.ENERGY}:
@@ -142,16 +146,14 @@ def read_question(question: str, known: Known) -> Said:
     left = _LEFT.findall(reading.text)
     return Said(
         text, reading.slots, reading.several, goals,
-        (named.unknown if named and not reading.slots.keys() & {"parameters", "model"} else None) or unknown, term, euros, plain, left[0] if len(left) == 1 else "",
+        (reading.named.unknown if reading.named and not reading.slots.keys() & {"parameters", "model"} else None) or reading.unknown, term, euros, plain, left[0] if len(left) == 1 else "",
         purchase=next((name for name, written in listed("purchases") if written.search(text if len(text.split()) <= _STORY else _SENTENCE.split(text)[-1])), ""),
-        quantised=bool(_QUANTISED.search(text)) and "weights" not in reading.slots,
         steps=_steps(text),
     )  # fmt: skip
 
 
 # In a longer text a way to pay stands that the question need not turn on, unless its last sentence names it.
 _STORY, _SENTENCE = 30, re.compile(r"(?<=[.?!])\s+")
-_QUANTISED = re.compile(r"\bquanti[sz]\w*")
 _STEP = re.compile(r"\b(?:next|one) (?:instance )?size (?:up|bigger|larger|(?P<down>down|smaller))\b|\bnext (?:bigger|larger|(?P<down_>smaller)) (?:size|one|instance)\b|\bnext size\b")
 
 
@@ -160,52 +162,20 @@ def _steps(text: str) -> int:
     return 0 if not match else -1 if match["down"] or match["down_"] else 1
 
 
-def _take_slots(reading: Reading, known: Known) -> tuple[str | None, Named | None]:
-    """Fill the slots, those first whose words others would misread; gives an unknown instance type, and the model as it is named."""
-    text = reading.text
-    # The letter behind a code is an Availability Zone's.
-    reading.fill("region", [match.group().rstrip("abcdef") for match in reading.take(_REGION)])
-    reading.stand_in("region")
-    unknown = _take_types(reading, known)
-    reading.stand_in("instance")
-    _take_each(reading)
-    reading.stand_in("users")
-    reading.take(_FUTURE)
-    reading.stand_in("future")
-    named = _take_model(reading, known)
-    reading.stand_in("model")
-    _take_listed(reading, "rivals")
-    reading.stand_in("rival")
-    reading.fill("context", [ALL_CONTEXT for _ in reading.take(_ALL_CONTEXT)])
-    reading.stand_in("context")
+def _take_slots(reading: Reading) -> None:
+    """Fill the slots, those first whose words others would misread, and put a plain word in the place of each."""
     for take, stand_in in (
-        (_take_rows, "tokens"), (_take_shares, "share"), (_take_amounts, "amount"), (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"),
-        (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
+        # The letter behind a code is an Availability Zone's.
+        (lambda r: r.fill("region", [match.group().rstrip("abcdef") for match in r.take(_REGION)]), "region"),
+        (_take_types, "instance"), (_take_each, "users"), (lambda r: r.take(_FUTURE), "future"), (_take_model, "model"), (lambda r: _take_listed(r, "rivals"), "rival"),
+        (lambda r: r.fill("context", [ALL_CONTEXT for _ in r.take(_ALL_CONTEXT)]), "context"), (_take_rows, "tokens"), (_take_shares, "share"), (_take_amounts, "amount"),
+        (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"), (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
+        (_take_sizes, "model"), (lambda r: r.fill("weights", _formats(r)), "format"), (_take_accelerators, "gpu"), (_take_lines, "family"), (_take_families, "family"),
+        (_take_memory, "gpus"), (_take_duration, "duration"), (lambda r: r.fill("region", _take_listed(r, "regions")), "region"), (_take_people, "users"),
     ):  # fmt: skip
         take(reading)
         reading.stand_in(stand_in)
-    _take_sizes(reading, named, text, known)
-    reading.stand_in("model")
-    reading.fill("weights", _formats(reading))
-    reading.stand_in("format")
-    _take_accelerators(reading, known)
-    reading.stand_in("gpu")
-    if _IDLE.search(text):
-        reading.fill("load", [0.0])
-    _take_lines(reading, text)
-    _take_families(reading, known)
-    unknown = unknown or next((match.group() for match in reading.take(_NO_GENERATION)), None)
-    reading.stand_in("family")
-    _take_memory(reading)
-    reading.stand_in("gpus")
-    _take_duration(reading)
-    reading.stand_in("duration")
-    reading.fill("region", _take_listed(reading, "regions"))
-    reading.stand_in("region")
-    _take_people(reading)
-    reading.stand_in("users")
     reading.fill("task", _tasks(_take_listed(Reading(_TUNED_BEFORE.sub(" ", reading.text)), "tasks")))
-    return unknown, named
 
 
 # "Serve a fine-tuned Llama": it is served, and tuned no more.
@@ -344,19 +314,19 @@ _TYPE = _compiled(
 )
 
 
-def _take_types(reading: Reading, known: Known) -> str | None:
-    """Fill the instance type and how many of them; gives one that is not known."""
+def _take_types(reading: Reading) -> None:
+    """Fill the instance type and how many of them."""
     found = reading.take(_TYPE)
     types = [f"{m['family']}.{re.sub(r'xl$', 'xlarge', m['size'])}" for m in found]
     counts = [int(_value(m["count"])) if m["count"] else None for m in found]
-    there = {name: count for name, count in zip(types, counts, strict=True) if name in known.types}
+    there = {name: count for name, count in zip(types, counts, strict=True) if name in reading.known.types}
     if there:
         first, *others = there
         reading.slots["instance_type"] = first
         if there[first]:
             reading.slots["instances"] = there[first]
         reading.several["instance_type"] = [{"instance_type": name, "instances": there[name]} for name in others]
-    return next((name for name in types if name not in known.types), None)
+    reading.unknown = next((name for name in types if name not in reading.known.types), None)
 
 
 # "27 teams, every team gets a g5.2xlarge", "a g5.xlarge for each of 12 students".
@@ -383,15 +353,13 @@ def _take_each(reading: Reading) -> None:
 _FUTURE = _compiled(r"20(?:2[7-9]|3\d|40|45|50)(?=\W*(?:$|[?!.,;)]|\b(?:be|cost|for|in|on|and|or|with|than|if|when)\b))")
 
 
-def _take_model(reading: Reading, known: Known) -> Named | None:
-    named = find_model(reading.text, known.models)
-    if named is None:
-        return _unnamed(reading)
-    reading.mask(named.start, named.end)
-    reading.fill("model", named.models)
-    if not named.models and named.parameters:
-        reading.fill("parameters", [named.parameters])
-    return named
+def _take_model(reading: Reading) -> None:
+    named = find_model(reading.text, reading.known.models)
+    if named:
+        reading.mask(named.start, named.end)
+        reading.fill("model", named.models)
+        reading.fill("parameters", [named.parameters] if named.parameters and not named.models else [])
+    reading.named = named or _unnamed(reading)
 
 
 def _renamed(text: str) -> str:
@@ -425,14 +393,14 @@ _SIZE = _compiled(
 )
 
 
-def _take_sizes(reading: Reading, named: Named | None, text: str, known: Known) -> None:
+def _take_sizes(reading: Reading) -> None:
     found = reading.take(_SIZE)
     scales = {"t": 1e12, "trillion": 1e12}
     # A size below none is read, so that it can be refused: "a -7B model".
     sizes = [(-1 if m["below"] else 1) * _value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
-    if named is None or not named.models:
-        line = next((head for head in re.findall(r"[a-z]+", text) if head in heads(known.models)), None) if len(set(sizes)) == 1 else None
-        apart = find_model(f"{line} {sizes[0] / 1e9:g}b", known.models) if line else None
+    if not (reading.named and reading.named.models):
+        line = next((head for head in re.findall(r"[a-z]+", reading.question) if head in heads(reading.known.models)), None) if len(set(sizes)) == 1 else None
+        apart = find_model(f"{line} {sizes[0] / 1e9:g}b", reading.known.models) if line else None
         if apart and apart.models and "model" not in reading.slots:
             reading.fill("model", apart.models)  # "the biggest Llama, the one with 405 billion"
         else:
@@ -725,8 +693,8 @@ _KIND = r"(?:[\s-](?:tensor core )?(?:gpus?|accelerators?|chips?|cards?))?"
 _GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)\+?[\s-]?(?P<unit{}>gi?bs?|g|gigs?|go(?! )|gigabytes?)(?!\w|/s)"
 
 
-def _take_accelerators(reading: Reading, known: Known) -> None:
-    names = _cores(known.accelerators)
+def _take_accelerators(reading: Reading) -> None:
+    names = tuple(dict.fromkeys(map(short, reading.known.accelerators)))
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
         rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
@@ -763,15 +731,6 @@ def _accelerator(match: re.Match[str], names: Mapping[str, str]) -> dict[str, An
     }
 
 
-@lru_cache(maxsize=16)
-def _cores(accelerators: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of accelerators without maker and kind: "NVIDIA L40S GPU" is an L40S."""
-    cores = [
-        re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", a) for a in accelerators
-    ]
-    return tuple(dict.fromkeys(cores))
-
-
 def _as_written(name: str) -> str:
     pieces = re.findall(r"[a-z]+|\d+", name.lower())
     pattern = r"[\s-]?".join(pieces) if " " in name else "-?".join(pieces)
@@ -804,10 +763,12 @@ _OF_A_LINE = _compiled(rf"(?P<count>{_NUMBER})\s(?:of (?:the|our|those|these) )?
 _NO_GENERATION = _compiled(r"(?:trainium|inferentia|gaudi)[ -]?(?:v|gen(?:eration)? )?\d(?![\w.%]| ?(?:x\b|chips|of|gb|hours|days|years|months)\b)")
 
 
-def _take_lines(reading: Reading, text: str) -> None:
+def _take_lines(reading: Reading) -> None:
     """Makers and lines of accelerators, wanted and not."""
+    if _IDLE.search(reading.question):
+        reading.fill("load", [0.0])
     wanted: dict[str, set[str]] = {"vendors": set(), "families": set()}
-    unwanted: set[str] = set(refused_makers(text) & {"nvidia", "amd", "intel"})
+    unwanted: set[str] = set(refused_makers(reading.question) & {"nvidia", "amd", "intel"})
     without = {{"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}[maker] for maker in unwanted}
     for pattern, means in _lines():
         for match in list(pattern.finditer(reading.text)):
@@ -836,24 +797,25 @@ def _take_lines(reading: Reading, text: str) -> None:
 _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w-]|\.\w)")  # fmt: skip
 
 
-def _take_families(reading: Reading, known: Known) -> None:
-    families = frozenset(sizes_of(known))
+def _take_families(reading: Reading) -> None:
+    families = frozenset(sizes_of(reading.known))
     found = {m: meant for m in _FAMILY.finditer(reading.text) if (meant := _families_of(m["family"], families))}
     refused: set[str] = set()
     for match, meant in found.items():
         refused |= set(meant) if _is_refused(reading.text, match.start()) else set()
         reading.mask(match.start(), match.end())
-    wanted = [name for meant in found.values() for name in meant if name not in refused]
+    wanted = [name for meant in found.values() for name in sorted(meant) if name not in refused]
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
     typed = [reading.slots.get("instance_type", ""), *(str(option["instance_type"]) for option in reading.several.get("instance_type", []))]
     others = [name for name in wanted if typed[0] and not any(name_.startswith(f"{name}.") for name_ in typed)]
     if others and len(others) == len(set(wanted)) <= 4:
         # "p4d, p4de and p5": of a family among types the largest is meant, or for a model the least that holds it.
-        largest = {name: [t for t in sizes_of(known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)}
+        largest = {name: [t for t in sizes_of(reading.known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)}
         reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None, "families": frozenset({name})} for name, t in largest.items())]
     elif wanted:
         reading.slots["families"] = reading.slots.get("families", frozenset()) | frozenset(wanted)
+    reading.unknown = reading.unknown or next((match.group() for match in reading.take(_NO_GENERATION)), None)
 
 
 def _families_of(written: str, families: frozenset[str]) -> frozenset[str]:

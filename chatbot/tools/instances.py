@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from chatbot.answer import ReaderError
-from chatbot.sizing.facts import Facts
+from chatbot.sizing.facts import Facts, short
 from chatbot.table.bounds import Bound
 from chatbot.table.columns import ACCELERATOR, TYPE, Column
 from chatbot.table.filters import Request
@@ -15,7 +15,7 @@ from chatbot.table.instances import REGION, Instances, Row, load_instances
 from chatbot.table.selection import fits, select
 from chatbot.tools.arguments import FindInstances, SortBy
 from chatbot.tools.tool import Keys, counted, described
-from chatbot.working import load, short
+from chatbot.working import load
 from ingest import Index
 
 _NO_INSTANCES = (
