@@ -11,7 +11,6 @@ _ASKED_STRICTLY = (
     (r"\bhow (?:much|many (?:kilos?|kilograms?|kg|pounds?|grams?))\b.{0,40}\bweighs?\b|\bhow heavy\b|\bweight of (?:a|an|the|one)\b(?! (?:model|network|layer))", ("weight",)),
     (r"\b(?:in percent|in %|percentage|what percent)\b", ("percent",)),
     (r"\b(?:what|which|as a) (?:factor|multiple)\b", ("times",)),
-    (r"\bhow many (?:\w+ )?weights\b", ("parameters",)),
     (r"\b(?:memory|hbm) bandwidth\b", ("bytes/s", "bits/s")),
     (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
     (r"\b(?:network\w*|interconnect|efa)\b.{0,20}\b(?:bandwidth|speed|gbps)\b|\bgbps\b|\bhow fast\b.{0,30}\bnetwork", ("bits/s", "bytes/s")),

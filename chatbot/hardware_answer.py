@@ -54,8 +54,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     works, goals = (asked.workload, *asked.others), set(asked.goals)
     facts = working.tables.facts
     differ = bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))
-    if asked.unknown:
-        raise ReaderError(f"There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
         return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
@@ -479,8 +477,8 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
     work, price = machine.work, machine.impact.price
     if not price:
         raise ReaderError(f"{REFUSAL} {_no_price(machine)}")
-    where = f"{_terms(machine)} {_cited(machine, working)}"
-    hourly = machine.impact.usd_per_hour or 0.0
+    where = f"{machine.terms} {_terms(machine)} {_cited(machine, working)}".strip()
+    hourly = (machine.impact.usd_per_hour or 0.0) * machine.factor
     if work.budget and (not work.hours or _HOW_LONG.search(question)):
         shown, hours = f"${work.budget:,.0f}", work.budget / hourly
         days = f" ({rounded(hours / 24)} days)" if hours >= 48 else ""
@@ -505,7 +503,7 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
         answer = "Yes" if hourly * hours <= budget else "No"
         return f"{answer}: {machine.name} costs {_over(machine, 'usd_per_hour', spans, working)} {where}, and {limit}."
     one = _machine(replace(work, instances=1), working)
-    bought = math.floor(budget / (price.usd_per_hour * hours) + 1e-9)
+    bought = math.floor(budget / (price.usd_per_hour * machine.factor * hours) + 1e-9)
     working.say(f"{bought:,} × {one.name}", str(bought))
     what = f"{bought:,} × {one.name}: each" if bought else f"Not one {one.name}: it"
     return f"{what} costs {_over(one, 'usd_per_hour', spans, working)} {where}, and {limit}."

@@ -12,9 +12,9 @@ from chatbot.draft import Draft
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
 from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
-from chatbot.sizing.conversation import LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
+from chatbot.sizing.conversation import BUDGETS, LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
 from chatbot.sizing.facts import short
-from chatbot.sizing.fit import TRAINING, Hardware, Placement, hardware, place
+from chatbot.sizing.fit import FOUR_BITS, TRAINING, Hardware, Placement, hardware, place
 from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, shares
 from chatbot.sizing.intent import FACTS
@@ -33,7 +33,6 @@ _OF_TRAINING = frozenset({Goal.TIME, Goal.TOKENS, Goal.DEADLINE})
 _OF_DEPLOYMENT = frozenset({Goal.COST, *_OF_SPEED, *_OF_TRAINING})
 _OF_MACHINES = frozenset({Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.ENERGY, Goal.CARBON, Goal.WATER})
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
-_FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 _MOST_CARDS = 1024
 # How likely a question must be to ask for what no row and no document has, of which the training tells the kinds.
 _UNSAID = 0.6
@@ -65,7 +64,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     hardware = asked.workload.accelerator or asked.workload.instance_type
     if asked.unknown:
         return _ask_back(asked)
-    if asked.euros and Goal.FITS not in asked.goals and (asked.stated & _BUDGETS or not hardware):
+    if asked.euros and Goal.FITS not in asked.goals and (asked.stated & BUDGETS or not hardware):
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if not asked.workload.hours and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
@@ -146,7 +145,6 @@ _OF_ONE_CARD = re.compile(r"(?:gpu|card|chip|accelerator)s?[- ]?(?:h|hr|hour)s?\
 # What a user may pay, in shares of the list price: a price beyond them is of something else.
 _LOWEST_SHARE, _HIGHEST_SHARE = 0.1, 2.0
 _OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")
-_BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|(?:network|data|egress) traffic|bandwidth (?:bill|cost|charge)s?|storage|(?<!ct )volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
 
 
@@ -202,7 +200,7 @@ def _conditions(asked: Asked, working: Working) -> list[str]:
 def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
     """What is said to a question on a sizing that lacks something, or on what no row has."""
     work, likely = heard.asked.workload, heard.likely
-    if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task not in (None, Task.SERVE):
+    if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task in TRAINING:
         price = tables.facts.price(work.instance_type) if work.instance_type else None
         hourly = f" One {work.instance_type} is ${price.usd_per_hour:.4g} an hour on demand in {price.region}." if price else ""
         return _said(f"That depends on how long it runs: how many tokens does it train on, or for how many hours?{hourly}")
@@ -324,7 +322,7 @@ def _meant(asked: Asked, question: str) -> Asked:
     elif goal is Goal.DIFFERENCE:
         goal = next((g for g in asked.goals if g is not Goal.DIFFERENCE), Goal.COST)
     changes: dict[str, Any] = {}
-    if work.task in (None, Task.SERVE) and (goal in (Goal.TOKENS, Goal.DEADLINE) or (work.tokens and _ASKS_OPERATIONS.search(question))):
+    if work.task not in TRAINING and (goal in (Goal.TOKENS, Goal.DEADLINE) or (work.tokens and _ASKS_OPERATIONS.search(question))):
         changes["task"] = Task.FULL if goal is Goal.TOKENS else Task.PRETRAIN
     if goal is Goal.TOKENS:
         changes["tokens"] = None
@@ -343,14 +341,13 @@ def _meant(asked: Asked, question: str) -> Asked:
     return replace(asked, goals=goals, workload=replace(work, **changes), others=others, term=None if sums else asked.term)
 
 
-_BY_TRAINING = ("Tokens a second", "training_tokens_per_second_high")
 # The figure behind what leads an answer; that of a cost is of its run.
 _LEADS = {
     Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
     Goal.LATENCY: ("Tokens a second", "decode_tokens_per_second"),
     Goal.PREFILL: ("Tokens a second", "prefill_tokens_per_second_high"),
     Goal.TOKEN_COST: ("", "usd_per_million_tokens"),
-    **dict.fromkeys(_OF_TRAINING, _BY_TRAINING),
+    **dict.fromkeys(_OF_TRAINING, ("Tokens a second", "training_tokens_per_second_high")),
 }
 
 
@@ -421,7 +418,7 @@ _OF_HARDWARE = re.compile(r"\.\w*(?:large|xl|metal|medium|small|micro|nano)\b|^(
 
 
 def _ask_back(asked: Asked) -> Draft:
-    if asked.workload.model or asked.workload.parameters:
+    if asked.names_model:
         return _said(f"There is no {asked.unknown} in the data.")
     if _OF_HARDWARE.search(asked.unknown or ""):
         return _said(f"{REFUSAL} There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
@@ -446,16 +443,11 @@ def _as_sold(workload: Workload, facts: Facts) -> Workload:
     memory = f" {workload.accelerator_memory_gb:.0f}GB" if workload.accelerator_memory_gb else ""
     workload = replace(workload, accelerator=workload.accelerator + memory)
     sold = [i for i in facts.instances.values() if short(i.accelerator) == workload.accelerator]
-    largest = max(sold, key=lambda i: (i.accelerators, -_hourly(i.name, facts)), default=None)
+    largest = max(sold, key=lambda i: (i.accelerators, -(price.usd_per_hour if (price := facts.price(i.name)) else math.inf)), default=None)
     if largest and workload.accelerators and workload.accelerators > largest.accelerators >= 1:
         servers = math.ceil(workload.accelerators / largest.accelerators)
         return replace(workload, accelerator=None, accelerators=None, instance_type=largest.name, instances=servers)
     return workload
-
-
-def _hourly(name: str, facts: Facts) -> float:
-    price = facts.price(name)
-    return price.usd_per_hour if price else math.inf
 
 
 # --- the answer ---------------------------------------------------------------------------------------------------------
@@ -648,7 +640,7 @@ class _Answer:
             return ""
         takes, work = self._bytes(term.bytes, term.formula), sizing.workload
         if wanted == "weights":
-            if work.weights in _FOUR_BITS:
+            if work.weights in FOUR_BITS:
                 bare = self._bytes(sizing.model.parameters / 2, f"{sizing.model.parameters:.8g} × 4 / 8")
                 takes = f"{bare} without and {takes} with their scales"
             return self._cited(f"The weights of {self._subject(sizing)} take {takes}", *sizing.model.rows)

@@ -81,7 +81,6 @@ def test_a_header_lends_its_unit_to_bare_numbers(header: str, cell: str, bare: s
         ("How many FP16 TFLOPS does the L40S manage?", {"flops"}, True),
         ("How many TB/s of memory bandwidth does the H200 have?", {"bytes/s"}, True),
         ("How many inferences per hour were asked for?", {"count"}, True),
-        ("How many weights does GPT-3 have?", {"parameters"}, True),
         ("By how much does it lower the power draw?", {"watts", "percent", "times"}, True),
         ("How many more sequences per hour was that?", {"count", "percent", "times"}, False),
         ("Which DCGM counter gives the power draw in watts?", {"watts"}, False),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.answer import Turn
-from chatbot.sizing.conversation import Asked, read_workload
+from chatbot.sizing.conversation import Asked, hear
 from chatbot.sizing.intent import COMPUTED, LABELS, probabilities
 from chatbot.sizing.reading import Goal, Known, read_question
 
@@ -26,7 +26,8 @@ def label(question: str) -> str:
 
 
 def read(*turns: str) -> Asked | None:
-    return read_workload(turns[-1], [Turn(question, "") for question in turns[:-1]], KNOWN)
+    heard = hear(turns[-1], [Turn(question, "") for question in turns[:-1]], KNOWN)
+    return heard.asked if heard and heard.computed else None
 
 
 @pytest.mark.parametrize(

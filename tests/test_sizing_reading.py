@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatbot.answer import Turn
-from chatbot.sizing.conversation import Asked, read_workload
+from chatbot.sizing.conversation import Asked, hear
 from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, read_question
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
@@ -32,7 +32,8 @@ KNOWN = Known(
 
 
 def read(*turns: str) -> Asked | None:
-    return read_workload(turns[-1], [Turn(question, "") for question in turns[:-1]], KNOWN)
+    heard = hear(turns[-1], [Turn(question, "") for question in turns[:-1]], KNOWN)
+    return heard.asked if heard and heard.computed else None
 
 
 def workload(*turns: str) -> Workload:
@@ -411,9 +412,9 @@ def test_my_model_is_the_one_of_the_turns_before() -> None:
 def test_a_follow_up_may_mean_one_of_what_was_compared_or_half_the_hours() -> None:
     known = Known(types=KNOWN.types, by_price=("g6.xlarge", "g5.xlarge"))
     history = [Turn("g5.xlarge vs g6.xlarge on price?", "")]
-    asked = read_workload("and five of the dearer one over a quarter, never stopped?", history, known)
-    assert asked is not None
-    assert (asked.workload.instance_type, asked.workload.instances, asked.workload.hours) == ("g5.xlarge", 5, 2190.0)
+    heard = hear("and five of the dearer one over a quarter, never stopped?", history, known)
+    assert heard is not None
+    assert heard.asked.workload == Workload(instance_type="g5.xlarge", instances=5, hours=2190.0)
     assert workload("monthly cost of a g5.xlarge?", "now only half the hours", "times three machines") == Workload(
         instance_type="g5.xlarge", instances=3, hours=365.0
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from chatbot.answer import Turn
 from chatbot.parts import pieces
+from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
 from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, number_of, read_question, sizes_of
@@ -53,8 +54,7 @@ class Asked:
 
     @property
     def names_model(self) -> bool:
-        """Whether a model is named, or a size of one; without, hardware, places or energy are asked about."""
-        return self.workload.model is not None or self.workload.parameters is not None
+        return self.workload.names_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,6 @@ def hear(question: str, history: Sequence[Turn], known: Known) -> Heard | None:
     for turn in (*(turn.question for turn in history if not _COURTESY.fullmatch(turn.question)), question):
         heard = _hear(turn, heard, known)
     return heard
-
-
-def read_workload(question: str, history: Sequence[Turn], known: Known) -> Asked | None:
-    """What a question asks of a sizing, completed from the turns before it; None for a question of another kind."""
-    heard = hear(question, history, known)
-    return heard.asked if heard and heard.computed else None
 
 
 # Where a question asks for something more: a new sentence, or "and" before a word that asks.
@@ -179,8 +173,6 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     alone = probabilities(said, None)
     claimed = _claimed(said)
     label, likely = _likeliest(alone, claimed)
-    if label in _BESIDE_CARBON and Goal.CARBON in said.goals and alone["carbon"] > _OPTIONS:
-        label = "carbon"  # nothing else is meant by its words, whatever stands beside them
     asked = asked_for(said, label, None, known)
     if label == "affordable" and asked.names_model and not can_be_computed(label, asked):
         label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for what holds it
@@ -217,7 +209,7 @@ def _claimed(said: Said) -> float:
         return _CLAIMED
     if said.slots.keys() & {"tokens"} and said.slots.keys() & _HARDWARE and Goal.COST in said.goals:
         return _RECKONED
-    if said.slots.get("task") not in (None, Task.SERVE):
+    if said.slots.get("task") in TRAINING:
         return _CLAIMED
     several = bool(said.several.get("instance_type")) or len(said.slots.get("families", ())) > 1
     options = several and not _ON_CPU.search(said.text) and bool(_EITHER.search(said.text) or _WHAT_TO_TAKE.search(said.text))
@@ -225,7 +217,6 @@ def _claimed(said: Said) -> float:
 
 
 _OPTIONS, _PLACED, _RECKONED = 0.1, 0.4, 0.05
-_BESIDE_CARBON = frozenset({"cost", "tokens_in_time", "training_time"})
 _ON_CPU = re.compile(r"\b(?:graviton\d?|cpus?)\b")
 _WHAT_TO_TAKE = re.compile(r"\b(?:what|which)\b[^.?]*\b(?:would|should|do) (?:you|we|i) (?:run|take|use|pick|choose|serve|host)\b")
 _STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
@@ -311,14 +302,14 @@ def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]
 # --- what a label needs ---------------------------------------------------------------------------------------------------
 
 _HARDWARE = frozenset({"accelerator", "accelerator_memory_gb", "instance_type", "families"})
-_MONEY = frozenset({"budget", "budget_per_hour", "budget_per_month"})
+BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _MODEL = frozenset({"model"})
 # What must be known beside the model, or in its place, for a label to be computed: one slot of each set.
 _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL | {"two paces"},),
-    "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | _MONEY),
+    "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | BUDGETS),
     "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
-    "affordable": (_HARDWARE | {"tokens"}, _MONEY | {"kwh"}),
+    "affordable": (_HARDWARE | {"tokens"}, BUDGETS | {"kwh"}),
     "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE,),
     "cost": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_per_tokens": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_difference": (_MODEL | _HARDWARE,),
     "fact_price": (_HARDWARE,),
@@ -341,7 +332,7 @@ def can_be_computed(label: str, asked: Asked, *, leans: bool = False) -> bool:
         return label in _NEEDS  # to be asked for
     if asked.names_model:
         there.add("model")
-    trained = asked.names_model and asked.workload.task not in (None, Task.SERVE)
+    trained = asked.names_model and asked.workload.task in TRAINING
     if trained and label in _OVER_TIME and not leans and not there & {"tokens", "hours"}:
         return False  # what a training costs depends on its length
     if asked.by_pace:
@@ -419,10 +410,8 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     elif len(families := slots.get("families", ())) == 1 and not slots.keys() & {"model", "parameters", "accelerators", "accelerator_memory_gb"} and set(said.goals) & {Goal.SMALLEST, Goal.CHEAPEST}:
         (family,) = families
         least = next((name for name in known.by_price if name.partition(".")[0] == family), None)
-        if least and not work.model and not work.parameters:
+        if least and not work.names_model:
             slots["instance_type"] = least  # "the smallest g4dn"
-    if label == "cheapest" and not (slots.keys() | said.several.keys()) & (_HARDWARE | {"model", "parameters", "vendors", "accelerators"}) and re.search(r"\bgpus?\b|\bgraphics cards?\b", said.text) and not before:
-        slots["vendors"] = frozenset({"NVIDIA", "AMD"})
     if label == "cheapest" and not slots.keys() & (_HARDWARE | {"vendors"}) and _GPU_MACHINE.search(said.text):
         slots["vendors"] = frozenset({"NVIDIA", "AMD"})
     if work.instance_type and "accelerator" in slots and re.search(r"\ball (?:its |the )?gpus?\b", said.plain):
@@ -437,21 +426,20 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots.setdefault("instance_type", other)
     if work.accelerator and "accelerator_memory_gb" in slots and "accelerator" not in slots and _THE_ONES.search(said.text):
         slots["accelerator"] = work.accelerator  # "and with the 80 GB ones"
-    if them and slots.keys() & {"accelerators", "instances"} and (work.model or work.parameters):
+    if them and slots.keys() & {"accelerators", "instances"} and work.names_model:
         slots.setdefault("sequences", them)  # "so 30 of them on one A10G?", after the cache of one user
     elif them:
         slots["accelerators" if work.accelerator or (work.accelerators and not work.instance_type) else "instances"] = them
-    names_model = work.model is not None or work.parameters is not None
-    if "instance_type" in slots and work.instance_type and work.instances and not names_model:
+    if "instance_type" in slots and work.instance_type and work.instances and not work.names_model:
         slots.setdefault("instances", work.instances)  # "two p4d.24xlarge", then "same but p4de.24xlarge"
     if "parameters" in slots and work.model and (model := sibling(work.model, f"{slots['parameters'] / 1e9:g}b", known.models)):
         slots = {("model" if k == "parameters" else k): (model if k == "parameters" else v) for k, v in slots.items()}
-    if "tokens" in slots and "tokens_per_second" not in slots and slots.get("task", work.task) in (None, Task.SERVE) and _TOKENS_A_DAY.search(said.text):
+    if "tokens" in slots and "tokens_per_second" not in slots and slots.get("task", work.task) not in TRAINING and _TOKENS_A_DAY.search(said.text):
         slots["tokens_per_second"] = slots.pop("tokens") / 86400  # what is served in a day is no training
     elif label in ("training_time", "accelerators_for_time", "tokens_in_time") or "tokens" in slots or slots.keys() & {"zero_stage", "optimizer"}:
         task = slots.get("task", work.task)
-        slots["task"] = (Task.FULL if slots.keys() & {"zero_stage", "optimizer"} else Task.PRETRAIN) if task in (None, Task.SERVE) else task
-    if slots.get("task", work.task) in (Task.FULL, Task.PRETRAIN, Task.LORA, Task.QLORA) and "load" in slots and label in ("training_time", "accelerators_for_time", "tokens_in_time"):
+        slots["task"] = (Task.FULL if slots.keys() & {"zero_stage", "optimizer"} else Task.PRETRAIN) if task not in TRAINING else task
+    if slots.get("task", work.task) in TRAINING and "load" in slots and label in ("training_time", "accelerators_for_time", "tokens_in_time"):
         slots.setdefault("mfu", slots.pop("load"))  # "at 45 % utilisation"
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
@@ -467,14 +455,13 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         cleared |= {"weights", "cache"}
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
-    placed = first.model is not None or first.parameters is not None
-    if placed and not slot and len(first.families) > 1 and _EITHER.search(said.text):
+    if first.names_model and not slot and len(first.families) > 1 and _EITHER.search(said.text):
         # "g5, g6 or inf2?": of each the least that holds the model.
         ranked = sorted(first.families, key=lambda name: (said.text.find(name), name))
         first, said = replace(first, families=frozenset(ranked[:1])), replace(said, several={"families": [{"families": frozenset({name})} for name in ranked[1:]]})
         slot = "families"
     paces = said.several.get("tokens_per_second", [])
-    several = [_option(changes, placed=placed) for changes in said.several[slot]] if slot else []
+    several = [_option(changes, placed=first.names_model) for changes in said.several[slot]] if slot else []
     if len(paces) == len(several):
         several = [{**changes, **pace} for changes, pace in zip(several, paces, strict=True)]  # "g5 gives 900 tokens/s, g6 650"
     if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
@@ -491,10 +478,11 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
                 others = tuple(replace(other, **changes) for other in before.asked.others)
         elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and (_DIFFERS.search(said.text) or _IS_LESS.search(said.text)):
             others = (replace(before.asked.workload, hours=first.hours, load=first.load),)
+    purchase = said.purchase or (before.asked.purchase if before else "")
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
     return Asked(
         first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros, label == "count" and len(paces) == 1,
-        _purchase(said, before), continues=bool(before and before.computed),
+        "" if purchase == "on demand" else purchase, continues=bool(before and before.computed),
     )  # fmt: skip
 
 
@@ -506,11 +494,6 @@ def _option(changes: Mapping[str, Any], *, placed: bool) -> dict[str, Any]:
     if changes.get("families") and "instance_type" in changes:
         return {slot: value for slot, value in changes.items() if slot != "families"} | ({"families": changes["families"], "instance_type": None} if placed else {})
     return dict(changes)
-
-
-def _purchase(said: Said, before: Heard | None) -> str:
-    purchase = said.purchase or (before.asked.purchase if before else "")
-    return "" if purchase == "on demand" else purchase
 
 
 def _next_size(name: str, steps: int, known: Known) -> str | None:
@@ -543,7 +526,7 @@ _OUR_USE = re.compile(r"\b(?:our|my|unser\w*|notre|nuestr[oa]|nostr[oa]) (?:\w+ 
 def _unknown(said: Said, label: str, work: Workload, before: Heard | None) -> str | None:
     """What is named and not known; of a model without a name or a size that is to be placed, the model."""
     own = bool(said.unknown and _OWN.fullmatch(said.unknown))
-    if work.model or work.parameters is not None:
+    if work.names_model:
         return None if own else said.unknown
     if said.unknown:
         return said.unknown

@@ -23,7 +23,7 @@ _TIGHT = 1.1
 _FULL_SERVER = 8
 _MOST_SERVING, _MOST_TRAINING = 16, 128
 TRAINING = frozenset({Task.FULL, Task.LORA, Task.QLORA, Task.PRETRAIN})
-_FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
+FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
 
 _NOT_FOR_LANGUAGE_MODELS = {
     "FPGA": "an FPGA, which no serving framework for language models uses",
@@ -81,11 +81,6 @@ class Fit:
         if self.usable_bytes < self.needed_bytes * _TIGHT and self.needed_bytes < self.usable_bytes * _TIGHT:
             return "tight"
         return "fits" if self.fits else "does not fit"
-
-    @property
-    def headroom_bytes(self) -> float:
-        """What one accelerator has left; below 0, what it lacks."""
-        return self.usable_bytes - self.needed_bytes
 
     @property
     def headroom(self) -> float:
@@ -212,7 +207,7 @@ def runs_on(machine: Hardware, workload: Workload) -> tuple[Runs, tuple[str, ...
 def _runs_on_neuron(machine: Hardware, workload: Workload) -> tuple[Runs, tuple[str, ...]]:
     if "Inferentia" in machine.name and workload.task in TRAINING:
         return "no", ("Inferentia serves models and does not train them",)
-    if workload.weights in _FOUR_BITS:
+    if workload.weights in FOUR_BITS:
         return "no", ("Neuron quantizes weights to 8 bits, not to 4",)
     if workload.model is None:
         return "unknown", ("whether Neuron runs the model depends on its family",)

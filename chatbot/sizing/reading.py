@@ -477,7 +477,7 @@ _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(
 _BUDGET_IN_ALL = re.compile(rf"\bbudget(?:\s?[:=]|\s(?:of|is|at|around|about|roughly))+\s(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)(?!\w|\s?(?:/|per|an?|each|every|the|pro|tok)\b)")
 _BUDGET_NAMED_LAST = re.compile(rf"(?<![\w.])(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)\s(?:usd |dollar )?budget\b")
 # What hardware of one's own costs, and a share of the hours before.
-PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
+_PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
 _SHARE_OF_BEFORE = _compiled(r"(?P<share>halve|half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)(?: training)? (?:(?P<hours>hours|long|schedule|running time|uptime)|tokens|data)(?!\w)")
 _TIMES_AS_MUCH = {"halve": 0.5, "half": 0.5, "twice": 2.0, "double": 2.0, "a third": 1 / 3, "one third": 1 / 3, "a quarter": 0.25, "a fifth": 0.2, "a tenth": 0.1, "three times": 3.0, "triple": 3.0}
 
@@ -485,7 +485,7 @@ _TIMES_AS_MUCH = {"halve": 0.5, "half": 0.5, "twice": 2.0, "double": 2.0, "a thi
 def _take_amounts(reading: Reading) -> None:
     """Energy, a speed, a sum of money, and the compute and the bandwidth of an accelerator that are given."""
     if re.search(r"\b(?:buy|bought|used|second[- ]hand|offered|own|purchase\w*|colo\w*|on[- ]prem\w*)\b", reading.text):
-        reading.take(PURCHASE)
+        reading.take(_PURCHASE)
     for match in reading.take(_SHARE_OF_BEFORE):
         reading.fill("hours_share" if match["hours"] else "tokens_share", [_TIMES_AS_MUCH[match["share"]]])
     for match in reading.take(_TFLOPS):
@@ -705,7 +705,7 @@ def _take_accelerators(reading: Reading) -> None:
         reading.mask(match.start(), match.end())
     if any(m["hours"] and m["count"] for m in matches):
         reading.slots["hours"] = 1.0  # "100 H100-hours" are 100 of them for an hour
-    options = [m for m in matches if "instance_type" in reading.slots and (_OPTION.search(reading.text[: m.start()]) or _OR_TYPE.match(reading.text, m.end()))]
+    options = [m for m in matches if "instance_type" in reading.slots and _OPTION.search(reading.text[: m.start()])]
     reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": None, "instances": None, **_accelerator(m, by_folded)} for m in options)]
     wanted = [_accelerator(m, by_folded) for m in matches if m not in options and not _is_refused(reading.text, m.start())]
     refused = frozenset(by_folded[_folded(m["name"])] for m in matches if _is_refused(reading.text, m.start()))
@@ -718,7 +718,6 @@ def _take_accelerators(reading: Reading) -> None:
 
 # "A g6.12xlarge or one L40S": another option, and not what is in the first.
 _OPTION = re.compile(r"\b(?:or|vs\.?|versus|against|oder|ou)\b[^,.;?|\d]{0,20}$")
-_OR_TYPE = re.compile(r"\s*(?:or|vs\.?|versus|against|oder|ou)\b[^,.;?|\d]{0,15}\|")
 
 
 def _accelerator(match: re.Match[str], names: Mapping[str, str]) -> dict[str, Any]:

@@ -96,3 +96,8 @@ class Workload:
     """Its memory bandwidth, given likewise."""
     lora_targets: frozenset[str] | None = None
     """The matrices that a LoRA adapts: "q", "v"."""
+
+    @property
+    def names_model(self) -> bool:
+        """Whether a model is named, or a size of one; without, hardware, places or energy are asked about."""
+        return self.model is not None or self.parameters is not None
