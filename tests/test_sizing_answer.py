@@ -49,7 +49,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("How much energy does serving Llama 3.1 8B on a g6.xlarge use per day?", r"1\.06 kWh a day: g6\.xlarge draws 44\.2 W at 50 % load, .* 1\.22 kWh a day"),
         ("Smallest Inferentia2 instance for Llama 3.1 8B with 32k context and 8 users?", r"The smallest that holds it is inf2\.24xlarge \(6 × Inferentia2\)"),
         ("how many L4s for a 34b model in int8?", r"At least 2 × L4: "),
-        ("which instance for gpt-oss 120b on 64 users?", r"Use [\w.-]+ \("),
+        ("which instance for gpt-oss 120b with 64 users at 16k context?", r"Use [\w.-]+ \("),
         ("will my model fit on an L4?", r"The sources do not say\. The size of my model is not in the data: give its number of parameters"),
         ("which is cheaper, g5.xlarge or g6.xlarge?", r"g6\.xlarge is cheaper: \$0\.805 an hour"),
         ("How many times the price of a g6.xlarge is a p5.48xlarge?", r"(?s).*p5\.48xlarge costs 68\.4 times as much as g6\.xlarge \[1\]\[2\]\."),
