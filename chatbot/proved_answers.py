@@ -95,7 +95,7 @@ class Known:
 class Book:
     """All questions of an index, the vectors of their wordings as they were encoded and as the map has them, (wordings, …), where the middle
     of each question's wordings is mapped to, (questions, …), and how rare each word is in the answers. `owners`, (wordings,), has the
-    number of the question that each wording is of."""
+    number of the question that each wording is of, `tables` the id of each table by its name."""
 
     questions: tuple[Known, ...]
     owners: NDArray[np.int64]
@@ -103,6 +103,7 @@ class Book:
     mapped: NDArray[np.float32]
     centers: NDArray[np.float32]
     rarity: dict[str, float]
+    tables: dict[str, str]
 
     def speaks_of(self, said: frozenset[str]) -> bool:
         """Whether a word stands in more than one answer."""
@@ -413,8 +414,10 @@ def _draft(question: Known, index: Index, *, named: bool) -> Draft | None:
 
 
 def _evidence(name: str, quote: str, index: Index) -> Evidence | None:
-    """Where a proof stands, by the words of it."""
-    for chunk in index.chunks([id for id, _ in index.lexical(quote, _LOOKED_THROUGH)]):
+    """Where a proof stands, by the words of it; rows of tables are not searched."""
+    table = load_book(index).tables.get(name)
+    chunks = index.document_chunks(table) if table else index.chunks([id for id, _ in index.lexical(quote, _LOOKED_THROUGH)])
+    for chunk in chunks:
         start = chunk.text.find(quote)
         if start >= 0 and _name(chunk.document.id) == name:
             return Evidence(Passage(1, chunk, 1.0), chunk.start + start, chunk.start + start + len(quote))
@@ -457,11 +460,12 @@ def _read(index: Index) -> Book:
     owners = np.zeros(len(vectors), dtype=np.int64)
     for number, question in enumerate(questions):
         owners[list(question.rows)] = number
+    tables = {_name(table.id): table.id for table in index.tables()}
     if not questions:
-        return Book(questions, owners, vectors, vectors, vectors, rarity)
+        return Book(questions, owners, vectors, vectors, vectors, rarity, tables)
     mapped = load_matching().mapped
     sums = np.array([vectors[list(question.rows)].sum(axis=0) for question in questions])
-    return Book(questions, owners, vectors, mapped(vectors), mapped(sums), rarity)
+    return Book(questions, owners, vectors, mapped(vectors), mapped(sums), rarity, tables)
 
 
 def _rarity(count: int, answers: int) -> float:

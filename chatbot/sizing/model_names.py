@@ -133,8 +133,13 @@ def _matches(words: Sequence[str], keys: Mapping[str, tuple[str, ...]]) -> list[
     found = [name for name, rank in ranked.items() if rank == best]
     # Names that differ in the version alone mean the newest ("llama 70b"), names of one key are files of one architecture.
     if len({_without_version(keys[name]) for name in found}) == 1:
-        return [max(found, key=lambda name: (_version(keys[name]), -found.index(name)))]
+        return [max(found, key=lambda name: (_version(keys[name]), _release(name), -found.index(name)))]
     return found
+
+
+def _release(name: str) -> float:
+    """Of one model's releases: 0.3 of "Mistral-7B-v0.3"."""
+    return max(map(float, re.findall(r"-v(\d+(?:\.\d+)?)\b", name)), default=0.0)
 
 
 def _without_version(key: Sequence[str]) -> tuple[str, ...]:
