@@ -155,7 +155,8 @@ def _break_even(given: Given, total: _Sum) -> Iterator[str]:
     cite, even = total.cite("break-even"), 1.0
     for formula, words in options:
         even = evaluate(formula)
-        daily, monthly = total.compute(f"({formula}) × 24", "{} hours a day")[1], total.compute(f"({formula}) × 730", "{} hours a month")[1]
+        days = ("168", "a week") if "week" in total.asked else ("24", "a day")
+        daily, monthly = total.compute(f"({formula}) × {days[0]}", f"{{}} hours {days[1]}")[1], total.compute(f"({formula}) × 730", "{} hours a month")[1]
         verdict = ""
         if used and len(options) == 1:
             share = total.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %"))
@@ -204,7 +205,8 @@ def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
         cost, text = total.step(full, "${}")
         result = f"{text} for a million tokens {at} when it is always busy {cite}."
     if not api:
-        yield result
+        below = f" An API that asks less is cheaper than this machine {cite}." if re.search(r"\bapi\b|bedrock|self[- ]?host", total.asked) else ""
+        yield f"{result}{total.say(below)}"
         return
     share, even = total.step(f"{_n(price[0])} / ({_n(pace)} × 3600 × {_n(api)}) × 1e8", "{} %")
     times = total.compute(f"{_n(cost)} / {_n(api)}", "{} times")[1]
@@ -353,6 +355,11 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
             total.know(interval * 3600)
             lost = total.step(f"{_n(seconds)} / {_n(interval * 3600)} × 100", "{} %")[1]
             results.append(f"{lost} of the time at one every {total.say(f'{_n(round(interval * 60, 2))} minutes')}, if training waits for it")
+        if apart := given.one("between failures"):
+            # Young 1974, "A first order approximation to the optimum checkpoint interval", https://doi.org/10.1145/361147.361115.
+            total.know(apart * 3600)
+            best = total.step(f"(2 × {_n(seconds)} × {_n(apart * 3600)}) ** 0.5 / 60", "{} minutes")[1]
+            results.append(f"{best} between two lose least where it fails every {total.say(f'{_n(apart)} hours')}, if training waits")
     yield f"{'; '.join(results)} {cite}."
     if states and not size and each == 14:
         more = total.compute(f"{_n(parameters or 0)} × {_n(total.know(16.0))}", "{} GB", scale=1e9)[1]
@@ -438,7 +445,7 @@ _FORMULAS = (
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
     _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link"), _transfer, "storage price or efficiency"),
     _Formula(_words(r"how (?:long|many|much)|cost|bill|pay|wie (?:lange|viele)"), ("items", "item rate or pace"), _batch, "hours or machines or output or prompt or price or discount"),
-    _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or bytes or weights"),
+    _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
     _Formula(_words(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"(?:how many|number of|wie viele) (?:\w+ )?(?:replicas?|pods?|instances?|gpus?|box(?:es)?|nodes?|servers?|copies|workers?|containers?|machines)"), ("requests or pace",), _replicas, "output or headroom"),
     _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),

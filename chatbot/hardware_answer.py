@@ -381,7 +381,7 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     load = work.load if work.load and _USED.search(question) else 1.0
     memory = _memory_gb(instance, facts) * instance.accelerators
     if memory and _PER_GB.search(question):
-        divisor, what = memory, f"GB of GPU memory, of which {instance.name} has {memory:g}"
+        divisor, what = memory, f"of the {memory:g} GB of GPU memory of {instance.name}"
     elif instance.accelerators and _EACH.search(question):
         divisor, what = instance.accelerators, f"{short(instance.accelerator)} of {instance.name}, which has {instance.accelerators:g} of them"
     elif load < 1:

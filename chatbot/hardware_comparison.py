@@ -158,6 +158,9 @@ _WORTH = re.compile(r"\b(?:extra|more) money|\bpremium|\bprice difference|\bwort
 # --- what is asked ---------------------------------------------------------------------------------------------------------
 
 
+_ONLY = re.compile(r"\b(?:only|just) (?:the|in|more|about)\b|\bwhat else\b|\bapart from\b", re.IGNORECASE)
+
+
 def _asked(text: str) -> list[str]:
     """The measures that a question is about, those of what it is for where it names none."""
     found = [measure for measure, words in _TOPICS.items() if words.search(text)]
@@ -167,6 +170,8 @@ def _asked(text: str) -> list[str]:
         return [measure for measure in found if measure != "bandwidth"]  # a faster network
     if found == ["bandwidth"] and _TRAINS.search(text):
         return ["bf16"]
+    if len(found) == 1 and _ONLY.search(text):
+        return [*found, *(measure for measure in ("memory", "bandwidth", "bf16") if measure not in found)]
     return found or (["bf16", "memory"] if _TRAINS.search(text) else ["bandwidth"] if _SERVES.search(text) else [])
 
 

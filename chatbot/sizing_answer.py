@@ -292,7 +292,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
 
 _NO_ACTIVATIONS = re.compile(
     r"\bactivations?\b(?! (?:check|recomp|remat))[^.;]{0,15}\b(?:ignored|aside|excluded|not counted|left out|neglected|negligible|omitted)"
-    r"|\b(?:ignor\w+|forget(?: about)?|without|exclud\w+|neglect\w*|not counting|apart from|disregard\w*|no|skip\w*)\b (?:the |any |all )?activations?\b(?! (?:check|recomp|remat))"
+    r"|\b(?:ignor\w+|forget(?: about)?|without|before|exclud\w+|neglect\w*|not counting|apart from|disregard\w*|no|skip\w*)\b (?:the |any |all )?activations?\b(?! (?:check|recomp|remat))"
 )
 _FITTING = r"activations|layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
 # Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.

@@ -24,6 +24,9 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
     [
         # 1 - 0.37 = 0.63; 0.63 × 24 = 15.12; 0.63 × 730 = 459.9
         (["1-yr savings plan gives 37% off vs on demand. how many hours per day must it run that it pays off"], r"From 63 % of the hours on, 15\.1 hours a day or 460 hours a month of 730, at your 37 % off \[1\]\."),
+        (["1-yr commit gives me 37% off. how many hours per week must the box run so that it pays?"], r"From 63 % of the hours on, 106 hours a week or 460"),
+        (["Checkpoint is 112 GB, written every 30 min at 3.5 GB/s, and the spot box dies on average every 9 hours. is 30 min the right interval?"], r"112 GB for a checkpoint; 32 s [^;]*; 1\.78 % [^;]*; 24 minutes between two lose least where it fails every 9 hours"),
+        (["4.60 an hour for the box, 2,400 tok/s, busy 35% of the time. at which api price per million tokens is self hosting dumb?"], r"\$1\.52 for a million tokens .* An API that asks less is cheaper"),
         (["1 yr savings plan gives us 37% off the on demand price, 3 yr gives 56%. at what utilization do they break even?"], r"From 63 % [^\n]*\nFrom 44 % of the hours on"),
         # 0.76 / 1.21 = 0.628
         (["box costs 1.21/h on demand. savings plan 1yr is 0.76/h. how many hours a day must it run so the plan wins"], r"From 62\.8 % of the hours on, 15\.1 hours a day"),

@@ -12,6 +12,7 @@ from chatbot.query import understand
     ("question", "verdict"),
     [
         ("a10g vs l4 for llm inference, decode speed mostly", "The A10G can generate tokens up to twice as fast (600 GB/s of memory bandwidth against 300 GB/s)"),
+        ("h200 vs h100 is it only the memory?", "The H200 has 1.76 times the accelerator memory (141 GB against 80 GB) and can generate tokens up to 1.43 times as fast (4800 GB/s of memory bandwidth against 3350 GB/s); both have about the same compute in BF16 for prompts and training (989 TFLOPS each)"),
         ("L4 or L40S for inference?", "The L40S can generate tokens up to 2.88 times as fast (864 GB/s of memory bandwidth against 300 GB/s)"),
         (
             "inf2.24xlarge vs g5.12xlarge price performance",

@@ -6,7 +6,7 @@ import re
 
 # A word, in which a slash or a digit may stand: "key/value", "bf16"; the e of 70.6e9 follows a digit.
 _WORDS = re.compile(r"(?<![\w.])[^\W\d_][\w/]*")
-_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
 
 
 def evaluate(formula: str) -> float:

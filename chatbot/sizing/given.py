@@ -90,6 +90,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("PUE", rf"pue(?: of| is| at|:|=| around| about)*\s?{_N}", {}),
     ("card hours", rf"{_N}{_CARD}[- ]?(?:hours?|hrs?|h)", {}),
     ("parameters", rf"{_N}(?P<u>b|m(?=(?:illion)?\s?param))(?:n|illion)?(?!\s?\w*\s?tok)(?:\s?param\w*)?", _SCALES),
+    ("between failures", rf"(?:(?:dies?|fails?|failures?|crash\w*|interrupt\w*|reclaim\w*|preempt\w*|killed)[^.;?\d]{{0,25}}(?:every|each|per)|mtbf(?: of| is|:)?)\s{_N}{_SPAN}", _TIMES),
     ("interval", rf"(?:every|each|per)\s{_N}{_SPAN}", _TIMES),
     ("share of day", rf"{_N}(?:h|hrs?|hours?)\s?{_PER}day", {}),
     ("hours", rf"{_N}{_SPAN}", _TIMES),
