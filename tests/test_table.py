@@ -505,7 +505,7 @@ def test_more_rows_than_fit_are_told_by_family(index: Index) -> None:
     assert found is not None
     lines = found.text.splitlines()
     assert [line.split(",")[0] for line in lines] == ["- g4dn", "- g5", "- g5g", "- g6", "- g6e", "- gr6"]
-    assert lines[4].startswith("- g6e, 8 of 8 sizes: g6e.xlarge has 1 NVIDIA L40S GPU and ")
+    assert lines[4].startswith("- g6e, 8 of 8 sizes (xlarge, 2xlarge, 4xlarge, 8xlarge, 12xlarge, 16xlarge, 24xlarge, 48xlarge): g6e.xlarge has 1 NVIDIA L40S GPU and ")
 
 
 def test_what_is_asked_of_all_families_of_a_letter_is_told_once_for_each(index: Index) -> None:

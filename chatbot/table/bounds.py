@@ -10,7 +10,7 @@ from chatbot.table.columns import DEVICE, WORDS, Column
 _SPELT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORD_NUMBERS = dict(zip(_SPELT, range(1, 13), strict=True)) | {"single": 1, "sixteen": 16}
 NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{'|'.join(_WORD_NUMBERS)})\b)"
-_LEAST = r"at least|no(?:t)? (?:less|fewer) than|(?:with )?a minimum of|minimum(?: of)?|>=|≥"
+_LEAST = r"at ?least|no(?:t)? (?:less|fewer) than|(?:with )?a minimum of|minimum(?: of)?|>=|≥"
 _MOST = r"at most|up to|no(?:t)? more than|(?:with )?a maximum of|maximum(?: of)?|<=|≤"
 _MORE = r"more than|over|greater than|larger than|bigger than|above|exceeding|>"
 _LESS = r"less than|fewer than|smaller than|under|below|<"

@@ -53,6 +53,11 @@ class Row:
         """Whether EC2 still lists the type, as far as the table says."""
         return "absent" not in self.cells.get("Generation", "")
 
+    @property
+    def runs_models(self) -> bool:
+        """Whether its accelerators, if it has any, are made for models: no FPGA and none for video."""
+        return not re.search(r"FPGA|media accelerator", self.cells.get(ACCELERATOR, ""))
+
     def says(self, column: Column) -> str:
         """The cell of a column, "" where it is empty or no table has the column."""
         return self.source(column).cells.get(HEADERS[column], "")

@@ -43,10 +43,12 @@ def measured(request: Request, rows: Mapping[str, Sequence[Row]]) -> Request | N
 def select(request: Request, rows: Iterable[Row]) -> list[Row]:
     """The rows that meet every condition of a request, sorted as it asks, else by size.
 
-    Types that EC2 lists no more are left out where others match, unless the request names what they are.
+    Types that EC2 lists no more, and of the cheapest those whose accelerators run no models, are left out where others match, unless the request
+    names what they are.
     """
     found = sorted((row for row in rows if fits(request, row)), key=sort_key(request))
-    listed = [row for row in found if row.listed]
+    cheapest = request.order is not None and request.order[0] == "price"
+    listed = [row for row in found if row.listed and (row.runs_models or not cheapest)]
     return found if request.families or request.accelerators else listed or found
 
 
