@@ -238,7 +238,7 @@ def bedrock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """A loopback server that speaks InvokeModel; the paths it was asked for."""
     _Bedrock.paths = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Bedrock)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     for name in [name for name in os.environ if name.startswith("AWS_") or name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
     settings = {

@@ -35,7 +35,7 @@ def server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             """Say nothing."""
 
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    thread = Thread(target=listening.serve_forever, daemon=True)
+    thread = Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{listening.server_port}/v1", received
     listening.shutdown()

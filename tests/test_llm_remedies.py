@@ -62,7 +62,7 @@ def bare(url: str) -> str:
 def ask(bot: Chatbot, model: str, settings: ModelSettings, address: Address, reply: Reply) -> tuple[str, str]:
     """The sentence that ends in place of an answer, with URL for the server's address, or the notice of the answer that is given."""
     with serving(reply) as server:
-        given = replace(settings, base_url=address(server.url), region="us-east-1", timeout=1.0)
+        given = replace(settings, base_url=address(server.url), region="us-east-1", timeout=20.0)
         try:
             answer = Chatbot(bot.index, model, given, Clock(sleep=lambda seconds: None)).ask(QUESTION)
         except ReaderError as error:

@@ -36,7 +36,7 @@ def asked(
 ) -> tuple[Answer, list[str]]:
     """The answer from a server that gives these replies, and the paths that were asked for."""
     with serving(*replies) as server:
-        settings = ModelSettings(base_url=server.url, region=region, timeout=1.0, guardrail=guardrail)
+        settings = ModelSettings(base_url=server.url, region=region, timeout=20.0, guardrail=guardrail)
         clock = Clock(sleep=([] if slept is None else slept).append, jitter=lambda: 1.0)
         answer = Chatbot(bot.index, model, settings, clock).ask(QUESTION)
         return answer, [unquote(request.path) for request in server.requests]

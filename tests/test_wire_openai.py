@@ -19,7 +19,7 @@ TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
 def asked(bot: Chatbot, *replies: Reply, slept: list[float] | None = None) -> tuple[Answer, int]:
     """The answer from a server that gives these replies, and how often it was called."""
     with serving(*replies) as server:
-        settings = ModelSettings(base_url=f"{server.url}/v1", timeout=0.4)
+        settings = ModelSettings(base_url=f"{server.url}/v1", timeout=20.0)
         clock = Clock(sleep=([] if slept is None else slept).append, jitter=lambda: 1.0)
         return Chatbot(bot.index, MODEL, settings, clock).ask(QUESTION), len(server.requests)
 

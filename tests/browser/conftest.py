@@ -135,7 +135,7 @@ def app(corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     shutil.copytree(corpus_index, index)
     sync([ROOT / "corpus", folder / "hostile"], index)
     with ThreadingHTTPServer(("127.0.0.1", 0), SilentModel) as model:
-        threading.Thread(target=model.serve_forever, daemon=True).start()
+        threading.Thread(target=model.serve_forever, args=(0.01,), daemon=True).start()
         server = f"http://127.0.0.1:{model.server_port}/v1"
         own = {"WATTWISE_APP_MODELS": SLOW_MODEL, "WATTWISE_BASE_URL": server, "OPENAI_API_KEY": "none"}
         with serving(index, own) as port:
