@@ -48,6 +48,13 @@ def good(bot: Chatbot) -> str:
 
 
 @pytest.fixture
+def streaming_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slack is sent each piece of an answer as it comes; in earnest what is there within two seconds is sent whole."""
+    monkeypatch.setattr("chatbot.slack.delivery._QUICK", 0.0)
+    monkeypatch.setattr("chatbot.slack.delivery._PACE", 0.0)
+
+
+@pytest.fixture
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Credentials of a test for AWS, and nothing of this machine's own for any provider."""
     openai = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")

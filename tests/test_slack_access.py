@@ -52,8 +52,9 @@ def test_who_belongs_to_another_workspace_is_refused_unless_it_is_allowed(
         slack.api.wait_for_answers()
 
 
+@pytest.mark.usefixtures("streaming_at_once")
 def test_a_stream_is_for_the_workspace_of_who_asked(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:
-    with workspace(scripted(bot, answer, 2.05, Event("text", "Yes, ")), tmp_path, teams=("T2",)) as slack:
+    with workspace(scripted(bot, answer, Event("text", "Yes, ")), tmp_path, teams=("T2",)) as slack:
         slack.send(from_elsewhere(slack))
         started = slack.api.wait_for("chat.startStream")[0]
         assert (started["recipient_team_id"], started["recipient_user_id"]) == ("T2", "UX")
@@ -133,12 +134,13 @@ def test_a_follow_up_that_comes_before_its_mention_is_answered(bot: Chatbot, ans
         assert [question for question, _ in script.asked] == [QUESTION, "And for training?"]
 
 
+@pytest.mark.usefixtures("streaming_at_once")
 @pytest.mark.parametrize("way", ["button", "sign"])
 def test_a_stream_is_stopped_by_slack_s_button_and_by_a_stop_sign_on_it(
     bot: Chatbot, answer: Answer, tmp_path: Path, way: str
 ) -> None:
     go = threading.Event()
-    slow = scripted(bot, answer, 2.05, Event("text", "Half an "), go, 0.3, Event("text", "answer "))
+    slow = scripted(bot, answer, Event("text", "Half an "), go, 0.3, Event("text", "answer "))
     with workspace(slow, tmp_path, workers=1) as slack:
         root = slack.ask(QUESTION)
         slack.api.wait_for("chat.startStream")

@@ -190,9 +190,9 @@ def test_a_server_error_loses_no_finished_answer(bot: Chatbot, answer: Answer, t
         assert (len(script.asked), len(slack.api.said())) == (1, 1)
 
 
+@pytest.mark.usefixtures("streaming_at_once")
 def test_a_stream_that_could_not_be_ended_is_ended_later(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:
-    slow = scripted(bot, answer, 2.05, Event("text", "Half an answer "))
-    with workspace(slow, tmp_path, workers=1) as slack:
+    with workspace(scripted(bot, answer, Event("text", "Half an answer ")), tmp_path, workers=1) as slack:
         slack.api.failures["chat.stopStream"] = Failure("internal_error")
         slack.ask(QUESTION)
         slack.api.wait_for_answers()

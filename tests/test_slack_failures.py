@@ -36,16 +36,18 @@ def shown(answer: Answer) -> str:
     return linked(answer.text, {source.number: source.url for source in excerpts_of(answer) if source.url})
 
 
-def slowly(bot: Chatbot, answer: Answer) -> ScriptedChatbot:
-    """The answer with a wait between its pieces, so that it is streamed."""
+def in_pieces(bot: Chatbot, answer: Answer, *waits: float) -> ScriptedChatbot:
+    """The answer piece by piece, each after its wait, if any."""
     pieces = [Event("text", f"{piece} ") for piece in answer.text.split(". ")]
-    return scripted(bot, answer, 2.05, pieces[0], 0.65, pieces[1])
+    return scripted(bot, answer, *waits[:1], pieces[0], *waits[1:], pieces[1])
 
 
 def test_a_slow_answer_is_streamed_and_ends_with_its_links_and_blocks(
-    bot: Chatbot, tmp_path: Path, answer: Answer
+    bot: Chatbot, tmp_path: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with workspace(slowly(bot, answer), tmp_path, workers=1) as slack:
+    monkeypatch.setattr("chatbot.slack.delivery._QUICK", 0.2)
+    monkeypatch.setattr("chatbot.slack.delivery._PACE", 0.1)
+    with workspace(in_pieces(bot, answer, 0.25, 0.15), tmp_path, workers=1) as slack:
         slack.ask(QUESTION)
         slack.api.wait_for("chat.update")
         (message,) = slack.api.said()
@@ -61,6 +63,7 @@ ERRORS = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("streaming_at_once")
 @pytest.mark.parametrize(
     ("failing", "sent_by"),
     [
@@ -73,18 +76,19 @@ ERRORS = {
 def test_a_stream_that_slack_ends_or_does_not_take_is_replaced_by_the_whole_answer(
     bot: Chatbot, tmp_path: Path, answer: Answer, failing: tuple[str, ...], sent_by: str
 ) -> None:
-    with workspace(slowly(bot, answer), tmp_path, workers=1) as slack:
+    with workspace(in_pieces(bot, answer), tmp_path, workers=1) as slack:
         slack.api.failures = {method: Failure(ERRORS[method], times=9) for method in failing}
         slack.ask(QUESTION)
         slack.api.wait_for(sent_by)
         assert slack.api.said()[-1]["blocks"][0]["text"] == shown(answer)
 
 
+@pytest.mark.usefixtures("streaming_at_once")
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage"])
 def test_blocks_that_slack_does_not_take_are_sent_as_plain_text(
     bot: Chatbot, tmp_path: Path, answer: Answer, method: str
 ) -> None:
-    script = slowly(bot, answer) if method == "chat.update" else scripted(bot, answer)
+    script = in_pieces(bot, answer) if method == "chat.update" else scripted(bot, answer)
     with workspace(script, tmp_path, workers=1) as slack:
         slack.api.failures[method] = Failure("invalid_blocks")
         slack.ask(QUESTION)
@@ -112,18 +116,20 @@ def test_429_is_obeyed(bot: Chatbot, tmp_path: Path) -> None:
     [
         [RuntimeError("the question was: SECRET")],
         [Event("stage", "searching"), Event("text", "Half an "), ConnectionError("SECRET")],
-        [2.05, Event("text", "Half an answer "), ConnectionError("SECRET")],
+        [0.25, Event("text", "Half an answer "), ConnectionError("SECRET")],
         [Event("stage", "searching")],
     ],
     ids=["at once", "in the middle", "while it streams", "no answer"],
 )
 def test_a_model_that_fails_is_told_in_one_sentence_and_logged(
-    bot: Chatbot, tmp_path: Path, script: list, caplog: pytest.LogCaptureFixture
+    bot: Chatbot, tmp_path: Path, script: list, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    if 0.25 in script:
+        monkeypatch.setattr("chatbot.slack.delivery._QUICK", 0.2)
     with workspace(ScriptedChatbot(bot, script), tmp_path) as slack:
         slack.ask("What is SECRET?")
-        slack.api.wait_for("chat.update" if 2.05 in script else "chat.postMessage")
+        slack.api.wait_for("chat.update" if 0.25 in script else "chat.postMessage")
         (message,) = slack.api.said()
     told = re.fullmatch(APOLOGY, message["blocks"][0]["text"]["text"])
     assert told
