@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 from prompt_reading import cited
 
 from chatbot import Chatbot
@@ -16,6 +17,9 @@ from ingest import Database, Place, sync
 from tests.servers.postgres import Server, Unavailable, running
 
 ROOT = Path(__file__).resolve().parents[1]
+# How long one example takes says more of what else the machine does than of the code; CI's own profile is alike.
+settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -71,7 +71,7 @@ def read_back(
     return said([q for q in read if isinstance(q, ExamQuestion)])
 
 
-fast = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+fast = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 ONE_LINE = {"answer starred", "details with text", "bold answer"}
 TWO = ExamQuestion("", "A company trains.\nWhich two e y?", ("Trn1 and A", "Inf2, or B", "P5e C)x", "G5 y D"), (0, 3))
 
@@ -366,7 +366,7 @@ def test_a_folder_stands_for_its_files_and_halves_are_odd_and_even(tmp_path: Pat
     st.text(st.sampled_from("A. B) C:\n1-[x] *#>?{}=~|\"',Answer: nswers keyNO12<details>/"), max_size=200),
     st.sampled_from(ACCEPTED_SUFFIXES),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 def test_no_text_whatever_breaks_a_reader(text: str, suffix: str) -> None:
     try:
         read = read_questions([(f"exam{suffix}", text.encode())])
@@ -393,7 +393,7 @@ keys = st.sampled_from(["question", "options", "choices", "answers", "answer", "
 
 @given(st.lists(st.dictionaries(keys, values, max_size=6), max_size=3), st.booleans())
 @example([{"question": [], "options": {"text": [], "label": True}}], False)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 def test_no_object_whatever_breaks_a_reader(objects: list[dict[str, object]], lines: bool) -> None:
     text = "\n".join(map(json.dumps, objects)) if lines else json.dumps(objects)
     try:

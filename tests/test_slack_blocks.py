@@ -172,7 +172,6 @@ def test_a_code_block_that_is_cut_stays_code_in_every_piece() -> None:
     assert inner == [f"line_{n} = {n}" for n in range(400)]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(st.sampled_from("ab`|-*[]()1<>@!#&\n .\\"), max_size=700), st.integers(60, 300))
 def test_whatever_the_text_it_is_split_within_the_limit_and_complete(text: str, limit: int) -> None:
     pieces = split_text(text, limit)
@@ -182,7 +181,7 @@ def test_whatever_the_text_it_is_split_within_the_limit_and_complete(text: str, 
     assert "".join(text.split()).replace("```", "") in kept.replace("```", "") or "```" in text
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(st.text(max_size=3000), st.text(max_size=300), st.text(max_size=500))
 def test_whatever_is_answered_fits_slack(text: str, quote: str, notice: str) -> None:
     answer = answered(shown(text), cited(1, quote), notice=notice)

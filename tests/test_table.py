@@ -377,7 +377,7 @@ def plainly(cell: str) -> float | None:
     return float(words[0]) if words else None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 9_999), st.sampled_from(sorted(_COLUMN_WORDS)), st.sampled_from(["more", "less", "the same"]))
 def test_a_comparison_means_what_it_says(known: Instances, place: int, column: Column, how: str) -> None:
     other = known.newest[place % len(known.newest)]
@@ -396,7 +396,7 @@ def test_a_comparison_means_what_it_says(known: Instances, place: int, column: C
     assert {row.name for row in (select(found, known.newest) if found else ())} == wanted
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(conditions())
 def test_conditions_mean_what_they_say(known: Instances, asked: Sequence[tuple[Column, str, int]]) -> None:
     parts = [f"{bound} {number}{_COLUMN_WORDS[c][0]} {_COLUMN_WORDS[c][1]}" for c, bound, number in asked]
@@ -417,7 +417,7 @@ def test_conditions_mean_what_they_say(known: Instances, asked: Sequence[tuple[C
     assert found == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 @given(
     st.sampled_from(["vcpus", "memory", "total", "network", "ratio"]),
     st.booleans(),
@@ -431,7 +431,7 @@ def test_an_order_begins_with_an_extreme(known: Instances, column: Column, most:
     assert [row.number(column) for row in rows] == sorted(numbers, reverse=most)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 @given(st.text(max_size=120))
 def test_no_question_breaks_the_reader(known: Instances, text: str) -> None:
     request = read_request(text, known.rows, known.families, known.accelerators)
