@@ -12,6 +12,7 @@ from chatbot.meaning import vector_of
 from chatbot.proved_answers import FEATURES, _draft, _letters, load_book, load_matching, matches
 from ingest import Document, Index, Source, read_answers, sync
 from ingest.answers import Proof, ProvedAnswer, holds_answers, wording_chunks
+from ingest.encoder import DEFAULT_ENCODER
 from tests.marks import left_to_evaluation
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,17 +73,25 @@ def test_other_documents_hold_no_answers(text: str) -> None:
     assert not list(read_answers(document(text)))
 
 
-@pytest.fixture
-def kilns(tmp_path: Path) -> Path:
-    (tmp_path / "kilns").mkdir()
-    (tmp_path / "kilns" / "facts.md").write_text(FACTS)
-    (tmp_path / "kilns" / "answers.md").write_text(ANSWERS)
-    return tmp_path / "kilns"
+def indexed(folder: Path, facts: str = FACTS, answers: str = ANSWERS, encoder: str = DEFAULT_ENCODER) -> Index:
+    (folder / "kilns").mkdir()
+    (folder / "kilns" / "facts.md").write_text(facts)
+    (folder / "kilns" / "answers.md").write_text(answers)
+    sync([folder / "kilns"], folder / "index", encoder=encoder)
+    return Index.open(folder / "index")
 
 
-def test_answers_are_compared_with_and_not_searched(kilns: Path, tmp_path: Path) -> None:
-    sync([kilns], tmp_path / "index")
-    index = Index.open(tmp_path / "index")
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return indexed(tmp_path_factory.mktemp("kilns"))
+
+
+@pytest.fixture(scope="module")
+def kilns(index: Index) -> Chatbot:
+    return Chatbot(index)
+
+
+def test_answers_are_compared_with_and_not_searched(index: Index) -> None:
     places, vectors = index.questions()
     assert [document.text[start:].split("?")[0] for document, start in places[:2]] == ["How many pots does the Ember kiln hold", "ember capacity"]
     assert vectors.shape == (7, 384)
@@ -90,51 +99,43 @@ def test_answers_are_compared_with_and_not_searched(kilns: Path, tmp_path: Path)
     assert len(index) == 1
 
 
-def test_a_question_in_its_own_words_is_answered_as_written_with_quotes_of_the_document(kilns: Path, tmp_path: Path) -> None:
-    sync([kilns], tmp_path / "index")
-    answer = Chatbot.open(tmp_path / "index").ask("how many pots does the ember kiln hold?")
+def test_a_question_in_its_own_words_is_answered_as_written_with_quotes_of_the_document(kilns: Chatbot) -> None:
+    answer = kilns.ask("how many pots does the ember kiln hold?")
     assert answer.text == "40 pots: the Ember holds 40 at once [1]. A firing takes 9 hours [2]."
     assert [c.quote for c in answer.citations] == ["The Ember kiln holds 40 pots", "A firing of the Ember takes 9 hours."]
     assert {c.passage.chunk.document.id for c in answer.citations} == {"kilns/facts.md"}
     assert [s.role for s in answer.statements] == ["answer", "reason"]
 
 
-def test_a_follow_up_is_answered_for_what_it_means(kilns: Path, tmp_path: Path) -> None:
-    sync([kilns], tmp_path / "index")
-    bot = Chatbot.open(tmp_path / "index")
-    first = bot.ask("How many pots does the Ember kiln hold?")
-    assert bot.ask("And how hot does it get?", [Turn(first.question, first.text)]).text == "1,280 degrees [1]."
+def test_a_follow_up_is_answered_for_what_it_means(kilns: Chatbot) -> None:
+    first = kilns.ask("How many pots does the Ember kiln hold?")
+    assert kilns.ask("And how hot does it get?", [Turn(first.question, first.text)]).text == "1,280 degrees [1]."
 
 
-def test_two_things_asked_at_once_are_both_answered(kilns: Path, tmp_path: Path) -> None:
-    sync([kilns], tmp_path / "index")
-    answer = Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold and how hot does it get?")
+def test_two_things_asked_at_once_are_both_answered(kilns: Chatbot) -> None:
+    answer = kilns.ask("How many pots does the Ember kiln hold and how hot does it get?")
     assert answer.text == "40 pots: the Ember holds 40 at once [1]. A firing takes 9 hours [2].\n1,280 degrees [3]."
 
 
-def test_a_sentence_whose_proof_is_gone_is_left_out(kilns: Path, tmp_path: Path) -> None:
-    (kilns / "facts.md").write_text(FACTS.replace("9 hours", "8 hours"))
-    sync([kilns], tmp_path / "index")
-    answer = Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?")
+def test_a_sentence_whose_proof_is_gone_is_left_out(tmp_path: Path) -> None:
+    answer = Chatbot(indexed(tmp_path, facts=FACTS.replace("9 hours", "8 hours"))).ask("How many pots does the Ember kiln hold?")
     assert answer.text == "40 pots: the Ember holds 40 at once [1]."
 
 
-def test_an_index_without_vectors_gives_no_answers_of_the_kind(kilns: Path, tmp_path: Path) -> None:
-    sync([kilns], tmp_path / "index", encoder="none")
-    assert Index.open(tmp_path / "index").questions()[0] == []
-    assert "[1]" in Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?").text
+def test_an_index_without_vectors_gives_no_answers_of_the_kind(tmp_path: Path) -> None:
+    index = indexed(tmp_path, encoder="none")
+    assert index.questions()[0] == []
+    assert "[1]" in Chatbot(index).ask("How many pots does the Ember kiln hold?").text
 
 
-def test_a_number_that_no_proof_has_is_not_shown(kilns: Path, tmp_path: Path) -> None:
-    (kilns / "answers.md").write_text(ANSWERS.replace("A firing takes 9 hours [2]", "A firing takes 7 hours [2]"))
-    sync([kilns], tmp_path / "index")
-    answer = Chatbot.open(tmp_path / "index").ask("How many pots does the Ember kiln hold?")
+def test_a_number_that_no_proof_has_is_not_shown(tmp_path: Path) -> None:
+    wrong = ANSWERS.replace("A firing takes 9 hours [2]", "A firing takes 7 hours [2]")
+    answer = Chatbot(indexed(tmp_path, answers=wrong)).ask("How many pots does the Ember kiln hold?")
     assert answer.text == "40 pots: the Ember holds 40 at once [1]."
 
 
-def test_a_wording_left_out_is_neither_near_nor_in_the_middle(kilns: Path, tmp_path: Path) -> None:
-    sync([kilns], tmp_path / "index")
-    index, asked = Index.open(tmp_path / "index"), "ember capacity?"
+def test_a_wording_left_out_is_neither_near_nor_in_the_middle(index: Index) -> None:
+    asked = "ember capacity?"
     book, mapped = load_book(index), load_matching().mapped
     question = next(q for q in book.questions if asked in q.wordings)
     left_out, *kept = sorted(question.rows, key=lambda row: row != question.rows[question.wordings.index(asked)])
@@ -156,7 +157,7 @@ def test_letters_that_stand_together_are_compared_without_case_and_spacing() -> 
     assert _letters("") == {"  "}
 
 
-@pytest.mark.parametrize("step", [5, *left_to_evaluation(1)])
+@pytest.mark.parametrize("step", [25, *left_to_evaluation(1)])
 def test_every_answer_shipped_is_shown_whole(corpus_index: Path, step: int) -> None:
     index = Index.open(corpus_index)
     dropped = []
