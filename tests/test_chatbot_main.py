@@ -149,15 +149,18 @@ def test_an_unknown_model_names_the_remedy(corpus_index: Path, capsys: pytest.Ca
     assert "offline" in err
 
 
-def test_a_question_imports_nothing_heavy(corpus_index: Path) -> None:
+def test_a_question_and_an_exam_import_nothing_heavy(corpus_index: Path, tmp_path: Path) -> None:
+    (tmp_path / "exam.md").write_text("1. Which AWS chip is for inference?\n   A. Trainium\n   B. Inferentia\n   Answer: B\n")
     program = (
         "import sys; from chatbot.__main__ import main; main(['ask', 'L4 TDP?', '--index', sys.argv[1]]);"
+        "main(['exam', sys.argv[2], '--index', sys.argv[1]]);"
         "heavy = 'torch', 'sentence_transformers', 'langchain_core', 'streamlit', 'onnx', 'ecologits', 'genai_prices';"
         "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(corpus_index)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, str(corpus_index), "exam.md"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
+    assert "\nwattwise " in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
 
 

@@ -122,7 +122,7 @@ def test_a_signal_ends_the_command_without_a_traceback(tmp_path: Path, number: s
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(b'{"id": 1, "turns": ["Quokka-9?"]}\n')
+        process.stdin.write(b"no JSON, which is told at once\n")
         process.stdin.flush()
         process.stdout.readline()
         process.send_signal(number)

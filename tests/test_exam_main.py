@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -200,14 +198,3 @@ def test_what_cannot_be_done_is_one_sentence_and_exit_code_one(
     code, out, err = run(capsys, tmp_path / "no-index", exam)
     assert (code, out) == (1, "")
     assert "wattwise ingest" in err
-
-
-def test_an_exam_of_the_offline_reader_imports_neither_torch_nor_langchain(exam: Path, corpus_index: Path) -> None:
-    program = (
-        "import sys; from chatbot.exam.__main__ import main; main([sys.argv[1], '--index', sys.argv[2], '--limit', '1']);"
-        "print([m for m in ('torch', 'sentence_transformers', 'langchain_core', 'streamlit') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(exam), str(corpus_index)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == "[]"

@@ -17,6 +17,7 @@ from prompt_reading import says
 from chatbot import Chatbot
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.terminal import chat
+from ingest import sync
 
 CHIPS = "How many Trainium chips are in a trn1.32xlarge?"
 WORDS = "A trn1.32xlarge has 16 Trainium chips"
@@ -86,7 +87,9 @@ def test_stopping_an_answer_does_not_stop_the_program(
     assert err == ["Stopped. Ask on, or press Ctrl-D to end."]
 
 
-def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(corpus_index: Path) -> None:
+def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(tmp_path: Path) -> None:
+    (tmp_path / "chips.md").write_text("# Chips\n\nTrainium is a chip that trains models.\n")
+    sync([tmp_path / "chips.md"], tmp_path / "index", encoder="none")
     program = (
         "import signal, sys, time\n"
         # Whoever runs the tests in the background ignores SIGINT, and what it starts would do so, too.
@@ -99,7 +102,7 @@ def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(corpus_index: Path) -> 
     )
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", program, str(corpus_index)],
+        [sys.executable, "-c", program, str(tmp_path / "index")],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
