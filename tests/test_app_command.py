@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -71,8 +72,15 @@ def test_a_child_that_is_too_busy_to_end_is_ended(monkeypatch: pytest.MonkeyPatc
     child = subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.readline()
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGTERM))
-    timer.start()
+    own = signal.getsignal(signal.SIGTERM)
+
+    def stop() -> None:
+        while signal.getsignal(signal.SIGTERM) is own:  # it would end the tests
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=stop, daemon=True).start()
     assert command._watched(child) == 0
     assert child.returncode == -signal.SIGKILL
     child.stdout.close()

