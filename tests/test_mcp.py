@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from chatbot.__main__ import main
+from tests.marks import left_to_evaluation
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,13 +94,13 @@ def address(corpus_index: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="module", params=["stdio", "http"])
+@pytest.fixture(scope="module", params=["http", *left_to_evaluation("stdio")])
 def server(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue("stdio" if request.param == "stdio" else "address")
 
 
-def test_every_tool_is_listed_as_reading_only(server: Any) -> None:
-    tools = met(server, lambda client: client.list_tools()).tools
+def test_every_tool_is_listed_as_reading_only(address: str) -> None:
+    tools = met(address, lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools] == list(EACH)
     for tool in tools:
         assert tool.title
@@ -162,13 +163,13 @@ def test_bad_input_is_a_tool_error_of_one_sentence(
     assert (result.is_error, text_of(result), result.structured_content) == (True, sentence, None)
 
 
-def test_an_unknown_tool_is_an_error_that_names_the_tools(server: Any) -> None:
+def test_an_unknown_tool_is_an_error_that_names_the_tools(address: str) -> None:
     async def call(client: Client) -> str:
         with pytest.raises(MCPError) as refused:
             await client.call_tool("delete_everything", {})
         return refused.value.message
 
-    assert met(server, call) == f"There is no tool 'delete_everything': call one of {', '.join(EACH)}."
+    assert met(address, call) == f"There is no tool 'delete_everything': call one of {', '.join(EACH)}."
 
 
 def test_only_the_protocol_is_on_standard_output(corpus_index: Path) -> None:

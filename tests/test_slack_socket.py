@@ -182,7 +182,7 @@ class Wire:
     ("method", "told"),
     [
         ("auth.test", "Slack does not take SLACK_BOT_TOKEN (invalid_auth). Install the app in your workspace and copy its token again.\n"),
-        ("apps.connections.open", "Slack does not take SLACK_APP_TOKEN (invalid_auth). Copy it again, with the scope connections:write.\n"),
+        pytest.param("apps.connections.open", "Slack does not take SLACK_APP_TOKEN (invalid_auth). Copy it again, with the scope connections:write.\n", marks=pytest.mark.evaluation),
     ],
 )  # fmt: skip
 def test_a_token_that_slack_does_not_take_is_said_in_one_sentence(corpus_index: Path, method: str, told: str) -> None:
