@@ -29,8 +29,6 @@ $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
-	# What the browser's tests of accessibility need; without npm they are skipped and say so.
-	! command -v npm > /dev/null || npm install --silent --no-package-lock --prefix tests/browser
 	touch $@
 
 # Ingest itself sees what changed, by content; when nothing did it takes well under a second.
@@ -59,6 +57,8 @@ campaign: index
 
 # What is slow and rarely tells, then the whole report of the exam bank and of the golden questions, with every wrong answer and its evidence.
 evaluation: index
+	# What the browser's tests of accessibility need; without npm they are skipped and say so.
+	! command -v npm > /dev/null || npm install --silent --no-package-lock --prefix tests/browser
 	$(BIN)/python -m pytest -m evaluation --timeout 1800
 	$(BIN)/wattwise exam corpus/exam --index $(INDEX) --report report/bank
 	$(BIN)/wattwise exam tests/golden --index $(INDEX) --report report/golden
