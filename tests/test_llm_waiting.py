@@ -15,6 +15,7 @@ from chatbot.llm.failures import Clock
 from chatbot.llm.models import ModelSettings, open_model
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.llm.waiting import Patience, timely
+from tests.marks import one_of
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 OLLAMA, OPENAI = "ollama:qwen3:8b", "openai:qwen3"
@@ -36,7 +37,7 @@ def asked(bot: Chatbot, model: str, *replies: Reply, times: int = 1, **settings:
     ("model", "says", "silence"),
     [
         (OLLAMA, ollama_chat, {"delay": 1.6}),  # it loads the model before it sends a header
-        (OPENAI, openai_chat, {"silence": {1: 1.6}}),  # it sends the role, and thinks in silence
+        pytest.param(OPENAI, openai_chat, {"silence": {1: 1.6}}, marks=pytest.mark.evaluation),  # it sends the role, and thinks in silence
         (BEDROCK, converse_stream, {"silence": {1: 1.6}}),
     ],
 )
@@ -51,7 +52,7 @@ def test_a_first_word_is_waited_for_longer_than_the_next(
     assert (answer.text, answer.notice, len(calls)) == (TEXT, "", 1)
 
 
-@pytest.mark.parametrize(("model", "says"), [(OLLAMA, ollama_chat), (OPENAI, openai_chat), (BEDROCK, converse_stream)])
+@pytest.mark.parametrize(("model", "says"), one_of(3, [(OPENAI, openai_chat), (OLLAMA, ollama_chat), (BEDROCK, converse_stream)]))
 def test_a_server_without_a_first_word_is_left_once_and_for_all(bot: Chatbot, good: str, model: str, says: Callable[[str], Reply]) -> None:
     (answer,), calls = asked(bot, model, replace(says(good), delay=3.0), timeout=0.5, first_token=1.0)
     assert (answer.model, answer.notice, len(calls) < 2) == ("offline", f"{model} did not answer in time, so the offline reader answered.", True)

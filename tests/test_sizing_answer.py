@@ -221,7 +221,7 @@ TASKS = (
 
 
 # Every goal meets every so manieth of the combinations, others than the goal before it.
-@pytest.mark.parametrize("step", [7, *left_to_evaluation(1)])
+@pytest.mark.parametrize("step", [19, *left_to_evaluation(1)])
 @pytest.mark.parametrize("goal", [*Goal])
 def test_no_sentence_of_a_sizing_is_dropped_whatever_is_asked(bot: Chatbot, goal: Goal, step: int) -> None:
     tables = load(bot.index)
@@ -234,7 +234,7 @@ def test_no_sentence_of_a_sizing_is_dropped_whatever_is_asked(bot: Chatbot, goal
         assert verified.text
 
 
-@pytest.mark.parametrize("hours", [None, 24.0, *left_to_evaluation(1.0, 168.0, 730.0, 8760.0)])
+@pytest.mark.parametrize("hours", [None, *left_to_evaluation(1.0, 24.0, 168.0, 730.0, 8760.0)])
 @pytest.mark.parametrize("goal", [Goal.COST, Goal.ENERGY, Goal.CARBON, Goal.WATER])
 def test_no_sentence_on_machines_alone_is_dropped(bot: Chatbot, goal: Goal, hours: float | None) -> None:
     tables = load(bot.index)
@@ -266,7 +266,7 @@ WORK_OF_HARDWARE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("step", [3, *left_to_evaluation(1)])
+@pytest.mark.parametrize("step", [5, *left_to_evaluation(1)])
 @pytest.mark.parametrize("goal", [*Goal])
 def test_no_sentence_on_hardware_is_dropped_whatever_is_asked(bot: Chatbot, goal: Goal, step: int) -> None:
     tables = load(bot.index)

@@ -6,6 +6,7 @@ import pytest
 
 from chatbot import Chatbot
 from chatbot.answer import Turn
+from tests.marks import one_of
 
 # The turns; the instance types and figures of the last answer, in order; how many lines it has.
 CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
@@ -49,7 +50,7 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("turns", "told", "lines"), CONVERSATIONS)
+@pytest.mark.parametrize(("turns", "told", "lines"), one_of(2, CONVERSATIONS))
 def test_rows_answer_what_is_asked_and_no_more(bot: Chatbot, turns: tuple[str, ...], told: tuple[str, ...], lines: int) -> None:
     history: list[Turn] = []
     for turn in turns:

@@ -21,6 +21,7 @@ from chatbot.llm.models import ModelSettings
 from chatbot.render import as_json
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
+rare = pytest.mark.evaluation  # test_llm_failures.py has them all, without a wire
 MODEL = "bedrock_converse:anthropic.claude-3-5-sonnet-20241022-v2:0"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
@@ -76,11 +77,11 @@ def test_throttling_is_waited_out_as_long_as_the_service_says(bot: Chatbot, good
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (aws_error("ThrottlingException", 429), "takes no more requests for now"),
-        (aws_error("ServiceUnavailableException", 503), "is overloaded or failing"),
+        pytest.param(aws_error("ThrottlingException", 429), "takes no more requests for now", marks=rare),
+        pytest.param(aws_error("ServiceUnavailableException", 503), "is overloaded or failing", marks=rare),
         (converse_stream("No", error="throttlingException"), "takes no more requests for now"),
-        (converse_stream("No", error="modelStreamErrorException"), "is overloaded or failing"),
-        (converse_stream("No", ends=False), "broke off in the middle of its answer"),
+        pytest.param(converse_stream("No", error="modelStreamErrorException"), "is overloaded or failing", marks=rare),
+        pytest.param(converse_stream("No", ends=False), "broke off in the middle of its answer", marks=rare),
         (Reply(converse_stream("No").parts[:2], "application/vnd.amazon.eventstream", cut=True), "broke off in the middle of its answer"),
         (Reply((b"\x00\x01 this is no event stream at all, not by far",), "application/vnd.amazon.eventstream"), "sent what is no answer"),
     ],
@@ -107,9 +108,9 @@ def test_a_stream_cut_after_a_sentence_keeps_it(bot: Chatbot, good: str) -> None
     [
         (aws_error("AccessDeniedException", 403), f"AWS denies access to {MODEL}."),
         (aws_error("ExpiredTokenException", 403), f"AWS does not accept the credentials for {MODEL}"),
-        (aws_error("UnrecognizedClientException", 403), f"AWS does not accept the credentials for {MODEL}"),
+        pytest.param(aws_error("UnrecognizedClientException", 403), f"AWS does not accept the credentials for {MODEL}", marks=rare),
         (aws_error("ResourceNotFoundException", 404), "Bedrock has no model anthropic.claude-3-5-sonnet-20241022-v2:0 in us-east-1"),
-        (aws_error("ValidationException", 400, "The provided model identifier is invalid."), "Bedrock has no model"),
+        pytest.param(aws_error("ValidationException", 400, "The provided model identifier is invalid."), "Bedrock has no model", marks=rare),
         (aws_error("ValidationException", 400, "max_tokens is too large"), f"{MODEL} does not take the request as it is."),
         (converse_stream("Blocked by policy.", "guardrail_intervened"), f"The guardrail of {MODEL} stopped this answer."),
     ],

@@ -112,12 +112,12 @@ def test_a_server_that_is_not_running_is_named(bot: Chatbot) -> None:
 
 
 def test_of_many_throttled_at_once_all_are_answered_within_seconds(bot: Chatbot) -> None:
-    busy = [openai_error(429, "rate_limit_exceeded")] * 100
-    with serving(*busy) as server, ThreadPoolExecutor(30) as askers:
+    busy = openai_error(429, "rate_limit_exceeded")
+    with serving(busy) as server, ThreadPoolExecutor(15) as askers:
         chat = Chatbot(bot.index, MODEL, ModelSettings(base_url=f"{server.url}/v1"))
-        answers = list(askers.map(lambda _: chat.ask(QUESTION), range(30)))
+        answers = list(askers.map(lambda _: chat.ask(QUESTION), range(15)))
         calls = len(server.requests)
     assert {(a.text.partition("\n")[0], a.model) for a in answers} == {(answers[0].text.partition("\n")[0], "offline")}
     assert all(answer.notice == f"{MODEL} takes no more requests for now, so the offline reader answered." for answer in answers)
     assert max(answer.seconds for answer in answers) < 30
-    assert calls < 60  # one at a time waits and asks again
+    assert calls < 30  # one at a time waits and asks again
