@@ -25,12 +25,18 @@ def sentence(*words: int) -> Sentence:
 SENTENCES = {"one two": sentence(1, 2), "two three": sentence(2, 3), "three one two": sentence(3, 1, 2), "": sentence()}
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("meaning")
+    (folder / "a.md").write_text("# A\n\nB is C.\n")
+    sync([folder / "a.md"], folder / "index")
+    return Index.open(folder / "index")
+
+
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
-    (tmp_path / "a.md").write_text("# A\n\nB is C.\n")
-    sync([tmp_path / "a.md"], tmp_path / "index")
+def index(indexed: Index, monkeypatch: pytest.MonkeyPatch) -> Index:
     monkeypatch.setattr(meaning, "_MEMORY", lambda texts: [SENTENCES[t] for t in texts])
-    return Index.open(tmp_path / "index")
+    return indexed
 
 
 def test_each_word_of_the_question_counts_with_its_nearest_word_of_the_text(index: Index) -> None:
