@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from filelock import FileLock
@@ -58,14 +58,23 @@ def streaming_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chatbot.slack.delivery._PACE", 0.0)
 
 
+@pytest.fixture(scope="session")
+def aws_data() -> Any:
+    """What botocore has read of its megabytes of JSON, for all sessions."""
+    from botocore.loaders import create_loader
+
+    return create_loader()
+
+
 @pytest.fixture
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aws_data: Any) -> None:
     """Credentials of a test for AWS, and nothing of this machine's own for any provider."""
     openai = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
     regions = ("AWS_REGION", "AWS_DEFAULT_REGION")
     for name in (*openai, *regions, "AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("boto3.DEFAULT_SESSION", None)  # another file's session remembers its credentials
+    monkeypatch.setattr("botocore.session.create_loader", lambda paths: aws_data)
     for name, value in {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "EC2_METADATA_DISABLED": "true"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
