@@ -56,8 +56,12 @@ def test_on_a_device_of_torch_the_same_adapted_model_runs(encoder: Encoder) -> N
     assert cosines.mean() > np.sum(there.encode(TEXTS) * published.encode(TEXTS), axis=1).mean()
 
 
-def test_processors_are_a_device_and_an_unknown_one_is_named_in_one_sentence(encoder: Encoder) -> None:
+def test_processors_are_a_device(encoder: Encoder) -> None:
     assert np.array_equal(load_encoder(DEFAULT_ENCODER, "cpu").encode(TEXTS[:2]), encoder.encode(TEXTS[:2]))
+
+
+@pytest.mark.evaluation  # to import torch takes longer than most files of tests
+def test_an_unknown_device_is_named_in_one_sentence() -> None:
     with pytest.raises(
         CorpusError, match=r"^torch has no device 'abacus' here\. Name another \(cuda, cpu\), or none: .*$"
     ):
