@@ -142,6 +142,7 @@ def test_a_question_that_is_too_long_stays_in_the_box(page: Page) -> None:
     assert len(page.box().get_attribute("value") or "") >= 8_999
 
 
+@pytest.mark.evaluation
 def test_a_file_of_another_kind_is_rejected_beside_the_box(page: Page, tmp_path: Path) -> None:
     (tmp_path / "wombat.exe").write_bytes(b"x")
     box = '[data-testid="stChatInput"]'
@@ -215,7 +216,6 @@ def test_the_keyboard_is_enough(page: Page) -> None:
 
 
 @pytest.mark.evaluation
-@pytest.mark.evaluation
 def test_a_phone_needs_no_sideways_scrolling(page: Page) -> None:
     metrics = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -237,7 +237,6 @@ def fits(page: Page) -> bool:
 
 
 @pytest.mark.evaluation
-@pytest.mark.evaluation
 def test_the_theme_follows_the_visitor(page: Page) -> None:
     found = {}
     for theme in ("light", "dark"):
@@ -250,6 +249,7 @@ def test_the_theme_follows_the_visitor(page: Page) -> None:
     assert found == {"light": "rgba(255, 255, 255, 1)", "dark": "rgba(18, 22, 20, 1)"}
 
 
+@pytest.mark.evaluation
 def test_an_answer_is_read_from_its_beginning(page: Page) -> None:
     for question in (QUESTION, "Trainium or Inferentia?", "Compare L4, L40S, A100 and H100"):
         page.ask(question)
