@@ -21,14 +21,21 @@ from tests.app_pages import ROOT, html, listening, press, started
 NOTE = b"# Quokka $x$ chips\n\nThe Quokka-9 chip has 77 GB of memory.\n"
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one document and an index of it."""
+    folder = tmp_path_factory.mktemp("sources")
+    (folder / "documents").mkdir()
+    shutil.copy(ROOT / "corpus" / "trn1-instances.md", folder / "documents")
+    sync([folder / "documents"], folder / "index", encoder="none")
+    return folder
+
+
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An index of one document, which a test may change."""
-    (tmp_path / "documents").mkdir()
-    shutil.copy(ROOT / "corpus" / "trn1-instances.md", tmp_path / "documents")
-    sync([tmp_path / "documents"], tmp_path / "index", encoder="none")
+def index(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the index, which a test may change."""
     monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "index"))
-    return tmp_path / "index"
+    return Path(shutil.copytree(template / "index", tmp_path / "index"))
 
 
 @pytest.fixture
@@ -146,8 +153,12 @@ def test_an_operator_may_let_visitors_take_a_source_out(
     assert [document.id for document in Index.open(index).documents()] == ["uploads/quokka.md"]
 
 
-def test_looking_for_changes_changes_nothing_and_a_sync_does(page: AppTest, index: Path) -> None:
-    (index.parent / "documents" / "new.md").write_text("# New\n\nSomething new stands here.\n")
+def test_looking_for_changes_changes_nothing_and_a_sync_does(
+    page: AppTest, template: Path, request: pytest.FixtureRequest
+) -> None:
+    new = template / "documents" / "new.md"
+    new.write_text("# New\n\nSomething new stands here.\n")
+    request.addfinalizer(new.unlink)
     press(page, "Look for changes")
     assert "A sync would find 1 new, 0 changed, 0 gone, 1 unchanged." in html(page)
     assert len(titles(page)) == 1
