@@ -31,7 +31,7 @@ The Wombat-7 chip costs $5 and $6 with <img src=x onerror="window.harmed = true"
 
 | Wombat | {" | ".join(f"column {n}" for n in range(40))} |
 |---|{"---|" * 40}
-{chr(10).join(f"| wombat {row} | {' | '.join(str(row * n) for n in range(40))} |" for row in range(400))}
+{chr(10).join(f"| wombat {row} | {' | '.join(str(row * n) for n in range(40))} |" for row in range(100))}
 """
 RIGHT_TO_LEFT = "# שבב הוומבט\n\nThe Quokka-3 chip, in Hebrew שבב הקווקה, draws 42 W of power.\n"
 
@@ -65,7 +65,7 @@ class Page:
 
     def waiting(self, seconds: float = 60) -> WebDriverWait[webdriver.Chrome]:
         """The page is rewritten while it is looked at."""
-        return WebDriverWait(self.driver, seconds, ignored_exceptions=[StaleElementReferenceException])
+        return WebDriverWait(self.driver, seconds, 0.1, ignored_exceptions=[StaleElementReferenceException])
 
     def wait_until_idle(self) -> None:
         time.sleep(0.4)
