@@ -25,7 +25,17 @@ from golden_scoring import main
 from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.exam.golden import KINDS, GoldenQuestion, load_questions
-from chatbot.exam.golden_scoring import Asked, ask_all, exactness, failures, false_answers, passed, report, uncited
+from chatbot.exam.golden_scoring import (
+    Asked,
+    ask_all,
+    exactness,
+    failures,
+    false_answers,
+    is_exact,
+    passed,
+    report,
+    uncited,
+)
 from ingest import sync
 from tests.marks import left_to_evaluation
 
@@ -188,11 +198,12 @@ def test_few_unanswerables_are_answered(run: Run) -> None:
 
 
 def test_every_quote_stands_word_for_word_in_its_file(run: Run, folders: dict[str, Path]) -> None:
-    rate = exactness(run.asked)
+    rate = exactness(one.answer for one in run.asked)
     assert rate.total > 0
     assert rate.hits == rate.total
     files = {indexed(file) for file in folders[run.folder].rglob("*.*") if file.suffix in (".md", ".txt", ".csv")}
-    assert all(text in files for one in run.asked for text in one.documents.values())
+    cited = [citation for one in run.asked for citation in one.answer["citations"]]
+    assert all(any(is_exact(citation, text) for text in files) for citation in cited)
 
 
 def indexed(file: Path) -> str:

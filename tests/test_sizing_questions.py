@@ -26,7 +26,7 @@ QUESTIONS = Path(__file__).resolve().parent / "sizing"
 )
 def test_sizing_questions_are_answered(bot: Chatbot, name: str, step: int, floor: float) -> None:
     asked = ask_all(bot, load_questions(QUESTIONS / f"{name}.jsonl")[::step])
-    rate, quotes = passed(asked), exactness(asked)
+    rate, quotes = passed(asked), exactness(one.answer for one in asked)
     shown = failures(asked) if name.endswith("tuned") else "kept questions are not shown"
     if rate.share < floor:
         pytest.fail(f"{rate.hits} of {rate.total} passed, {floor:.2f} of them must\n\n{shown}", pytrace=False)

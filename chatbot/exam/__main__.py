@@ -12,7 +12,7 @@ from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.baselines import completer
 from chatbot.exam.flips import FILE_NAME, Comparison, compare, read_rows
-from chatbot.exam.golden import GoldenQuestion
+from chatbot.exam.golden import answerable
 from chatbot.exam.question import QuestionSet
 from chatbot.exam.reading import ACCEPTED_SUFFIXES, read_questions, with_coverage
 from chatbot.exam.report import Report, build_report
@@ -86,9 +86,7 @@ def _examine(options: argparse.Namespace) -> int:
         questions = _failing(questions, options.baseline or options.report)
         folder = folder / ONLY_FAILING if folder else None
     bot = Chatbot.open(options.index, model=options.model)
-    questions = _silent_sources(questions, bot)
-    if options.limit:
-        questions = replace(questions, questions=questions.questions[: options.limit])
+    questions = replace(questions, questions=answerable(questions, bot.index)[: options.limit])
     report = _report(bot, questions, folder, options)
     comparison = compare(report.results, options.baseline) if options.baseline else None
     if folder is not None:
@@ -96,13 +94,6 @@ def _examine(options: argparse.Namespace) -> int:
         print(f"The report is {folder / PAGE}.", file=sys.stderr)
     _print(report, comparison, as_json=options.json)
     return _exit_code(report, options)
-
-
-def _silent_sources(questions: QuestionSet, bot: Chatbot) -> QuestionSet:
-    """Without the golden refusals that a document of this index answers after all."""
-    ids = [document.id for document in bot.index.documents()]
-    kept = (q for q in questions if not (isinstance(q, GoldenQuestion) and q.is_answered_by(ids)))
-    return replace(questions, questions=tuple(kept))
 
 
 def _report(bot: Chatbot, questions: QuestionSet, folder: Path | None, options: argparse.Namespace) -> Report:

@@ -9,7 +9,7 @@ from typing import Any
 from chatbot.answer import Answer, Passage, ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.golden import GoldenQuestion
-from chatbot.exam.golden_scoring import failure, is_exact, last_answer
+from chatbot.exam.golden_scoring import checked_json, failure, last_answer
 from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
 from chatbot.exam.proofs import proof_rank
 from chatbot.exam.question import ExamQuestion, shown
@@ -96,13 +96,9 @@ def confidence(answer: Answer) -> float:
 
 
 def _as_answer(answer: Answer, order: tuple[int, ...]) -> dict[str, Any]:
-    """The answer as JSON with the file's letters, and for each citation whether it is exact."""
-    row = as_json(answer)
-    texts = [c.passage.chunk.document.text for c in answer.citations]
-    cited = [
-        {**c, "claim": text_put_back(c["claim"], order), "exact": is_exact(c, text)}
-        for c, text in zip(row["citations"], texts, strict=True)
-    ]
+    """The answer as JSON with the file's letters."""
+    row = checked_json(answer)
+    cited = [{**citation, "claim": text_put_back(citation["claim"], order)} for citation in row["citations"]]
     choices = list(put_back(answer.choices, order)) if order else list(answer.choices)
     return {**row, "text": text_put_back(answer.text, order), "choices": choices, "citations": cited}
 

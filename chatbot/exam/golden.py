@@ -5,11 +5,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, TypeGuard, TypeVar
+
+from ingest import Index
 
 KINDS = (
     "fact", "table", "comparison", "decision", "how-why", "exam", "follow-up", "disagreement", "false-premise", "refusal", "sizing"
 )  # fmt: skip
+Q = TypeVar("Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,12 @@ class GoldenQuestion:
     def is_answered_by(self, documents: Iterable[str]) -> bool:
         """Whether one of these documents, by their ids, has the answer that the five sources do not have."""
         return any(f"/{document}".endswith(f"/{name}") for document in documents for name in self.answered_by)
+
+
+def answerable(questions: Iterable[Q], index: Index) -> tuple[Q, ...]:
+    """Without the golden refusals that a document of this index answers after all."""
+    ids = [document.id for document in index.documents()]
+    return tuple(q for q in questions if not (isinstance(q, GoldenQuestion) and q.is_answered_by(ids)))
 
 
 def digest(value: object) -> str:

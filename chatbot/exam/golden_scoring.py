@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from chatbot.answer import REFUSAL, Answer, Turn
 from chatbot.bot import Chatbot
 from chatbot.exam.claims import claims, marks, states_value
-from chatbot.exam.golden import KINDS, GoldenQuestion, load_questions
+from chatbot.exam.golden import KINDS, GoldenQuestion, answerable, load_questions
 from chatbot.exam.rates import Rate, count
 from chatbot.render import as_json
 
@@ -20,13 +19,11 @@ VALUE_WEIGHT, SOURCES_WEIGHT, REFUSAL_WEIGHT = 0.75, 0.15, 0.10
 SUPPORTED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question, the answer it got, and the text of each document that the answer cites, by source id."""
+class Asked(NamedTuple):
+    """A golden question and the answer it got, as `checked_json` gives it."""
 
     question: GoldenQuestion
     answer: JsonAnswer
-    documents: dict[str, str]
 
 
 def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
@@ -36,15 +33,12 @@ def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
 
 def ask_all(bot: Chatbot, questions: Iterable[GoldenQuestion]) -> list[Asked]:
     """Asks the questions, but none that is to be refused and that a document of the index answers."""
-    documents = [document.id for document in bot.index.documents()]
-    return [ask(bot, question) for question in questions if not question.is_answered_by(documents)]
+    return [ask(bot, question) for question in answerable(questions, bot.index)]
 
 
 def ask(bot: Chatbot, question: GoldenQuestion) -> Asked:
     """Asks each turn in order; the answer to the last turn counts."""
-    answer = last_answer(bot, question)
-    documents = [citation.passage.chunk.document for citation in answer.citations]
-    return Asked(question, as_json(answer, id=question.id), {document.source.id: document.text for document in documents})
+    return Asked(question, checked_json(last_answer(bot, question)))
 
 
 def last_answer(bot: Chatbot, question: GoldenQuestion) -> Answer:
@@ -54,6 +48,14 @@ def last_answer(bot: Chatbot, question: GoldenQuestion) -> Answer:
         answer = bot.ask(turn, history=history)
         history.append(Turn(turn, answer.text))
     return answer
+
+
+def checked_json(answer: Answer) -> JsonAnswer:
+    """The answer as JSON, each citation with whether it is `exact`: whether its quote stands in its document where it says."""
+    row = as_json(answer)
+    texts = [citation.passage.chunk.document.text for citation in answer.citations]
+    cited = [{**c, "exact": is_exact(c, text)} for c, text in zip(row["citations"], texts, strict=True)]
+    return {**row, "citations": cited}
 
 
 def failure(question: GoldenQuestion, answer: JsonAnswer) -> str | None:
@@ -124,15 +126,15 @@ def citation_precision(answers: Iterable[JsonAnswer]) -> Rate:
     return count(citation["support"] >= SUPPORTED for answer in answers for citation in answer["citations"])
 
 
-def exactness(asked: Iterable[Asked]) -> Rate:
+def exactness(answers: Iterable[JsonAnswer]) -> Rate:
     """The share of citations whose quote stands in their document, word for word, where they say."""
-    return count(is_exact(c, one.documents.get(c["source"])) for one in asked for c in one.answer["citations"])
+    return count(bool(citation["exact"]) for answer in answers for citation in answer["citations"])
 
 
-def is_exact(citation: JsonCitation, text: str | None) -> bool:
+def is_exact(citation: JsonCitation, text: str) -> bool:
     """Whether a quote stands in the text of its document where it says."""
-    start, end, quote = citation["start"], citation["end"], citation["quote"]
-    return text is not None and 0 <= start < end and text[start:end] == quote
+    start, end = citation["start"], citation["end"]
+    return bool(0 <= start < end and text[start:end] == citation["quote"])
 
 
 def false_answers(asked: Iterable[Asked]) -> Rate:
@@ -187,17 +189,14 @@ def sources_credit(question: GoldenQuestion, answer: JsonAnswer) -> float:
     return len(cited & expected) / len(cited | expected) if cited | expected else 0.0
 
 
-def report(title: str, asked: Sequence[Asked], *, exact: Rate | None = None) -> str:
-    """Totals only, so that it can be shown for the questions that nobody may tune on.
-
-    `exact` is the share of exact quotes where it was counted before; else it is counted against the documents.
-    """
+def report(title: str, asked: Sequence[Asked]) -> str:
+    """Totals only, so that it can be shown for the questions that nobody may tune on."""
     answers = [one.answer for one in asked]
     rows = [*passed_by_kind(asked).items(), ("all", passed(asked))]
     shares = {
         "false answers to unanswerables": false_answers(asked),
         "refusals of answerables": false_refusals(asked),
-        "quotes exact": exactness(asked) if exact is None else exact,
+        "quotes exact": exactness(answers),
         "answers without citation": count(uncited(answer) for answer in answers if not answer["refused"]),
         "citation recall": citation_recall(answers),
         "citation precision": citation_precision(answers),

@@ -148,15 +148,10 @@ def build_report(
 def golden_asked(results: Sequence[Result]) -> list[Asked]:
     """The golden questions that were answered, as the golden formulas take them."""
     return [
-        Asked(r.question, dict(r.answer), {})
+        Asked(r.question, dict(r.answer))
         for r in results
         if isinstance(r.question, GoldenQuestion) and r.answer is not None and r.verdict != "error"
     ]
-
-
-def exact_quotes(results: Sequence[Result]) -> Rate:
-    """How many quotes stand word for word where their citation says."""
-    return count(bool(c["exact"]) for r in results if r.answer for c in r.answer["citations"])
 
 
 def usage(results: Sequence[Result]) -> dict[str, float | int | None]:

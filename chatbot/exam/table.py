@@ -4,7 +4,7 @@ from chatbot.exam.flips import Comparison
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import report as golden_report
 from chatbot.exam.rates import Score
-from chatbot.exam.report import GROUPS, Report, exact_quotes, golden_asked, usage
+from chatbot.exam.report import GROUPS, Report, golden_asked, usage
 from chatbot.exam.results import Result
 
 _WIDTH = 24
@@ -53,7 +53,7 @@ def _golden(report: Report) -> list[str]:
     for result in report.results:
         if isinstance(result.question, GoldenQuestion):
             by_file.setdefault(result.question.file, []).append(result)
-    return [golden_report(file, asked, exact=exact_quotes(rs)) for file, rs in by_file.items() if (asked := golden_asked(rs))]
+    return [golden_report(file, asked) for file, rs in by_file.items() if (asked := golden_asked(rs))]
 
 
 def _effort(report: Report) -> str:

@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 from chatbot.answer import ReaderError
 from chatbot.characters import shown
 from chatbot.exam.flips import FILE_NAME, Comparison
-from chatbot.exam.golden_scoring import citation_precision, citation_recall, false_answers, wattbot_score
+from chatbot.exam.golden_scoring import citation_precision, citation_recall, exactness, false_answers, wattbot_score
 from chatbot.exam.question import letter
 from chatbot.exam.rates import Rate, Score
-from chatbot.exam.report import GROUPS, Group, Report, exact_quotes, golden_asked, usage
+from chatbot.exam.report import GROUPS, Group, Report, golden_asked, usage
 from chatbot.exam.results import Result, row_line
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def report_summary(report: Report, *, comparison: Comparison | None = None) -> d
         "citations": {
             "recall": _rate(citation_recall(answers)),
             "precision": _rate(citation_precision(answers)),
-            "exact": _rate(exact_quotes(report.results)),
+            "exact": _rate(exactness(answers)),
         },
         "golden": {"wattbot": wattbot_score(golden), "false_answers": _rate(false_answers(golden))} if golden else None,
         "proof_found": _rate(report.proofs) if report.proofs else None,
@@ -177,7 +177,6 @@ def report_page(report: Report, *, comparison: Comparison | None = None) -> str:
             *((b.name, b.score, b.expected) for b in report.baselines if b.score or b.expected is not None),
         ],
         usage=usage(report.results),
-        exact=exact_quotes(report.results),
     )
 
 
