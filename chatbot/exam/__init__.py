@@ -4,7 +4,6 @@ from chatbot.exam.asking import ask_question, ask_questions
 from chatbot.exam.baselines import BaselineScore
 from chatbot.exam.flips import Comparison, compare
 from chatbot.exam.golden import GoldenQuestion
-from chatbot.exam.proofs import unproved
 from chatbot.exam.question import ExamQuestion, Proof, QuestionSet, Skipped
 from chatbot.exam.rates import Bin, CurvePoint, Rate, Score
 from chatbot.exam.reading import ACCEPTED_SUFFIXES, EXAMPLE, read_questions
@@ -17,5 +16,5 @@ __all__ = [
     "ACCEPTED_SUFFIXES", "EXAMPLE", "BaselineScore", "Bin", "Comparison", "CurvePoint", "ExamQuestion", "GoldenQuestion",
     "Identity", "Proof", "QuestionSet", "Rate", "Report", "Result", "Score", "Skipped", "Verdict", "ask_question",
     "ask_questions", "build_report", "compare", "identify", "read_questions", "report_junit", "report_lines",
-    "report_page", "report_summary", "run", "unproved", "write_report",
+    "report_page", "report_summary", "run", "write_report",
 ]  # fmt: skip

@@ -1,16 +1,11 @@
 """What changed since an earlier run: the questions that flipped, and whether the difference can be chance."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from chatbot.answer import ReaderError
 from chatbot.exam.rates import mcnemar
-from chatbot.exam.results import Result
-
-FILE_NAME = "results.jsonl"
+from chatbot.exam.results import Result, read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +51,3 @@ def compare(results: Sequence[Result], baseline: Path | bytes) -> Comparison:
         both_wrong=len(found.get((False, False), ())),
         not_compared=tuple(sorted(apart)),
     )
-
-
-def read_rows(source: Path | bytes) -> list[Mapping[str, Any]]:
-    """The lines of a `results.jsonl`; ReaderError where it is none."""
-    name, data = ("The baseline", source) if isinstance(source, bytes) else _read(source)
-    rows = [_row(line, name) for line in data.splitlines() if line.strip()]
-    if not rows:
-        raise ReaderError(f"{name} holds no result. Give the {FILE_NAME} that --report wrote.")
-    return rows
-
-
-def _read(file: Path) -> tuple[str, bytes]:
-    file = file / FILE_NAME if file.is_dir() else file
-    try:
-        return str(file), file.read_bytes()
-    except OSError as error:
-        raise ReaderError(f"{file} cannot be read ({error.strerror}). Give the {FILE_NAME} that --report wrote.") from error
-
-
-def _row(line: bytes, name: str) -> Mapping[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError:
-        row = None
-    if not isinstance(row, dict) or not {"id", "hash", "verdict"} <= set(row):
-        raise ReaderError(f"{name} is no list of results. Give the {FILE_NAME} that --report wrote.")
-    return row

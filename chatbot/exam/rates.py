@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 NORMAL_95 = 1.959963984540054
 BINS = 5
@@ -81,14 +82,8 @@ class Bin:
 
     low: float
     high: float
-    right: int
-    total: int
     confidence: float
-
-    @property
-    def accuracy(self) -> Rate:
-        """Right of the answers in it."""
-        return Rate(self.right, self.total)
+    accuracy: Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,42 +91,29 @@ class CurvePoint:
     """What would come of answering only where the confidence reaches a threshold."""
 
     threshold: float
-    answered: int
-    right: int
-    asked: int
-
-    @property
-    def coverage(self) -> float:
-        """Answered of all asked."""
-        return self.answered / self.asked
-
-    @property
-    def accuracy(self) -> Rate:
-        """Right of those answered."""
-        return Rate(self.right, self.answered)
+    coverage: float
+    accuracy: Rate
 
 
-def bins(answered: Sequence[tuple[float, bool]], count: int = BINS) -> tuple[Bin, ...]:
+def bins(answered: Sequence[tuple[float, bool]], number: int = BINS) -> tuple[Bin, ...]:
     """Bins of equal width over the confidence and rightness of each answer, empty ones included."""
-    found = []
-    for place in range(count):
-        low, high = place / count, (place + 1) / count
-        inside = [(c, r) for c, r in answered if low <= c < high or (place == count - 1 and c >= 1)]
-        mean = sum(c for c, _ in inside) / len(inside) if inside else 0.0
-        found.append(Bin(low, high, sum(r for _, r in inside), len(inside), mean))
-    return tuple(found)
+    inside: list[list[tuple[float, bool]]] = [[] for _ in range(number)]
+    for confidence, is_right in answered:
+        inside[min(int(confidence * number), number - 1)].append((confidence, is_right))
+    return tuple(
+        Bin(place / number, (place + 1) / number, fmean(c for c, _ in found) if found else 0.0, count(r for _, r in found))
+        for place, found in enumerate(inside)
+    )
 
 
-def expected_calibration_error(answered: Sequence[tuple[float, bool]], count: int = BINS) -> float:
+def expected_calibration_error(answered: Sequence[tuple[float, bool]], number: int = BINS) -> float:
     """The mean distance of accuracy from confidence over bins, by their size (Naeini et al. 2015); 0 for no answers."""
-    total = len(answered)
-    return sum(b.total * abs(b.accuracy.share - b.confidence) for b in bins(answered, count)) / total if total else 0.0
+    away = (b.accuracy.total * abs(b.accuracy.share - b.confidence) for b in bins(answered, number))
+    return sum(away) / max(1, len(answered))
 
 
 def coverage_curve(answered: Sequence[tuple[float, bool]], asked: int) -> tuple[CurvePoint, ...]:
     """A point for each confidence that occurs, the highest first; `asked` counts the unanswered too."""
-    return tuple(
-        CurvePoint(threshold, len(kept), sum(kept), asked)
-        for threshold in sorted({c for c, _ in answered}, reverse=True)
-        if (kept := [r for c, r in answered if c >= threshold])
-    )
+    thresholds = sorted({confidence for confidence, _ in answered}, reverse=True)
+    rates = ((least, count(right for confidence, right in answered if confidence >= least)) for least in thresholds)
+    return tuple(CurvePoint(least, rate.total / asked, rate) for least, rate in rates)

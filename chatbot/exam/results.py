@@ -3,12 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Literal
 
+from chatbot.answer import ReaderError
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.question import ExamQuestion
 from chatbot.exam.rates import Score
 
+FILE_NAME = "results.jsonl"
 Verdict = Literal["right", "wrong", "no answer", "error"]
 Question = ExamQuestion | GoldenQuestion
 
@@ -81,6 +84,31 @@ def row_line(result: Result) -> str:
 
 
 def from_row(row: Mapping[str, Any], question: Question) -> Result:
-    """The result that a line holds for its question; KeyError where it is no such line."""
-    kept: dict[str, Any] = {name: tuple(row[name]) if isinstance(row[name], list) else row[name] for name in _KEPT}
+    """The result that a line holds for its question."""
+    kept: dict[str, Any] = {n: tuple(row[n]) if isinstance(row[n], list) else row[n] for n in _KEPT if n in row}
     return Result(question, **kept)
+
+
+def read_rows(source: Path | bytes) -> list[Mapping[str, Any]]:
+    """The lines of a `results.jsonl`, or of the one in a folder, but what a kill cut off; ReaderError where there is none."""
+    name, data = ("The baseline", source) if isinstance(source, bytes) else _read(source)
+    rows = [row for line in data.splitlines() if (row := _row(line)) is not None]
+    if not rows:
+        raise ReaderError(f"{name} holds no result. Give the {FILE_NAME} that --report wrote.")
+    return rows
+
+
+def _read(file: Path) -> tuple[str, bytes]:
+    file = file / FILE_NAME if file.is_dir() else file
+    try:
+        return str(file), file.read_bytes()
+    except OSError as error:
+        raise ReaderError(f"{file} cannot be read ({error.strerror}). Give the {FILE_NAME} that --report wrote.") from error
+
+
+def _row(line: bytes) -> Mapping[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and {"id", "hash", "verdict"} <= row.keys() else None

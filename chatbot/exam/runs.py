@@ -12,10 +12,9 @@ import ingest
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.asking import ask_question, ask_questions
-from chatbot.exam.flips import FILE_NAME
 from chatbot.exam.golden import digest
 from chatbot.exam.question import QuestionSet
-from chatbot.exam.results import Question, Result, from_row, row_line
+from chatbot.exam.results import FILE_NAME, Question, Result, from_row, read_rows, row_line
 from ingest import Index
 
 RUN_FILE = "run.json"
@@ -84,23 +83,14 @@ def _earlier(folder: Path, identity: Identity, questions: Sequence[Question]) ->
     """What the folder holds of the same run; a line that a kill cut off is asked again."""
     try:
         before = json.loads((folder / RUN_FILE).read_bytes())
-        lines = (folder / FILE_NAME).read_bytes().splitlines()
-    except (OSError, ValueError):
+        rows = read_rows(folder)
+    except (OSError, ValueError, ReaderError):
         return {}
     if [before.get("index"), before.get("config")] != [identity.index, identity.config]:
         return {}
-    by_id = {q.id: q for q in questions}
-    found = [_result(line, by_id) for line in lines]
-    return {r.question.id: r for r in found if r is not None and r.verdict != "error"}
-
-
-def _result(line: bytes, questions: Mapping[str, Question]) -> Result | None:
-    try:
-        row = json.loads(line)
-        question = questions[row["id"]]
-        return from_row(row, question) if row["hash"] == question.fingerprint else None
-    except (ValueError, KeyError, TypeError):
-        return None
+    asked = {(q.id, q.fingerprint): q for q in questions}
+    known = [row for row in rows if (row["id"], row["hash"]) in asked and row["verdict"] != "error"]
+    return {row["id"]: from_row(row, asked[row["id"], row["hash"]]) for row in known}
 
 
 def _begin(folder: Path, identity: Identity, earlier: Sequence[Result]) -> None:

@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 
 from chatbot.answer import ReaderError
 from chatbot.characters import shown
-from chatbot.exam.flips import FILE_NAME, Comparison
+from chatbot.exam.flips import Comparison
 from chatbot.exam.golden_scoring import citation_precision, citation_recall, exactness, false_answers, wattbot_score
 from chatbot.exam.question import letter
 from chatbot.exam.rates import Rate, Score
 from chatbot.exam.report import GROUPS, Group, Report, golden_asked, usage
-from chatbot.exam.results import Result, row_line
+from chatbot.exam.results import FILE_NAME, Result, row_line
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -70,24 +70,12 @@ def report_summary(report: Report, *, comparison: Comparison | None = None) -> d
         "total": _score(report.total),
         **{f"by_{group}": _group(report, group) for group in GROUPS},
         "baselines": [
-            {
-                "name": b.name,
-                "score": _score(b.score) if b.score else None,
-                "expected": b.expected,
-                "note": b.note,
-                "p_value": report.p_value(b),
-            }
+            {"name": b.name, "score": b.score and _score(b.score), "expected": b.expected, "note": b.note, "p_value": report.p_value(b)}
             for b in report.baselines
         ],
-        "calibration": [
-            {"low": b.low, "high": b.high, "confidence": b.confidence, "accuracy": _rate(b.accuracy)}
-            for b in report.calibration
-        ],
+        "calibration": [{**asdict(one), "accuracy": _rate(one.accuracy)} for one in report.calibration],
         "expected_calibration_error": report.calibration_error,
-        "coverage_curve": [
-            {"threshold": p.threshold, "coverage": p.coverage, "accuracy": _rate(p.accuracy)}
-            for p in report.coverage_curve
-        ],
+        "coverage_curve": [{**asdict(one), "accuracy": _rate(one.accuracy)} for one in report.coverage_curve],
         "citations": {
             "recall": _rate(citation_recall(answers)),
             "precision": _rate(citation_precision(answers)),
@@ -176,7 +164,6 @@ def report_page(report: Report, *, comparison: Comparison | None = None) -> str:
             ("wattwise", report.total, None),
             *((b.name, b.score, b.expected) for b in report.baselines if b.score or b.expected is not None),
         ],
-        usage=usage(report.results),
     )
 
 
