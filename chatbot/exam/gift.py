@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from chatbot.exam.settling import Written
+from chatbot.exam.question import ExamQuestion
+from chatbot.exam.settling import Found, settle, skipped
 
 _CATEGORY = re.compile(r"^\s*\$CATEGORY:\s*(?P<path>\S.*)$")
 _ITEM = re.compile(
@@ -22,15 +23,15 @@ def looks_like_gift(text: str) -> bool:
     return bool(_LOOKS.search(text))
 
 
-def read_gift(text: str) -> list[Written]:
-    """The questions of a GIFT file; items other than choices have a flaw that names their kind."""
-    found = []
+def read_gift(text: str) -> list[Found]:
+    """The questions of a GIFT file; items other than choices are skipped by their kind."""
+    found: list[Found] = []
     topic = ""
     for line, block in _blocks(text):
         if category := _CATEGORY.match(block):
             topic = category["path"].rstrip("/").rpartition("/")[2].strip()
         else:
-            found.append(_written(block, line, topic))
+            found.append(_read(block, line, topic))
     return found
 
 
@@ -59,30 +60,32 @@ def _is_open(lines: list[str]) -> bool:
     return text.count("{") > text.count("}")
 
 
-def _written(block: str, line: int, topic: str) -> Written:
+def _read(block: str, line: int, topic: str) -> Found:
     item = _ITEM.match(block)
     assert item is not None  # it matches any text
-    written = Written(line, _unescaped(item["before"]), id=_unescaped(item["name"] or ""), topic=topic)
+    question = ExamQuestion(_unescaped(item["name"] or ""), _unescaped(item["before"]), topic=topic, line=line)
     if item["inside"] is None:
-        return replace(written, flaw="it has no answers in braces")
+        return skipped(question, "it has no answers in braces")
     if after := _unescaped(item["after"]):
-        written = replace(written, text=f"{written.text} _____{'' if after[0] in '.,;:?!' else ' '}{after}")
+        question = replace(question, text=f"{question.text} _____{'' if after[0] in '.,;:?!' else ' '}{after}")
     inside, explanation = _cut(item["inside"], "####")
-    return _choice(replace(written, explanation=_unescaped(explanation)), inside)
+    return _choice(replace(question, explanation=_unescaped(explanation)), inside)
 
 
-def _choice(written: Written, inside: str) -> Written:
+def _choice(question: ExamQuestion, inside: str) -> Found:
     """The question with the options and the key that its braces hold."""
     if truth := _TRUTH.fullmatch(inside):
-        return replace(written, options=("True", "False"), marked=(0 if truth["said"].startswith("T") else 1,))
+        return settle(replace(question, options=("True", "False")), [(0 if truth["said"].startswith("T") else 1,)])
     pieces = list(_PIECE.finditer(inside))
     if kind := _other_kind(inside, pieces):
-        return replace(written, flaw=f"it is {kind} item, which has no options to choose from")
+        return skipped(question, f"it is {kind} item, which has no options to choose from")
     # An option that is marked "=" and has no weight is the whole answer.
     weights = [float(m["weight"] or 100 * (m["sign"] == "=")) for m in pieces]
     right = tuple(i for i, m in enumerate(pieces) if m["sign"] == "=" or weights[i] > 0)
+    if flaw := _weights_flaw([weights[i] for i in right]):
+        return skipped(question, flaw)
     options = tuple(_unescaped(_cut(m["body"], "#")[0]) for m in pieces)
-    return replace(written, options=options, marked=right, flaw=_weights_flaw([weights[i] for i in right]))
+    return settle(replace(question, options=options), [right] * bool(right))
 
 
 def _other_kind(inside: str, pieces: Sequence[re.Match[str]]) -> str:

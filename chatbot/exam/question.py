@@ -42,8 +42,8 @@ class ExamQuestion:
 
     id: str
     text: str
-    options: tuple[str, ...]
-    answer: tuple[int, ...]
+    options: tuple[str, ...] = ()
+    answer: tuple[int, ...] = ()
     topic: str = ""
     difficulty: str = ""
     explanation: str = ""

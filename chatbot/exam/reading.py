@@ -6,10 +6,9 @@ from pathlib import Path
 
 from chatbot.answer import ReaderError
 from chatbot.exam.gift import looks_like_gift, read_gift
-from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.question import ExamQuestion, Half, QuestionSet, Skipped
 from chatbot.exam.records import read_json, read_json_lines, read_table
-from chatbot.exam.settling import Found, Written, settle, unique
+from chatbot.exam.settling import Found, unique
 from chatbot.exam.text_forms import read_text
 
 Upload = tuple[str, bytes]
@@ -22,7 +21,7 @@ EXAMPLE = """\
    C. Dedicated Hosts
    Answer: B"""
 _TEXTS = (".md", ".markdown", ".mdx", ".txt", ".text", ".aiken")
-_READERS: dict[str, Callable[[str, str], Sequence[Written | GoldenQuestion]]] = {
+_READERS: dict[str, Callable[[str, str], Sequence[Found]]] = {
     **dict.fromkeys(_TEXTS, lambda text, _: read_gift(text) if looks_like_gift(text) else read_text(text)),
     ".gift": lambda text, _: read_gift(text),
     ".csv": read_table,
@@ -87,10 +86,7 @@ def _settled(name: str, data: bytes) -> Iterator[Found]:
     if len(data) > MAX_BYTES:
         raise ReaderError(f"{name} is larger than {MAX_BYTES // 1_000_000} MB: split it.")
     for position, item in enumerate(read(_decoded(name, data), name), start=1):
-        if isinstance(item, GoldenQuestion):
-            yield replace(item, file=name, position=position)
-        else:
-            yield settle(item, name, position)
+        yield replace(item, file=name) if isinstance(item, Skipped) else replace(item, file=name, position=position)
 
 
 def _decoded(name: str, data: bytes) -> str:

@@ -5,16 +5,14 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from chatbot.answer import ReaderError
-from chatbot.exam.golden import GoldenQuestion, is_golden, read_golden
+from chatbot.exam.golden import is_golden, read_golden
 from chatbot.exam.keys import KeyProblem, plain, read_key, short
-from chatbot.exam.question import Proof
-from chatbot.exam.settling import Written, without_letters
+from chatbot.exam.question import ExamQuestion, Proof, Skipped
+from chatbot.exam.settling import Found, settle, skipped, without_letters
 
-Read = Written | GoldenQuestion
 Object = Mapping[str, Any]
 # The names that fields go by, in lower case and with "_" for spaces and hyphens.
 _TEXT = ("question", "question_text", "questiontext", "text", "prompt", "stem", "input", "query", "q", "title")
@@ -37,14 +35,14 @@ _FLAG = ("correct", "is_correct", "iscorrect", "right", "is_right", "isright", "
 _OTHER_KINDS = ("hotspot", "order", "sequence", "match", "drag", "fill", "short", "essay", "numer", "open", "cloze", "simulation")  # fmt: skip
 
 
-def read_json_lines(text: str) -> list[Read]:
-    """One object a line; a line that is none has a flaw."""
+def read_json_lines(text: str) -> list[Found]:
+    """One object a line; a line that is none is skipped."""
     parsed = [(number, _parsed(line)) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     base = _index_base(value for _, value in parsed)
     return [_read(value, number, base) for number, value in parsed]
 
 
-def read_json(text: str, file: str) -> list[Read]:
+def read_json(text: str, file: str) -> list[Found]:
     """A list of objects, or objects somewhere within others. ReaderError where it is no JSON."""
     try:
         value = json.loads(text)
@@ -56,7 +54,7 @@ def read_json(text: str, file: str) -> list[Read]:
     return [_read(o, line, base) for o, line in zip(found, _lines(found, text), strict=True)]
 
 
-def read_table(text: str, file: str) -> list[Written]:
+def read_table(text: str, file: str) -> list[Found]:
     """A header and one question a row; columns are found by their names. ReaderError where it is no table."""
     try:
         delimiter = csv.Sniffer().sniff(text.split("\n", 1)[0], delimiters=",;\t|").delimiter
@@ -125,47 +123,49 @@ def _is_question(value: object) -> bool:
     return asks or is_golden(value)
 
 
-def _read(value: object, line: int, base: int | None) -> Read:
+def _read(value: object, line: int, base: int | None) -> Found:
     if is_golden(value):
         try:
             return read_golden(value, line)
         except (TypeError, KeyError, ValueError):
-            return Written(line, short(value["turns"][-1], 160), flaw="one of its golden fields is malformed")
+            return Skipped("", line, "one of its golden fields is malformed", short(value["turns"][-1], 160))
     if _is_question(value) and isinstance(value, Mapping):
         return _question(value, line, base)
-    return Written(line, short(_string(value), 160), flaw="it is no JSON object with a question, its options and its answer")
+    reason = "it is no JSON object with a question, its options and its answer"
+    return Skipped("", line, reason, short(_string(value), 160))
 
 
-def _question(value: Object, line: int, base: int | None) -> Written:
+def _question(value: Object, line: int, base: int | None) -> Found:
     """The question in an object. Indexes count from `base`; None where that is not known."""
     fields = _lowered(value)
     metadata = _lowered(fields["metadata"]) if isinstance(fields.get("metadata"), Mapping) else {}
     every = {**metadata, **{name: said for name, said in fields.items() if said not in (None, "")}}
     proof = fields.get("proof")
-    written = Written(
-        line=line,
-        text=_text(_first(fields, _TEXT)),
+    options = _options(_offered(fields))
+    texts = without_letters([text for _, text, _ in options])
+    question = ExamQuestion(
         id=_string(_first(fields, _ID)),
+        text=_text(_first(fields, _TEXT)),
+        options=tuple(texts),
         topic=_string(_first(every, _TOPIC)),
         difficulty=_string(_first(every, _DIFFICULTY)),
         explanation=_string(_first(every, _EXPLANATION)),
         proof=_proof(proof) if isinstance(proof, Mapping) else None,
         covered=fields["covered"] if isinstance(fields.get("covered"), bool) else None,
+        line=line,
     )
     kind = _string(_first(fields, _KIND)).lower()
     if kind.startswith(_OTHER_KINDS):
-        return replace(written, flaw=f"it is of the type {kind!r}, which has no options to choose from")
-    options = _options(_offered(fields))
-    texts = without_letters([text for _, text, _ in options])
-    marked = tuple(i for i, (_, _, right) in enumerate(options) if right)
-    written = replace(written, options=tuple(texts), marked=marked)
-    try:
-        stated = _places(_given(fields), [name.casefold() for name, _, _ in options], texts, base) if len(texts) > 1 else ()
-    except KeyProblem as problem:
-        return replace(written, flaw=str(problem))
-    if marked and stated and stated != marked:
-        return replace(written, flaw="two answers are given and they differ")
-    return replace(written, marked=stated or marked)
+        return skipped(question, f"it is of the type {kind!r}, which has no options to choose from")
+    return settle(question, filter(None, _answers(fields, options, texts, base)))
+
+
+def _answers(
+    fields: Object, options: Sequence[tuple[str, str, bool]], texts: Sequence[str], base: int | None
+) -> Iterator[tuple[int, ...]]:
+    """The places of the options that are marked as right, and of those that are stated as the answer."""
+    yield tuple(place for place, (_, _, right) in enumerate(options) if right)
+    yield _places(_given(fields), [name.casefold() for name, _, _ in options], texts, base)
 
 
 def _text(value: object) -> str:

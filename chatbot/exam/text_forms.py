@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
-from chatbot.exam.settling import Written, unaskable, without_letters
+from chatbot.exam.keys import read_key
+from chatbot.exam.question import ExamQuestion
+from chatbot.exam.settling import Found, settle, skipped, unaskable, without_letters
 
 # --- what a line can be
 
@@ -197,17 +200,19 @@ class _Item:
         """Whether it is worth a word: it has options, or asks like an exam where a number or a heading says that it begins."""
         return bool(self.options) or (self.asks and not self.is_plain) or bool(unaskable(self.text))
 
-    def written(self) -> Written:
-        return Written(
-            line=self.line,
+    def settled(self) -> Found:
+        question = ExamQuestion(
+            id="",
             text=self.text,
             options=tuple(without_letters(self.options) if self.boxes else self.options),
-            keys=tuple(self.keys),
-            marked=tuple(self.marked),
             topic=self.topic,
             explanation="\n".join(self.explanation).strip(),
-            flaw=self.flaw,
+            line=self.line,
         )
+        if self.flaw:
+            return skipped(question, self.flaw)
+        marked = [tuple(self.marked)] * bool(self.marked)
+        return settle(question, chain(marked, (read_key(key, question.options) for key in self.keys)))
 
     def add(self, line: _Line) -> None:
         """Put a line where it belongs within the question."""
@@ -253,8 +258,8 @@ class _Item:
         return True
 
 
-def read_text(text: str) -> list[Written]:
-    """The questions in a text; what begins like one and is none has a flaw or no options."""
+def read_text(text: str) -> list[Found]:
+    """The questions in a text; what begins like one and is none is skipped."""
     return _Reader(list(_lines_of(text))).read()
 
 
@@ -268,7 +273,7 @@ class _Reader:
         self._topic = ""
         self._unkeyed_from = 0
 
-    def read(self) -> list[Written]:
+    def read(self) -> list[Found]:
         position = 0
         while position < len(self._lines):
             if self._opens_key(position):
@@ -277,7 +282,7 @@ class _Reader:
                 self._take(self._lines[position])
                 position += 1
         self._close()
-        return [item.written() for item in self._items if item.is_question]
+        return [item.settled() for item in self._items if item.is_question]
 
     # --- the key at the end
 
