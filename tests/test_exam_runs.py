@@ -15,7 +15,6 @@ from chatbot.exam import (
     ExamQuestion,
     GoldenQuestion,
     Identity,
-    Proof,
     QuestionSet,
     Report,
     Result,
@@ -36,7 +35,6 @@ from chatbot.exam.results import as_row, from_row
 
 CHIPS = ExamQuestion(
     "chips", "How many Trainium chips are in a trn1.32xlarge?", ("Two", "16", "64"), (1,), topic="sizes", file="own.jsonl",
-    proof=Proof("corpus/trn1-instances.md", "A trn1.32xlarge has 16 Trainium chips."),
 )  # fmt: skip
 SERVING = ExamQuestion(
     "serving",
@@ -170,8 +168,6 @@ def test_a_report_counts_in_all_and_by_topic(report: Report) -> None:
     assert report.by("topic") == {"chips": Score(1, 0, 1), "sizes": Score(1, 0, 0)}
     assert report.by("file") == {}
     assert [r.question.id for r in report.wrong] == ["lyrics"]
-    assert report.proofs is not None
-    assert (report.proofs.hits, report.proofs.total) == (1, 1)
     assert [b.name for b in report.baselines] == [
         "chance",
         "always B",
@@ -208,7 +204,6 @@ def test_a_report_is_written_in_every_form(report: Report, tmp_path: Path) -> No
     )
     assert row["passages"][0]["score"] > 0
     assert row["answer"]["citations"][0]["quote"] == "A trn1.32xlarge has 16 Trainium chips."
-    assert row["proof_rank"] >= 1
 
 
 def test_junit_tells_failures_errors_and_skipped_apart() -> None:

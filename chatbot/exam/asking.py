@@ -3,7 +3,6 @@
 import logging
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from chatbot.answer import Answer, Passage, ReaderError
@@ -11,15 +10,13 @@ from chatbot.bot import Chatbot
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import checked_json, failure, last_answer
 from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
-from chatbot.exam.question import ExamQuestion, Proof, shown
+from chatbot.exam.question import ExamQuestion, shown
 from chatbot.exam.results import Question, Result, Verdict
 from chatbot.render import as_json
 from ingest import CorpusError
 
 _UNEXPECTED = "Something went wrong inside wattwise. Run with WATTWISE_LOG=debug for the details."
 
-# A passage shorter than this stands in many quotes and proves none.
-_LEAST = 40
 
 
 def ask_questions(bot: Chatbot, questions: Sequence[Question], *, shuffle: int | None = None) -> Iterator[Result]:
@@ -56,17 +53,7 @@ def _ask_exam(bot: Chatbot, question: ExamQuestion, order: tuple[int, ...]) -> R
     verdict, reason = graded(question, chosen)
     if answer.refused:
         reason = "it said that the sources do not decide"
-    result = _result(question, answer, verdict, reason, chosen, order)
-    rank = next((passage.number for passage in answer.passages if _holds(passage, question.proof)), None)
-    return replace(result, proof_rank=rank)
-
-
-def _holds(passage: Passage, proof: Proof | None) -> bool:
-    """Whether a passage holds the words that prove a key, or a good part of them."""
-    if proof is None or not proof.is_in(passage.chunk.document):
-        return False
-    said, quote = (" ".join(text.split()) for text in (passage.chunk.text, proof.quote))
-    return quote in said or (len(said) >= _LEAST and said in quote)
+    return _result(question, answer, verdict, reason, chosen, order)
 
 
 def _ask_golden(bot: Chatbot, question: GoldenQuestion) -> Result:

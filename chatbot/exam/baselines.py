@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
@@ -11,10 +10,10 @@ from chatbot.exam.grading import chosen_letters, graded
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Score
 from chatbot.exam.results import Verdict, score
+from chatbot.llm.models import OFFLINE, ModelSettings, open_model
+from chatbot.settings import settings_from
 from ingest import Index
 
-# Half words, half meaning, as in retrieval itself before it was tuned.
-_DENSE_SHARE = 0.5
 _CLOSED_BOOK = "{question}\n\nAnswer from what you know. The last line must be ANSWER: and the letter or letters of what is right, for example ANSWER: {example}"
 
 Pick = Callable[[ExamQuestion], Sequence[int]]
@@ -36,7 +35,7 @@ def every_baseline(
     bot: Chatbot, questions: Sequence[ExamQuestion], complete: Complete | None
 ) -> tuple[BaselineScore, ...]:
     """Every baseline over the same questions; closed book is left open for a model that is not to be asked again."""
-    is_open = complete is None and str(bot.model) != "offline"
+    is_open = complete is None and str(bot.model) != OFFLINE
     return (
         chance(questions),
         picked("always B", questions, always_b),
@@ -74,7 +73,7 @@ def retrieval_only(index: Index) -> Pick:
         if index.encoder_name != "none":
             vectors = index.encode(asked)
             dense = _normalised([max((s for _, s in index.dense(v, 1)), default=0.0) for v in vectors])
-            scores = [(1 - _DENSE_SHARE) * w + _DENSE_SHARE * m for w, m in zip(lexical, dense, strict=True)]
+            scores = [by_words + by_meaning for by_words, by_meaning in zip(lexical, dense, strict=True)]
         ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
         return ranked[: len(question.answer)]
 
@@ -99,24 +98,14 @@ def closed_book(questions: Sequence[ExamQuestion], complete: Complete | None) ->
 
 
 def completer(model: str, environment: Mapping[str, str]) -> Complete | None:
-    """A function from a prompt to what a model writes, opened at its first call; None for the offline reader.
-
-    What its provider raises becomes a ReaderError.
-    """
-    if model == "offline":
+    """A function from a prompt to what a model writes, or a ReaderError where it fails; None for the offline reader."""
+    if model == OFFLINE:
         return None
-    opened: list[Any] = []
+    opened = open_model(model, settings_from(environment, ModelSettings))
 
     def complete(prompt: str) -> str:
-        from chatbot.llm.models import ModelSettings, open_model
-        from chatbot.settings import settings_from
-
         try:
-            if not opened:
-                opened.append(open_model(model, settings_from(environment, ModelSettings)))
-            return str(opened[0].invoke(prompt).text)
-        except ReaderError:
-            raise
+            return str(opened.invoke(prompt).text)
         except Exception as error:
             # Each provider has exceptions of its own; here they only count as no answer of the model.
             raise ReaderError(f"{model} gave no answer without passages ({type(error).__name__}).") from error

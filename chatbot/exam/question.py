@@ -6,7 +6,6 @@ from typing import Literal
 
 from chatbot.exam.golden import GoldenQuestion, digest
 from chatbot.options import parse_options
-from ingest import Document
 
 MOST_OPTIONS = 8
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
@@ -25,11 +24,6 @@ class Proof:
 
     document: str
     quote: str
-
-    def is_in(self, document: Document) -> bool:
-        """Whether it names a document: by its id, by the end of a path that is its id, by its source's id or its original's name."""
-        named = (document.id, document.source.id, document.source.original)
-        return self.document in named or document.id.endswith(f"/{self.document}")
 
 
 @dataclass(frozen=True, slots=True)

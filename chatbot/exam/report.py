@@ -26,7 +26,14 @@ from chatbot.exam.results import Question, Result, score
 from chatbot.exam.runs import Identity, identify
 
 Group = Literal["topic", "difficulty", "form", "covered", "file"]
-GROUPS: tuple[Group, ...] = ("topic", "difficulty", "form", "covered", "file")
+# What questions are grouped by, with the title of each group.
+GROUPS: dict[Group, str] = {
+    "topic": "By topic",
+    "difficulty": "By difficulty",
+    "form": "By what is asked for",
+    "covered": "By coverage of the corpus",
+    "file": "By file",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +104,9 @@ class Report:
         """McNemar's p value of the difference from a baseline; None for one that was not counted question by question."""
         if baseline.score is None:
             return None
-        right = [(r.is_right, r.question.id in baseline.right) for r in self._exam()]
+        exam = [r for r in self.results if isinstance(r.question, ExamQuestion) and r.verdict != "error"]
+        right = [(r.is_right, r.question.id in baseline.right) for r in exam]
         return mcnemar(right.count((False, True)), right.count((True, False)))
-
-    @property
-    def proofs(self) -> Rate | None:
-        """How often a passage with the words that prove the key was among those read; None where no question has any."""
-        proved = [r for r in self._exam() if isinstance(r.question, ExamQuestion) and r.question.proof is not None]
-        return count(r.proof_rank is not None for r in proved) if proved else None
 
     def _grouped(self, group: Group) -> dict[str, list[Result]]:
         named: dict[str, list[Result]] = {}
@@ -113,9 +115,6 @@ class Report:
             name = ("covered by the corpus" if value else "not covered") if isinstance(value, bool) else value
             named.setdefault(name or "not given", []).append(result)
         return {name: named[name] for name in sorted(named)} if len(named) > 1 else {}
-
-    def _exam(self) -> list[Result]:
-        return [r for r in self.results if isinstance(r.question, ExamQuestion) and r.verdict != "error"]
 
 
 def build_report(

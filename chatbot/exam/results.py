@@ -22,8 +22,7 @@ class Result:
 
     `chosen` are letters as the file has them, whatever order the options were shown in; `order[0]` is the place of what was
     shown as A. `answer` is the answer as `wattwise ask --json` gives it, its letters put back too, each citation with whether
-    its quote is `exact`; {} after an error. `confidence` lies in 0..1. `proof_rank` is the rank of the first passage that
-    holds the words which prove the key, None where none does or none is given.
+    its quote is `exact`; None after an error. `confidence` lies in 0..1.
     """
 
     question: Question
@@ -38,7 +37,6 @@ class Result:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    proof_rank: int | None = None
 
     @property
     def is_right(self) -> bool:

@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 SUMMARY, JUNIT, PAGE = "summary.json", "junit.xml", "report.html"
-_TITLES = {
-    "topic": "By topic",
-    "difficulty": "By difficulty",
-    "form": "By what is asked for",
-    "covered": "By coverage of the corpus",
-    "file": "By file",
-}
 
 
 def write_report(report: Report, folder: Path, *, comparison: Comparison | None = None) -> tuple[Path, ...]:
@@ -82,7 +75,6 @@ def report_summary(report: Report, *, comparison: Comparison | None = None) -> d
             "exact": _rate(exactness(answers)),
         },
         "golden": {"wattbot": wattbot_score(golden), "false_answers": _rate(false_answers(golden))} if golden else None,
-        "proof_found": _rate(report.proofs) if report.proofs else None,
         "usage": usage(report.results),
         "skipped": [asdict(skipped) for skipped in report.skipped],
         "comparison": {**asdict(comparison), "p_value": comparison.p_value} if comparison else None,
@@ -156,8 +148,8 @@ def report_page(report: Report, *, comparison: Comparison | None = None) -> str:
         comparison=comparison,
         flips=[(word, by_id[name]) for word, names in flips for name in names if name in by_id],
         groups=[
-            (_TITLES[group], scores, report.best_baselines(group), [(name, s, None) for name, s in scores.items() if s.asked])
-            for group in GROUPS
+            (title, scores, report.best_baselines(group), [(name, s, None) for name, s in scores.items() if s.asked])
+            for group, title in GROUPS.items()
             if (scores := report.by(group))
         ],
         baseline_rows=[
