@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.examination.entailment import denied, extremes_told
+from chatbot.examination.entailment import denied
 from chatbot.examination.pairing import clause_of, clauses, is_of_another, stems_and_letters
 from chatbot.examination.pieces import pieces_of
 
@@ -77,19 +77,6 @@ def test_the_clause_of_an_option_is_the_one_with_most_of_its_words() -> None:
     assert found is not None
     assert found.text == "a Red Plan costs less there."
     assert clause_of(stems_and_letters("Blue Block"), PLANS) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("Blue Instances have the largest discount of all.", {("up", "discount")}),
-        ("It has the lowest price.", {("down", "price")}),
-        ("It is fast.", set()),
-    ],
-)
-def test_what_is_called_the_most_or_the_least(text: str, told: set[tuple[str, str]]) -> None:
-    assert told <= extremes_told(text)
-    assert bool(told) == bool(extremes_told(text))
 
 
 def test_an_option_of_hundreds_of_sentences_is_read_in_a_few_pieces() -> None:

@@ -1,10 +1,9 @@
-"""How a piece of evidence bears on a claim: where its words stand, what it denies, which numbers it gives and in which order."""
+"""How a piece of evidence bears on a claim: where its words stand, what it denies, which numbers it gives."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
 
 from chatbot.evidence import Unit
 from chatbot.examination.instance_letters import families
@@ -44,9 +43,6 @@ SUPERLATIVE = re.compile(
     r"|\b(?P<down>least|smallest|lowest|fewest|cheapest|minimum|shortest|slowest)\b",
     re.IGNORECASE,
 )
-_COST_EFFECTIVE = re.compile(r"\bcost[- ]effective\w*", re.IGNORECASE)
-# What is the most stands so near behind the word.
-_NEXT = 2
 _NO = re.compile(r"(?:(?:no|none)(?:[,;:(].*)?|not? \w+|—|–|-|ended\b.*)\Z", re.IGNORECASE)
 
 
@@ -150,29 +146,12 @@ def denied(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=8_192)
-def extremes_told(text: str) -> frozenset[tuple[str, str]]:
-    """What a text calls the most or the least: "the largest discount" is ("up", each stem and group of synonyms of "discount").
-
-    The most cost-effective is left out: nearly every stem asks for it, and a recommendation need not say so.
-    """
-    return frozenset(
-        ("up" if match["up"] else "down", said)
-        for match in SUPERLATIVE.finditer(text)
-        for word in content_words(_COST_EFFECTIVE.sub(" ", " ".join(text[match.end() :].split()[:_NEXT])))
-        for said in (stem(word), *synonyms(word))
-    )
-
-
-def compare_numbers(claim: str, unit: Unit) -> Literal["same", "order", "other", "open"]:
-    """How a claim's numbers stand to the evidence's: all there, there in another order, only others of their kind, or none of these."""
+def has_numbers(claim: str, unit: Unit) -> bool:
+    """Whether evidence has all numbers of a claim, in the claim's order."""
     wanted = _figures(claim)
     places = [next((i for i, f in enumerate(unit.quantities) if _agree(q, f)), None) for q in wanted]
-    known = [p for p in places if p is not None]
-    if known:
-        return "open" if len(known) < len(places) else "same" if known == sorted(known) else "order"
-    kinds = {q.dimension for q in wanted} - {"date"}
-    return "other" if any(f.dimension in kinds for f in unit.quantities) else "open"
+    known = [place for place in places if place is not None]
+    return len(known) == len(places) > 0 and known == sorted(known)
 
 
 @lru_cache(maxsize=4_096)

@@ -71,7 +71,6 @@ class Matter:
     asked: tuple[Word, ...]
     scenario: tuple[Word, ...]
     denied: frozenset[str]
-    negated: bool
     entities: frozenset[str]
     options: tuple[Option, ...]
     parts: tuple[tuple[Part, ...], ...]
@@ -89,7 +88,6 @@ def matter_of(query: Query, index: Index) -> Matter:
         asked=_weighed(asking, index),
         scenario=_weighed(text, index),
         denied=denied(text.replace(sentence, positive)),
-        negated=query.negated,
         entities=frozenset(e.lower() for e in query.entities),
         options=query.options,
         parts=_parts(query, index),

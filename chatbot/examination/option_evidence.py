@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from chatbot.asked_quantity import counted
 from chatbot.deadline import check
 from chatbot.evidence import Unit
-from chatbot.examination.entailment import SUPERLATIVE, Reading, compare_numbers, extremes_told
+from chatbot.examination.entailment import SUPERLATIVE, Reading, has_numbers
 from chatbot.examination.ground import Ground, on_question, told
 from chatbot.examination.matter import Matter, Part, cover, share, turned
 from chatbot.examination.pairing import Clause, clause_of, clauses, is_of_another, stems_and_letters
@@ -58,16 +58,15 @@ def _on_part(
     check()
     own = frozenset(w.stem for w in part.apart)
     readings = [told(part, g) for g in found]
-    asked = [cover(matter.asked, reading, around=0.8, but=own)[1] for reading in readings]
     scenario = [cover(part.scenario, reading, around=0.8, but=own)[1] for reading in readings]
     most = max(scenario, default=0.0) or 1.0
     return [
-        Bearing(g, {**_on_words(part, matter, g, a, s / most), **n, **_agreement(part, matter, g, a), **of_question})
-        for g, a, s, n, of_question in zip(found, asked, scenario, near, whole, strict=True)
+        Bearing(g, {**_on_words(part, matter, g, s / most), **n, **_agreement(part, matter, g), **of_question})
+        for g, s, n, of_question in zip(found, scenario, near, whole, strict=True)
     ]
 
 
-def _on_words(part: Part, matter: Matter, ground: Ground, asked: float, scenario: float) -> dict[str, float]:
+def _on_words(part: Part, matter: Matter, ground: Ground, scenario: float) -> dict[str, float]:
     """What ground, part and stem share in words and names."""
     reading, unit = ground.reading, ground.unit
     own, place = cover(part.apart, reading)
@@ -78,7 +77,6 @@ def _on_words(part: Part, matter: Matter, ground: Ground, asked: float, scenario
         "claim": claim,
         "claim squared": claim * claim,
         "claim x scenario": claim * scenario,
-        "asked": asked,
         "scenario x cover": scenario * place,
         "in one clause": _in_one_clause(part, matter, reading),
         "passage": ground.scored.passage.score * place,
@@ -99,11 +97,10 @@ def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
 # --- whether a ground and a part agree
 
 
-def _agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict[str, float]:
-    """Numbers, denials, what a workload asks for, and whose figure it is; `asked` is how much of the asking sentence it says."""
+def _agreement(part: Part, matter: Matter, ground: Ground) -> dict[str, float]:
+    """Numbers, denials, what a workload asks for, and whose figure it is."""
     reading, unit = ground.reading, ground.unit
     place = cover(part.apart, reading)[1]
-    numbers = compare_numbers(part.text, unit)
     own = _clause(part, unit)
     # What is denied where the ground speaks of the part.
     denied = own.denied if own else reading.denied
@@ -113,16 +110,13 @@ def _agreement(part: Part, matter: Matter, ground: Ground, asked: float) -> dict
     # A workload for which one condition of a sentence does not hold is not the one that it speaks of.
     met = len(part.asked & speaks.in_favour) / most * (not against)
     return {
-        "same numbers": float(numbers == "same"),
-        "other numbers": asked * (numbers == "other"),
-        "other order": float(numbers == "order"),
+        "same numbers": float(has_numbers(part.text, unit)),
         "denied option": turned(part.apart, reading, part.denied, reading.denied),
         "denied claim": place * turned(part.claim, reading, part.denied, denied),
         "denied stem": place * turned(matter.asked, reading, matter.denied, denied),
         "met": met * place,
         "opposed": place * against,
         "refused": place * len(part.asked & speaks.against) / most,
-        "superlative": place * bool(extremes_told(matter.asking) & extremes_told(own.text if own else unit.meant)),
         "another's": place * _is_of_another(part, matter, unit),
         "another count": float(_counts_another(part, matter, unit)),
     }
@@ -173,14 +167,12 @@ def _counts_another(part: Part, matter: Matter, unit: Unit) -> bool:
 
 def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: float) -> dict[str, float]:
     """The features of a part that no single ground has. `extreme` is 1 for the option that has most of what is wanted."""
-    against, both = _against(part, on_part)
-    turned = max((b.features["place"] * b.features["asked"] * b.features["denied option"] for b in on_part), default=0.0)
     denies = max((share(matter.asked, b.ground.reading.denied) for b in on_part), default=0.0)
+    against, both = _against(part, on_part)
     return {
         "speaks against": against,
         "for minus against": both,
         "extreme": extreme,
-        "turned round, negated": turned * matter.negated,
         "stem denied": max((b.features["denied stem"] for b in on_part), default=0.0),
         "none": denies * bool(_NONE.fullmatch(part.text)),
     }
