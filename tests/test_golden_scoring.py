@@ -8,22 +8,25 @@ from typing import Any
 import pytest
 
 from chatbot.answer import REFUSAL
-from chatbot.exam.claims import claims, marks, sentences, states_value
 from chatbot.exam.golden import GoldenQuestion as Question
 from chatbot.exam.golden import load_questions
 from chatbot.exam.golden_scoring import (
     Asked,
     citation_precision,
     citation_recall,
+    claims,
     exactness,
     failure,
     failures,
     false_answers,
     false_refusals,
     is_exact,
+    marks,
     passed_by_kind,
     report,
+    sentences,
     sources_credit,
+    states_value,
     uncited,
     value_credit,
     wattbot_score,

@@ -18,8 +18,7 @@ from chatbot.exam.reading import ACCEPTED_SUFFIXES, read_questions, with_coverag
 from chatbot.exam.report import Report, build_report
 from chatbot.exam.results import FILE_NAME, Result, read_rows
 from chatbot.exam.runs import identify, run
-from chatbot.exam.table import report_table
-from chatbot.exam.writing import PAGE, report_summary, write_report
+from chatbot.exam.writing import PAGE, report_summary, report_table, write_report
 from ingest import CorpusError, place_at
 
 ONLY_FAILING = "only-failing"
