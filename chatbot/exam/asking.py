@@ -79,9 +79,6 @@ def _result(
         answer=_as_answer(answer, order),
         passages=tuple(_as_passage(passage) for passage in answer.passages),
         seconds=round(answer.seconds, 4),
-        input_tokens=answer.usage.input_tokens if answer.usage else None,
-        output_tokens=answer.usage.output_tokens if answer.usage else None,
-        cost=answer.cost,
     )
 
 

@@ -156,11 +156,14 @@ def golden_asked(results: Sequence[Result]) -> list[Asked]:
 def usage(results: Sequence[Result]) -> dict[str, float | int | None]:
     """Seconds, tokens, US dollars, and the sums of the footprints; None where nobody counted them."""
     seconds = [r.seconds for r in results if r.verdict != "error"]
-    footprints = [r.answer.get("footprint") or {} for r in results if r.answer]
+    answers = [r.answer for r in results if r.answer]
+    tokens = [answer["usage"] or {} for answer in answers]
+    footprints = [answer["footprint"] or {} for answer in answers]
     return {
         "seconds_mean": mean(seconds) if seconds else None,
         "seconds_median": median(seconds) if seconds else None,
-        **{name: _sum(getattr(r, name) for r in results) for name in ("input_tokens", "output_tokens", "cost")},
+        **{name: _sum(one.get(name) for one in tokens) for name in ("input_tokens", "output_tokens")},
+        "cost": _sum(answer["cost"] for answer in answers),
         **{field.name: _sum(footprint.get(field.name) for footprint in footprints) for field in fields(Footprint)},
     }
 

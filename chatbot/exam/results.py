@@ -34,9 +34,6 @@ class Result:
     answer: Mapping[str, Any] | None = None
     passages: tuple[Mapping[str, Any], ...] = ()
     seconds: float = 0.0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
 
     @property
     def is_right(self) -> bool:
