@@ -11,7 +11,7 @@ from chatbot.answer import Answer, ReaderError
 from chatbot.exam import ExamQuestion, ask_question, ask_questions
 from chatbot.exam.asking import order_of
 from chatbot.exam.baselines import always_b, chance, closed_book, longest, picked, retrieval_only
-from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
+from chatbot.exam.grading import graded, is_positional, put_back, text_put_back
 from chatbot.exam.rates import Bin, Rate, Score, bins, coverage_curve, expected_calibration_error, mcnemar
 from chatbot.examination import _likelihood
 
@@ -41,27 +41,6 @@ class Says:
 # --- letters and verdicts
 
 
-@pytest.mark.parametrize(
-    ("text", "letters"),
-    [
-        ("It is Spot.\nANSWER: B", ("B",)),
-        ("ANSWER: A\nNo, wait.\nANSWER: B, C", ("B", "C")),
-        ("**ANSWER: C and A**", ("A", "C")),
-        ("answer: ac", ()),
-        ("ANSWER: AC", ("A", "C")),
-        ("ANSWER: D", ()),
-        ("ANSWER: B\nA note.", ("B",)),
-        ("ANSWER: B. Spot", ("B",)),
-        ("ANSWER: B because it is cheap", ("B",)),
-        ("The answer is B.", ()),
-        ("ANSWER: none of these", ()),
-        ("", ()),
-    ],
-)
-def test_the_last_answer_line_wins_with_offered_letters_only(text: str, letters: tuple[str, ...]) -> None:
-    assert chosen_letters(text, 3) == letters
-
-
 def test_sets_are_graded_exactly_and_no_answer_is_not_wrong() -> None:
     assert graded(TWO, ("C", "A")) == ("right", "")
     assert graded(TWO, ("A",)) == ("wrong", "chose A instead of A, C")
@@ -70,7 +49,7 @@ def test_sets_are_graded_exactly_and_no_answer_is_not_wrong() -> None:
 
 
 def test_a_question_is_put_as_users_paste_it_and_says_how_many_are_wanted() -> None:
-    bot = Says(answered("ANSWER: A, C"))
+    bot = Says(answered("Both [1].", ("A", "C")))
     result = ask_question(bot, TWO)
     assert bot.asked == ["Which are chips? (Choose two.)\nA. Trainium\nB. Fargate\nC. Inferentia2\nD. S3"]
     assert (result.verdict, result.chosen, result.seconds) == ("right", ("A", "C"), 0.5)
@@ -100,7 +79,7 @@ def test_options_are_shuffled_by_seed_and_letters_put_back() -> None:
     assert sorted(order) == [0, 1, 2, 3]
     assert {order_of(TWO, seed) for seed in range(40)} != {(0, 1, 2, 3)}
     shown = "".join("ABCD"[order.index(place)] for place in TWO.answer)
-    result = ask_question(Says(answered(f"ANSWER: {shown}")), TWO, shuffle=3)
+    result = ask_question(Says(answered("Both [1].", tuple(shown))), TWO, shuffle=3)
     assert (result.verdict, result.chosen, result.order) == ("right", ("A", "C"), order)
 
 

@@ -9,7 +9,7 @@ from chatbot.answer import Answer, Passage, ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import checked_json, failure, last_answer
-from chatbot.exam.grading import chosen_letters, graded, is_positional, put_back, text_put_back
+from chatbot.exam.grading import graded, is_positional, put_back, text_put_back
 from chatbot.exam.question import ExamQuestion, shown
 from chatbot.exam.results import Question, Result, Verdict
 from chatbot.render import as_json
@@ -48,8 +48,7 @@ def order_of(question: ExamQuestion, shuffle: int | None) -> tuple[int, ...]:
 
 def _ask_exam(bot: Chatbot, question: ExamQuestion, order: tuple[int, ...]) -> Result:
     answer = bot.ask(shown(question, order))
-    letters = answer.choices or chosen_letters(answer.text, len(order))
-    chosen = () if answer.refused else put_back(letters, order)
+    chosen = () if answer.refused else put_back(answer.choices, order)
     verdict, reason = graded(question, chosen)
     if answer.refused:
         reason = "it said that the sources do not decide"

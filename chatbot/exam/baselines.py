@@ -6,11 +6,13 @@ from math import comb
 
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
-from chatbot.exam.grading import chosen_letters, graded
+from chatbot.exam.grading import graded
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Score
 from chatbot.exam.results import Verdict, score
+from chatbot.llm.letters import chosen
 from chatbot.llm.models import OFFLINE, ModelSettings, open_model
+from chatbot.options import Option
 from chatbot.settings import settings_from
 from ingest import Index
 
@@ -115,11 +117,12 @@ def completer(model: str, environment: Mapping[str, str]) -> Complete | None:
 
 def _closed_book_verdict(question: ExamQuestion, complete: Complete) -> Verdict:
     example = ", ".join(letter(i) for i in range(len(question.answer)))
+    offered = [Option(letter(i), text) for i, text in enumerate(question.options)]
     try:
         text = complete(_CLOSED_BOOK.format(question=question.prompt, example=example))
     except ReaderError:
         return "error"
-    return graded(question, chosen_letters(text, len(question.options)))[0]
+    return graded(question, chosen(text, offered, len(question.answer)))[0]
 
 
 def _normalised(scores: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Which options an answer chooses, and whether they are the right ones."""
+"""Whether the options that an answer chooses are the right ones, and its letters as the file has them."""
 
 import re
 from collections.abc import Sequence
@@ -7,23 +7,10 @@ from itertools import groupby
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.results import Verdict
 
-_FINAL = re.compile(
-    r"^[^\w\n]*(?i:answers?)\b\W*[:：][^\w\n]*(?P<letters>[A-Z](?![a-z])(?:(?:[ \t,;&+]|and\b)*[A-Z](?![A-Za-z]))*)",
-    re.MULTILINE,
-)
 _POSITIONAL = re.compile(
     r"\b(?:all|none|both|any|either|neither|two)\b.{0,25}\b(?:above|below|these|options?|of them|preceding)\b|\b(?:options?|choices?|answers?)\s+[A-H1-8]\b|\b[A-H]\s*(?:,|and|or|&)\s*[A-H]\b",
     re.IGNORECASE,
 )
-
-
-def chosen_letters(text: str, offered: int) -> tuple[str, ...]:
-    """The letters of the last `ANSWER:` line; () where there is none, or where it names what is not offered."""
-    *_, last = (None, *_FINAL.finditer(text))
-    if last is None:
-        return ()
-    found = sorted(set(re.findall(r"[A-Z]", last["letters"])))
-    return tuple(found) if all(ord(one) - ord("A") < offered for one in found) else ()
 
 
 def graded(question: ExamQuestion, chosen: Sequence[str]) -> tuple[Verdict, str]:
