@@ -97,13 +97,8 @@ def _inline(question: str) -> tuple[str, tuple[Option, ...]] | None:
         re.sub(r"[\s,;|/]+(?:or|and)?[\s,;|/]*$", "", body[m.end() : end].strip())
         for m, end in zip(marks, ends, strict=True)
     ]
-    found = _run([(m, _inline_letter(m), text) for m, text in zip(marks, texts, strict=True)], body)
+    found = _run([(m, _letter(m), text) for m, text in zip(marks, texts, strict=True)], body)
     return (found[0] + hint.group(), found[1]) if found and hint else found
-
-
-def _inline_letter(match: re.Match[str]) -> str:
-    roman = match["r"]
-    return str(_ROMAN.index(roman) + 1) if roman else match["p"] or match["d"] or match["s"] or match["h"]
 
 
 def _bulleted(question: str) -> tuple[str, tuple[Option, ...]] | None:
@@ -119,9 +114,10 @@ def _asks(stem: str) -> bool:
 
 
 def _letter(match: re.Match[str]) -> str:
-    if match["r"]:
-        return str(_ROMAN.index(match["r"].lower()) + 1)
-    return match["p"] or match["d"] or match["o"] or match["b"] or match["s"] or match["h"]
+    """The letter or number of a mark; a Roman one as a number."""
+    marks = {name: mark for name, mark in match.groupdict().items() if mark and name not in ("w", "text")}
+    ((kind, mark),) = marks.items()
+    return str(_ROMAN.index(mark.lower()) + 1) if kind == "r" else mark
 
 
 def _run(marks: list[tuple[re.Match[str], str, str]], question: str) -> tuple[str, tuple[Option, ...]] | None:
