@@ -29,13 +29,14 @@ words = st.text(CHARACTERS, min_size=1, max_size=40).map(lambda text: " ".join(t
 
 
 def is_sober(text: str) -> bool:
-    """No option that begins like a letter's mark, none of one letter, which no key in words could tell from a letter, and none that ends in a mark."""
+    """No option that begins like a letter's mark, none of capitals that are letters of options, which no key in words could tell from them, and none that ends in a mark."""
     return (
         not re.match(r"\w[.):]", text)
         and len(plain(text)) > 2
         and text[0].isalnum()
         and not text.endswith((" ", ",", ";", ")", "."))
         and len(text.split()[0]) > 2
+        and re.search(r"[^\W_A-H]", text) is not None
     )
 
 
