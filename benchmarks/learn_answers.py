@@ -59,6 +59,8 @@ OTHERS = {"section": (0.5, 0.05, 0.15), "computed": (0.6, 0.0, 0.15), "table": (
 PARTLY_GOOD = 0.4
 # Golden questions are written from documents, which people's are not: so much odds a prepared answer must have, and so little where nothing else would be said.
 MARGIN, MARGIN_TO_REFUSAL = 0.4, -0.8
+# A row is exact where the nearest question may differ in a figure ("what about 24 GB", "more than 24 GB").
+MARGIN_TO_ROW = 1.9
 PARTS = 5
 SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -227,7 +229,7 @@ def learn_choice(index: str) -> dict[str, np.ndarray]:
 def with_margins(weights: np.ndarray) -> np.ndarray:
     """The bias less the margin; of refusals another one."""
     least = np.zeros(len(weights))
-    least[-1], least[CHOSEN.index("refusal")] = -MARGIN, MARGIN - MARGIN_TO_REFUSAL
+    least[-1], least[CHOSEN.index("refusal")], least[CHOSEN.index("row")] = -MARGIN, MARGIN - MARGIN_TO_REFUSAL, MARGIN - MARGIN_TO_ROW
     return weights + least
 
 

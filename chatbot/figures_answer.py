@@ -22,6 +22,8 @@ _CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0,
 _LONGEST = 1_000
 # A turn of so many words that asks for nothing new asks for the same with another figure.
 _SHORT = 18
+# Nobody asks how long a shorter batch takes.
+_LEAST_HOURS = 0.01
 
 
 class _Sum:
@@ -386,6 +388,8 @@ def _batch(given: Given, total: _Sum) -> Iterator[str]:
         return
     work = f"{_n(items)} / ({_n(rate)} × 3600)" if rate else f"{_n(items)} × {_n(each or 0)} / ({_n(pace or 0)} × 3600)"
     work += f" / (1 - {_n(lost)})" if (lost := given.one("lost")) else ""
+    if evaluate(work) < _LEAST_HOURS:
+        return  # "two million statements of six pages": the pages of one were read as all
     hours, took = total.step(work, "{} hours")
     results = [f"{took} on one"]
     if window := given.one("hours"):

@@ -1,5 +1,6 @@
 """Row questions: answered from tables of instance types, by looking up, filtering and sorting; each row is a quote of its own."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -162,6 +163,8 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
     if len(request.families) > 1 or by == "price":
         rows = sorted({row.family: row for row in reversed(rows)}.values(), key=place)
     # Before equals are told apart.
+    if by == "size":  # of equally large ones the cheapest first
+        rows = sorted(rows, key=lambda row: (place(row)[:3], row.number("price") or math.inf))
     places = [place(row)[: 3 if by == "size" else 1] for row in rows]
     tied = sum(other == places[0] for other in places)
     superlative = _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
@@ -201,13 +204,21 @@ def _nearest(request: Request, known: Instances, writing: Writing) -> None:
             return
 
 
+# What differs from size to size; the accelerator and the memory of each do not.
+_OF_THE_SIZE: tuple[Column, ...] = ("network", "price", "vcpus", "memory", "storage")
+
+
 def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing) -> None:
-    """Which sizes of each family there are, and what its first has in the columns."""
+    """Which sizes of each family there are, and what they have in the columns: once where it is the same."""
+    told = list(dict.fromkeys(("accelerators", *columns)))
     for family in sorted({row.family for row in rows}):
-        own = [row for row in rows if row.family == family]
-        names = ", ".join(row.name.partition(".")[2] for row in own)
-        sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})")
-        writing.row(own[0], list(dict.fromkeys(("accelerators", *columns))), opening=f"- {sizes}")
+        alike: dict[str, list[Row]] = {}
+        for row in (row for row in rows if row.family == family):
+            alike.setdefault(describe(row, [column for column in columns if column in _OF_THE_SIZE]), []).append(row)
+        for own in alike.values():
+            names = ", ".join(row.name.partition(".")[2] for row in own)
+            sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})")
+            writing.row(own[0], told, opening=f"- {sizes}")
 
 
 def _opening(number: int, matching: int, writing: Writing) -> str:

@@ -65,7 +65,7 @@ _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|d
 _ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?)"
 _SEEKS = re.compile(
     rf"\b(?:which|what|list|show|find|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
-    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|whose|that|having|under|below|over|costing|cheaper than)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
+    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|whose|that|having|under|below|over|costing|cheaper than|list|table|overview)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
 )
 _WHICH = re.compile(r"\W*(?:which|what|any)\b")
 _SPECIFIED = re.compile(r"\b(?:specs?|specifications?|details|configuration)\b|^\W*(?:tell me about|describe|show(?: me)?)\b")
