@@ -77,7 +77,7 @@ JUDGED = (*LATER, "answers", "answers behind")
 # An answer that was not prepared is computed, or from rows of tables, or from evidence in documents, or there is none.
 Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
-CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number")
+CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to")
 # So much of an answer tells it from all others.
 _BEGINNING = 60
 
@@ -199,7 +199,7 @@ def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[
     evidence = _logit(other.probability) if other.kind == "evidence" else 0.0
     kinds = [float(other.kind == kind) for kind in KINDS]
     likely = [_logit(sum(match.probability for match in found)), _logit(found[0].likelihood)]
-    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number)], dtype=np.float32)
+    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number), float(query.operates)], dtype=np.float32)
 
 
 def _logit(probability: float) -> float:
