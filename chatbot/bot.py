@@ -17,6 +17,7 @@ from chatbot.draft import Draft
 from chatbot.fact_answer import asks_rows, row_answer
 from chatbot.figures_answer import answer_by_figures
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
+from chatbot.hardware_answer import asks_unit
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
@@ -273,7 +274,8 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     if not known and (each := answer_of_each(query, index, near)):
         yield from _known(query, each)
         return
-    if is_better(near, query, Alternative(kind, STRONG)):
+    # A price of one GPU or one GB is computed; a prepared answer has those of whole machines.
+    if not (known and asks_unit(query.question)) and is_better(near, query, Alternative(kind, STRONG)):
         known = answer_of(near[0], index) or known
     if known:
         yield from _known(query, known)

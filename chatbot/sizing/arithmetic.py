@@ -1,18 +1,19 @@
 """The arithmetic of a formula, computed again from its text: what is shown can be checked."""
 
 import ast
+import math
 import operator
 import re
 
 # A word, in which a slash or a digit may stand: "key/value", "bf16"; the e of 70.6e9 follows a digit.
 _WORDS = re.compile(r"(?<![\w.])[^\W\d_][\w/]*")
-_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
 def evaluate(formula: str) -> float:
     """The value of a `formula` of a `Term` or a `Figure`: "70.6e9 parameters × 2 bytes" is 141.2e9. Words are units.
 
-    ValueError where what is left without the words is no sum or product of numbers.
+    ValueError where what is left without the words is no sum or product of numbers; the one power is a square root, "(2 × 8) ** 0.5".
     """
     bare = _WORDS.sub(" ", formula).replace("×", "*").replace(",", "").strip()
     try:
@@ -27,4 +28,6 @@ def _value(node: ast.expr) -> float:
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         value: float = _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
         return value
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value == 0.5:
+        return math.sqrt(_value(node.left))
     raise ValueError(f"no arithmetic: {ast.unparse(node)!r}")
