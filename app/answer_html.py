@@ -23,7 +23,7 @@ _WIDE = 4
 # How much of a quote an address holds.
 _QUOTED = 200
 _SUPPORT = (
-    (0.8, "in the source's own words"),
+    (0.8, "backed by the quoted words"),
     (0.6, "follows from the source"),
     (0.0, "loosely supported: read the source"),
 )

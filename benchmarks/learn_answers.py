@@ -61,6 +61,8 @@ PARTLY_GOOD = 0.4
 MARGIN, MARGIN_TO_REFUSAL = 0.4, -0.8
 # A row is exact where the nearest question may differ in a figure ("what about 24 GB", "more than 24 GB").
 MARGIN_TO_ROW = 1.9
+# "How do I rotate its keys?" weighs no more than this against a prepared answer: of 60 procedures that no document gives 25 are refused with it, with the -4.25 that was learned 26.
+HOW_TO = -2.0
 PARTS = 5
 SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -227,10 +229,12 @@ def learn_choice(index: str) -> dict[str, np.ndarray]:
 
 
 def with_margins(weights: np.ndarray) -> np.ndarray:
-    """The bias less the margin; of refusals another one."""
+    """The bias less the margin, of refusals and of rows another one; and the weight of HOW_TO."""
     least = np.zeros(len(weights))
     least[-1], least[CHOSEN.index("refusal")], least[CHOSEN.index("row")] = -MARGIN, MARGIN - MARGIN_TO_REFUSAL, MARGIN - MARGIN_TO_ROW
-    return weights + least
+    weighed = weights + least
+    weighed[CHOSEN.index("asks how to")] = max(weighed[CHOSEN.index("asks how to")], HOW_TO)
+    return weighed
 
 
 def logistic(taught: Sequence[Choice]) -> np.ndarray:

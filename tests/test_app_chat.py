@@ -84,7 +84,7 @@ def test_an_answer_shows_its_text_its_cards_and_what_it_took(page: AppTest, bot:
     assert '<p class="ww-lead">' in shown
     cited = {citation.passage.chunk.document.id for citation in bot.ask(QUESTION).citations}
     assert shown.count('<details class="ww-card">') == len(cited)
-    assert re.search(r"source&#x27;s own words · offline · ", shown)
+    assert re.search(r"acked by the quoted words · offline · ", shown)
     assert answer_of(page).text == bot.ask(QUESTION).text
 
 

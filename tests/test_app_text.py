@@ -236,7 +236,7 @@ def test_the_line_below_an_answer_says_what_it_took(footprint: Footprint, words:
 def test_the_line_below_an_answer_says_what_is_known() -> None:
     line = facts_html(hostile_answer(model="m", usage=Usage(1200, 34), cost=0.0021), "2026-11-21T10:00:00+00:00")
     assert seen(line).text == (
-        "In the source's own words · m · 1.2 s · index of 21 Nov 2026 · 1,200 + 34 tokens · $0.0021"
+        "Backed by the quoted words · m · 1.2 s · index of 21 Nov 2026 · 1,200 + 34 tokens · $0.0021"
     )
 
 
