@@ -90,13 +90,13 @@ def is_spun(text: str) -> bool:
 @lru_cache(maxsize=4_096)
 def unspun(text: str) -> str:
     """A word-spun text with the terms put back that its words stand for; for reading only, never for quoting."""
-    table = vocabulary()["spun"]
+    table = dict(vocabulary()["spun"])
     return _spun().sub(lambda match: str(table[match.group().lower()]), text)
 
 
 @cache
 def _spun() -> re.Pattern[str]:
-    written = sorted(vocabulary()["spun"], key=len, reverse=True)
+    written = sorted((odd for odd, _ in vocabulary()["spun"]), key=len, reverse=True)
     return re.compile(rf"\b(?:{'|'.join(re.escape(w) for w in written)})\b", re.IGNORECASE)
 
 
