@@ -7,7 +7,6 @@ from math import prod
 
 from chatbot.attribute import speaks_of_attribute
 from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
-from chatbot.polarity import denies
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
 from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocabulary, words
@@ -29,6 +28,7 @@ _WAS = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 # The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
+_DENIES = re.compile(r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE)
 _IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}\b(?!\d)")
 _PER = re.compile(
     r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b",
@@ -74,7 +74,7 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
     # How to do it is answered by what says that it cannot be done, too.
-    impossible = query.operates and scored.score >= SURE and denies(scored.unit.meant)
+    impossible = query.operates and scored.score >= SURE and bool(_DENIES.search(scored.unit.meant))
     if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant and not impossible:
         return False
     if query.asks_number and scored.features["other size"]:

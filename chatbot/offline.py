@@ -15,7 +15,6 @@ from chatbot.fact_answer import Told, tell_rows
 from chatbot.facts import NEAREST, state_facts
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
-from chatbot.premise import judge
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
 from chatbot.sizing.conversation import hear
@@ -26,7 +25,7 @@ from ingest import Index
 Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
 
 # Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (judge, compare, state_facts)
+_COMPOSERS: tuple[Composer, ...] = (compare, state_facts)
 
 
 # Evidence that is so likely to answer is told under an answer that was prepared.

@@ -64,10 +64,6 @@ def test_what_the_sources_do_not_say_is_refused(bot: Chatbot, question: str) -> 
     assert bot.ask(question).refused
 
 
-def test_a_wrong_premise_is_corrected(five: Chatbot) -> None:
-    assert five.ask("Since the L40S draws only 72 W, do four need 288 W?").text.startswith("The sources say otherwise: ")
-
-
 def test_an_exam_question_gets_its_letter_first_and_a_line_an_option(bot: Chatbot) -> None:
     answer = bot.ask("Which chip is built for serving predictions?\nA. Trainium\nB. Inferentia")
     assert answer.choices == ("B",)
@@ -213,13 +209,6 @@ def test_a_name_that_no_source_has_is_not_taken_for_a_misspelt_word(bot: Chatbot
 )
 def test_what_is_refused_of_one_thing_is_answered_of_the_other(bot: Chatbot, question: str, said: str) -> None:
     assert said in bot.ask(question).text
-
-
-@pytest.mark.xfail(strict=True, reason="only what a question turns on is taken for its premise")
-def test_a_figure_given_in_passing_is_corrected(bot: Chatbot) -> None:
-    answer = bot.ask("GPT-3's 1.75 trillion parameters make it costly to train. How much CO2e may that emit?")
-    assert answer.text.startswith("The sources say otherwise: ")
-    assert "175 billion parameters" in answer.text
 
 
 def test_what_is_unlikely_to_answer_is_told_as_the_nearest(bot: Chatbot) -> None:
