@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from chatbot.attribute import speaks_of_attribute
 from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
@@ -17,9 +16,9 @@ ANSWERS = 0.06
 DOUBT = 0.05
 # Evidence so likely to be right may say that what is asked for cannot be done.
 SURE = 0.4
-# So sure must evidence be, and so near a word of it to the property asked for, to speak of the property in other words.
-ATTRIBUTE_SURE = 0.1
-ATTRIBUTE_MEANT = 0.6
+# So sure must evidence be, and so near a word of it to what is to be done, to speak of it in other words.
+MEANT_SURE = 0.1
+MEANT = 0.6
 _ASKS_REGIONS = re.compile(
     r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions?\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
 )
@@ -72,10 +71,7 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     ):
         return False
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
-    meant = scored.score >= ATTRIBUTE_SURE and scored.features["attribute"] >= ATTRIBUTE_MEANT
-    # How to do it is answered by what says that it cannot be done, too.
-    impossible = query.operates and scored.score >= SURE and bool(_DENIES.search(scored.unit.meant))
-    if not speaks_of_attribute(query.attribute, said, every=query.yes_no) and not meant and not impossible:
+    if query.operation and not _speaks_of_operation(query, scored, said):
         return False
     if query.asks_number and scored.features["other size"]:
         return False
@@ -88,6 +84,14 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
     said = said.lower()
     return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
+
+
+def _speaks_of_operation(query: Query, scored: Scored, said: str) -> bool:
+    """Whether evidence speaks of what is to be done, in its words or surely in others, or surely says that it cannot be done."""
+    there, groups = stems_and_groups(said)
+    meant = scored.score >= MEANT_SURE and scored.features["attribute"] >= MEANT
+    impossible = scored.score >= SURE and bool(_DENIES.search(scored.unit.meant))
+    return meant or impossible or any(stem(w) in there or synonyms(w) & groups for w in query.operation)
 
 
 def _of_year(question: str, scored: Scored) -> bool:

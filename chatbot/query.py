@@ -7,7 +7,7 @@ from functools import cached_property
 
 from chatbot.answer import Turn
 from chatbot.asked_quantity import asked_dimensions, asks_quantity
-from chatbot.attribute import asked_attribute, asked_operation, names_property
+from chatbot.attribute import asked_operation
 from chatbot.deadline import check
 from chatbot.evidence import sentences
 from chatbot.followup import condense
@@ -89,15 +89,15 @@ class Query:
         return asking(self.standalone)
 
     @cached_property
-    def attribute(self) -> tuple[str, ...]:
-        """The words for the property of a named thing that is asked for."""
-        named = self.entities or proper_names(self.core)
-        return asked_attribute(self.core, self.yes_no) if named else ()
+    def operation(self) -> tuple[str, ...]:
+        """The words for what is to be done to a named thing, where it is asked how."""
+        is_asked = (self.entities or proper_names(self.core)) and not self.yes_no
+        return asked_operation(self.core) if is_asked else ()
 
     @cached_property
     def operates(self) -> bool:
         """Whether it is asked how something is done to a named thing."""
-        return bool(self.attribute) and self.attribute == asked_operation(self.core)
+        return bool(self.operation)
 
     @cached_property
     def compares(self) -> bool:
@@ -154,8 +154,8 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     earlier = [_plain_turn(t, index) for t in history]
     standalone = asked if stem else condense(asked, earlier, sizes_of)
     found = names(standalone)
-    entities = _spread(standalone, tuple(n.name for n in found if n.kind != "region"), index)
-    dimensions, strict = asked_dimensions(asking(standalone) if names_property(asking(standalone)) else standalone)
+    entities = tuple(n.name for n in found if n.kind != "region")
+    dimensions, strict = asked_dimensions(asking(standalone))
     if not dimensions:
         dimensions = asked_dimensions(standalone)[0]
     return Query(
@@ -175,20 +175,6 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         sides=sides(standalone, entities),
         history=tuple(history),
     )
-
-
-_BOTH_SIZES = re.compile(
-    r"\b(?:two|both|all|each|every|different|the)\b.{0,25}\b(?:sizes|types|variants|versions)\b|\bsmall(?:er|est)?\b.{0,20}\b(?:large|big)\w*\b|\b(?:large|big)\w*\b.{0,20}\bsmall(?:er|est)?\b",
-    re.IGNORECASE,
-)
-
-
-def _spread(text: str, entities: tuple[str, ...], index: Index) -> tuple[str, ...]:
-    """ "Both Trn1 sizes" means each instance type of the family."""
-    if len(entities) != 1 or "." in entities[0] or not _BOTH_SIZES.search(text):
-        return entities
-    known = _sizes(entities[0].lower(), index)
-    return tuple(known) if 2 <= len(known) <= 4 else entities
 
 
 # "Which accelerator(s)": as many as it takes.

@@ -54,6 +54,11 @@ class Scored:
     score: float
     features: dict[str, float]
 
+    @property
+    def document(self) -> str:
+        """The id of the document that the unit stands in."""
+        return self.unit.chunk.document.id
+
 
 @dataclass(frozen=True, slots=True)
 class _Word:
@@ -102,12 +107,12 @@ def _read(asked: str, found: Sequence[Scored]) -> list[Scored]:
 
 
 def _meaning_features(query: Query, asked: str, near: Sequence[Unit], index: Index) -> list[dict[str, float]]:
-    """How near each unit is to the question, with its headings and alone, and to the words for the property that is asked for."""
+    """How near each unit is to the question, with its headings and alone, and to the words for what is to be done."""
     if index.encoder_name == "none":
         return [dict(_BY_WORDS_ALONE) for _ in near]
     in_place = nearness([asked], [u.meant_in_place for u in near], index)
     alone = nearness([asked], [u.meant for u in near], index)
-    of_attribute = nearness_of_words(query.core, query.attribute, [u.meant_in_place for u in near], index)
+    of_attribute = nearness_of_words(query.core, query.operation, [u.meant_in_place for u in near], index)
     return [
         {
             "meaning": float(whole),

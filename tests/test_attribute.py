@@ -1,6 +1,6 @@
 import pytest
 
-from chatbot.attribute import asked_attribute, asked_operation
+from chatbot.attribute import asked_operation
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,3 @@ from chatbot.attribute import asked_attribute, asked_operation
 )
 def test_of_a_procedure_it_is_asked_what_is_done(question: str, operation: tuple[str, ...]) -> None:
     assert asked_operation(question) == operation
-
-
-def test_what_is_done_to_a_thing_must_be_spoken_of_as_its_properties_must() -> None:
-    assert asked_attribute("How do I rotate the keys of Trn1?", False) == ("rotate",)
-    assert asked_attribute("What is the launch date of Trn1?", False) == ("launch", "date")
