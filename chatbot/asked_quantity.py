@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from chatbot.quantities import UNITS, WRITTEN_UNIT
+from chatbot.quantities import UNITS
 
 # What a question asks for -> the dimensions that answer it. The first group asks for one thing and nothing else will do.
 _ASKED_STRICTLY = (
@@ -72,28 +72,6 @@ _SIZED = re.compile(
     r"|how\b.{0,12}\b(?:cheap|quick|efficient)\w*)\b",
     re.IGNORECASE,
 )
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|can|should|why|which|who|where|compare\w*|vs|versus|or|best|use)\b",
-    re.IGNORECASE,
-)
-
-
-# A question without a verb is no longer than this.
-_HEADLESS = 12
-_ASKING_WORD = re.compile(
-    r"\b(?:i|we|you|they|it|what|whats|how|hows|whose|any|name|list|tell|give)\b|^\W*when\b", re.IGNORECASE
-)
-# "Megawatt-hours of electricity for one run?", "tokens per second on an L4".
-_UNIT_FIRST = re.compile(rf"^\W*(?:the\s+)?(?P<unit>{WRITTEN_UNIT})\s+(?:of|for|per)\b", re.IGNORECASE)
-_RATE = re.compile(
-    r"^\W*(?:the\s+)?(?:[a-z][\w-]*\s+){0,2}?(?P<noun>tokens?|samples?|sequences?|images?|requests?|inferences?|queries|frames?)\s*(?:/|\s+per\s+)\s*(?:s|sec|seconds?|min|minutes?|hours?|h|day)\b",
-    re.IGNORECASE,
-)
-# "Cores on the WSE-3".
-_COUNT_FIRST = re.compile(
-    r"^\W*(?:the\s+)?(?:\w+\s+)?(?P<before>cores|vcpus|cpus|gpus|chips|accelerators|cards|nodes|instances)\s+(?:on|of|in|inside|per|for)\b",
-    re.IGNORECASE,
-)
 
 
 @lru_cache(maxsize=1_024)
@@ -107,10 +85,6 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
     count = _COUNT.search(question)
     if count and (units := [UNITS[w] for w in (count["what"] or "").lower().split() if w in UNITS]):
         return frozenset({units[-1][0]}), True
-    if is_headless(question) and (first := _UNIT_FIRST.match(question)):
-        return frozenset({UNITS[first["unit"].lower()][0]}), True
-    if is_headless(question) and (_RATE.match(question) or _COUNT_FIRST.match(question)):
-        return frozenset({"count"}), True
     named = re.search(r"\bin ([a-z]{2,}(?: per [a-z]+|/[a-z]+)?)(?![\w/])(?! \w+ (?:region|series))", question.lower())
     is_instrument = bool(_INSTRUMENT.search(question))
     if named and named[1] in UNITS and not is_instrument:
@@ -128,19 +102,8 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
 @lru_cache(maxsize=1_024)
 def counted(question: str) -> tuple[str, ...]:
     """The words after "how many", at most two: what is to be counted; a machine or box is an instance."""
-    if is_headless(question) and (rate := _RATE.match(question)):
-        return (rate["noun"].lower(),)
-    match = _COUNTED.search(question) or (_COUNT_FIRST.match(question) if is_headless(question) else None)
-    return (
-        tuple(_INSTANCE.sub("instances", next(filter(None, match.groupdict().values())).lower()).split())
-        if match
-        else ()
-    )
-
-
-def is_headless(question: str) -> bool:
-    """Whether a question has no verb of its own: "EFA latency between two nodes"."""
-    return len(question.split()) <= _HEADLESS and not _VERB.search(question) and not _ASKING_WORD.search(question)
+    match = _COUNTED.search(question)
+    return tuple(_INSTANCE.sub("instances", (match["after"] or match["before"]).lower()).split()) if match else ()
 
 
 @lru_cache(maxsize=1_024)

@@ -35,7 +35,7 @@ def units(chunk: Chunk) -> tuple[Unit, ...]:
 
 
 def _units(chunk: Chunk) -> Iterator[Unit]:
-    parents: list[tuple[int, str]] = list(_parents_above(chunk))
+    parents: list[tuple[int, str]] = []
     paragraph: list[tuple[int, str]] = []
     in_code = False
     for start, line in _lines(chunk.text, chunk.start):
@@ -182,20 +182,3 @@ def _inline(text: str) -> Iterator[tuple[int, int, bool, str]]:
 
 def _inline_title(text: str) -> str:
     return re.split(r":|\s[-•]\s|\s\d{1,2}\.\s|[.?!]\s", text)[0].strip()[:80]
-
-
-def _parents_above(chunk: Chunk) -> Iterator[tuple[int, str]]:
-    """The list items above a chunk that its first item hangs from, outermost first."""
-    first = next((line for _, line in _lines(chunk.text, 0) if line.strip()), "")
-    match, found = _ITEM.match(first), []
-    indent = len(match["indent"].expandtabs(4)) if match else 0
-    for line in reversed(chunk.document.text[max(0, chunk.start - 4000) : chunk.start].splitlines()) if indent else ():
-        above = _ITEM.match(line)
-        if not above and line.strip() and not line[0].isspace():
-            break
-        if above and len(above["indent"].expandtabs(4)) < indent:
-            indent = len(above["indent"].expandtabs(4))
-            found.append((indent, lead_of(plain(above["body"]))))
-        if indent == 0:
-            break
-    yield from reversed(found)
