@@ -21,7 +21,6 @@ from chatbot.table.filters import strange, types_in
 from chatbot.table.instances import Row, load_instances, load_tables
 from chatbot.table.lookup import (
     GREATER,
-    LESS_IS_BETTER,
     LESSER,
     Asked,
     direction,
@@ -238,7 +237,7 @@ def _written(asked: Asked, rows: Sequence[Row], question: str, rest: str) -> Tol
     if asked.key == "Accelerator" and "Memory" not in asked.columns and (sized := [line for line in told if _is_claimed(line[2].cells["Memory"], claims)]):
         told = sized  # of an A100 with 80 GB
     cells = [row.cells[column] for column, _, row in told]
-    verdict = (_compared(question, told) if len(asked.names) == 2 else _verdict(question, rest, cells)) if asked.most is None else ""
+    verdict = _verdict(question, rest, cells) if asked.most is None and len(asked.names) != 2 else ""
     writing = Writing(())
     if len(told) > len(asked.names) and len(asked.columns) > 1:
         wrong = [line for line, cell in zip(told, cells, strict=True) if not _is_claimed(cell, claims)]
@@ -285,25 +284,6 @@ def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
     number = float(match.group().replace(",", ""))
     scaled = number * _SCALED.get(cell[match.end() : match.end() + 1], 1.0)
     return any(abs(value - claim) <= 0.012 * value for meanings in claims for claim in meanings for value in (number, scaled))
-
-
-def _compared(question: str, told: Sequence[tuple[str, str, Row]]) -> str:
-    """ "Yes" or "No" where a question holds the first of two for the greater or the lesser."""
-    less_is_better = bool(told) and told[0][0] in LESS_IS_BETTER
-    better = bool(re.search(r"\b(?:better|beats?|besser|meilleur|mejor|migliore)\b", question))
-    greater = bool(GREATER.search(question) or re.search(r"\b(?:exceeds?|outperforms?|outdo(?:es)?|above)\b", question)) or (better and not less_is_better)
-    lesser = bool(LESSER.search(question)) or (better and less_is_better)
-    values = [value_of(row, column) for column, _, row in told]
-    if len(values) != 2 or None in values or greater == lesser or not _WHETHER.search(question) or _WHICH.search(question):
-        return ""
-    values = values[::-1] if question.find(_short(told[1][2])) < question.find(_short(told[0][2])) else values
-    return "Yes" if (values[0] > values[1]) == greater and values[0] != values[1] else "No"  # type: ignore[operator]
-
-
-def _short(row: Row) -> str:
-    """How a question most likely writes the name of a row."""
-    name = re.sub(r"^(?:\S*/|nvidia |aws |amd )| (?:gpu|chip)$", "", row.name)
-    return (re.search(r"\(([^)]*)\)", row.cells.get("Place", "")) or re.search(r"(.*)", name))[1].lower()  # type: ignore[index]
 
 
 _LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|unter|moins de|menos de|meno di|beneath|within)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
@@ -355,8 +335,6 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
     if not set(columns) - {"price"} or (heard.computed and "price" not in columns and heard.likely["fact_price"] > _SURELY):
         return None
     rows = [known.rows[name][0] for name in names]
-    if "vcpus" in columns and len(rows) == 1 and (counted := _quota(rows[0], heard)):
-        return Told(counted, TYPE, names, ("vcpus",))
     writing = Writing(())
     others = _other_accelerators(heard.said.text, rows, known.accelerators)
     for row in rows[:_SHOWN]:
@@ -365,16 +343,6 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
             verdict = "No" if others else _verdict(heard.said.text, reading.text, cells) if len(rows) == 1 and (cells != [""]) else ""
             writing.line(f"{verdict}: {subject(row)}{told}" if verdict else f"{subject(row)}{told}", row, opening="- " if len(rows) > 1 else "", columns=columns)
     return Told(writing.draft(), TYPE, names, columns) if writing.lines else None
-
-
-def _quota(row: Row, heard: Heard) -> Draft | None:
-    """The vCPUs of several instances."""
-    each, number = row.number("vcpus"), heard.said.slots.get("of_them") or heard.said.slots.get("instances") or 0
-    if not each or number < 2:
-        return None
-    writing, figure = Writing(()), Computed(f"{number * each:,.0f} vCPUs", f"{number} × {each:g}", 1.0, (float(number), each))
-    writing.line(f"{figure.text}: {number} × {row.name} with {each:g} each", row, columns=("vcpus",))
-    return replace(writing.draft(), computed=(figure,), said=f"{heard.said.text} {number} × {row.name} {figure.formula}")
 
 
 _COUNT = re.compile(r"\b(?:(?:the |and )?count|how many|wie ?viele?|combien|cu[aá]nt[ao]s|quant[ei]|number)(?: (?:of|von|de) (?:them|those|these|it|denen))?(?= in\b| has\b| does\b| hat\b|\W*(?:and\b|plus\b|,|[?]|$))|\b(?:four|two|single|one|\d+)[ -]card\b|几(?:块|张|个)|いくつ|\bile kart")

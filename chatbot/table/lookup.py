@@ -16,8 +16,6 @@ _FAMILY = 3
 _LONGEST = 200
 # Columns that say of a row where it is from, or are its name.
 _APART = frozenset({"Source", "As of", "Note", "Place", "Vendor", "Load"})
-# Of these the least is the best, of all others the most.
-LESS_IS_BETTER = frozenset({"Grid carbon intensity", "PUE", "WUE", "Idle power", "Maximum power"})
 GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
 LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
