@@ -3,11 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
 from chatbot.answer import Answer, Citation, Statement
-from chatbot.conversations import header_above
+from chatbot.evidence import units
 from chatbot.words import STOP_WORDS, stem, stems, synonyms, words
 
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
@@ -89,19 +88,16 @@ class TableRow:
 
 def row_of(citation: Citation) -> TableRow | None:
     """The row of a table that a citation quotes; None where it quotes something else."""
-    quote = citation.quote.strip()
-    header = header_above(citation.passage.chunk.document.text, citation.start).partition("\n")[0]
-    names, cells = _cells(header), _cells(quote)
-    if not quote.startswith("|") or "\n" in quote or len(names) != len(cells):
-        return None
-    return TableRow(cells[0], tuple((n, c) for n, c in zip(names[1:], cells[1:], strict=True) if c))
+    found = (u.cells for u in units(citation.passage.chunk) if u.kind == "row" and (u.start, u.text) == (citation.start, citation.quote.strip()))
+    (_, name), *columns = next(found, (("", ""),))
+    return TableRow(name, tuple((header, cell) for header, cell in columns if cell)) if name else None
 
 
 def comparison(answer: Answer) -> Comparison | None:
     """What an answer compares: options by the rows that are cited for them, and sides; None where it compares nothing."""
     if answer.refused or answer.choices:
         return None
-    statements = [sentence for statement in answer.statements for sentence in _sentences(statement, answer.citations)]
+    statements = answer.statements
     tabular = {statement: rows for statement in statements if (rows := _rows(statement, answer.citations))}
     told = {one: {column for _, row, _ in rows for column in row.told(one.text)} for one, rows in tabular.items()}
     times = Counter(column for columns in told.values() for column in columns)
@@ -138,17 +134,6 @@ def marked(statement: Statement, citations: Sequence[Citation]) -> str:
 
 
 _Rows = tuple[tuple[int, TableRow, str], ...]
-
-
-def _sentences(statement: Statement, citations: Iterable[Citation]) -> list[Statement]:
-    """The sentences of a statement: one that begins with a small name ("g5.xlarge: …") may hang on the one before it."""
-    own = {c.number: c.claim for c in citations if c.number in statement.citations}
-    starts = {statement.text.find(claim) + 1 for claim in own.values() if claim.startswith(". ")} - {0}
-    if not starts:
-        return [statement]
-    texts = [statement.text[start:end].strip() for start, end in pairwise([0, *sorted(starts), len(statement.text)])]
-    cited = {text: tuple(n for n, claim in own.items() if claim.strip(" .") in text) for text in texts}
-    return [replace(statement, text=text, citations=numbers) for text, numbers in cited.items()]
 
 
 def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
@@ -211,10 +196,6 @@ def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property
         for cell, text, figure in zip(cells, texts, figures, strict=True)
     ]
     return Property(name, units.pop() if is_measured else "", tuple(made))
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip("|").split("|")] if row else []
 
 
 def _written(cell: str) -> re.Pattern[str]:

@@ -111,15 +111,6 @@ def test_a_sentence_on_a_column_whose_cell_it_does_not_say_stays_one() -> None:
     assert found is None
 
 
-def test_what_hangs_on_the_sentence_before_it_is_read_by_itself() -> None:
-    cited = answer().citations
-    claims = (replace(cited[0], claim="It is slow"), replace(cited[1], claim=". p5.48xlarge: 192 vCPUs."))
-    hanging = Statement("It is slow. p5.48xlarge: 192 vCPUs.", (1, 2), "side", "p5")
-    found = comparison(replace(answer(row(3, "p4d.24xlarge has 96 vCPUs."), hanging), citations=(*claims, cited[2])))
-    assert found is not None
-    assert (found.options, [side.said for side in found.sides]) == (("p4d.24xlarge", "p5.48xlarge"), ["It is slow [1]."])
-
-
 def test_what_is_said_of_the_sides_keeps_its_marks_and_their_names() -> None:
     found = comparison(answer(side("Trn1: training", "It is fast.", 1), side("Inf2", "It is slow.", 2, 3)))
     assert found is not None

@@ -115,7 +115,7 @@ def test_rows_become_a_table_of_properties_by_option() -> None:
     table = "| Type | vCPUs | Memory |\n|---|---|---|\n| trn1.2xlarge | 8 | 32 GiB |\n| trn1.32xlarge | 128 | 512 GiB |\n"
     rows = [cited(number, line) for number, line in enumerate(table.splitlines()[2:], start=1)]
     document = replace(rows[0].passage.chunk.document, text=table)
-    chunk = replace(rows[0].passage.chunk, document=document)
+    chunk = replace(rows[0].passage.chunk, document=document, start=0, end=len(table), text=table)
     rows = [replace(r, passage=replace(r.passage, chunk=chunk), start=(at := table.index(r.quote)), end=at + len(r.quote)) for r in rows]
     said = (Statement("trn1.2xlarge has 32 GiB of memory.", (1,), "row"), Statement("trn1.32xlarge has 512 GiB of memory.", (2,), "row"))
     assert parts_of(replace(answered("- a", *rows), statements=said)) == [
