@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import islice
 
 from chatbot.answer import Passage
-from chatbot.disagreement import document_of
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, doubt, eligible, repeats
 from chatbot.names import proper_names
@@ -52,13 +51,13 @@ def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passa
 def elsewhere(chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
     """What another document says of the very same matter, so that no source is chosen silently; at most one piece."""
     best = chosen[0]
-    told = {document_of(c) for c in chosen}
+    told = {c.document for c in chosen}
     if len(told) > 1:
         return []
     near = (
         s
         for s in found
-        if document_of(s) not in told
+        if s.document not in told
         and s.unit.kind != "note"
         and s.score >= _ELSEWHERE * best.score
         and s.features["words in place"] >= _SAME_WORDS * best.features["words in place"]

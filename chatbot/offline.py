@@ -6,8 +6,7 @@ from dataclasses import replace
 from chatbot.answer import Passage
 from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
-from chatbot.comparison import compare
-from chatbot.disagreement import lay_side_by_side
+from chatbot.comparison import compare, lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.examination import examine
