@@ -323,7 +323,7 @@ def _quoted(clause: Clause, evidence: Sequence[Evidence]) -> dict[int, _Quote]:
         return {}
     return {
         n: _Quote(_bare(claim), passage, unit, max(joint, _share(claim, [unit])))
-        for n, (passage, unit) in _bearing(claim, together, joint).items()
+        for n, (passage, unit) in together.items()
     }
 
 
@@ -474,17 +474,6 @@ def unlabelled(sentence: str) -> str:
 def _leans(claim: str) -> bool:
     """Whether a claim says little without the question: "No.", "Yes, if you own the account", "Trn1"."""
     return bool(re.match(r"(?:yes|no)\b", claim, re.IGNORECASE)) or len(claim.split()) <= _SHORT
-
-
-def _bearing(claim: str, quotes: dict[int, tuple[Passage, Unit]], joint: float) -> dict[int, tuple[Passage, Unit]]:
-    """The quotes without those that bear out nothing by themselves and are not missed by the others."""
-    kept = quotes
-    for number, (_, unit) in reversed(quotes.items()):
-        others = {n: q for n, q in kept.items() if n != number}
-        alone = _share(claim, [unit])
-        if others and alone < _QUOTED and _share(claim, [u for _, u in others.values()]) >= joint:
-            kept = others
-    return kept
 
 
 def _citation(quote: _Quote, numbers: dict[Place, int]) -> Citation:
