@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chatbot.answer import Answer, Citation, Statement
 from chatbot.evidence import units
-from chatbot.words import STOP_WORDS, stem, stems, synonyms, words
+from chatbot.words import STOP_WORDS, covered, stem, stems, words
 
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
 # A number or a "no" stands in a claim for many a column: one of its words must be there, too.
@@ -206,9 +206,6 @@ def _written(cell: str) -> re.Pattern[str]:
 
 def _shared(name: str, claim: str) -> tuple[int, float]:
     """How many words of a column's name a claim has, or others for the same, and what part of it that is."""
-    there = {stem(word) for word in words(claim)}
-    groups = frozenset(group for word in words(claim) for group in synonyms(word))
     own = [word for word in words(name) if word not in STOP_WORDS or word == "each"]
-    shared = sum(stem(word) in there or bool(synonyms(word) & groups) for word in own)
+    shared = sum(stem(word) in {stem(said) for said in words(claim)} or bool(covered([word], claim)[0]) for word in own)
     return shared, shared / max(len(own), 1)
-

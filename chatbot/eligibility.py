@@ -8,7 +8,7 @@ from math import prod
 from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.words import content_words, stem, stems_and_groups, synonyms, vocabulary, words
+from chatbot.words import content_words, covered, stem, vocabulary, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
 ANSWERS = 0.06
@@ -88,10 +88,9 @@ def _of_kind(query: Query, scored: Scored) -> bool:
 
 def _speaks_of_operation(query: Query, scored: Scored, said: str) -> bool:
     """Whether evidence speaks of what is to be done, in its words or surely in others, or surely says that it cannot be done."""
-    there, groups = stems_and_groups(said)
     meant = scored.score >= MEANT_SURE and scored.features["attribute"] >= MEANT
     impossible = scored.score >= SURE and bool(_DENIES.search(scored.unit.meant))
-    return meant or impossible or any(stem(w) in there or synonyms(w) & groups for w in query.operation)
+    return meant or impossible or any(covered(query.operation, said))
 
 
 def _of_year(question: str, scored: Scored) -> bool:
@@ -122,11 +121,10 @@ def _names_place(text: str) -> bool:
 def _names_all(question: str, scored: Scored) -> bool:
     """Whether evidence for a figure speaks of every capitalised thing that the question names, makers apart."""
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
-    held, groups = stems_and_groups(said)
     there = mentioned(said)
     asked = _EXAM.sub(" ", question)
     named = [n for n in proper_names(asked) if not makers(n) and not {r.lower() for r in relatives(n)} & there]
-    return all(stem(w) in held or synonyms(w) & groups for name in named for w in content_words(name))
+    return all(covered([w for name in named for w in content_words(name)], said))
 
 
 def _provenance(scored: Scored) -> str:

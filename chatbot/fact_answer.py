@@ -79,10 +79,15 @@ def row_answer(query: Query, index: Index) -> Draft | None:
 
 def asks_rows(query: Query, index: Index) -> bool:
     """Whether each word of a question is a named thing or a column of its row: then no answer to a question like it is meant."""
-    tables = load(index)
-    heard = hear(query.question, query.history, tables.known) if tables.facts.models and not query.yes_no and not query.options else None
-    told = tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
+    told = told_by_rows(query, index) if not query.yes_no and not query.options else None
     return bool(told and told.whole and told.draft.text) or asks_cells(query, index)
+
+
+def told_by_rows(query: Query, index: Index) -> Told | None:
+    """What rows say of what a question asks for, where nothing has to be computed for it."""
+    tables = load(index)
+    heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
+    return tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
 
 
 _THERE = re.compile(r"\b(?:it|they|there|that one|both)\b")

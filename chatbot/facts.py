@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from chatbot.answer import Passage
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, doubt, eligible, repeats
 from chatbot.names import proper_names
@@ -15,7 +14,6 @@ from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.sides import speaks_of
 from chatbot.vendors import speaks_for_refused
-from ingest import Index
 
 # Below this the best evidence answers one question in four that people ask in their own words: it is told as what is nearest.
 _UNSURE = 0.15
@@ -30,7 +28,7 @@ _SAME_WORDS = 0.8
 _DIFFERENCE = re.compile(r"\b(?:than|compared (?:to|with)|over|versus|vs|against|beat)\b", re.IGNORECASE)
 
 
-def state_facts(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
+def state_facts(query: Query, scored: Sequence[Scored]) -> Draft | None:
     """The answer in one sentence, then at most four that add to it; None when no evidence is good enough."""
     found = eligible(query, scored)
     if query.wants_name:

@@ -1,6 +1,6 @@
 """The reader that needs no model server: it finds the evidence, says it in its own words as they stand, and cites it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chatbot.answer import Passage
@@ -10,22 +10,15 @@ from chatbot.comparison import compare, lay_side_by_side
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.examination import examine
-from chatbot.fact_answer import Told, tell_rows
+from chatbot.fact_answer import Told, told_by_rows
 from chatbot.facts import NEAREST, state_facts
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
-from chatbot.sizing.conversation import hear
 from chatbot.table import answer_from_table
 from chatbot.working import load
 from ingest import Index
-
-Composer = Callable[[Query, Sequence[Scored], Sequence[Passage], Index], Draft | None]
-
-# Tried in order; a composer that finds the question is not for it gives None and the next is asked.
-_COMPOSERS: tuple[Composer, ...] = (compare, state_facts)
-
 
 # Evidence that is so likely to answer is told under an answer that was prepared.
 _SAYS_MORE = 0.9
@@ -33,15 +26,9 @@ _SAYS_MORE = 0.9
 _FEW = 2
 
 
-def _tell_rows(query: Query, index: Index) -> Told | None:
-    tables = load(index)
-    heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
-    return tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
-
-
 def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
     """The rows of tables that answer a question, or a part of it."""
-    told = _tell_rows(query, index)
+    told = told_by_rows(query, index)
     drafts = (told.draft if told else None, answer_from_table(query, (), passages, index), compare_hardware(query, index))
     return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
@@ -52,25 +39,25 @@ def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
         return examine(query, passages, index)
     if is_command(query.standalone) or asks_own_records(query.standalone):
         return Draft("", ())
-    told_by_rows = None if query.asks_agreement else _tell_rows(query, index)
-    if told_by_rows and told_by_rows.whole:
-        return replace(told_by_rows.draft, from_rows=True)
+    rows = None if query.asks_agreement else told_by_rows(query, index)
+    if rows and rows.whole:
+        return replace(rows.draft, from_rows=True)
     scored = score_units(query, passages, index)
     found = eligible(query, scored)
-    return replace(_read(query, passages, index, scored, told_by_rows), best=found[0] if found else None)
+    return replace(_read(query, passages, index, scored, rows), best=found[0] if found else None)
 
 
-def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored], told_by_rows: Told | None) -> Draft:
+def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored], rows: Told | None) -> Draft:
     if query.asks_agreement and (told := lay_side_by_side(query, scored)):
         return told
-    if told_by_rows and (told_by_rows.draft.computed or len(told_by_rows.names) > _FEW or not any(s.score >= ANSWERS and told_by_rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
-        return replace(told_by_rows.draft, from_rows=True)
+    if rows and (rows.draft.computed or len(rows.names) > _FEW or not any(s.score >= ANSWERS and rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
+        return replace(rows.draft, from_rows=True)
     if draft := answer_from_table(query, scored, passages, index):
         return replace(draft, from_rows=True)
-    looked_up = replace(told_by_rows.draft, from_rows=True) if told_by_rows else None
+    looked_up = replace(rows.draft, from_rows=True) if rows else None
     if set(map(str.lower, query.unknown)) - load(index).known.types - load(index).known.regions:
         return looked_up or Draft("", ())
-    told = _first(_COMPOSERS, query, scored, passages, index)
+    told = compare(query, scored, passages, index) or state_facts(query, scored)
     if looked_up:
         # A row needs nothing that may have to do with it.
         return looked_up if told is None or NEAREST in told.given else replace(looked_up.then(told), from_rows=False)
@@ -83,10 +70,3 @@ def surest(query: Query, draft: Draft) -> Draft:
     if draft.best and draft.best.score >= _SAYS_MORE:
         notes.line(notes.sentence(statement(draft.best.unit, query), draft.best))
     return notes.draft()
-
-
-def _first(
-    composers: Sequence[Composer], query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index
-) -> Draft | None:
-    drafts = (compose(query, scored, passages, index) for compose in composers)
-    return next((draft for draft in drafts if draft is not None), None)

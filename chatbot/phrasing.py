@@ -6,7 +6,7 @@ from chatbot.evidence import LEANS_BACK, Unit, sentences
 from chatbot.names import mentioned
 from chatbot.quantities import header_unit, with_unit, without_unit
 from chatbot.query import Query
-from chatbot.words import content_words, stem, synonyms
+from chatbot.words import content_words, covered, stem, stems
 
 # A heading longer than this is a sentence of its own, not a subject.
 _LONG = 70
@@ -81,14 +81,11 @@ def answer_statement(asked: str, text: str) -> str:
 
 def columns(unit: Unit, query: Query) -> tuple[tuple[str, str], ...]:
     """The cells whose header the question speaks of, the best matching ones alone."""
-    asked = {stem(w) for w in content_words(query.standalone)}
-    groups = {g for w in content_words(query.standalone) for g in synonyms(w)}
-    keys = {stem(w) for w in content_words(unit.cells[0][1])}
+    keys = stems(unit.cells[0][1])
     rated = []
     for header, cell in unit.cells[1:]:
         found = [w for w in content_words(header) if stem(w) not in keys]
-        said = sum(1.0 if stem(w) in asked else 0.6 if synonyms(w) & groups else 0.0 for w in found)
-        rated.append((said / max(1, len(found)), header, cell))
+        rated.append((sum(covered(found, query.standalone, synonym=0.6)) / max(1, len(found)), header, cell))
     best = max((r for r, _, _ in rated), default=0.0)
     return tuple((header, cell) for r, header, cell in rated if r > 0.25 and (r >= 0.5 or r == best))
 

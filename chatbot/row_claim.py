@@ -6,7 +6,7 @@ import re
 from chatbot.evidence import Unit
 from chatbot.names import mentioned
 from chatbot.quantities import Quantity, quantities, same
-from chatbot.words import content_words, stem, stems, synonyms
+from chatbot.words import content_words, covered, stem, stems
 
 # Words with which a cell is told, and which say nothing of their own.
 _FRAME = stems(
@@ -48,9 +48,8 @@ def _periods(text: str) -> set[str]:
 
 def _is_all_told(claim: str, unit: Unit) -> bool:
     """Whether each word of a claim stands in the row or means what stands there."""
-    there = stems(unit.plain)
-    groups = {group for word in content_words(unit.plain) for group in synonyms(word)}
-    return all(stem(w) in there | _FRAME or synonyms(w) & groups or _NO.fullmatch(w) for w in content_words(claim))
+    said = content_words(claim)
+    return all(held or stem(w) in _FRAME or _NO.fullmatch(w) for w, held in zip(said, covered(said, unit.plain), strict=True))
 
 
 def _stands(figure: Quantity, claim: str, columns: list[tuple[str, str]]) -> bool:
@@ -70,8 +69,7 @@ def _around(figure: Quantity, claim: str) -> str:
 def _fit(header: str, around: str) -> tuple[int, float]:
     """How many words of a header stand among some words, and which share of it that is."""
     asked = content_words(header)
-    said, groups = stems(around), {group for word in content_words(around) for group in synonyms(word)}
-    found = sum(stem(word) in said or bool(synonyms(word) & groups) for word in asked)
+    found = int(sum(covered(asked, around)))
     if "each" in header.lower() and not _EACH.search(around):
         found -= 1  # the memory of a machine with several accelerators is not that of one
     return found, found / max(1, len(asked))

@@ -18,7 +18,7 @@ from chatbot.names import mentioned, names, relatives
 from chatbot.quantities import vague
 from chatbot.query import Query
 from chatbot.tasks import tasks
-from chatbot.words import STOP_WORDS, content_words, stem, stems_and_groups, synonyms, vocabulary, words
+from chatbot.words import STOP_WORDS, content_words, covered, stem, synonyms, vocabulary, words
 from ingest import Index
 
 # So many units are compared by meaning, the best of them by words, and so many of these are read by the judge: encoding is what a question's time is spent on.
@@ -29,15 +29,9 @@ JUDGED = 8
 _UNREAD = 0.1
 
 
+_BY_MEANING = ("meaning", "meaning squared", "meaning alone", "nearness", "nearness alone", "attribute")
 # In an index that is read by words alone every unit counts as near as an answer usually is: the words decide among them.
-_BY_WORDS_ALONE = {
-    "meaning": 0.5,
-    "meaning squared": 0.25,
-    "meaning alone": 0.5,
-    "nearness": 0.6,
-    "nearness alone": 0.6,
-    "attribute": 0.0,
-}
+_BY_WORDS_ALONE = dict(zip(_BY_MEANING, (0.5, 0.25, 0.5, 0.6, 0.6, 0.0), strict=True))
 # So long must the last part of a compound be to count as the word itself: NeuronCores are cores.
 _COMPOUND = 4
 # A name that no document has ("Groq") makes it unlikely that any evidence answers, most of all where the question is about it.
@@ -62,8 +56,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    stem: str
-    groups: frozenset[str]
+    text: str
     weight: float
     unseen: bool
 
@@ -112,25 +105,10 @@ def _meaning_features(query: Query, asked: str, near: Sequence[Unit], index: Ind
         return [dict(_BY_WORDS_ALONE) for _ in near]
     in_place = nearness([asked], [u.meant_in_place for u in near], index)
     alone = nearness([asked], [u.meant for u in near], index)
-    of_attribute = nearness_of_words(query.core, query.operation, [u.meant_in_place for u in near], index)
-    return [
-        {
-            "meaning": float(whole),
-            "meaning squared": float(whole * whole),
-            "meaning alone": float(whole_alone),
-            "nearness": float(by_words),
-            "nearness alone": float(by_words_alone),
-            "attribute": float(attribute),
-        }
-        for whole, by_words, whole_alone, by_words_alone, attribute in zip(
-            in_place.as_wholes[0],
-            in_place.by_words[0],
-            alone.as_wholes[0],
-            alone.by_words[0],
-            of_attribute,
-            strict=True,
-        )
-    ]
+    of_operation = nearness_of_words(query.core, query.operation, [u.meant_in_place for u in near], index)
+    (whole,), (by_words,), (whole_alone,), (by_words_alone,) = *in_place, *alone
+    found = zip(whole, whole * whole, whole_alone, by_words, by_words_alone, of_operation, strict=True)
+    return [dict(zip(_BY_MEANING, map(float, values), strict=True)) for values in found]
 
 
 def _with_distances(found: Sequence[dict[str, float]]) -> list[dict[str, float]]:
@@ -154,31 +132,30 @@ def weights() -> dict[str, dict[str, float]]:
 
 def inverse_document_frequency(word: str, index: Index) -> float:
     """The BM25 form of Robertson and Walker, never negative: ln(1 + (N - n + 0.5) / (n + 0.5)) over chunks."""
-    held = max(index.document_frequency(form) for form in {word, stem(word), f"{word}s", word.removesuffix("s")})
+    held = _chunks_with(word, index)
     return log(1 + (len(index) - held + 0.5) / (held + 0.5))
 
 
+def _chunks_with(word: str, index: Index) -> int:
+    return max(index.document_frequency(form) for form in {word, stem(word), f"{word}s", word.removesuffix("s")})
+
+
 def _weighed(question: str, index: Index) -> list[_Word]:
-    found = []
-    for word in content_words(question):
-        weight = inverse_document_frequency(word, index)
-        held = max(index.document_frequency(form) for form in {word, stem(word), f"{word}s", word.removesuffix("s")})
-        found.append(_Word(stem(word), synonyms(word), weight, held == 0))
-    return found
+    return [_Word(w, inverse_document_frequency(w, index), not _chunks_with(w, index) and not synonyms(w)) for w in content_words(question)]
 
 
 def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: Passage) -> dict[str, float]:
     here = unit.meant
     place = f"{unit.meant_in_place} {unit.chunk.document.title}"
     check()
-    overlap, overlap_place = _overlap(weighed, here), _overlap(weighed, f"{here} {place}")
+    (overlap, missing), (overlap_place, missing_place) = (_overlap(weighed, text) for text in (here, f"{here} {place}"))
     return {
         "words": overlap,
         "words in place": overlap_place,
         "words squared": overlap_place * overlap_place,
         "passage": passage.score,
-        "missing": _missing(weighed, here),
-        "missing in place": _missing(weighed, f"{here} {place}"),
+        "missing": missing,
+        "missing in place": missing_place,
         "unseen": _unseen(weighed),
         "label": _label_match(weighed, unit),
         "row": float(unit.kind == "row"),
@@ -201,38 +178,25 @@ def _rough(features: dict[str, float]) -> float:
     )  # fmt: skip
 
 
-def _overlap(weighed: Sequence[_Word], text: str) -> float:
-    """The share of the question's words, by weight, that a text holds; a synonym counts 0.7."""
+def _overlap(weighed: Sequence[_Word], text: str) -> tuple[float, float]:
+    """The share of the question's words, by weight, that a text holds, a synonym counting 0.7; and the weight of the heaviest that it
+    lacks, in sixths of an average rare word's."""
     total = sum(w.weight for w in weighed)
-    if not total:
-        return 0.0
-    there, groups = stems_and_groups(text)
-    return sum(w.weight * (1.0 if w.stem in there else 0.7 if w.groups & groups else 0.0) for w in weighed) / total
-
-
-def _missing(weighed: Sequence[_Word], text: str) -> float:
-    """The weight of the heaviest word of the question that a text lacks, in sixths of an average rare word's."""
-    there, groups = stems_and_groups(text)
-    return (
-        max((w.weight * (0.0 if w.stem in there else 0.3 if w.groups & groups else 1.0) for w in weighed), default=0.0)
-        / 6
-    )
+    held = covered((w.text for w in weighed), text, synonym=0.7)
+    lacks = max((w.weight * (1 - part) for w, part in zip(weighed, held, strict=True)), default=0.0)
+    return (sum(w.weight * part for w, part in zip(weighed, held, strict=True)) / total if total else 0.0), lacks / 6
 
 
 def _unseen(weighed: Sequence[_Word]) -> float:
     """The share of the question's words, by weight, that stand nowhere in the corpus and mean nothing to the vocabulary."""
     total = sum(w.weight for w in weighed)
-    return sum(w.weight for w in weighed if w.unseen and not w.groups) / total if total else 0.0
+    return sum(w.weight for w in weighed if w.unseen) / total if total else 0.0
 
 
 def _label_match(weighed: Sequence[_Word], unit: Unit) -> float:
     """How much of a labelled line's label the question says: "Cost benefit: ..." for a question on cost benefit."""
-    label = unit.label[0]
-    found = content_words(label)
-    if not found:
-        return 0.0
-    asked, groups = {w.stem for w in weighed}, {g for w in weighed for g in w.groups}
-    return sum(1.0 if stem(w) in asked else 0.7 if synonyms(w) & groups else 0.0 for w in found) / len(found)
+    found = content_words(unit.label[0])
+    return sum(covered(found, " ".join(w.text for w in weighed), synonym=0.7)) / len(found) if found else 0.0
 
 
 def _name_features(query: Query, unit: Unit, here: str, place: str) -> dict[str, float]:

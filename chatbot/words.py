@@ -3,7 +3,7 @@
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib import resources
 from threading import Lock
@@ -80,6 +80,12 @@ def stems(text: str) -> frozenset[str]:
 def stems_and_groups(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The stems of a text's content words, and the synonym groups they belong to."""
     return stems(text), frozenset(g for w in content_words(text) for g in synonyms(w))
+
+
+def covered(wanted: Iterable[str], text: str, *, synonym: float = 1.0) -> list[float]:
+    """For each word 1 where a text holds it, `synonym` where it holds one that means the same, else 0."""
+    there, groups = stems_and_groups(text)
+    return [1.0 if stem(word) in there else synonym if synonyms(word) & groups else 0.0 for word in wanted]
 
 
 def is_spun(text: str) -> bool:
