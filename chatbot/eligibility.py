@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from chatbot.names import maker, makers, mentioned, names, proper_names, relatives
+from chatbot.names import maker, makers, mentioned, proper_names, relatives
 from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
-from chatbot.words import content_words, covered, stem, vocabulary, words
+from chatbot.words import content_words, covered, stem, words
 
 # The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
 ANSWERS = 0.06
@@ -19,16 +19,12 @@ SURE = 0.4
 # So sure must evidence be, and so near a word of it to what is to be done, to speak of it in other words.
 MEANT_SURE = 0.1
 MEANT = 0.6
-_ASKS_REGIONS = re.compile(
-    r"\b(?:what|which|list|name)\b(?:\s+[\w-]+){0,3}?\s+regions?\b(?! (?:have|has|is|are) the\b)", re.IGNORECASE
-)
 _IN_YEAR = re.compile(r"\b(?:in|of|for|during|since|until|by)\s+((?:19|20)\d\d)(?![\w,])", re.IGNORECASE)
 _WAS = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 # The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
 _DENIES = re.compile(r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE)
-_IN_PLACE = re.compile(r"\b(?:in|In)\s+(?!AWS|Amazon|Azure|Google)[A-Z][a-z]{2,}\b(?!\d)")
 _PER = re.compile(
     r"\b(?:per|an|a|each|every)\s+(hour|month|year|day|token|card|chip|gpu|instance|unit|query|request)\b|\b(hour)ly\b",
     re.IGNORECASE,
@@ -61,14 +57,6 @@ def _on_subject(query: Query, scored: Scored) -> bool:
 
 def _of_kind(query: Query, scored: Scored) -> bool:
     if other_qualifier(query.standalone, scored.unit.plain):
-        return False
-    if _ASKS_REGIONS.search(query.standalone) and not _names_region(scored.unit.meant):
-        return False
-    if (
-        query.entities
-        and _names_place(query.standalone)
-        and not ("region" in scored.unit.meant.lower() or _names_region(scored.unit.meant))
-    ):
         return False
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     if query.operation and not _speaks_of_operation(query, scored, said):
@@ -105,17 +93,6 @@ def _of_year(question: str, scored: Scored) -> bool:
 @lru_cache(maxsize=256)
 def _years_asked(question: str) -> frozenset[str]:
     return frozenset(match[1] for match in _IN_YEAR.finditer(question))
-
-
-def _names_region(text: str) -> bool:
-    """Whether a text names a region by its code or its place."""
-    return bool(_IN_PLACE.search(text)) or any(n.kind == "region" for n in names(text)) or _names_place(text)
-
-
-@lru_cache(maxsize=4_096)
-def _names_place(text: str) -> bool:
-    lowered = text.lower()
-    return any(re.search(rf"\b{place}\b", lowered) for place in vocabulary()["places"]["regions"])
 
 
 def _names_all(question: str, scored: Scored) -> bool:
