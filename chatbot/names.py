@@ -1,4 +1,4 @@
-"""Names of things in a text: hardware, instance types, makers, and whatever else is written like a name."""
+"""Names of things in a text: hardware, instance types, makers, what is done with a model, and whatever else is written like a name."""
 
 import re
 from bisect import bisect_right
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate
 
-from chatbot.words import vocabulary
+from chatbot.words import entries_in, vocabulary
 
 _INSTANCE = re.compile(
     r"\b([a-z]{1,5}\d{1,2}[a-z]{0,4}(?:-[a-z0-9]{1,6})?)\s?\.\s?(nano|micro|small|medium|(?:\d{1,3})?xl(?:arge)?|large|metal(?:-\d+xl)?)\b",
@@ -148,15 +148,20 @@ def maker(name: str) -> str | None:
     return None
 
 
-@lru_cache(maxsize=8_192)
 def makers(text: str) -> tuple[str, ...]:
     """The makers and clouds that a text names, in the vocabulary's order."""
-    lowered = text.lower()
-    return tuple(
-        m
-        for m, written in vocabulary()["makers"].items()
-        if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in written)
-    )
+    return entries_in("makers", text)
+
+
+# A model that has been trained is there to be served: its training is not the task.
+_ALREADY_TRAINED = re.compile(
+    r"\b(?:(?:has|have|had|already|been|is|was|were|our|their|a|an|the)\s+)(?:already\s+|been\s+)?(?:pre-?)?trained\b", re.IGNORECASE
+)
+
+
+def tasks(text: str) -> frozenset[str]:
+    """What a text says is done with a model: pre-training, fine-tuning, training, inference."""
+    return frozenset(entries_in("tasks", _ALREADY_TRAINED.sub(" ", text)))
 
 
 @lru_cache(maxsize=16_384)

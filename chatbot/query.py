@@ -12,15 +12,13 @@ from chatbot.deadline import check
 from chatbot.evidence import sentences
 from chatbot.followup import condense
 from chatbot.glossary import in_english
-from chatbot.names import makers, names, proper_names
+from chatbot.names import Name, makers, names, proper_names, tasks
 from chatbot.options import Option, parse_options
 from chatbot.quantities import Quantity, quantities
 from chatbot.sides import sides
 from chatbot.spelling import correct
-from chatbot.tasks import tasks
-from chatbot.unheard import strangers, unknown_names
-from chatbot.words import content_words
-from ingest import Index
+from chatbot.words import STOP_WORDS, content_words, words
+from ingest import Index, known_words
 
 _COMPARES = re.compile(
     r"\b(compar\w*|versus|vs\.?|differ\w*|distinguish\w*|separates?|distinction|sets? .{2,60} apart|better|worse|contrast|against|as opposed to|next to|relative to|respectively|each(?= one| of (?:them|these|those|the)|\W*$| (?:takes?|costs?|have|has|does|do|needs?|offers?|uses?|means?)\b)|side by side|gap|between (?:the )?(?:two|both)|trade-?offs?|(?:more|less|fewer|longer|shorter|higher|lower|bigger|larger|smaller|slower|quicker|faster|cheaper|pricier|dearer|greener|cleaner|hungrier)\b.{0,60}\bthan|improv\w+ (?:on|over|upon)|(?:advantages?|benefits?|gains?|offers?|bring|brings|adds?)\b.{0,40}\bover|or)\b",
@@ -165,8 +163,8 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
         choose=stem.choose if stem else 1,
         negated=stem.negated if stem else False,
         entities=entities,
-        unknown=unknown_names(found, index),
-        strangers=strangers(standalone, index),
+        unknown=_unknown_names(found, index),
+        strangers=_strangers(standalone, index),
         tasks=tasks(standalone),
         makers=makers(standalone),
         sizes=tuple(q for q in quantities(standalone) if q.dimension == "parameters"),
@@ -203,3 +201,48 @@ def _size_rank(instance: str) -> tuple[float, str]:
     multiple = re.match(r"(\d+)xlarge", size)
     ranks = {"nano": 0.01, "micro": 0.02, "small": 0.1, "medium": 0.2, "large": 0.5, "xlarge": 1.0}
     return (float(multiple[1]) if multiple else ranks.get(size.split("-")[0], 1000.0)), instance
+
+
+# Of so many words a smaller share of stop words is not English; terse questions have few as well.
+_ENOUGH, _ENGLISH = 7, 0.2
+
+
+def _unknown_names(found: Sequence[Name], index: Index) -> tuple[str, ...]:
+    """The hardware, instance types, regions and other codes that no document names."""
+    return tuple(
+        n.name for n in found if not any(_in_corpus(form, index) for form in (n.name, n.text, n.text.removesuffix("s")))
+    )
+
+
+def _strangers(text: str, index: Index) -> tuple[str, ...]:
+    """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product.
+
+    None in a text that is not English: what is written with a capital there may be any word.
+    """
+    if _is_foreign(text):
+        return ()
+    unseen = [
+        w for w in _capitalised(text) if not w.removesuffix("s").isupper() and not index.document_frequency(w.lower())
+    ]
+    known = " ".join(f"{s.title} {s.publisher or ''}" for s in index.sources()).lower() if unseen else ""
+    return tuple(w for w in unseen if w.lower() not in known)
+
+
+def _is_foreign(text: str) -> bool:
+    said = [w for w in words(text) if w.isalpha()]
+    return len(said) >= _ENOUGH and sum(w in STOP_WORDS for w in said) < _ENGLISH * len(said)
+
+
+def _capitalised(text: str) -> list[str]:
+    """The proper names of a text, and the word that it begins with where that is none of English."""
+    first = re.match(r"\W*([A-Z][a-z]{3,})\b", text)
+    begins = [first[1]] if first and first[1].lower() not in known_words() else []
+    return list(dict.fromkeys([*begins, *proper_names(text)]))
+
+
+def _in_corpus(name: str, index: Index) -> bool:
+    """Whether a name stands in the corpus as it is written or, for a name of several words, all of its words do."""
+    parts = words(name.replace("-", " "))
+    return index.document_frequency(name) > 0 or (
+        len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts)
+    )

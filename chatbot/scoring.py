@@ -14,10 +14,9 @@ from chatbot.deadline import check
 from chatbot.evidence import Unit, units
 from chatbot.judge import answer_odds, in_its_place, relevant
 from chatbot.meaning import nearness, nearness_of_words
-from chatbot.names import mentioned, names, relatives
+from chatbot.names import mentioned, names, relatives, tasks
 from chatbot.quantities import vague
 from chatbot.query import Query
-from chatbot.tasks import tasks
 from chatbot.words import STOP_WORDS, content_words, covered, stem, synonyms, vocabulary, words
 from ingest import Index
 
@@ -201,30 +200,21 @@ def _label_match(weighed: Sequence[_Word], unit: Unit) -> float:
 
 def _name_features(query: Query, unit: Unit, here: str, place: str) -> dict[str, float]:
     wanted = [e.lower() for e in query.entities]
-    new = float(query.wants_name and bool(mentioned(here) - set(wanted)))
-    if not wanted:
-        return {
-            "new name": new,
-            "sibling": 0.0,
-            "names": 0.0,
-            "names in place": 0.0,
-            "owner": 0.0,
-            "no name asked": 1.0,
-            "other name": 0.0,
-        }
-    there, around = mentioned(here), mentioned(place)
-    related = [{r.lower() for r in relatives(e)} for e in query.entities]
-    pairs = list(zip(wanted, related, strict=True))
+    there = mentioned(here)
+    pairs = [(e.lower(), {r.lower() for r in relatives(e)}) for e in query.entities]
     owner = there | next((found for above in reversed(unit.above) if (found := mentioned(above))), frozenset())
+
+    def named(text: frozenset[str]) -> float:
+        return sum(1.0 if w in text else 0.8 if r & text else 0.0 for w, r in pairs) / max(1, len(pairs))
+
     return {
-        "new name": new,
+        "new name": float(query.wants_name and bool(there - set(wanted))),
         "sibling": float(any("." in w and w not in there and _siblings(w, there) for w in wanted)),
-        "names": sum(1.0 if w in there else 0.8 if r & there else 0.0 for w, r in pairs) / len(wanted),
-        "names in place": sum(1.0 if w in there | around else 0.8 if r & (there | around) else 0.0 for w, r in pairs)
-        / len(wanted),
-        "owner": float(any(w in owner or r & owner for w, r in pairs)),
-        "no name asked": 0.0,
-        "other name": float(bool(there) and not any(w in there or r & there for w, r in pairs)),
+        "names": named(there),
+        "names in place": named(there | mentioned(place)),
+        "owner": float(named(owner) > 0),
+        "no name asked": float(not wanted),
+        "other name": float(bool(wanted and there) and not named(there)),
     }
 
 

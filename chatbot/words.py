@@ -112,6 +112,14 @@ def vocabulary() -> dict[str, Any]:
     return tomllib.loads(resources.files("chatbot").joinpath("vocabulary.toml").read_text(encoding="utf-8"))
 
 
+@lru_cache(maxsize=8_192)
+def entries_in(section: str, text: str) -> tuple[str, ...]:
+    """The entries of a section of the vocabulary that a text names by any of their words, in the vocabulary's order."""
+    lowered = text.lower()
+    written = vocabulary()[section].items()
+    return tuple(name for name, words_ in written if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in words_))
+
+
 @cache
 def _groups() -> dict[str, set[str]]:
     groups: dict[str, set[str]] = {}
