@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, doubt, eligible, repeats
@@ -12,7 +11,6 @@ from chatbot.phrasing import statement
 from chatbot.quantities import quantities, same
 from chatbot.query import Query
 from chatbot.scoring import Scored
-from chatbot.sides import speaks_of
 from chatbot.vendors import speaks_for_refused
 
 # Below this the best evidence answers one question in four that people ask in their own words: it is told as what is nearest.
@@ -21,11 +19,6 @@ NEAREST = "The sources do not say this outright; nearest"
 _FURTHER = 0.02
 _FLOOR = 0.005
 _WORDS = 80
-# Another document's evidence may be this much weaker, but must say as much of the question.
-_ELSEWHERE = 0.1
-_SAME_WORDS = 0.8
-# How one thing stands to another is not told where nothing speaks of one of them.
-_DIFFERENCE = re.compile(r"\b(?:than|compared (?:to|with)|over|versus|vs|against|beat)\b", re.IGNORECASE)
 
 
 def state_facts(query: Query, scored: Sequence[Scored]) -> Draft | None:
@@ -33,41 +26,14 @@ def state_facts(query: Query, scored: Sequence[Scored]) -> Draft | None:
     found = eligible(query, scored)
     if query.wants_name:
         found = [s for s in found if not speaks_for_refused(s.unit.meant, query.standalone)]
-    if query.asks_number and len(query.entities) > 1 and _DIFFERENCE.search(query.standalone):
-        found = found if all(any(speaks_of(name, s.unit.meant_in_place) for s in found) for name in query.entities) else []
     if not found or found[0].score < ANSWERS:
         return None
     notes = Notes()
     chosen = further(query, found, limit=4)
-    chosen += elsewhere(chosen, found)
     first, *rest = [*_sentences(notes, query, chosen, scored), *corrections(notes, query, chosen, scored)]
     unsure = found[0].score < _UNSURE
     notes.line(f"{NEAREST}: {first}" if unsure else first, *rest)
     return replace(notes.draft(), given=(NEAREST,)) if unsure else notes.draft()
-
-
-def elsewhere(chosen: Sequence[Scored], found: Sequence[Scored]) -> list[Scored]:
-    """What another document says of the very same matter, so that no source is chosen silently; at most one piece."""
-    best = chosen[0]
-    told = {c.document for c in chosen}
-    if len(told) > 1:
-        return []
-    near = (
-        s
-        for s in found
-        if s.document not in told
-        and s.unit.kind != "note"
-        and s.score >= _ELSEWHERE * best.score
-        and s.features["words in place"] >= _SAME_WORDS * best.features["words in place"]
-        and not any(repeats(s, c) for c in chosen)
-        and not _digits(s) & _digits(best)
-    )
-    return list(islice(near, 1))
-
-
-def _digits(scored: Scored) -> set[str]:
-    """The figures of a piece of evidence, whatever their unit: 512 GB is no other answer than 512 GiB."""
-    return {re.sub(r"\D", "", quantity.text) for quantity in scored.unit.quantities}
 
 
 def _sentences(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Sequence[Scored]) -> list[str]:

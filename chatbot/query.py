@@ -113,18 +113,6 @@ class Query:
         return bool(_WANTS_NAME.search(self.standalone))
 
     @cached_property
-    def asks_of_stranger(self) -> bool:
-        """Whether a name that no document has stands in the question itself, other than as who is to act ("should Acme use")."""
-        asked = [self.standalone[start:end] for start, end in sentences(self.standalone)]
-        return any(
-            name in sentence
-            and not re.search(rf"\b(?:should|must|shall|can|could|would)\s+{re.escape(name)}\b", sentence)
-            for sentence in asked
-            for name in self.strangers
-            if sentence.rstrip().endswith("?")
-        )
-
-    @cached_property
     def yes_no(self) -> bool:
         """Whether yes or no would be an answer."""
         return bool(_YES_NO.search(self.standalone))

@@ -33,8 +33,8 @@ _BY_MEANING = ("meaning", "meaning squared", "meaning alone", "nearness", "nearn
 _BY_WORDS_ALONE = dict(zip(_BY_MEANING, (0.5, 0.25, 0.5, 0.6, 0.6, 0.0), strict=True))
 # So long must the last part of a compound be to count as the word itself: NeuronCores are cores.
 _COMPOUND = 4
-# A name that no document has ("Groq") makes it unlikely that any evidence answers, most of all where the question is about it.
-_DOUBTS = {False: 0.2, True: 0.05}
+# A name that no document has ("Groq") makes it unlikely that any evidence answers.
+_DOUBT = 0.1
 _DENIED = re.compile(r"\b(?:not|without|no)\s+(?:the\s+)?[\w-]+", re.IGNORECASE)
 
 
@@ -78,7 +78,7 @@ def score_units(
     compared = _meaning_features(query, asked, near, index)
     unknown = [dict.fromkeys(compared[0], 0.0)] * (len(pairs) - len(near)) if near else []
     features = _with_distances([{**rough[i], **found} for i, found in zip(order, compared + unknown, strict=True)])
-    doubt = _DOUBTS[query.asks_of_stranger] if query.strangers else 1.0
+    doubt = _DOUBT if query.strangers else 1.0
     found = [Scored(*pairs[i], probability(f, "found"), f) for i, f in zip(order, features, strict=True)]
     found.sort(key=_likeliest)
     # The exam reader has weights of its own, for what was found.
