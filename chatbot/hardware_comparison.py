@@ -17,6 +17,7 @@ from chatbot.sizing.intent import FACTS
 from chatbot.table import answer_from_table
 from chatbot.table.entities import accelerator_names
 from chatbot.table.filters import strange
+from chatbot.table.row_phrases import listed
 from chatbot.working import Working, capital, load, rounded
 from ingest import Index, Row
 
@@ -268,7 +269,7 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
     if _BOUNDS & {*leading}:
         further.append("That is a bound by peaks of data sheets, no measurement.")
     if unpriced:
-        further.append(f"No on-demand price of {_listed([_the(side) for side in unpriced])} is in the data.")
+        further.append(f"No on-demand price of {listed([_the(side) for side in unpriced])} is in the data.")
     draft = working.draft(lead, " ".join(further), *(f"- {side.name}: {_line(side, working)}" for side in sides))
     return replace(draft, given=tuple(side.name for side in sides))
 
@@ -282,7 +283,7 @@ def _told(sides: Sequence[_Side], measures: Sequence[str], working: Working, ask
         figures = [_figure(sides, side, measure, working) for side in having]
         if len(having) > 2:
             names = {figure: [side.name for side, own in zip(having, figures, strict=True) if own == figure] for figure in figures}
-            others.append(f"{known.noun}: {', '.join(f'{figure} ({_listed(some)})' for figure, some in names.items())}")
+            others.append(f"{known.noun}: {', '.join(f'{figure} ({listed(some)})' for figure, some in names.items())}")
         elif _spread(having, measure) <= _SAME:
             others.append(f"both have about the same {known.noun} ({f'{figures[0]} each' if figures[0] == figures[1] else ' and '.join(figures)})")
         else:
@@ -293,7 +294,7 @@ def _told(sides: Sequence[_Side], measures: Sequence[str], working: Working, ask
             ahead.setdefault(_the(having[0]), []).append(says.format(times=times, noun=known.noun, best=figures[0], other=figures[1]))
     if fp8:
         ahead.setdefault(_the(fp8[0]), []).append(f"has FP8, which halves the bytes of a weight and which {_the(fp8[1])} lacks")
-    text = "; ".join([*(f"{name} {_listed(_with_one_verb(clauses))}" for name, clauses in ahead.items()), *others])
+    text = "; ".join([*(f"{name} {listed(_with_one_verb(clauses))}" for name, clauses in ahead.items()), *others])
     return text if any(text.startswith(side.name) for side in sides) else capital(text)
 
 
@@ -346,7 +347,7 @@ def _line(side: _Side, working: Working) -> str:
         f"{cells['FP8']} in FP8" if _has(cells, "FP8") else "no FP8" if cells.get("FP8") == "no" else "",
         f"{cells['Maximum power']} at most" if _has(cells, "Maximum power") else "",
     ]
-    of_sheet = _listed([part for part in parts if part])
+    of_sheet = listed([part for part in parts if part])
     if not (instance := side.instance):
         return f"{cells['Memory']} of memory, {of_sheet} {working.cite(*side.rows)}."
     machine = [f"{instance.row.cells['vCPUs']} vCPUs", f"{instance.row.cells['Memory']} of memory", f"{instance.row.cells['Network']} of network", f"EFA: {instance.row.cells['EFA']}" if instance.row.cells.get("EFA") else ""]
@@ -363,7 +364,3 @@ def _has(cells: Mapping[str, str], header: str) -> bool:
 
 def _the(side: _Side) -> str:
     return side.name if side.instance else f"the {side.name}"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""

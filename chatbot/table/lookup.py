@@ -8,6 +8,7 @@ from chatbot.sizing.model_names import find_model
 from chatbot.table.bounds import Reading
 from chatbot.table.entities import take_names, vocabulary
 from chatbot.table.instances import Row
+from chatbot.table.row_phrases import listed
 from chatbot.table.writing import Writing
 
 _SHOWN = 8
@@ -100,8 +101,7 @@ def tell(asked: Asked, lines: Sequence[tuple[str, str, Row]], writing: Writing, 
     """A line for each thing, the first with what leads the answer."""
     ranked, own = asked.most is not None, _by_row(asked.key, lines)[:_SHOWN]
     for place, (parts, row) in enumerate(own):
-        text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-        writing.line(f"{lead if not place else ''}{text}", row, opening="- " if (place or not ranked) and len(own) > 1 else "")
+        writing.line(f"{lead if not place else ''}{listed(parts)}", row, opening="- " if (place or not ranked) and len(own) > 1 else "")
 
 
 def _by_row(key: str, lines: Sequence[tuple[str, str, Row]]) -> list[tuple[list[str], Row]]:

@@ -29,7 +29,7 @@ def describe(row: Row, columns: Sequence[Column]) -> str:
     traits = [f"is {HEADERS[c].lower()}" for c in columns if c in ("burstable", "metal") and row.says(c) == "yes"]
     costs = [cost] if "price" in columns and (cost := _cost(row)) else []
     labelled = [f"{_label(c)}: {row.says(c)}" for c in columns if _is_labelled(row, c)]
-    said = [*costs, *([f"has {_joined(has)}"] if has else []), *traits, *labelled]
+    said = [*costs, *([f"has {listed(has)}"] if has else []), *traits, *labelled]
     return f"{' ' if costs or has or traits else ', '}{'; '.join(said)}" if said else ""
 
 
@@ -48,8 +48,9 @@ def _label(column: Column) -> str:
     return HEADERS[column] if column == "efa" else HEADERS[column].lower()
 
 
-def _joined(phrases: Sequence[str]) -> str:
-    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+def listed(phrases: Sequence[str]) -> str:
+    """ "one, two and three"."""
+    return " and ".join([*filter(None, [", ".join(phrases[:-1])]), *phrases[-1:]])
 
 
 _SAID: dict[Column, str] = {
