@@ -39,6 +39,7 @@ from ingest import Index
 _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
 # How likely a question must ask for what a row says, and to be told that none says it.
 _POSSIBLY, _ASKED, _SURELY = 0.1, 0.4, 0.8
+_SOUGHT = 0.5
 _SHOWN = 8
 _WHETHER = re.compile(
     r"^\W*(?:(?:so|and|but|hm+|hey|hi|ok)\W+)*(?:is|are|does|do|did|has|have|can|was|isn['’]?t|aren['’]?t|doesn['’]?t|hat|ist|a-t-il|est-ce|tiene|ha)\b"
@@ -74,7 +75,16 @@ class Told:
 
 def row_answer(query: Query, index: Index) -> Draft | None:
     """The answer to a question that rows of instance types alone answer, whatever documents say; None for any other."""
-    return None if query.options else answer_from_table(query, (), (), index, alone=True) or _of_place(query, index)
+    if query.options:
+        return None
+    return answer_from_table(query, (), (), index, alone=True) or _of_place(query, index) or _listed(query, index)
+
+
+def _listed(query: Query, index: Index) -> Draft | None:
+    """The rows with what a first turn names, in any words, where it was learned that instance types are asked for."""
+    tables = load(index)
+    heard = None if query.history or query.yes_no or not tables.facts.models else hear(query.question, (), tables.known)
+    return answer_from_table(query, (), (), index, alone=True, sought=True) if heard and heard.likely["fact_instance"] > _SOUGHT else None
 
 
 def asks_rows(query: Query, index: Index) -> bool:

@@ -34,18 +34,18 @@ _SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
 
 
 def answer_from_table(
-    query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index, *, alone: bool = False
+    query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index, *, alone: bool = False, sought: bool = False
 ) -> Draft | None:
     """The rows that a question asks for, or what it asks of them; None for a question that is not of this kind.
 
     None too where a document that is no such table says of the named types what is asked, and nothing is to be computed; with `alone`,
-    for whatever documents might answer.
+    for whatever documents might answer. `sought` says that it was learned that instance types are asked for.
     """
     text = query.standalone
     if not _HINT.search(" ".join([text, *(turn.question for turn in query.history[-TURNS:])])) or len(text) > _LONGEST:
         return None
     known = load_instances(index)
-    request = request_of(query, known) if known.rows else None
+    request = request_of(query, known, sought=sought) if known.rows else None
     if request is None:
         return None
     known, apart = priced(request, known)
@@ -187,6 +187,7 @@ def _enumerate(request: Request, query: Query, known: Instances, writing: Writin
         _tell_by_family(rows, columns, writing)
         return
     for number, row in enumerate(rows[:SHOWN], start=1):
+        columns = with_own_memory(columns_of(request), query.standalone, accelerated=bool(row.number("accelerators")))
         opening = "Yes: " if query.yes_no and len(rows) == 1 else _opening(number, len(rows), writing)
         writing.row(row, columns if request.asked else _with_summary(columns, row), opening=opening)
 

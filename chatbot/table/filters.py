@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from chatbot.table.bounds import Bound, Reading, in_dollars, of_each_device, take_amounts, take_bounds, take_columns
@@ -89,13 +90,15 @@ _FRAME = frozenset(
 _MATTERS = frozenset({"not", "no", "nor", "without", "than", "until", "instead", "why", "against"})
 
 
-def read_request(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
+def read_request(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str], *, sought: bool = False) -> Request | None:
     """The request in a question over these names, all in lower case; None where any of its words is more than that.
+
+    `sought` says that instance types are asked for, as was learned from people's words: then any words may stand between the conditions.
 
     A word is understood when it belongs to a name, a column, a condition or the frame of a question. What is said beside a sentence that
     asks for instance types, without a number, a column or a place, is no condition: "just need it to compile".
     """
-    if whole := _read(question, types, families, accelerators):
+    if whole := _read(question, types, families, accelerators, sought=sought):
         return whole
     sentences = [part for part in _ENDS.split(question) if part.strip()]
     read = [_read(part, types, families, accelerators) for part in sentences] if len(sentences) > 1 else []
@@ -110,7 +113,7 @@ _ENDS = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
 _MATTERS_BESIDE = re.compile(r"\d|\?|\bspot\b|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|\bllm|\bmodel|\bnot?\b|\bwithout\b|\bonly\b")
 
 
-def _read(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
+def _read(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str], *, sought: bool = False) -> Request | None:
     text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", re.sub(r"\s+", " ", question.lower()))  # SageMaker's name of the same type
     reading = Reading(in_dollars(text))
     without = _take_without(reading, families, accelerators)
@@ -128,7 +131,8 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
     bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]))
     order = _take_order(reading)
     seeks = not named and (
-        comparison is not None or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
+        (sought and any(inf in (-bound.low, bound.high) for bound in bounds))
+        or comparison is not None or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
     )
     traits = _take_traits(reading) if seeks else ()
     traits = tuple(dict.fromkeys((*traits, *(_kind(text) if seeks and not cards and not unaccelerated else ()))))
@@ -145,7 +149,7 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
         return None
     if "price" in priced:
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
-    if strange(reading.text):
+    if _MATTERS_BESIDE.search(reading.text) if sought else strange(reading.text):
         return None
     return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without)
 

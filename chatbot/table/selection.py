@@ -73,8 +73,8 @@ def _says(row: Row, header: str, words: str) -> bool:
 
 
 def sort_key(request: Request) -> Callable[[Row], tuple[float, float, float, str]]:
-    """The place of a row in the order asked for, then by vCPUs, memory and name."""
-    column, most = request.order or ("size", False)
+    """The place of a row in the order asked for, or by a price that has a limit, then by vCPUs, memory and name."""
+    column, most = request.order or ("price" if any(bound.column == "price" for bound in request.bounds) else "size", False)
 
     def key(row: Row) -> tuple[float, float, float, str]:
         size = (row.number("vcpus") or 0.0, row.number("memory") or 0.0)

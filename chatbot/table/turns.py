@@ -21,9 +21,9 @@ _AMONG = re.compile(r"\b(?:of|among|between|from) (?:those|these|them|the (?:two
 _BARE = re.compile(rf"\W*(?:(?:and|or|but|with|what about|how about|only) )*(?P<number>{NUMBER})(?: ones| of them| each)?\W*")
 
 
-def request_of(query: Query, known: Instances) -> Request | None:
+def request_of(query: Query, known: Instances, *, sought: bool = False) -> Request | None:
     """The request of the last turn, by its own words and those before, or else by the words that stand for it; None for no request."""
-    read = partial(read_request, types=known.rows, families=known.families, accelerators=known.accelerators)
+    read = partial(read_request, types=known.rows, families=known.families, accelerators=known.accelerators, sought=sought)
     before: Request | None = None
     for question in (turn.question for turn in query.history[-TURNS:]):
         before = _leaning(question, turn := read(question), before, known) or turn
