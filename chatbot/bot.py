@@ -37,6 +37,7 @@ from chatbot.proved_answers import (
     is_better,
     is_proved_by,
     load_book,
+    may_serve,
     nearest,
 )
 from chatbot.query import Query, understand
@@ -286,6 +287,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     if is_better(near, query, other) and (prepared := answer_of(near[0], index)):
         says_more = kind != "refusal" and not other.proves
         yield from _known(query, prepared.then(surest(query, draft)) if says_more else prepared)
+        return
+    if kind == "refusal" and (possible := may_serve(near, query)) and not is_outside(query, index) and (told := answer_of(possible, index, outright=False)):
+        yield from _known(query, told)
         return
     yield Event("stage", "checking")
     if kind == "refusal":

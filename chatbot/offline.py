@@ -21,7 +21,7 @@ from chatbot.working import load
 from ingest import Index
 
 # Evidence that is so likely to answer is told under an answer that was prepared.
-_SAYS_MORE = 0.9
+_SAYS_MORE = 0.65
 # Of more things than these at once the rows alone tell: a document speaks of one or two.
 _FEW = 2
 

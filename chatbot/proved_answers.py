@@ -25,6 +25,7 @@ from chatbot.citations import Evidence
 from chatbot.computed import follows, numbers
 from chatbot.deadline import check
 from chatbot.draft import Draft
+from chatbot.facts import NEAREST
 from chatbot.judge import answer_odds
 from chatbot.marks import without_marks
 from chatbot.meaning import vector_of
@@ -38,6 +39,9 @@ from ingest import Index, ProvedAnswer, read_answers
 
 # An answer of a question that is less likely stands below that question.
 SURE = 0.5
+# An answer of a question that is at least so likely is told where nothing else answers, as what is nearest.
+POSSIBLE = 0.05
+_TOLD = 3
 # A question that is less likely is not even named where nothing is answered.
 WORTH_NAMING = 0.02
 _SHORT = 100
@@ -183,7 +187,7 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
     conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
     the kind, or compares where there are figures."""
-    said = "\n".join((*match.question.wordings, match.question.answer.answer))
+    said = _said(match)
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
     alone = for_figure and not query.history
     named = not alone or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
@@ -192,6 +196,18 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
     claims = not query.history and len(query.question) <= _SHORT and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
     judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
     return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
+
+
+def may_serve(found: Sequence[Match], query: Query) -> Match | None:
+    """The likeliest of the nearest questions whose answer is worth telling where nothing answers: of advice, as no figure stands in for another, and
+    of all that the question names."""
+    near = (match for match in found[:_TOLD] if match.probability >= POSSIBLE and not query.asks_number)
+    named, years = mentioned(query.standalone), set(_YEAR.findall(query.standalone))
+    return next((match for match in near if named <= mentioned(said := _said(match)) and years <= set(_YEAR.findall(said))), None)
+
+
+def _said(match: Match) -> str:
+    return "\n".join((*match.question.wordings, match.question.answer.answer))
 
 
 def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:
@@ -207,9 +223,10 @@ def _logit(probability: float) -> float:
     return math.log(p / (1 - p))
 
 
-def answer_of(match: Match, index: Index) -> Draft | None:
-    """The answer of a question, below that question where another may be meant; None where no proof of it stands any more."""
-    return _draft(match.question, index, named=match.probability < SURE)
+def answer_of(match: Match, index: Index, *, outright: bool = True) -> Draft | None:
+    """The answer of a question, below that question where another may be meant or it is only the nearest; None where no proof of it stands any more."""
+    lead = "" if match.probability >= SURE else "Taken as" if outright else f"{NEAREST}:"
+    return _draft(match.question, index, lead)
 
 
 def answer_of_each(query: Query, index: Index, whole: Sequence[Match]) -> Draft | None:
@@ -391,8 +408,8 @@ def plain_answer(answer: ProvedAnswer) -> str:
     return " ".join(without_marks(answer.answer).split())
 
 
-def _draft(question: Known, index: Index, *, named: bool) -> Draft | None:
-    """The answer with its proofs where they stand, below its question where that is to be `named`; None where no proof stands any more."""
+def _draft(question: Known, index: Index, lead: str) -> Draft | None:
+    """The answer with its proofs where they stand, below its question behind a lead, if there is one; None where no proof stands any more."""
     answer = question.answer
     found = {n: _evidence(proof.document, proof.quote, index) for n, proof in answer.proofs.items()}
     evidence = tuple(dict.fromkeys(e for e in found.values() if e is not None))
@@ -404,8 +421,8 @@ def _draft(question: Known, index: Index, *, named: bool) -> Draft | None:
         return f"[{evidence.index(place) + 1}]" if place else "[0]"
 
     text = re.sub(r"\[(\d+)\]", number, answer.answer)
-    if named:
-        text = f"Taken as “{answer.question}”\n{text}"
+    if lead:
+        text = f"{lead} “{answer.question}”\n{text}"
     # A number must stand in a proof that still stands or in the question, or follow from two that do.
     proved = [answer.proofs[n].quote for n, place in found.items() if place]
     known = numbers("\n".join((answer.question, *proved)))

@@ -162,7 +162,7 @@ def test_every_answer_shipped_is_shown_whole(corpus_index: Path, step: int) -> N
     index = Index.open(corpus_index)
     dropped = []
     for question in load_book(index).questions[::step]:
-        draft = _draft(question, index, named=False)
+        draft = _draft(question, index, "")
         assert draft
         dropped += verify(draft.text, draft.evidence, said=draft.said).dropped
     assert dropped == []
