@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FOLDER_NAME = "words"
 # Words of a title, of headings and of folders (a guide's name) count twice as much as those of the body, all as words of one
 # text (BM25F: Robertson, Zaragoza and Taylor 2004). Everything is there twice, as if k1, which tantivy fixes at 1.2, were 0.6, which is better.
-# Chosen among 1,300 questions made from AWS pages (benchmarks/learn_ranking.py): right page first for 0.65 of 500 on other
+# Chosen among 1,300 questions made by program from AWS pages: right page first for 0.65 of 500 on other
 # guides, within five for 0.83. The best of four fields a term, tuned on 48 questions, had 0.55 and 0.76 (0.71 and 0.85 of the 48).
 WEIGHTS: Final = {"title": 4, "headings": 4, "folders": 4, "body": 2}
 _WORDS = "words"
