@@ -39,7 +39,7 @@ benchmarks: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[benchmarks]'
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/llm.py
-	$(BIN)/python benchmarks/app.py
+	$(BIN)/python -m benchmarks.app
 	$(BIN)/python benchmarks/slack.py
 	$(BIN)/python benchmarks/retrieval.py || test $$? -eq 2  # 2: the AWS pages are not on this machine
 

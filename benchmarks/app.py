@@ -1,6 +1,6 @@
 """Ten visitors at once: sessions of the app that ask for a minute, over the protocol that browsers speak.
 
-    python benchmarks/app.py [--sessions N] [--seconds S] [--pause S]
+    python -m benchmarks.app [--sessions N] [--seconds S] [--pause S] [--index DIR]
 
 Each session asks its own order of questions and a follow-up, and checks that the page shows its own questions and no
 other's. Times are from sending a question to the end of the run that answers it. The exit code is 1 when a goal is missed.
@@ -8,23 +8,21 @@ other's. Times are from sending a question to the end of the run that answers it
 
 import argparse
 import os
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.request
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.sync.client import connect
 
 from ingest import sync
+from tests.app_server import connected, free_port, is_healthy
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = (
@@ -47,15 +45,15 @@ class Session:
     """A visitor: a connection, what was asked, how long each answer took, what went wrong."""
 
     number: int
-    address: str
-    pause: float
+    port: int
+    pause: float = 0
     asked: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def run(self, until: float) -> None:
         try:
-            with connect(f"{self.address}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as self.socket:  # type: ignore[list-item]
+            with connected(self.port) as self.socket:
                 page = self.finished(BackMsg())
                 while time.monotonic() < until:
                     page = self.ask(page)
@@ -128,13 +126,17 @@ def main() -> int:
     parser.add_argument("--sessions", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--pause", type=float, default=1, help="what a visitor waits between questions (%(default)s s)")
+    parser.add_argument("--index", type=Path, help="an index of the corpus; without one it is made first")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        sync([ROOT / "corpus"], Path(folder) / "index")
-        port = _free_port()
-        process = _start(port, Path(folder) / "index")
+        index = options.index or Path(folder) / "index"
+        if options.index is None:
+            sync([ROOT / "corpus"], index)
+        port = free_port()
+        process = _start(port, index)
         try:
-            first = _first_page(port)
+            is_healthy(port)
+            first = [_first_page(port), _first_page(port)]
             before = _mebibytes(process.pid)
             sessions = _load(port, options)
             after = _mebibytes(process.pid)
@@ -151,32 +153,17 @@ def _start(port: int, index: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
-def _first_page(port: int) -> tuple[float, float]:
-    """Seconds until the very first visitor has the landing page with its box, and until the second one has."""
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2).close()
-            break
-        except OSError:
-            time.sleep(0.1)
-    taken = []
-    for _ in range(2):
-        began = time.perf_counter()
-        visitor = Session(0, f"ws://127.0.0.1:{port}", 0)
-        with connect(f"{visitor.address}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as visitor.socket:  # type: ignore[list-item]
-            visitor.finished(BackMsg(), until_box=True)
-        taken.append(time.perf_counter() - began)
-    return taken[0], taken[1]
+def _first_page(port: int) -> float:
+    """Seconds until a new visitor has the landing page with its box."""
+    began = time.perf_counter()
+    visitor = Session(0, port)
+    with connected(port) as visitor.socket:
+        visitor.finished(BackMsg(), until_box=True)
+    return time.perf_counter() - began
 
 
 def _load(port: int, options: argparse.Namespace) -> list[Session]:
-    sessions = [Session(n, f"ws://127.0.0.1:{port}", options.pause) for n in range(options.sessions)]
+    sessions = [Session(n, port, options.pause) for n in range(options.sessions)]
     until = time.monotonic() + options.seconds
     threads = [threading.Thread(target=session.run, args=(until,)) for session in sessions]
     for thread in threads:
@@ -191,15 +178,11 @@ def _mebibytes(process: int) -> float:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
 
 
-def _report(
-    sessions: list[Session], options: argparse.Namespace, first: tuple[float, float], before: float, after: float
-) -> int:
+def _report(sessions: list[Session], options: argparse.Namespace, first: list[float], before: float, after: float) -> int:
     seconds = [s for session in sessions for s in session.seconds]
     errors = [e for session in sessions for e in session.errors]
     p95 = statistics.quantiles(seconds, n=20)[-1]
-    print(
-        f"{options.sessions} sessions for {options.seconds:g} s, {options.pause:g} s between an answer and the next question"
-    )
+    print(f"{options.sessions} sessions for {options.seconds:g} s, {options.pause:g} s between an answer and the next question")
     print(f"landing page       {first[0]:.2f} s for the first visitor, {first[1]:.2f} s for the second")
     print(f"answers            {len(seconds)}, longest conversation {max(len(s.asked) for s in sessions)} turns")
     print(f"seconds an answer  median {statistics.median(seconds):.2f}, 95 % {p95:.2f}, most {max(seconds):.2f}")

@@ -1,7 +1,11 @@
-"""What the campaigns against an index share: a small corpus in two versions, and what an index says of it."""
+"""What the campaigns against an index share: a small corpus in two versions, what an index says of it, and the command line."""
 
+import argparse
 import shutil
-from dataclasses import astuple
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from ingest import Index, Place
@@ -12,6 +16,30 @@ QUESTIONS = (
     "Which instance has the lowest energy use for training?",
     "What does the c in c7g.8xlarge mean?",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """How often what was done to an index had which outcome, and the breaches in words."""
+
+    outcomes: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    breaches: list[str] = field(default_factory=list)
+
+
+def launch(description: str, run: Callable[[Path, int, int, str], Campaign], count: int) -> int:
+    """Run a campaign as the command line says, in an empty folder, and print what came of it; 1 at a breach."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--count", type=int, default=count, help="%(default)s where it is not given")
+    parser.add_argument("--encoder", default="none", metavar="NAME", help="of the index (%(default)s)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = run(Path(folder), options.seed, options.count, options.encoder)
+    print(f"{campaign.outcomes.total()} trials, seed {options.seed}, encoder {options.encoder}")
+    for outcome, times in sorted(campaign.outcomes.items()):
+        print(f"{times:5}  {', '.join(outcome)}")
+    print(f"{len(campaign.breaches):5}  breaches", *campaign.breaches, sep="\n       ")
+    return 1 if campaign.breaches else 0
 
 
 def write_corpus(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """Damage to the files of an index. Answers are right then, or there is one sentence with the command that mends it.
 
-    python -m benchmarks.campaign.damage [--seed N] [--count N] [--encoder NAME] [--only NAME]
+    python -m benchmarks.campaign.damage [--seed N] [--count N] [--encoder NAME]
 
 Each file gets `count` flipped bits, a quarter as many truncations, its counterpart of an older generation, foreign
 content, and is taken away. For each damage questions are asked at the command line, everything is read, `status --check`
@@ -8,7 +8,6 @@ is run, and a sync. The exit code is 1 at a breach: an answer other than before,
 has, a check that overlooks what differs, or an index that is not the same as a fresh one after the sync.
 """
 
-import argparse
 import io
 import json
 import random
@@ -16,14 +15,12 @@ import re
 import shutil
 import sqlite3
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.campaign.contents import QUESTIONS, change_corpus, contents, write_corpus
+from benchmarks.campaign.contents import QUESTIONS, Campaign, change_corpus, contents, launch, write_corpus
 from chatbot.__main__ import main as wattwise
 from ingest import CorpusError, Document, Index, sync
 
@@ -47,37 +44,13 @@ class Truth:
     answers: tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """Outcomes by file and kind, and the breaches in words."""
-
-    outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    breaches: list[str] = field(default_factory=list)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--count", type=int, default=20, help="flipped bits for each file (%(default)s)")
-    parser.add_argument("--encoder", default="none", metavar="NAME", help="of the index (%(default)s)")
-    parser.add_argument("--only", default="", metavar="NAME", help="the files whose name holds this")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        campaign = run(Path(folder), options.seed, options.count, options.encoder, options.only)
-    print(f"{sum(campaign.outcomes.values())} damages, seed {options.seed}, encoder {options.encoder}")
-    for (file, kind, outcome), times in sorted(campaign.outcomes.items()):
-        print(f"{times:5}  {file:22} {kind:18} {outcome}")
-    print(f"{len(campaign.breaches):5}  breaches", *campaign.breaches, sep="\n       ")
-    return 1 if campaign.breaches else 0
-
-
-def run(folder: Path, seed: int, count: int, encoder: str, only: str = "", most: int | None = None) -> Campaign:
-    """Damage the files whose name holds `only`, one at a time, `most` times in all; `folder` is empty."""
+def run(folder: Path, seed: int, count: int, encoder: str, most: int | None = None) -> Campaign:
+    """Damage the files one at a time, `most` times in all; `folder` is empty."""
     chance, campaign, corpus = random.Random(seed), Campaign(), write_corpus(folder / "corpus")
     index, older = folder / "index", folder / "older"
     log = _three_generations(corpus, index, older, encoder)
     truths = [_truth(index), _truth(older)]
-    damages = [damage for damage in _damages(index, older, log, count, chance) if only in damage.file]
+    damages = list(_damages(index, older, log, count, chance))
     for number, damage in enumerate(chance.sample(damages, most) if most else damages):
         place = folder / "trials" / str(number)
         shutil.copytree(index, place)
@@ -239,4 +212,4 @@ def _after_sync(place: Path, corpus: Path, encoder: str, truth: Truth) -> Iterat
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(launch(__doc__, run, 20))

@@ -7,41 +7,26 @@ a call, while it makes an index, changes one, or replaces a damaged one. The exi
 else, or is not the same as a fresh one after the next sync.
 """
 
-import argparse
 import multiprocessing
 import os
 import random
 import shutil
 import signal
 import sys
-import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-from benchmarks.campaign.contents import change_corpus, contents, write_corpus
+from benchmarks.campaign.contents import Campaign, change_corpus, contents, launch, write_corpus
 from ingest import CorpusError, check, sync
 
 Start = Literal["none", "old", "damaged"]
 STARTS: tuple[Start, ...] = ("none", "old", "damaged")
-_STEPS = {
-    "execute",
-    "executemany",
-    "rename",
-    "replace",
-    "mkdir",
-    "unlink",
-    "rmdir",
-    "write",
-    "commit",
-    "scandir",
-    "link",
-}
+_STEPS = {"execute", "executemany", "commit", "write", "rename", "replace", "link", "unlink", "mkdir", "rmdir", "scandir"}
 _PROCESSES = multiprocessing.get_context("forkserver")
 
 
@@ -53,29 +38,6 @@ class Sync:
     index: Path
     steps: int
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """What the kills left, by how the sync started, and the breaches in words."""
-
-    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    breaches: list[str] = field(default_factory=list)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--encoder", default="none", metavar="NAME", help="of the index (%(default)s)")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        campaign = run(Path(folder), options.seed, options.count, options.encoder)
-    print(f"{options.count} kills, seed {options.seed}, encoder {options.encoder}")
-    for (start, outcome), times in sorted(campaign.outcomes.items()):
-        print(f"{times:5}  before: {start:8} after: {outcome}")
-    print(f"{len(campaign.breaches):5}  breaches", *campaign.breaches, sep="\n       ")
-    return 1 if campaign.breaches else 0
 
 
 def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
@@ -96,7 +58,7 @@ def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
         place = folder / str(number)
         how = _kill(killed, corpus, place, encoder, chance)
         after = _after(place, {"old": old, "new": new})
-        campaign.outcomes[killed.start, after] += 1
+        campaign.outcomes[f"before: {killed.start}", f"after: {after}"] += 1
         if after not in {killed.start, "new"}:
             campaign.breaches.append(f"{how}, before: {killed.start}, after: {after}")
         sync([corpus], place, encoder=encoder)
@@ -184,4 +146,4 @@ def _sync_to_moment(corpus: Path, place: Path, encoder: str, seconds: float) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(launch(__doc__, run, 300))

@@ -7,17 +7,13 @@ its corpus and the next time back. After the restart there is the old index or t
 of it, and the interrupted sync ended with a sentence. The exit code is 1 otherwise.
 """
 
-import argparse
 import random
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.campaign.contents import change_corpus, contents, write_corpus
+from benchmarks.campaign.contents import Campaign, change_corpus, contents, launch, write_corpus
 from ingest import CorpusError, Database, check, sync
 from tests.servers.postgres import Server, running
 
@@ -28,29 +24,6 @@ from ingest import CorpusError, Database, sync
 try: sync([Path(sys.argv[1])], Database(sys.stdin.readline().strip()), encoder=sys.argv[2])
 except CorpusError as error: print(error)
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """What the stops left, by the index before, and the breaches in words."""
-
-    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    breaches: list[str] = field(default_factory=list)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--encoder", default="none", metavar="NAME", help="of the index (%(default)s)")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        campaign = run(Path(folder), options.seed, options.count, options.encoder)
-    print(f"{options.count} stops, seed {options.seed}, encoder {options.encoder}")
-    for (before, after), times in sorted(campaign.outcomes.items()):
-        print(f"{times:5}  before: {before:4} after: {after}")
-    print(f"{len(campaign.breaches):5}  breaches", *campaign.breaches, sep="\n       ")
-    return 1 if campaign.breaches else 0
 
 
 def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
@@ -72,7 +45,7 @@ def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
             moment = 1.5 * chance.random() * seconds  # some come after its end
             said = _stopped(server, [str(corpora[wanted]), encoder], database.address, moment)
             after = next((name for name, held in known.items() if _contents(database) == held), "none")
-            campaign.outcomes[before, after] += 1
+            campaign.outcomes[f"before: {before}", f"after: {after}"] += 1
             how = f"after {moment:.2f} s from {before} to {wanted}"
             if after not in {before, wanted}:
                 campaign.breaches.append(f"{how}: there is {after}")
@@ -115,4 +88,4 @@ def _stopped(server: Server, arguments: list[str], address: str, moment: float) 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(launch(__doc__, run, 20))
