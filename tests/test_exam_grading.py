@@ -12,7 +12,7 @@ from chatbot.exam import ExamQuestion, ask_question, ask_questions
 from chatbot.exam.asking import order_of
 from chatbot.exam.baselines import always_b, chance, closed_book, longest, picked, retrieval_only
 from chatbot.exam.grading import graded, is_positional, put_back, text_put_back
-from chatbot.exam.rates import Bin, Rate, Score, bins, coverage_curve, expected_calibration_error, mcnemar
+from chatbot.exam.rates import Bin, Rate, Score, bins, expected_calibration_error, mcnemar
 from chatbot.examination import _likelihood
 
 SPOT = ExamQuestion("spot", "Which option may lose its capacity?", ("On-Demand", "Spot", "Dedicated Hosts"), (1,))
@@ -144,12 +144,6 @@ def test_bins_hold_each_answer_once_and_the_error_is_their_distance() -> None:
     assert bins(answers, 2) == (Bin(0.0, 0.5, 0.125, Rate(1, 2)), Bin(0.5, 1.0, 0.95, Rate(2, 2)))
     assert expected_calibration_error(answers, 2) == pytest.approx((2 * 0.375 + 2 * 0.05) / 4)
     assert expected_calibration_error([], 2) == 0
-
-
-def test_the_coverage_curve_goes_from_the_surest_answers_to_all() -> None:
-    curve = coverage_curve([(0.9, True), (0.5, False), (0.5, True)], asked=6)
-    assert [(p.threshold, p.coverage, p.accuracy) for p in curve] == [(0.9, 1 / 6, Rate(1, 1)), (0.5, 0.5, Rate(2, 3))]
-    assert coverage_curve([], asked=3) == ()
 
 
 # --- baselines

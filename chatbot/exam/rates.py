@@ -86,15 +86,6 @@ class Bin:
     accuracy: Rate
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """What would come of answering only where the confidence reaches a threshold."""
-
-    threshold: float
-    coverage: float
-    accuracy: Rate
-
-
 def bins(answered: Sequence[tuple[float, bool]], number: int = BINS) -> tuple[Bin, ...]:
     """Bins of equal width over the confidence and rightness of each answer, empty ones included."""
     inside: list[list[tuple[float, bool]]] = [[] for _ in range(number)]
@@ -110,10 +101,3 @@ def expected_calibration_error(answered: Sequence[tuple[float, bool]], number: i
     """The mean distance of accuracy from confidence over bins, by their size (Naeini et al. 2015); 0 for no answers."""
     away = (b.accuracy.total * abs(b.accuracy.share - b.confidence) for b in bins(answered, number))
     return sum(away) / max(1, len(answered))
-
-
-def coverage_curve(answered: Sequence[tuple[float, bool]], asked: int) -> tuple[CurvePoint, ...]:
-    """A point for each confidence that occurs, the highest first; `asked` counts the unanswered too."""
-    thresholds = sorted({confidence for confidence, _ in answered}, reverse=True)
-    rates = ((least, count(right for confidence, right in answered if confidence >= least)) for least in thresholds)
-    return tuple(CurvePoint(least, rate.total / asked, rate) for least, rate in rates)

@@ -11,18 +11,8 @@ from chatbot.exam.baselines import BaselineScore, Complete, every_baseline
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import Asked
 from chatbot.exam.question import ExamQuestion, QuestionSet, Skipped
-from chatbot.exam.rates import (
-    Bin,
-    CurvePoint,
-    Rate,
-    Score,
-    bins,
-    count,
-    coverage_curve,
-    expected_calibration_error,
-    mcnemar,
-)
-from chatbot.exam.results import Question, Result, score
+from chatbot.exam.rates import Bin, Score, bins, expected_calibration_error, mcnemar
+from chatbot.exam.results import Question, Result, Verdict, score
 from chatbot.exam.runs import Identity, identify
 
 Group = Literal["topic", "difficulty", "form", "covered", "file"]
@@ -57,17 +47,12 @@ class Report:
 
     def by(self, group: Group) -> dict[str, Score]:
         """The score of each value of a group, by its name; {} where all questions are alike in it."""
-        return {name: score([r.verdict for r in results]) for name, results in self._grouped(group).items()}
-
-    def best_baselines(self, group: Group) -> dict[str, tuple[str, Rate]]:
-        """For each value of a group the counted baseline that is best in it, with its accuracy there."""
-        best = {}
-        for name, results in self._grouped(group).items():
-            asked = [r.question.id for r in results if isinstance(r.question, ExamQuestion)]
-            rates = [(b.name, count(i in b.right for i in asked)) for b in self.baselines if b.score and asked]
-            if rates:
-                best[name] = max(rates, key=lambda pair: pair[1].share)
-        return best
+        verdicts: dict[str, list[Verdict]] = {}
+        for result in self.results:
+            value = getattr(result.question, group, None)
+            name = ("covered by the corpus" if value else "not covered") if isinstance(value, bool) else value
+            verdicts.setdefault(name or "not given", []).append(result.verdict)
+        return {name: score(verdicts[name]) for name in sorted(verdicts)} if len(verdicts) > 1 else {}
 
     @property
     def wrong(self) -> tuple[Result, ...]:
@@ -95,11 +80,6 @@ class Report:
         """The expected calibration error."""
         return expected_calibration_error(_answered(self.results))
 
-    @property
-    def coverage_curve(self) -> tuple[CurvePoint, ...]:
-        """What accuracy would come of answering only from a confidence on."""
-        return coverage_curve(_answered(self.results), self.total.asked)
-
     def p_value(self, baseline: BaselineScore) -> float | None:
         """McNemar's p value of the difference from a baseline; None for one that was not counted question by question."""
         if baseline.score is None:
@@ -107,14 +87,6 @@ class Report:
         exam = [r for r in self.results if isinstance(r.question, ExamQuestion) and r.verdict != "error"]
         right = [(r.is_right, r.question.id in baseline.right) for r in exam]
         return mcnemar(right.count((False, True)), right.count((True, False)))
-
-    def _grouped(self, group: Group) -> dict[str, list[Result]]:
-        named: dict[str, list[Result]] = {}
-        for result in self.results:
-            value = getattr(result.question, group, None)
-            name = ("covered by the corpus" if value else "not covered") if isinstance(value, bool) else value
-            named.setdefault(name or "not given", []).append(result)
-        return {name: named[name] for name in sorted(named)} if len(named) > 1 else {}
 
 
 def build_report(

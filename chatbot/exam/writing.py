@@ -17,7 +17,7 @@ from chatbot.exam.golden_scoring import citation_precision, citation_recall, exa
 from chatbot.exam.golden_scoring import report as golden_report
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Rate, Score
-from chatbot.exam.report import GROUPS, Group, Report, golden_asked, usage
+from chatbot.exam.report import GROUPS, Report, golden_asked, usage
 from chatbot.exam.results import FILE_NAME, Result, row_line
 
 if TYPE_CHECKING:
@@ -77,10 +77,7 @@ def _scores(report: Report) -> list[str]:
         lines.append(_score_line(baseline.name, baseline.score) if baseline.score else unscored)
     for group in GROUPS:
         if rows := report.by(group):
-            best = report.best_baselines(group)
-            lines += ["", f"by {group}"]
-            beside = {name: f"  best baseline {rate.share:.3f} ({baseline})" for name, (baseline, rate) in best.items()}
-            lines += [_score_line(f"  {name}", score) + beside.get(name, "") for name, score in rows.items()]
+            lines += ["", f"by {group}", *(_score_line(f"  {name}", score) for name, score in rows.items())]
     return lines
 
 
@@ -126,14 +123,13 @@ def report_summary(report: Report, *, comparison: Comparison | None = None) -> d
         "identity": asdict(report.identity),
         "failing_only": report.failing_only,
         "total": _score(report.total),
-        **{f"by_{group}": _group(report, group) for group in GROUPS},
+        **{f"by_{group}": {name: _score(score) for name, score in report.by(group).items()} for group in GROUPS},
         "baselines": [
             {"name": b.name, "score": b.score and _score(b.score), "expected": b.expected, "note": b.note, "p_value": report.p_value(b)}
             for b in report.baselines
         ],
         "calibration": [{**asdict(one), "accuracy": _rate(one.accuracy)} for one in report.calibration],
         "expected_calibration_error": report.calibration_error,
-        "coverage_curve": [{**asdict(one), "accuracy": _rate(one.accuracy)} for one in report.coverage_curve],
         "citations": {
             "recall": _rate(citation_recall(answers)),
             "precision": _rate(citation_precision(answers)),
@@ -144,11 +140,6 @@ def report_summary(report: Report, *, comparison: Comparison | None = None) -> d
         "skipped": [asdict(skipped) for skipped in report.skipped],
         "comparison": {**asdict(comparison), "p_value": comparison.p_value} if comparison else None,
     }
-
-
-def _group(report: Report, group: Group) -> dict[str, Any]:
-    best = {name: {"name": baseline, **_rate(rate)} for name, (baseline, rate) in report.best_baselines(group).items()}
-    return {name: {**_score(score), "best_baseline": best.get(name)} for name, score in report.by(group).items()}
 
 
 def _rate(rate: Rate) -> dict[str, Any]:
@@ -212,15 +203,8 @@ def report_page(report: Report, *, comparison: Comparison | None = None) -> str:
         summary=report_summary(report, comparison=comparison),
         comparison=comparison,
         flips=[(word, by_id[name]) for word, names in flips for name in names if name in by_id],
-        groups=[
-            (title, scores, report.best_baselines(group), [(name, s, None) for name, s in scores.items() if s.asked])
-            for group, title in GROUPS.items()
-            if (scores := report.by(group))
-        ],
-        baseline_rows=[
-            ("wattwise", report.total, None),
-            *((b.name, b.score, b.expected) for b in report.baselines if b.score or b.expected is not None),
-        ],
+        groups=[(title, scores) for group, title in GROUPS.items() if (scores := report.by(group))],
+        baseline_rows=[("wattwise", report.total), *((b.name, b.score or b.expected) for b in report.baselines if b.score or b.expected is not None)],
     )
 
 
