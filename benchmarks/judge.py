@@ -1,12 +1,9 @@
-"""Which true claims survive verification, and which false ones: by kind, for several ways to judge them.
+"""Which true claims survive verification, and which false ones, by kind.
 
-    python benchmarks/judge.py [--ways learned,overlap,cosine] [--held]
+    python benchmarks/judge.py [--held | --fit]
 
-Each claim of `tests/claims/kept.jsonl` cites its passage whole, as a language model does. `learned` is `citations.verify`; `overlap` and
-`cosine` are thresholds alone: the share of a claim's words in the passage's best unit, and the nearness of the two by all-MiniLM-L6-v2,
-each at the threshold that tells most of these very claims apart, which flatters them. Printed beside: the calibration error of
-the learned judge in ten bins (Naeini et al. 2015), and the milliseconds that a claim takes to verify. `--held` asks the
-labels that `learn_judge.py` did not learn from; `--fit` learns from these how `borne_out` weighs what it knows, with
+Each claim of `tests/claims/kept.jsonl` cites its passage whole, as a language model does. Printed beside: the calibration error in ten
+bins (Naeini et al. 2015), and the milliseconds that a claim takes to verify. `--held` asks the labels that `learn_judge.py` did not learn from; `--fit` learns from these how `borne_out` weighs what it knows, with
 sentences that have nothing to do with a passage (`labels/claims/astray.jsonl`) among the false ones.
 """
 
@@ -15,7 +12,7 @@ import json
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,10 +25,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from chatbot import citations
 from chatbot.answer import Passage
 from chatbot.citations import whole
-from chatbot.evidence import units
-from chatbot.support import overlap
-from ingest import Chunk, Document, Source, load_encoder
-from ingest.minilm import NAME
+from ingest import Chunk, Document, Source
 
 CLAIMS = Path(__file__).resolve().parents[1] / "tests" / "claims"
 LABELS = Path(__file__).resolve().parent / "labels" / "claims"
@@ -41,7 +35,6 @@ Scores = NDArray[np.float64]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ways", default="learned,overlap,cosine")
     parser.add_argument("--held", action="store_true")
     parser.add_argument("--fit", action="store_true")
     options = parser.parse_args()
@@ -53,21 +46,17 @@ def main() -> None:
     passages = {p["id"]: passage_of(p) for p in _lines(folder / "passages.jsonl")}
     cited = [passages[claim["passage"]] for claim in claims]
     true = np.array([claim["label"] == "supports" for claim in claims])
-    for way in options.ways.split(","):
-        began = time.perf_counter()
-        scores = WAYS[way](claims, cited)
-        took = (time.perf_counter() - began) / len(claims) * 1000
-        best = max(np.unique(scores), key=lambda t: (scores[true] >= t).mean() - (scores[~true] >= t).mean())
-        kept = scores >= (best if way != "learned" else citations.BORNE_OUT)
-        print(f"{way}: true kept {kept[true].mean():.3f} of {true.sum()}, false kept {kept[~true].mean():.3f} of {(~true).sum()}, {took:.1f} ms each")
-        if way == "learned":
-            print(f"  calibration error {calibration_error(scores, true):.3f}; tells most apart at {best:.2f}")
-            for at in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7):
-                print(f"  at {at}: {(scores[true] >= at).mean():.3f}, {(scores[~true] >= at).mean():.3f}")
-        by_kind: dict[str, list[bool]] = defaultdict(list)
-        for claim, stays in zip(claims, kept, strict=True):
-            by_kind[f"{claim['label']}/{claim['kind']}"].append(bool(stays))
-        print("  " + ", ".join(f"{kind} {sum(found)}/{len(found)}" for kind, found in sorted(by_kind.items())))
+    began = time.perf_counter()
+    # 0 where its numbers or names do not stand there.
+    scores = np.array([citations.probability(c["claim"].rstrip("."), whole([p]), question=c.get("question", "")) for c, p in zip(claims, cited, strict=True)])
+    took = (time.perf_counter() - began) / len(claims) * 1000
+    print(f"calibration error {calibration_error(scores, true):.3f}, {took:.1f} ms each")
+    for at in (citations.BORNE_OUT, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7):
+        print(f"  at {at}: true kept {(scores[true] >= at).mean():.3f} of {true.sum()}, false kept {(scores[~true] >= at).mean():.3f} of {(~true).sum()}")
+    by_kind: dict[str, list[bool]] = defaultdict(list)
+    for claim, score in zip(claims, scores, strict=True):
+        by_kind[f"{claim['label']}/{claim['kind']}"].append(bool(score >= citations.BORNE_OUT))
+    print("  " + ", ".join(f"{kind} {sum(found)}/{len(found)}" for kind, found in sorted(by_kind.items())))
 
 
 def is_held(passage: str, writer: str = "") -> bool:
@@ -110,36 +99,10 @@ def passage_of(line: Any) -> Passage:
     return Passage(1, chunk, 1.0)
 
 
-def _learned(claims: Sequence[Any], cited: Sequence[Passage]) -> Scores:
-    """The probability that verification gives to what a claim cites; 0 where its numbers or names do not stand there."""
-    return np.array(
-        [
-            citations.probability(c["claim"].rstrip("."), whole([passage]), question=c.get("question", ""))
-            for c, passage in zip(claims, cited, strict=True)
-        ]
-    )
-
-
-def _overlap(claims: Sequence[Any], cited: Sequence[Passage]) -> Scores:
-    return np.array([max((overlap(c["claim"], [u]) for u in units(p.chunk)), default=0.0) for c, p in zip(claims, cited, strict=True)])
-
-
-def _cosine(claims: Sequence[Any], cited: Sequence[Passage]) -> Scores:
-    encoder = load_encoder(NAME)
-    return np.array(
-        [
-            float((encoder.encode([u.plain for u in units(p.chunk)]) @ encoder.encode([c["claim"]])[0]).max())
-            for c, p in zip(claims, cited, strict=True)
-        ]
-    )
-
-
 def _lines(file: Path) -> Iterator[Any]:
     with file.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
-
-WAYS: dict[str, Callable[[Sequence[Any], Sequence[Passage]], Scores]] = {"learned": _learned, "overlap": _overlap, "cosine": _cosine}
 
 if __name__ == "__main__":
     main()
