@@ -18,7 +18,7 @@ FUNCTIONS = [
     "evidence.wording.plain",
     "evidence.wording.label_of",
     "exam.gift.looks_like_gift",
-    "exam.grading.text_put_back",
+    "exam.asking.text_put_back",
     "exam.text_forms.read_text",
     "examination.entailment.denied",
     "llm.transcript.is_fit",

@@ -9,9 +9,8 @@ from scipy import stats
 from chatbot import Chatbot
 from chatbot.answer import Answer, ReaderError
 from chatbot.exam import ExamQuestion, ask_question, ask_questions
-from chatbot.exam.asking import order_of
+from chatbot.exam.asking import graded, is_positional, order_of, put_back, text_put_back
 from chatbot.exam.baselines import always_b, chance, closed_book, longest, picked, retrieval_only
-from chatbot.exam.grading import graded, is_positional, put_back, text_put_back
 from chatbot.exam.rates import Bin, Rate, Score, bins, expected_calibration_error, mcnemar
 from chatbot.examination import _likelihood
 

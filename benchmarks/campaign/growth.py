@@ -66,7 +66,7 @@ _NO_TEXT = {
     "phrasing.row_statement",
     "phrasing.columns",
     "phrasing.columns_of_things",
-    "exam.grading.put_back",
+    "exam.asking.put_back",
     "examination.denial",
     "examination.chosen",
     "examination.examine",

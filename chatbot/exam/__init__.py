@@ -2,13 +2,12 @@
 
 from chatbot.exam.asking import ask_question, ask_questions
 from chatbot.exam.baselines import BaselineScore
-from chatbot.exam.flips import Comparison, compare
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.question import ExamQuestion, Proof, QuestionSet, Skipped
 from chatbot.exam.rates import Bin, Rate, Score
 from chatbot.exam.reading import ACCEPTED_SUFFIXES, EXAMPLE, read_questions
 from chatbot.exam.report import Report, build_report
-from chatbot.exam.results import Result, Verdict
+from chatbot.exam.results import Comparison, Result, Verdict, compare
 from chatbot.exam.runs import Identity, identify, run
 from chatbot.exam.writing import report_junit, report_lines, report_page, report_summary, write_report
 

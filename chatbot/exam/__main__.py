@@ -11,12 +11,11 @@ from pathlib import Path
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.baselines import completer
-from chatbot.exam.flips import Comparison, compare
 from chatbot.exam.golden import answerable
 from chatbot.exam.question import QuestionSet
 from chatbot.exam.reading import ACCEPTED_SUFFIXES, read_questions, with_coverage
 from chatbot.exam.report import Report, build_report
-from chatbot.exam.results import FILE_NAME, Result, read_rows
+from chatbot.exam.results import FILE_NAME, Comparison, Result, compare, read_rows
 from chatbot.exam.runs import identify, run
 from chatbot.exam.writing import PAGE, report_summary, report_table, write_report
 from ingest import CorpusError, place_at

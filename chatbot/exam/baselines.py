@@ -6,7 +6,7 @@ from math import comb
 
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
-from chatbot.exam.grading import graded
+from chatbot.exam.asking import graded
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Score
 from chatbot.exam.results import Verdict, score

@@ -12,13 +12,12 @@ from xml.etree import ElementTree
 
 from chatbot.answer import ReaderError
 from chatbot.characters import shown
-from chatbot.exam.flips import Comparison
 from chatbot.exam.golden_scoring import citation_precision, citation_recall, exactness, false_answers, wattbot_score
 from chatbot.exam.golden_scoring import report as golden_report
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Rate, Score
 from chatbot.exam.report import GROUPS, Report, golden_asked, usage
-from chatbot.exam.results import FILE_NAME, Result, row_line
+from chatbot.exam.results import FILE_NAME, Comparison, Result, row_line
 
 if TYPE_CHECKING:
     from jinja2 import Template
