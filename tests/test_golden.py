@@ -6,7 +6,6 @@ Failures of kept questions are counted and never named, so that nobody tunes on 
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import shutil
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from golden_scoring import main
 
 from chatbot import Chatbot
 from chatbot.answer import REFUSAL
@@ -29,7 +27,6 @@ from chatbot.exam.golden_scoring import (
     Asked,
     ask_all,
     exactness,
-    failures,
     false_answers,
     is_exact,
     passed,
@@ -37,6 +34,7 @@ from chatbot.exam.golden_scoring import (
     uncited,
 )
 from ingest import sync
+from tests.golden_scoring import failures
 from tests.marks import left_to_evaluation
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -229,25 +227,6 @@ def test_only_the_whole_corpus_leaves_out_what_its_further_documents_answer(run:
     left_out = {question.id for question in questions} - asked
     marked = {question.id for question in questions if question.answered_by}
     assert left_out == (marked if run.folder == "shipped" else set())
-
-
-def test_command_line_prints_the_report(
-    indexes: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "one.jsonl"
-    weather = {"id": "w", "kind": "refusal", "turns": ["What will the weather be tomorrow?"], "refused": False}
-    soup = {"id": "s", "kind": "refusal", "turns": ["Can you give me a good recipe for lentil soup?"], "refused": True}
-    soup["answered_by"] = ["reference/google-tpu-generations.md"]
-    file.write_text(f"{json.dumps(weather)}\n{json.dumps(soup)}\n")
-    assert main([str(indexes["shipped"]), str(file), "--failures"]) == 0
-    printed = capsys.readouterr().out
-    assert "passed, refusal                 0.000     0 of 1" in printed
-    assert "w: refused, but the sources have the answer" in printed
-    kept = file.rename(tmp_path / "one-kept.jsonl")
-    assert main([str(indexes["shipped"]), str(kept), "--failures"]) == 0
-    assert "weather" not in capsys.readouterr().out
-    assert main([str(indexes["sources"]), str(kept)]) == 0
-    assert "passed, refusal                 0.500     1 of 2" in capsys.readouterr().out
 
 
 def test_questions_are_sound() -> None:

@@ -17,7 +17,6 @@ from chatbot.exam.golden_scoring import (
     claims,
     exactness,
     failure,
-    failures,
     false_answers,
     false_refusals,
     is_exact,
@@ -32,6 +31,7 @@ from chatbot.exam.golden_scoring import (
     wattbot_score,
 )
 from chatbot.exam.rates import Rate
+from tests.golden_scoring import failures
 
 MEMORY = Question(
     "m", "fact", ("How much memory?",), (r"\b512\s*GB",), (r"\b32\s*GB",), frozenset({"a.txt"}), value=(512, "GB")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot
-from chatbot.exam.golden_scoring import ask_file, exactness, failures, passed
+from chatbot.exam.golden_scoring import ask_file, exactness, passed
+from tests.golden_scoring import failures
 
 pytestmark = pytest.mark.evaluation
 QUESTIONS = Path(__file__).resolve().parent / "natural"

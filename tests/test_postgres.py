@@ -15,7 +15,7 @@ import pytest
 from benchmarks.campaign import stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
 from chatbot.exam.golden import GoldenQuestion, load_questions
-from chatbot.exam.golden_scoring import ask, failures
+from chatbot.exam.golden_scoring import ask
 from chatbot.retriever import retrieve
 from chatbot.slack.state import SlackState
 from ingest import CorpusError, Database, Index, check, place_at, sync
@@ -23,6 +23,7 @@ from ingest.derived import complete_derived
 from ingest.opening import open_store, writing
 from ingest.postgres import MIGRATIONS
 from ingest.store import UNENCODED
+from tests.golden_scoring import failures
 from tests.marks import left_to_evaluation
 from tests.servers.postgres import Server, Unavailable, running, without_pgvector
 

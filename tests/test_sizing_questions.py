@@ -10,7 +10,8 @@ import pytest
 
 from chatbot import Chatbot
 from chatbot.exam.golden import load_questions
-from chatbot.exam.golden_scoring import ask_all, exactness, failures, passed
+from chatbot.exam.golden_scoring import ask_all, exactness, passed
+from tests.golden_scoring import failures
 
 QUESTIONS = Path(__file__).resolve().parent / "sizing"
 

@@ -10,6 +10,7 @@ from chatbot.answer import REFUSAL, Answer, Turn
 from chatbot.bot import Chatbot
 from chatbot.exam.golden import KINDS, GoldenQuestion, answerable, load_questions
 from chatbot.exam.rates import Rate, count
+from chatbot.marks import marked_numbers
 from chatbot.quantities import UNITS, Quantity, quantities
 from chatbot.render import as_json
 
@@ -215,26 +216,12 @@ def _row(name: str, rate: Rate) -> str:
     return f"  {name:32}{rate.share:.3f}  {rate.hits:4} of {rate.total:<4}  95 %: {low:.3f} to {high:.3f}"
 
 
-def failures(asked: Iterable[Asked]) -> str:
-    """Each failed question with its reason and the whole answer."""
-    failed = [(one, reason) for one in asked if (reason := failure(one.question, one.answer))]
-    return "\n\n".join(
-        f"{one.question.id}: {reason}\n  Q: {' // '.join(one.question.turns)}\n  A: {one.answer['text']}"
-        for one, reason in failed
-    )
-
-
 # --- what an answer's text says
 
 
 def marks(text: str) -> set[int]:
     """The numbers of all citation marks: `[1]`, `[1, 7]` and `[2-4]` alike; `[0]` is 0 and leads nowhere."""
-    found: set[int] = set()
-    for inside in MARK.findall(text):
-        for part in inside.split(","):
-            ends = [int(end) for end in re.split(r"[\u2013-]", part)]
-            found.update(range(ends[0], ends[-1] + 1))
-    return found
+    return {number for inside in MARK.findall(text) for number in marked_numbers(inside)}
 
 
 def sentences(text: str) -> list[str]:
