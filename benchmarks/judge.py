@@ -12,7 +12,6 @@ import json
 import random
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -41,9 +40,9 @@ def main() -> None:
     if options.fit:
         return fit()
     folder = LABELS if options.held else CLAIMS
-    claims = list(_lines(folder / ("claims.jsonl" if options.held else "kept.jsonl")))
+    claims = lines(folder / ("claims.jsonl" if options.held else "kept.jsonl"))
     claims = [c for c in claims if not options.held or is_held(c["passage"], c["writer"])]
-    passages = {p["id"]: passage_of(p) for p in _lines(folder / "passages.jsonl")}
+    passages = {p["id"]: passage_of(p) for p in lines(folder / "passages.jsonl")}
     cited = [passages[claim["passage"]] for claim in claims]
     true = np.array([claim["label"] == "supports" for claim in claims])
     began = time.perf_counter()
@@ -72,10 +71,10 @@ def calibration_error(probabilities: Scores, true: NDArray[np.bool_]) -> float:
 
 def fit() -> None:
     """Print the weights of `chatbot.judge.borne_out`, and what they tell apart in five-fold cross-validation over passages."""
-    claims = [c for c in _lines(LABELS / "claims.jsonl") if is_held(c["passage"], c["writer"])]
-    passages = {p["id"]: passage_of(p) for p in _lines(LABELS / "passages.jsonl") if p["id"] in {c["passage"] for c in claims}}
+    claims = [c for c in lines(LABELS / "claims.jsonl") if is_held(c["passage"], c["writer"])]
+    passages = {p["id"]: passage_of(p) for p in lines(LABELS / "passages.jsonl") if p["id"] in {c["passage"] for c in claims}}
     draw = random.Random(0)
-    claims += [{**c, "passage": draw.choice(sorted(passages)), "label": "silent"} for c in _lines(LABELS / "astray.jsonl")][::2]
+    claims += [{**c, "passage": draw.choice(sorted(passages)), "label": "silent"} for c in lines(LABELS / "astray.jsonl")][::2]
     others = sorted(passages)
     # Half of them cite other passages as well: what is cited beside takes nothing from what bears a claim out.
     cited = [[passages[c["passage"]], *(passages[o] for o in draw.sample(others, 5 * (n % 2)))] for n, c in enumerate(claims)]
@@ -99,9 +98,9 @@ def passage_of(line: Any) -> Passage:
     return Passage(1, chunk, 1.0)
 
 
-def _lines(file: Path) -> Iterator[Any]:
-    with file.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+def lines(file: Path) -> list[Any]:
+    """What a file of JSON Lines holds."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from corruptions import corrupted, said_otherwise
-from judge import is_held
+from judge import is_held, lines
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -136,15 +136,14 @@ def begin(folder: Path) -> None:
 
 def labelled(file: str) -> list[Line]:
     """One file of labels."""
-    with (LABELS / file).open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return lines(LABELS / file)
 
 
 def judged_lists(pairs: Path, judged: Path, kind: str) -> Iterator[Found]:
     """The lists of a kind with what a judge says of them that had not seen them, from `learn_judge.py PAIRS JUDGED --folds 4`."""
     odds, start = np.load(judged / "lists.npy")[:, ANSWERS].astype(np.float64), 0
-    with (pairs / "lists.jsonl").open(encoding="utf-8") as lines:
-        for line in map(json.loads, lines):
+    with (pairs / "lists.jsonl").open(encoding="utf-8") as file:
+        for line in map(json.loads, file):
             end = start + len(line["texts"])
             if line["kind"] == kind and line["texts"]:
                 features = np.array([list(f.values()) if isinstance(f, dict) else f for f in line["features"]])

@@ -10,15 +10,14 @@ how often the label of a claimed question is right.
 """
 
 import argparse
-import json
 import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from judge import lines
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 from scipy.sparse import csr_matrix
@@ -57,10 +56,6 @@ def main() -> None:
         save_file(
             {"weights": model.coef_.T.astype(np.float16).copy(), "biases": model.intercept_.astype(np.float16)}, INTENTS
         )
-
-
-def lines(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def of_people(known: set[str]) -> list[dict[str, str]]:
@@ -106,8 +101,6 @@ def report(questions: Sequence[Mapping[str, str]], rows: csr_matrix, known: Know
         others = {name: claimed[(sets == name) & ~computed].mean() for name in dict.fromkeys(sets)}
         told = ", ".join(f"{name} {share:.4f}" for name, share in others.items())
         print(f"{threshold}: {claimed[computed].mean():.3f} claimed, rightly {(claimed & (best == labels))[computed].mean():.3f}; not computed: {told}")
-
-
     confused = Counter((LABELS[a], LABELS[b]) for a, b in zip(labels[computed], best[computed], strict=True) if a != b)
     print("taken for:", ", ".join(f"{a} {b} {count}" for (a, b), count in confused.most_common(20)))
 

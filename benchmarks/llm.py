@@ -7,8 +7,6 @@ hands over the last; the clock stops when the Answer is there. Exam questions ar
 while they are written, so both are shown. The exit code is 1 when a goal is missed.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import statistics
@@ -17,7 +15,15 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from chatbot import Chatbot
+from chatbot.bot import search
+from chatbot.exam.golden import GoldenQuestion, load_questions
+from chatbot.llm.models import ModelSettings
+from chatbot.llm.scripted import ScriptedChatModel
+from chatbot.offline import read
+from chatbot.query import understand
+from ingest import Index, sync
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "tests" / "golden" / "tuned.jsonl"
@@ -26,15 +32,8 @@ GOAL = 20.0
 # As many characters as a token has.
 PIECE = 4
 
-if TYPE_CHECKING:
-    from chatbot.exam.golden import GoldenQuestion
-    from ingest import Index
-
 
 def main() -> int:
-    from chatbot.exam.golden import load_questions
-    from ingest import Index, sync
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("index", type=Path, nargs="?", help="an index of corpus/; made anew without it")
     parser.add_argument("--answers", type=int, default=100, help="how many questions are asked (%(default)s)")
@@ -77,13 +76,6 @@ def _times(index: Index, questions: Sequence[GoldenQuestion]) -> tuple[list[floa
 
 
 def _time(index: Index, question: str) -> float | None:
-    from chatbot import Chatbot
-    from chatbot.bot import search
-    from chatbot.llm.models import ModelSettings
-    from chatbot.llm.scripted import ScriptedChatModel
-    from chatbot.offline import read
-    from chatbot.query import understand
-
     query = understand(question, (), index)
     draft = read(query, search(query, index)[:PASSAGES], index)
     text = re.sub(r"\[(\d+)\]", lambda m: f"[{draft.evidence[int(m[1]) - 1].passage.number}]", draft.text)

@@ -9,7 +9,6 @@ clock, as they arrive over a network: what the program takes longer than that is
 """
 
 import argparse
-import json
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from judge import lines
 from langchain_core.messages import BaseMessage
 
 import chatbot.bot as bot_module
@@ -40,10 +40,10 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="print what was dropped of the true and kept of the false")
     options = parser.parse_args()
     bot = Chatbot.open(options.index)
-    packets = {line["id"]: line for line in _lines("packets.jsonl")}
+    packets = {line["id"]: line for line in lines(LABELS / "packets.jsonl")}
     kept: dict[bool, list[bool]] = {True: [], False: []}
     at_once, behind, offline = [], [], 0
-    answers = list(_lines("answers.jsonl"))
+    answers = lines(LABELS / "answers.jsonl")
     given = {id: _passages(packet["prompt"], bot.index) for id, packet in packets.items()}
     for number, line in enumerate(answers):
         packet = packets[line["packet"]]
@@ -137,10 +137,6 @@ def _stands(claim: str, text: str, shown: str) -> bool:
 def _plain(text: str) -> str:
     """The words and numbers alone, to be compared."""
     return " ".join(re.findall(r"[\w.,%$×+-]*\w%?", _MARKS.sub(" ", in_brackets(text, 99)).lower()))
-
-
-def _lines(name: str) -> list[Any]:
-    return [json.loads(line) for line in (LABELS / name).read_text(encoding="utf-8").splitlines()]
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """A burst of mentions at `wattwise slack`: how fast each is acknowledged, and whether each is answered exactly once.
 
-`python benchmarks/slack.py [--mentions 200] [--channels 10] [--starts 10] [--index DIR] [--json]`, for HTTP and for Socket Mode, each beside a burst in
+`python benchmarks/slack.py [--mentions 200] [--channels 10] [--starts 10] [--index DIR]`, for HTTP and for Socket Mode, each beside a burst in
 which every event is sent twice; then so many starts of the program, each met cold by 40 mentions. The app runs in a process of its own;
 Slack's ends are servers on loopback, which limit calls as Slack does. Exit code 1 where an answer is lost or doubled, where anybody gets an
 apology, where the slowest hundredth of the acknowledgements takes 500 ms or more, or where 200 mentions are not answered within a minute.
 """
 
 import argparse
-import json
 import os
 import socket
 import subprocess
@@ -18,9 +17,9 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -75,7 +74,6 @@ def main() -> int:
     parser.add_argument("--channels", type=int, default=10)
     parser.add_argument("--starts", type=int, default=10)
     parser.add_argument("--index", type=Path, help="an index of the corpus; without one it is made first")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = options.index or Path(folder) / "index"
@@ -85,7 +83,7 @@ def main() -> int:
         bursts = []
         for mentions, mode, times in [*runs, *[(COLD_MENTIONS, COLD, 1)] * options.starts]:
             bursts.append(run(index, mentions, options.channels, mode=mode, times=times))
-            print(json.dumps(asdict(bursts[-1])) if options.json else as_line(bursts[-1]), flush=True)
+            print(as_line(bursts[-1]), flush=True)
     return 0 if all(burst.good for burst in bursts) else 1
 
 
@@ -101,7 +99,7 @@ def run(index: Path, mentions: int, channels: int, *, mode: str, times: int) -> 
     with (
         slack_api(tiers=True) as api,
         slack_socket() as websocket,
-        app(api, websocket, index, http=mode == "http") as port,
+        app(api, index, http=mode == "http", websocket_url=websocket.url) as port,
     ):
         # The app remembers the messages of the run before: each run has channels of its own.
         run_id = time.time_ns()
@@ -183,9 +181,9 @@ def measured(mode: str, api: SlackApi, payloads: list[dict[str, Any]], seconds: 
 
 
 @contextmanager
-def app(api: SlackApi, websocket: SlackSocket, index: Path, *, http: bool) -> Iterator[int]:
-    """`wattwise slack` in a process of its own; gives the port of --http."""
-    api.socket_url = websocket.url
+def app(api: SlackApi, index: Path, *, http: bool = True, websocket_url: str = "", channels: str = "", log: int | IO[bytes] = subprocess.DEVNULL) -> Iterator[int]:
+    """`wattwise slack` in a process of its own, stopped at the end as a service is; gives the port of --http."""
+    api.socket_url = websocket_url
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environ = {
@@ -194,16 +192,10 @@ def app(api: SlackApi, websocket: SlackSocket, index: Path, *, http: bool) -> It
         "SLACK_APP_TOKEN": "xapp-loopback",
         "SLACK_SIGNING_SECRET": requests.SECRET,
         "WATTWISE_SLACK_API_URL": api.url,
+        "WATTWISE_SLACK_CHANNELS": channels,
     }
-    arguments = [
-        sys.executable,
-        "-m",
-        "chatbot.slack",
-        "--index",
-        str(index),
-        *(["--http", "--port", str(port)] if http else []),
-    ]
-    process = subprocess.Popen(arguments, cwd=ROOT, env=environ, stderr=subprocess.DEVNULL)
+    arguments = [sys.executable, "-m", "chatbot.slack", "--index", str(index), *(["--http", "--port", str(port)] if http else [])]
+    process = subprocess.Popen(arguments, cwd=ROOT, env=environ, stderr=log)
     try:
         wait_until_up(port if http else 0)
         yield port

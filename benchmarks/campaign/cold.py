@@ -20,18 +20,24 @@ GOLDEN = ROOT / "tests" / "golden" / "tuned.jsonl"
 
 
 def main() -> int:
-    options = _parser().parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path, default=ROOT / "index", metavar="DIR")
+    parser.add_argument("--starts", type=int, default=10, metavar="N")
+    parser.add_argument("--questions", type=int, default=20, metavar="N", help="in each start (%(default)s)")
+    parser.add_argument("--threads", type=int, default=8, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
     if options.answer:
         print(json.dumps(answered(options.index, json.load(sys.stdin), options.threads)))
         return 0
     wrong = 0
     for start in range(options.starts):
         asked = drawn(options.questions, options.seed + start)
-        found = differences(options.index, asked, options.threads)
+        answers = zip(asked, *(in_a_new_process(options.index, asked, threads) for threads in (1, options.threads)), strict=True)
+        found = [f"{question!r}\n    alone:    {one!r}\n    together: {other!r}" for question, one, other in answers if one != other]
         wrong += len(found)
-        print(f"start {start + 1}: {len(asked)} questions, {len(found)} not as alone", flush=True)
-        for question, alone, together in found[:3]:
-            print(f"  {question!r}\n    alone:    {alone!r}\n    together: {together!r}")
+        print(f"start {start + 1}: {len(asked)} questions, {len(found)} not as alone", *found[:3], sep="\n  ", flush=True)
     print(f"{options.starts * options.questions} cold questions in {options.starts} starts: {wrong} not as alone")
     return 1 if wrong else 0
 
@@ -40,14 +46,6 @@ def drawn(count: int, seed: int) -> list[str]:
     """First turns of golden questions, drawn by a seed."""
     lines = GOLDEN.read_text(encoding="utf-8").splitlines()
     return random.Random(seed).sample([json.loads(line)["turns"][0] for line in lines], count)
-
-
-def differences(index: Path, questions: Sequence[str], threads: int) -> list[tuple[str, str, str]]:
-    """The questions that a new process answers otherwise in many threads than in one, with both answers."""
-    alone, together = (in_a_new_process(index, questions, number) for number in (1, threads))
-    return [
-        (question, one, other) for question, one, other in zip(questions, alone, together, strict=True) if one != other
-    ]
 
 
 def answered(index: Path, questions: Sequence[str], threads: int) -> list[str]:
@@ -73,17 +71,6 @@ def in_a_new_process(index: Path, questions: Sequence[str], threads: int) -> lis
     ended = subprocess.run(command, input=json.dumps(questions), stdout=subprocess.PIPE, text=True, check=True)
     found: list[str] = json.loads(ended.stdout)
     return found
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--index", type=Path, default=ROOT / "index", metavar="DIR")
-    parser.add_argument("--starts", type=int, default=10, metavar="N")
-    parser.add_argument("--questions", type=int, default=20, metavar="N", help="in each start (%(default)s)")
-    parser.add_argument("--threads", type=int, default=8, metavar="N")
-    parser.add_argument("--seed", type=int, default=1, metavar="N")
-    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
-    return parser
 
 
 if __name__ == "__main__":

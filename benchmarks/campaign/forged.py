@@ -1,31 +1,25 @@
 """Forged requests at `wattwise slack --http`: how many are answered, or make it post anything.
 
-`python benchmarks/campaign/forged.py [--seed 1] [--count 1000] [--json]`. The app runs in a process of its own and may answer in one
+`python benchmarks/campaign/forged.py [--seed 1] [--count 1000]`. The app runs in a process of its own and may answer in one
 channel; Slack's Web API is a server on loopback. Between the forgeries come questions that Slack did sign, each of them three
 times: what is turned away must not stop what is right, and a repeat is answered once. Exit code 1 where a forgery is answered or
 posts, where a question is not answered exactly once, or where the log has a traceback or words of a request.
 """
 
 import argparse
-import json
-import os
-import socket
-import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.slack import wait_until_up  # noqa: E402
+from benchmarks.slack import app  # noqa: E402
 from ingest import sync  # noqa: E402
 from tests.servers import slack_requests as requests  # noqa: E402
-from tests.servers.slack_api import SlackApi, slack_api  # noqa: E402
+from tests.servers.slack_api import slack_api  # noqa: E402
 from tests.servers.slack_forgeries import MARK, forgeries, is_refused, sent  # noqa: E402
 
 CHANNEL = "CRIGHT"
@@ -57,11 +51,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         outcome = attacked(Path(folder), options.seed, options.count)
-    print(json.dumps(asdict(outcome)) if options.json else as_line(outcome))
+    print(as_line(outcome))
     return 0 if outcome.good else 1
 
 
@@ -78,7 +71,7 @@ def attacked(folder: Path, seed: int, count: int) -> Outcome:
     index, log = folder / "index", folder / "log"
     sync([next((ROOT / "corpus").rglob("*.md"))], index)
     with slack_api() as api:
-        with app(api, index, log) as port:
+        with log.open("wb") as written, app(api, index, channels=CHANNEL, log=written) as port:
             right = [api.person_says(QUESTION, channel=CHANNEL, user=f"U{n}") for n in range(QUESTIONS)]
             statuses = []
             forged = forgeries(seed, count, f"{api.url}forged")
@@ -106,27 +99,6 @@ def ask(port: int, ts: str) -> None:
     body, kind = requests.encoded(payload)
     headers = requests.signed_headers(body, kind)
     assert [requests.send(port, payload, headers=headers)[0] for _ in range(TIMES)] == [200] * TIMES
-
-
-@contextmanager
-def app(api: SlackApi, index: Path, log: Path) -> Iterator[int]:
-    """`wattwise slack --http` in a process of its own, stopped at the end as a service is: what it took on is finished."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environ = {
-        **os.environ,
-        "SLACK_BOT_TOKEN": "xoxb-loopback",
-        "SLACK_SIGNING_SECRET": requests.SECRET,
-        "WATTWISE_SLACK_API_URL": api.url,
-        "WATTWISE_SLACK_CHANNELS": CHANNEL,
-    }
-    command = [sys.executable, "-m", "chatbot.slack", "--http", "--port", str(port), "--index", str(index)]
-    with log.open("wb") as written, subprocess.Popen(command, cwd=ROOT, env=environ, stderr=written) as process:
-        try:
-            wait_until_up(port)
-            yield port
-        finally:
-            process.terminate()
 
 
 if __name__ == "__main__":

@@ -172,7 +172,12 @@ def memory() -> float:
 
 
 def main() -> int:
-    options = _parser().parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path, default=ROOT / "index", metavar="DIR")
+    parser.add_argument("--questions", type=int, default=10_000, metavar="N")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first question")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    options = parser.parse_args()
     bot, given = Chatbot.open(options.index), seeds()
     findings: list[Finding] = []
     warm, slowest, began = 0.0, 0.0, time.monotonic()
@@ -196,15 +201,6 @@ def main() -> int:
         f"{options.questions} questions, seed {options.seed}: {len(findings)} findings, slowest {slowest:.2f} s, grown by {grown:.0f} MiB since the {_WARM}th"
     )
     return 1 if findings or grown > GROWN else 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--index", type=Path, default=ROOT / "index", metavar="DIR")
-    parser.add_argument("--questions", type=int, default=10_000, metavar="N")
-    parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first question")
-    parser.add_argument("--seed", type=int, default=1, metavar="N")
-    return parser
 
 
 if __name__ == "__main__":

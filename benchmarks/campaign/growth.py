@@ -53,27 +53,12 @@ WITHIN = 1.0
 # One for each reader of exam files.
 _SUFFIXES = (".md", ".gift", ".csv", ".json", ".jsonl")
 # Modules of other surfaces, and functions that serve until they are stopped or write files.
-_APART = (
-    "chatbot.slack",
-    "chatbot.app",
-    "chatbot.terminal",
-    "chatbot.__main__",
-    "chatbot.exam.__main__",
-    "chatbot.sizing.__main__",
-)
+_APART = ("chatbot.slack", "chatbot.app", "chatbot.terminal", "chatbot.__main__", "chatbot.exam.__main__", "chatbot.sizing.__main__")
 # They take letters, features, formulas, rows or names of a table or questions with options, no text of anybody's.
 _NO_TEXT = {
-    "phrasing.row_statement",
-    "phrasing.columns",
-    "phrasing.columns_of_things",
-    "exam.asking.put_back",
-    "examination.denial",
-    "examination.chosen",
-    "examination.examine",
-    "sizing.arithmetic.evaluate",
-    "sizing.model_names.find_model",
-    "sizing.model_names.sibling",
-}
+    "phrasing.row_statement", "phrasing.columns", "phrasing.columns_of_things", "exam.asking.put_back", "examination.denial", "examination.chosen",
+    "examination.examine", "sizing.arithmetic.evaluate", "sizing.model_names.find_model", "sizing.model_names.sibling",
+}  # fmt: skip
 
 KINDS: dict[str, str] = {
     "letters": "a",
@@ -364,14 +349,17 @@ def _file_reader(suffix: str) -> Callable[[str], object]:
 
 
 def main() -> int:
-    options = _parser().parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path, default=ROOT / "index", metavar="DIR")
+    parser.add_argument("--longest", type=int, default=LONGEST, metavar="N")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="functions whose names hold one of these")
+    options = parser.parse_args()
     index = Index.open(options.index)
-    chosen = [call for call in calls(index) if not options.only or any(o in call.name for o in options.only)]
-    kinds = options.kind or list(KINDS)
-    print(f"{len(chosen)} functions, {len(kinds)} kinds of text, up to {options.longest:,} characters")
+    chosen = [call for call in calls(index) if any(o in call.name for o in options.only)]
+    print(f"{len(chosen)} functions, {len(KINDS)} kinds of text, up to {options.longest:,} characters")
     found: list[Growth] = []
     for call in chosen:
-        for kind in kinds:
+        for kind in KINDS:
             found.append(growth(call, kind, longest=options.longest))
             if not found[-1].is_linear:
                 print(f"FAIL {found[-1]}", flush=True)
@@ -381,15 +369,6 @@ def main() -> int:
     failed = sum(not one.is_linear for one in found)
     print(f"{failed} of {len(found)} grow too fast or raise; {time.process_time():.0f} s of the processor")
     return 1 if failed else 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--index", type=Path, default=ROOT / "index", metavar="DIR")
-    parser.add_argument("--longest", type=int, default=LONGEST, metavar="N")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="functions whose names hold one of these")
-    parser.add_argument("--kind", nargs="+", choices=KINDS, metavar="KIND")
-    return parser
 
 
 if __name__ == "__main__":
