@@ -141,8 +141,8 @@ def test_what_speaks_for_options_says_how_likely_just_the_chosen_ones_are_right(
 def test_bins_hold_each_answer_once_and_the_error_is_their_distance() -> None:
     answers = [(0.1, False), (0.15, True), (0.9, True), (1.0, True)]
     assert bins(answers, 2) == (Bin(0.0, 0.5, 0.125, Rate(1, 2)), Bin(0.5, 1.0, 0.95, Rate(2, 2)))
-    assert expected_calibration_error(answers, 2) == pytest.approx((2 * 0.375 + 2 * 0.05) / 4)
-    assert expected_calibration_error([], 2) == 0
+    assert expected_calibration_error(bins(answers, 2)) == pytest.approx((2 * 0.375 + 2 * 0.05) / 4)
+    assert expected_calibration_error(bins([], 2)) == 0
 
 
 # --- baselines

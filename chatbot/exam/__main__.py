@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from chatbot.exam.golden import answerable
 from chatbot.exam.question import QuestionSet
 from chatbot.exam.reading import ACCEPTED_SUFFIXES, read_questions, with_coverage
 from chatbot.exam.report import Report, build_report
-from chatbot.exam.results import FILE_NAME, Comparison, Result, compare, read_rows
+from chatbot.exam.results import FILE_NAME, compare, read_rows
 from chatbot.exam.runs import identify, run
 from chatbot.exam.writing import PAGE, report_summary, report_table, write_report
 from ingest import CorpusError, place_at
@@ -90,14 +90,19 @@ def _examine(options: argparse.Namespace) -> int:
     if folder is not None:
         write_report(report, folder, comparison=comparison)
         print(f"The report is {folder / PAGE}.", file=sys.stderr)
-    _print(report, comparison, as_json=options.json)
+    if report.failing_only and not options.json:
+        print("Only questions that failed before were asked: this is no accuracy of the exam.", file=sys.stderr)
+    print(json.dumps(report_summary(report, comparison=comparison), ensure_ascii=False) if options.json else report_table(report, comparison=comparison))
     return _exit_code(report, options)
 
 
 def _report(bot: Chatbot, questions: QuestionSet, folder: Path | None, options: argparse.Namespace) -> Report:
+    from tqdm import tqdm
+
     identity = identify(bot, questions, shuffle=options.shuffle, settings=_settings(os.environ))
     answers = run(bot, questions.questions, folder, identity=identity, shuffle=options.shuffle, fresh=options.fresh)
-    results = list(_with_progress(answers, len(questions)))
+    # `disable=None` shows the bar on terminals only.
+    results = list(tqdm(answers, total=len(questions), unit="question", disable=None, file=sys.stderr))
     return build_report(
         bot,
         questions,
@@ -108,20 +113,6 @@ def _report(bot: Chatbot, questions: QuestionSet, folder: Path | None, options: 
         shows_kept=options.half == "kept",
         failing_only=options.only_failing,
     )
-
-
-def _with_progress(results: Iterator[Result], total: int) -> Iterator[Result]:
-    """The results as they come, with a bar on a terminal that shows the accuracy so far."""
-    from tqdm import tqdm
-
-    right = errors = 0
-    # `disable=None` shows the bar on terminals only.
-    with tqdm(results, total=total, unit="question", disable=None, file=sys.stderr) as bar:
-        for number, result in enumerate(bar, start=1):
-            right += result.is_right
-            errors += result.verdict == "error"
-            bar.set_postfix_str(f"{right} of {number - errors} right" + (f", {errors} errors" if errors else ""))
-            yield result
 
 
 def _settings(environment: Mapping[str, str]) -> dict[str, str]:
@@ -147,15 +138,6 @@ def _ids(file: Path) -> frozenset[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise ReaderError(f"{file} cannot be read: give a text file with one id a line.") from error
     return frozenset(line.split()[0] for line in lines if line.strip() and not line.startswith("#"))
-
-
-def _print(report: Report, comparison: Comparison | None, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(report_summary(report, comparison=comparison), ensure_ascii=False))
-        return
-    if report.failing_only:
-        print("Only questions that failed before were asked: this is no accuracy of the exam.", file=sys.stderr)
-    print(report_table(report, comparison=comparison))
 
 
 def _exit_code(report: Report, options: argparse.Namespace) -> int:

@@ -106,18 +106,10 @@ def _as_answer(answer: Answer, order: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _as_passage(passage: Passage) -> dict[str, Any]:
-    chunk = passage.chunk
-    source = chunk.document.source
-    return {
-        "number": passage.number,
-        "source": source.id,
-        "title": source.title,
-        "url": source.url,
-        "headings": list(chunk.headings),
-        "page": chunk.page,
-        "score": round(passage.score, 4),
-        "text": chunk.text,
-    }
+    chunk, source = passage.chunk, passage.chunk.document.source
+    of_source = {"source": source.id, "title": source.title, "url": source.url}
+    of_chunk = {"headings": list(chunk.headings), "page": chunk.page, "text": chunk.text}
+    return {"number": passage.number, **of_source, **of_chunk, "score": round(passage.score, 4)}
 
 
 # --- letters as the file has them

@@ -19,14 +19,6 @@ def letter(index: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """The words that prove the key: a document's id and a quote out of it."""
-
-    document: str
-    quote: str
-
-
-@dataclass(frozen=True, slots=True)
 class ExamQuestion:
     """A question with lettered options. `answer` holds the places of the right ones from 0, ascending.
 
@@ -41,7 +33,6 @@ class ExamQuestion:
     topic: str = ""
     difficulty: str = ""
     explanation: str = ""
-    proof: Proof | None = None
     covered: bool | None = None
     file: str = ""
     line: int = 0

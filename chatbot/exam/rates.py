@@ -97,7 +97,7 @@ def bins(answered: Sequence[tuple[float, bool]], number: int = BINS) -> tuple[Bi
     )
 
 
-def expected_calibration_error(answered: Sequence[tuple[float, bool]], number: int = BINS) -> float:
+def expected_calibration_error(found: Sequence[Bin]) -> float:
     """The mean distance of accuracy from confidence over bins, by their size (Naeini et al. 2015); 0 for no answers."""
-    away = (b.accuracy.total * abs(b.accuracy.share - b.confidence) for b in bins(answered, number))
-    return sum(away) / max(1, len(answered))
+    away = sum(b.accuracy.total * abs(b.accuracy.share - b.confidence) for b in found)
+    return away / max(1, sum(b.accuracy.total for b in found))

@@ -10,7 +10,7 @@ from typing import Any
 from chatbot.answer import ReaderError
 from chatbot.exam.golden import is_golden, read_golden
 from chatbot.exam.keys import KeyProblem, plain, read_key, short
-from chatbot.exam.question import ExamQuestion, Proof, Skipped
+from chatbot.exam.question import ExamQuestion, Skipped
 from chatbot.exam.settling import Found, settle, skipped, without_letters
 
 Object = Mapping[str, Any]
@@ -140,7 +140,6 @@ def _question(value: Object, line: int, base: int | None) -> Found:
     fields = _lowered(value)
     metadata = _lowered(fields["metadata"]) if isinstance(fields.get("metadata"), Mapping) else {}
     every = {**metadata, **{name: said for name, said in fields.items() if said not in (None, "")}}
-    proof = fields.get("proof")
     options = _options(_offered(fields))
     texts = without_letters([text for _, text, _ in options])
     question = ExamQuestion(
@@ -150,7 +149,6 @@ def _question(value: Object, line: int, base: int | None) -> Found:
         topic=_string(_first(every, _TOPIC)),
         difficulty=_string(_first(every, _DIFFICULTY)),
         explanation=_string(_first(every, _EXPLANATION)),
-        proof=_proof(proof) if isinstance(proof, Mapping) else None,
         covered=fields["covered"] if isinstance(fields.get("covered"), bool) else None,
         line=line,
     )
@@ -174,11 +172,6 @@ def _text(value: object) -> str:
         said = [_string(m.get("content")) for m in value if isinstance(m, Mapping) and m.get("role", "user") == "user"]
         return "\n\n".join(filter(None, said))
     return _string(value)
-
-
-def _proof(value: Object) -> Proof | None:
-    document, quote = value.get("document"), value.get("quote")
-    return Proof(document, quote) if isinstance(document, str) and isinstance(quote, str) else None
 
 
 def _offered(fields: Object) -> object | None:

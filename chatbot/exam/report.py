@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from statistics import mean, median
-from typing import Literal
+from typing import Literal, get_args
 
 from chatbot.answer import Footprint
 from chatbot.bot import Chatbot
@@ -11,19 +11,13 @@ from chatbot.exam.baselines import BaselineScore, Complete, every_baseline
 from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import Asked
 from chatbot.exam.question import ExamQuestion, QuestionSet, Skipped
-from chatbot.exam.rates import Bin, Score, bins, expected_calibration_error, mcnemar
+from chatbot.exam.rates import Bin, Score, bins, mcnemar
 from chatbot.exam.results import Question, Result, Verdict, score
 from chatbot.exam.runs import Identity, identify
 
 Group = Literal["topic", "difficulty", "form", "covered", "file"]
-# What questions are grouped by, with the title of each group.
-GROUPS: dict[Group, str] = {
-    "topic": "By topic",
-    "difficulty": "By difficulty",
-    "form": "By what is asked for",
-    "covered": "By coverage of the corpus",
-    "file": "By file",
-}
+# What questions are grouped by.
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +67,7 @@ class Report:
     @property
     def calibration(self) -> tuple[Bin, ...]:
         """Accuracy by confidence of the answers given."""
-        return bins(_answered(self.results))
-
-    @property
-    def calibration_error(self) -> float:
-        """The expected calibration error."""
-        return expected_calibration_error(_answered(self.results))
+        return bins([(r.confidence, r.is_right) for r in self.results if r.verdict in ("right", "wrong")])
 
     def p_value(self, baseline: BaselineScore) -> float | None:
         """McNemar's p value of the difference from a baseline; None for one that was not counted question by question."""
@@ -143,7 +132,3 @@ def usage(results: Sequence[Result]) -> dict[str, float | int | None]:
 def _sum(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _answered(results: Sequence[Result]) -> list[tuple[float, bool]]:
-    return [(r.confidence, r.is_right) for r in results if r.verdict in ("right", "wrong")]

@@ -28,7 +28,6 @@ _UNASKABLE = {
 }
 
 
-
 def settle(question: ExamQuestion, stated: Iterable[tuple[int, ...]]) -> ExamQuestion | Skipped:
     """The question with its key, or the reason why it cannot be asked.
 
@@ -47,10 +46,9 @@ def settle(question: ExamQuestion, stated: Iterable[tuple[int, ...]]) -> ExamQue
     if hint and _COUNTS[hint["n"].lower()] != len(answer):
         return skipped(question, f"it asks for {hint['n'].lower()} options and its answer names {len(answer)}")
     text = question.text.strip()
-    # The topic may stand in brackets before the text.
-    if tag := _TAG.match(text):
-        return replace(question, text=text[tag.end() :], topic=question.topic or tag["topic"].strip(), answer=answer)
-    return replace(question, text=text, answer=answer)
+    tag = _TAG.match(text)  # the topic may stand in brackets before the text
+    topic = question.topic or (tag["topic"].strip() if tag else "")
+    return replace(question, text=text[tag.end() :] if tag else text, topic=topic, answer=answer)
 
 
 def skipped(question: ExamQuestion, reason: str) -> Skipped:

@@ -15,7 +15,7 @@ from chatbot.characters import shown
 from chatbot.exam.golden_scoring import citation_precision, citation_recall, exactness, false_answers, wattbot_score
 from chatbot.exam.golden_scoring import report as golden_report
 from chatbot.exam.question import ExamQuestion, letter
-from chatbot.exam.rates import Rate, Score
+from chatbot.exam.rates import Rate, Score, expected_calibration_error
 from chatbot.exam.report import GROUPS, Report, golden_asked, usage
 from chatbot.exam.results import FILE_NAME, Comparison, Result, row_line
 
@@ -88,16 +88,17 @@ def _score_line(name: str, score: Score) -> str:
     return f"{short:{_WIDTH}}  {score.accuracy.share:8.3f}  {low:.3f} to {high:.3f}  {score.accuracy.total:4}  {counts}  {rates}"
 
 
+_EFFORT = {
+    "seconds_median": "{:.3f} s a question (median)",
+    "input_tokens": "{} tokens read",
+    "output_tokens": "{} written",
+    "cost": "{:.4f} USD",
+}
+
+
 def _effort(report: Report) -> str:
     spent = usage(report.results)
-    lines = []
-    if spent["seconds_median"] is not None:
-        lines.append(f"{spent['seconds_median']:.3f} s a question (median)")
-    if spent["input_tokens"] is not None:
-        lines.append(f"{spent['input_tokens']} tokens read, {spent['output_tokens']} written")
-    if spent["cost"] is not None:
-        lines.append(f"{spent['cost']:.4f} USD")
-    return ", ".join(lines)
+    return ", ".join(told.format(spent[name]) for name, told in _EFFORT.items() if spent[name] is not None)
 
 
 def _changes(comparison: Comparison) -> list[str]:
@@ -128,7 +129,7 @@ def report_summary(report: Report, *, comparison: Comparison | None = None) -> d
             for b in report.baselines
         ],
         "calibration": [{**asdict(one), "accuracy": _rate(one.accuracy)} for one in report.calibration],
-        "expected_calibration_error": report.calibration_error,
+        "expected_calibration_error": expected_calibration_error(report.calibration),
         "citations": {
             "recall": _rate(citation_recall(answers)),
             "precision": _rate(citation_precision(answers)),
@@ -202,7 +203,7 @@ def report_page(report: Report, *, comparison: Comparison | None = None) -> str:
         summary=report_summary(report, comparison=comparison),
         comparison=comparison,
         flips=[(word, by_id[name]) for word, names in flips for name in names if name in by_id],
-        groups=[(title, scores) for group, title in GROUPS.items() if (scores := report.by(group))],
+        groups=[(f"By {group}", scores) for group in GROUPS if (scores := report.by(group))],
         baseline_rows=[("wattwise", report.total), *((b.name, b.score or b.expected) for b in report.baselines if b.score or b.expected is not None)],
     )
 
