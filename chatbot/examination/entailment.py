@@ -30,7 +30,6 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[;:.](?:\s|$)|\b(?:but|so|because|whereas|while)\b", re.IGNORECASE)
-_REASON = re.compile(r",? (?:because|since|whereas|although) [^;]*", re.IGNORECASE)
 # "… can be bought as Spot Instances; P6e instances cannot": what is denied stands before.
 _ELLIPSIS = re.compile(
     r"\b(?:cannot|can not|(?:do|does|did|is|are|was|were|has|have)(?: not|n['’]t))\s*(?=[,;.]|$)", re.IGNORECASE
@@ -50,11 +49,11 @@ _NO = re.compile(r"(?:(?:no|none)(?:[,;:(].*)?|not? \w+|—|–|-|ended\b.*)\Z",
 class Reading:
     """A piece of evidence as words to compare, all as stems.
 
-    `places` are those of its own words and pairs of words, `around` adds what stands above it, `lead` is what it begins with. `clauses` are
+    `own` are those of its own words and pairs of words, `around` adds what stands above it, `lead` is what it begins with. `clauses` are
     the words of each clause, and for a row those of its key with each cell: what is said of one thing, apart from what is said of others.
     """
 
-    places: dict[str, tuple[int, ...]]
+    own: frozenset[str]
     groups: frozenset[str]
     around: frozenset[str]
     groups_around: frozenset[str]
@@ -65,47 +64,21 @@ class Reading:
 
 def read_unit(unit: Unit) -> Reading:
     """The reading of a unit."""
-    begins = unit.cells[0][1] if unit.cells else unit.label[0] or _beginning(unit.meant)
+    begins = unit.cells[0][1] if unit.cells else unit.label[0] or " ".join(unit.meant.split()[:6])
     return _reading(unit.meant, f"{unit.meant_in_place} {unit.chunk.document.title}", unit.cells, begins)
-
-
-def read_main(unit: Unit) -> Reading:
-    """The reading of a unit without its reasons and without what it is set against."""
-    main = without_reasons(unit.meant)
-    if main == unit.meant or unit.cells:
-        return read_unit(unit)
-    around = unit.meant_in_place.replace(unit.meant, main)
-    return _reading(main, f"{around} {unit.chunk.document.title}", (), _beginning(main))
-
-
-def without_reasons(text: str) -> str:
-    """A text without its reasons and without what it is set against."""
-    return _REASON.sub(" ", text)
-
-
-def _beginning(text: str) -> str:
-    return " ".join(text.split()[:6])
 
 
 @lru_cache(maxsize=1_024)
 def _reading(own: str, full: str, cells: tuple[tuple[str, str], ...], begins: str) -> Reading:
-    places: dict[str, list[int]] = {}
-    said = words(own)
-    for ordered in ([stem(w) for w in said], _pairs(said)):
-        for position, item in enumerate(ordered):
-            places.setdefault(item, []).append(position)
-    for family in families(own):
-        places.setdefault(family, []).append(0)
-    around = _stems_and_pairs(full)
     refused = {stem(w) for header, cell in cells if _NO.match(cell) for w in content_words(header)}
     return Reading(
-        places={item: tuple(found) for item, found in places.items()},
-        groups=frozenset(g for w in said for g in synonyms(w)),
-        around=frozenset(around) | families(full),
+        own=_stems_and_pairs(own) | families(own),
+        groups=frozenset(g for w in words(own) for g in synonyms(w)),
+        around=_stems_and_pairs(full) | families(full),
         groups_around=frozenset(g for w in words(full) for g in synonyms(w)),
         denied=denied(own) | refused,
         lead=frozenset(map(stem, words(begins))),
-        clauses=tuple(frozenset(_stems_and_pairs(clause)) for clause in _clauses(own, cells)),
+        clauses=tuple(map(_stems_and_pairs, _clauses(own, cells))),
     )
 
 
@@ -115,14 +88,10 @@ def _clauses(own: str, cells: tuple[tuple[str, str], ...]) -> list[str]:
     return [clause for clause in _CLAUSE.split(own) if clause]
 
 
-def _stems_and_pairs(text: str) -> list[str]:
-    said = words(text)
-    return [*map(stem, said), *_pairs(said)]
-
-
-def _pairs(said: list[str]) -> list[str]:
-    """Each word with the one after it: "Savings Plan" is more than "savings" and "plan"."""
-    return [f"{stem(a)} {stem(b)}" for a, b in pairwise(said)]
+def _stems_and_pairs(text: str) -> frozenset[str]:
+    """Each word, and each with the one after it: "Savings Plan" is more than "savings" and "plan"."""
+    said = [stem(word) for word in words(text)]
+    return frozenset([*said, *(f"{a} {b}" for a, b in pairwise(said))])
 
 
 @lru_cache(maxsize=8_192)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from chatbot.answer import Passage
 from chatbot.evidence import Unit
-from chatbot.examination.entailment import Reading, read_main, read_unit
-from chatbot.examination.matter import Matter, Part, cover
+from chatbot.examination.entailment import Reading, read_unit
+from chatbot.examination.matter import Matter, cover
 from chatbot.examination.requirements import Stance, stance
 from chatbot.meaning import exam_nearness
 from chatbot.query import Query
@@ -26,11 +26,10 @@ _NOT_EVIDENCE = re.compile(r"^(?:\W*sources?:\s|(?:option\s+)?\(?[A-H]\)?[.:)]\s
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A unit that may bear out options: as it reads, as it reads without its reasons, and how well it answers the stem."""
+    """A unit that may bear out options: as it reads, what it speaks for, and how well it answers the stem."""
 
     scored: Scored
     reading: Reading
-    main: Reading
     stance: Stance
     evidence: float
 
@@ -46,7 +45,7 @@ def grounds(matter: Matter, query: Query, passages: Sequence[Passage], index: In
     most = max((s.score for s in scored), default=1.0) or 1.0
     brevity = min(1.0, _BRIEF / max(1, len(content_words(query.standalone))))
     found = [
-        Ground(s, read_unit(s.unit), read_main(s.unit), stance(s.unit.meant_in_place), brevity * (s.score / most) ** 0.5)
+        Ground(s, read_unit(s.unit), stance(s.unit.meant_in_place), brevity * (s.score / most) ** 0.5)
         for s in scored
     ]
     return sorted(found, key=lambda g: (-_worth(matter, g), g.unit.chunk.document.id, g.unit.start))[:_CONSIDERED]
@@ -82,9 +81,3 @@ def on_question(matter: Matter, found: Sequence[Ground], index: Index) -> list[d
         }
         for by_stem, by_all, meaning, spoken in zip(*near.by_words, near.as_wholes[1], spoken_of, strict=True)
     ]
-
-
-def told(part: Part, ground: Ground) -> Reading:
-    """What a unit says of a part: without its reasons where the part stands before them, for they are about something else."""
-    whole, main = cover(part.apart, ground.reading)[0], cover(part.apart, ground.main)[0]
-    return ground.main if main >= whole else ground.reading

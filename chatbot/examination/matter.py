@@ -112,7 +112,7 @@ def cover(
     for word in wanted:
         if word.stem in but:
             continue
-        here = 1.0 if word.stem in reading.places else 0.6 if word.groups & reading.groups else 0.0
+        here = 1.0 if word.stem in reading.own else 0.6 if word.groups & reading.groups else 0.0
         above = 1.0 if word.stem in reading.around else 0.6 if word.groups & reading.groups_around else 0.0
         total += word.weight
         own += word.weight * here
@@ -128,7 +128,7 @@ def share(of: Sequence[Word], among: Collection[str]) -> float:
 
 def turned(wanted: Sequence[Word], reading: Reading, refused: frozenset[str], there: frozenset[str]) -> float:
     """The share of words that the evidence has, but denies (`there`) where the question does not (`refused`), or the other way round."""
-    return share(wanted, reading.places.keys() & (there ^ refused))
+    return share(wanted, reading.own & (there ^ refused))
 
 
 def _weighed(text: str, index: Index) -> tuple[Word, ...]:

@@ -8,7 +8,7 @@ from chatbot.asked_quantity import counted
 from chatbot.deadline import check
 from chatbot.evidence import Unit
 from chatbot.examination.entailment import SUPERLATIVE, Reading, has_numbers
-from chatbot.examination.ground import Ground, on_question, told
+from chatbot.examination.ground import Ground, on_question
 from chatbot.examination.matter import Matter, Part, cover, share, turned
 from chatbot.examination.pairing import Clause, clause_of, clauses, is_of_another, stems_and_letters
 from chatbot.examination.requirements import Stance, opposed, poles, stance
@@ -57,8 +57,7 @@ def _on_part(
 ) -> list[Bearing]:
     check()
     own = frozenset(w.stem for w in part.apart)
-    readings = [told(part, g) for g in found]
-    scenario = [cover(part.scenario, reading, around=0.8, but=own)[1] for reading in readings]
+    scenario = [cover(part.scenario, g.reading, around=0.8, but=own)[1] for g in found]
     most = max(scenario, default=0.0) or 1.0
     return [
         Bearing(g, {**_on_words(part, matter, g, s / most), **n, **_agreement(part, matter, g), **of_question})
