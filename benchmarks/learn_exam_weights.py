@@ -1,9 +1,9 @@
 """Learn the weights of the exam reader from benchmarks/labels/exam and the odd halves of corpus/exam, and write
 chatbot/examination/weights.json.
 
-    python benchmarks/learn_exam_weights.py [--write]
+    python benchmarks/learn_exam_weights.py INDEX [--write]
 
-Each question is held against an index of corpus/. An option's support is the logarithm of the summed exponentials of its
+Each question is held against INDEX, which is one of corpus/. An option's support is the logarithm of the summed exponentials of its
 evidence's worth, plus the worth of what all evidence says together; the chance of a right option against the wrong ones is
 the softmax of their supports; where it is asked what does not hold, of their supports turned round, and the choice is then made as the
 reader makes it, by what the evidence denies. The weights minimise the loss of that, with an L2 penalty for their distance from the prior
@@ -34,7 +34,7 @@ from chatbot.examination.ground import grounds
 from chatbot.examination.matter import matter_of
 from chatbot.query import understand
 from chatbot.searching import search
-from ingest import Index, sync
+from ingest import Index, place_at, sync
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "chatbot" / "examination" / "weights.json"
@@ -47,14 +47,7 @@ PRIOR = {
     "denied option": -1.5, "denied claim": -0.5, "denied stem": -1.5, "met": 1.5, "refused": -1.0, "speaks against": -2.0, "for minus against": 6.0,
     "extreme": 2.0, "stem denied": -1.0, "none": 4.0, "opposed": -3.0, "another's": -1.0, "another count": -1.0,
 }  # fmt: skip
-FREE = {
-    "row x cover",
-    "stem nearness",
-    "question nearness",
-    "question meaning",
-    "says an option",
-    "says another",
-}
+FREE = {"row x cover", "stem nearness", "question nearness", "question meaning", "says an option", "says another"}
 AGAINST = {n for n, value in PRIOR.items() if value < 0}
 
 
@@ -88,39 +81,29 @@ class Names(NamedTuple):
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("index", type=place_at)
     options.add_argument("--write", action="store_true", help="write chatbot/examination/weights.json")
-    write = options.parse_args().write
+    given = options.parse_args()
     bank = labelled()
     of_sources = [number for number, asked in enumerate(bank) if asked.of_sources]
+    names, examples = collect(bank, Index.open(given.index))
     with tempfile.TemporaryDirectory() as folder:
-        whole, five = indexes(Path(folder))
-        names, examples = collect(bank, whole)
-        examples += collect([bank[n] for n in of_sources], five)[1]
-        if SEEDS.is_dir():
-            sync([SEEDS], Path(folder) / "raw.index")
-            examples += collect([bank[n] for n in of_sources], Index.open(Path(folder) / "raw.index"))[1]
+        five = Path(folder) / "five"
+        five.mkdir()
+        for file in [*(ROOT / "corpus").glob("*.md"), ROOT / "corpus" / "sources.toml"]:
+            shutil.copy(file, five)
+        for number, sources in enumerate([five, SEEDS] if SEEDS.is_dir() else [five]):
+            sync([sources], Path(folder) / f"{number}.index")
+            examples += collect([bank[n] for n in of_sources], Index.open(Path(folder) / f"{number}.index"))[1]
     again = (len(examples) - len(bank)) // len(of_sources)
     questions = [*range(len(bank)), *(n for _ in range(again) for n in of_sources)]
     report("cross-validated", out_of_fold(examples, questions, names), len(bank))
     weights = fitted(examples, names)
     report("on what was learned from", [is_right(e, weights, names) for e in examples], len(bank))
-    rounded = {
-        name: round(float(value), 4) for name, value in zip([*names.evidence, *names.together], weights, strict=True)
-    }
+    rounded = {name: round(float(value), 4) for name, value in zip([*names.evidence, *names.together], weights, strict=True)}
     print(json.dumps(rounded, indent=1))
-    if write:
+    if given.write:
         WEIGHTS.write_text(json.dumps(rounded, indent=1) + "\n", encoding="utf-8")
-
-
-def indexes(folder: Path) -> tuple[Index, Index]:
-    """An index of all documents, and one of the five sources."""
-    five = folder / "five"
-    five.mkdir()
-    for file in [*(ROOT / "corpus").glob("*.md"), ROOT / "corpus" / "sources.toml"]:
-        shutil.copy(file, five)
-    sync([ROOT / "corpus"], folder / "whole.index")
-    sync([five], folder / "five.index")
-    return Index.open(folder / "whole.index"), Index.open(folder / "five.index")
 
 
 def labelled() -> list[Asked]:
@@ -176,9 +159,7 @@ def supports(example: Example, weights: NDArray[np.float64]) -> tuple[NDArray[np
     return support, slope
 
 
-def loss(
-    weights: NDArray[np.float64], examples: Sequence[Example], prior: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def loss(weights: NDArray[np.float64], examples: Sequence[Example], prior: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Cross-entropy of each right option against the wrong ones, plus the penalty; with the gradient."""
     away = weights - prior
     total, gradient = float(away @ away) / (2 * STRENGTH), away / STRENGTH
@@ -222,11 +203,8 @@ def falsehoods(example: Example, weights: NDArray[np.float64], names: Names) -> 
     relevance = example.evidence @ np.where(np.isin(np.arange(of_evidence), denials), 0.0, weights[:of_evidence])
     together = logsumexp(relevance, axis=1, keepdims=True)
     denied = np.minimum(1.0, example.evidence[:, :, denials].sum(axis=2))
-    of_part = (
-        DENIED * (np.exp(relevance - together) * denied).sum(axis=1)
-        - together[:, 0]
-        - example.together @ weights[of_evidence:]
-    )
+    against = (np.exp(relevance - together) * denied).sum(axis=1)
+    of_part = DENIED * against - together[:, 0] - example.together @ weights[of_evidence:]
     merit = np.zeros(len(example.right))
     np.add.at(merit, example.owner, example.share * of_part)
     return merit
