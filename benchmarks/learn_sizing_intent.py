@@ -32,8 +32,8 @@ from ingest import Index, sync
 
 HERE = Path(__file__).parent
 INTENTS = HERE.parent / "chatbot" / "sizing" / "intents.safetensors"
-# Documents' questions are far more than all others, and would be guessed for whatever is new.
-WEIGHT_OF_OTHERS = {"near misses": 0.5}
+# Documents' questions are far more than all others, and would be guessed for whatever is new. What a prepared answer answers for people may be computed as well.
+WEIGHT_OF_OTHERS = {"near misses": 0.5, "people": 0.1}
 INVENTED = 800
 
 
@@ -42,8 +42,8 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="write chatbot/sizing/intents.safetensors")
     write = options.parse_args().write
     wordings = [w for file in sorted((HERE / "labels" / "sizing").glob("*.jsonl")) for w in lines(file)]
-    wordings += of_people({w["text"] for w in wordings})
     wordings = [{**w, "set": "near misses"} if w["asked"] in ("document", "other") else w for w in wordings]
+    wordings += of_people({w["text"] for w in wordings})
     others = [{"text": text, "asked": asked, "set": name} for name, asked, text in of_documents()]
     with tempfile.TemporaryDirectory() as folder:
         sync([HERE.parent / "corpus" / "facts", HERE.parent / "corpus" / "instances.csv"], Path(folder) / "index")
@@ -62,7 +62,7 @@ def of_people(known: set[str]) -> list[dict[str, str]]:
     """What people asked that no computation answers, a follow-up with the turn before it; texts that are known are left out."""
     turns = [label["turns"] for label in lines(HERE / "labels" / "asked.jsonl") if label["answer"] in ("section", "none")]
     said = {text[-1]: text for text in turns if text[-1] not in known}
-    return [{"text": last, "asked": "document", **({"before": before[-1]} if before else {})} for *before, last in said.values()]
+    return [{"text": last, "asked": "document", "set": "people", **({"before": before[-1]} if before else {})} for *before, last in said.values()]
 
 
 def of_documents() -> list[tuple[str, str, str]]:

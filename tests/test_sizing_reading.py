@@ -62,10 +62,8 @@ def workload(*turns: str) -> Workload:
             Goal.CHOICE,
             Workload(model=LLAMA_70B, task=Task.SERVE, weights=Format.INT4, context=16_384, sequences=20, budget_per_hour=5),
         ),
-        pytest.param(
-            *("max 3k a month, serve qwen 3 30b for 10 users", Goal.CHOICE, Workload(model=QWEN, task=Task.SERVE, sequences=10, budget_per_month=3_000)),
-            marks=pytest.mark.xfail(strict=True, reason="taken for a question on memory since people's turns are learned from"),
-        ),
+        ("max 3k a month, serve qwen 3 30b for 10 users", Goal.CHOICE, Workload(model=QWEN, task=Task.SERVE, sequences=10, budget_per_month=3_000)),
+        ("how long does a 13B on 500B tokens take on 8 p5 nodes", Goal.TIME, Workload(parameters=13e9, task=Task.PRETRAIN, tokens=500e9, instance_type="p5.48xlarge", instances=8)),
         (
             "I want to fine-tune llama 3 8B with LoRA, budget is less than 2 dollars an hour. What should I launch?",
             Goal.CHOICE,

@@ -517,7 +517,7 @@ def hours_in(unit: str) -> float:
     return next(hours for start, hours in _HOURS if unit.startswith(start))
 
 
-_OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? for|buys?)\b")
+_OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend\w*|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? (?:for|us)|they pay|buys?|we have|gave (?:us|me))\b")
 
 # What a machine costs is no limit: "a p4d at $21.96/h", "four of them, $0.80 an hour each".
 _PRICED = re.compile(r"(?:(?:\bat|@|\bcosts?|\bpay(?:ing)?|=)\s(?:about |around |roughly |~)?|\()$")
@@ -796,6 +796,10 @@ def _take_lines(reading: Reading) -> None:
 _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w-]|\.\w)")  # fmt: skip
 
 
+# A number before a family is of machines, unless it is a year.
+_MOST_MACHINES = 1_000
+
+
 def _take_families(reading: Reading) -> None:
     families = frozenset(sizes_of(reading.known))
     found = {m: meant for m in _FAMILY.finditer(reading.text) if (meant := _families_of(m["family"], families))}
@@ -803,6 +807,7 @@ def _take_families(reading: Reading) -> None:
     for match, meant in found.items():
         refused |= set(meant) if _is_refused(reading.text, match.start()) else set()
         reading.mask(match.start(), match.end())
+    reading.fill("instances", [number for m in found if m["count"] and (number := int(_value(m["count"]))) <= _MOST_MACHINES])
     wanted = [name for meant in found.values() for name in sorted(meant) if name not in refused]
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
