@@ -199,9 +199,9 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
 
 
 def may_serve(found: Sequence[Match], query: Query) -> Match | None:
-    """The likeliest of the nearest questions whose answer is worth telling where nothing answers: of advice, as no figure stands in for another, and
-    of all that the question names."""
-    near = (match for match in found[:_TOLD] if match.probability >= POSSIBLE and not query.asks_number)
+    """The likeliest of the nearest questions whose answer is worth telling where nothing answers: of advice, as no figure and no procedure stands in
+    for another, and of all that the question names."""
+    near = (match for match in found[:_TOLD] if match.probability >= POSSIBLE and not (query.asks_number or query.operates))
     named, years = mentioned(query.standalone), set(_YEAR.findall(query.standalone))
     return next((match for match in near if named <= mentioned(said := _said(match)) and years <= set(_YEAR.findall(said))), None)
 
