@@ -109,6 +109,19 @@ def test_in_a_followed_thread_words_to_others_and_courtesies_are_left_alone(slac
     assert len(slack.api.said()) == 1
 
 
+def test_in_a_followed_thread_nobody_is_told_what_is_only_near(bot: Chatbot, tmp_path: Path) -> None:
+    near = "anything in there on vibration of racks near a trn box?"
+    with workspace(bot, tmp_path, workers=1) as slack:
+        root = slack.ask(QUESTION)
+        slack.api.wait_for_answers()
+        slack.send(requests.message(near, "9.1", thread=root))
+        slack.settle()
+        assert len(slack.said()) == 1
+        slack.ask(near, thread=root)
+        slack.api.wait_for_answers(3)
+        assert "do not say this outright" in slack.said()[1]
+
+
 @pytest.mark.parametrize("text", ["stop", "Stop!", f"<@{BOT_USER}> please stop"])
 def test_a_thread_that_was_told_to_stop_is_left_alone_until_the_next_mention(slack: Workspace, text: str) -> None:
     root = slack.ask(QUESTION)

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.deadline import OutOfTime
+from chatbot.facts import NEAREST
 from chatbot.slack.blocks import answer_messages, excerpts_of
 from chatbot.slack.delivery import CommandReply, ThreadReply, WayBack, notice
 from chatbot.slack.desk import INTERRUPTED, Desk, check_ending
@@ -92,7 +93,8 @@ def _found(desk: Desk, asked: Asked, way: WayBack) -> Reply | None:
 
 
 def _answered(desk: Desk, asked: Asked, answer: Answer) -> Reply | None:
-    if asked.overheard and (answer.refused or not answer.citations):
+    # Who did not ask the bot gets what answers, not what is near.
+    if asked.overheard and (answer.refused or not answer.citations or answer.text.startswith(NEAREST)):
         return None
     generation = desk.bot_of(asked.channel).index.generation
     kept = KeptAnswer(uuid4().hex, asked.text, answer.text, answer.model, generation, excerpts_of(answer))
