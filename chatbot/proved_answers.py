@@ -110,9 +110,9 @@ class Book:
     tables: dict[str, str]
 
     def speaks_of(self, said: frozenset[str]) -> bool:
-        """Whether a word stands in more than one answer."""
-        once = _rarity(1, len(self.questions))
-        return any(self.rarity.get(stem, once) < once for stem in said)
+        """Whether a word stands in more than two answers; of lunch two speak by the way."""
+        seldom = _rarity(2, len(self.questions))
+        return any(self.rarity.get(stem, seldom) < seldom for stem in said)
 
     def weight(self, said: frozenset[str]) -> float:
         return sum(self.rarity.get(stem, self.rarity[""]) for stem in said)
@@ -164,7 +164,7 @@ class Matching:
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
     """The questions of the corpus that may mean what is asked, the likeliest first."""
     said = stems(query.question)
-    # "What is for lunch?" is none of the conversation's: it leans on no turn before, and at most one answer has a word of it.
+    # "What is for lunch?" is none of the conversation's: it leans on no turn before, and at most two answers have a word of it.
     is_apart = bool(query.history and said) and query.standalone == query.question and not load_book(index).speaks_of(said)
     is_other = query.options or len(query.question) > _LONGEST or is_command(query.standalone) or asks_own_records(query.standalone)
     return () if is_apart or is_other else tuple(matches(query.standalone, query.question, query.history, index))
