@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from chatbot.sizing.workload import Workload
 
 REFUSAL = "The sources do not say."
+# What an answer begins with that is only near to what was asked.
+NEAREST = "The sources do not say this outright; nearest"
 
 
 class ReaderError(Exception):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from chatbot.answer import NEAREST
 from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, DOUBT, doubt, eligible, repeats
 from chatbot.names import proper_names
@@ -15,7 +16,6 @@ from chatbot.vendors import speaks_for_refused
 
 # Below this the best evidence answers one question in four that people ask in their own words: it is told as what is nearest.
 _UNSURE = 0.15
-NEAREST = "The sources do not say this outright; nearest"
 _FURTHER = 0.02
 _FLOOR = 0.005
 _WORDS = 80

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chatbot.answer import Passage
+from chatbot.answer import NEAREST, Passage
 from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.comparison import compare, lay_side_by_side
@@ -11,7 +11,7 @@ from chatbot.draft import Draft, Notes
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.examination import examine
 from chatbot.fact_answer import Told, told_by_rows
-from chatbot.facts import NEAREST, state_facts
+from chatbot.facts import state_facts
 from chatbot.hardware_comparison import compare_hardware
 from chatbot.phrasing import statement
 from chatbot.query import Query

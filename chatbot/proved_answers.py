@@ -19,13 +19,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.answer import Answer, Passage, Turn
+from chatbot.answer import NEAREST, Answer, Passage, Turn
 from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.computed import follows, numbers
 from chatbot.deadline import check
 from chatbot.draft import Draft
-from chatbot.facts import NEAREST
 from chatbot.judge import answer_odds
 from chatbot.marks import without_marks
 from chatbot.meaning import vector_of
@@ -195,15 +194,19 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
     claims = not query.history and len(query.question) <= _SHORT and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
     judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
-    return named and told and judged and set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
+    return named and told and judged and _has_years(said, query)
 
 
 def may_serve(found: Sequence[Match], query: Query) -> Match | None:
     """The likeliest of the nearest questions whose answer is worth telling where nothing answers: of advice, as no figure and no procedure stands in
     for another, and of all that the question names."""
     near = (match for match in found[:_TOLD] if match.probability >= POSSIBLE and not (query.asks_number or query.operates))
-    named, years = mentioned(query.standalone), set(_YEAR.findall(query.standalone))
-    return next((match for match in near if named <= mentioned(said := _said(match)) and years <= set(_YEAR.findall(said))), None)
+    named = mentioned(query.standalone)
+    return next((match for match in near if named <= mentioned(said := _said(match)) and _has_years(said, query)), None)
+
+
+def _has_years(said: str, query: Query) -> bool:
+    return set(_YEAR.findall(query.standalone)) <= set(_YEAR.findall(said))
 
 
 def _said(match: Match) -> str:

@@ -7,9 +7,8 @@ from functools import partial
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from chatbot.answer import Answer, ReaderError, Turn
+from chatbot.answer import NEAREST, Answer, ReaderError, Turn
 from chatbot.deadline import OutOfTime
-from chatbot.facts import NEAREST
 from chatbot.slack.blocks import answer_messages, excerpts_of
 from chatbot.slack.delivery import CommandReply, ThreadReply, WayBack, notice
 from chatbot.slack.desk import INTERRUPTED, Desk, check_ending

@@ -187,9 +187,9 @@ def _enumerate(request: Request, query: Query, known: Instances, writing: Writin
         _tell_by_family(rows, columns, writing)
         return
     for number, row in enumerate(rows[:SHOWN], start=1):
-        columns = with_own_memory(columns_of(request), query.standalone, accelerated=bool(row.number("accelerators")))
+        told = with_own_memory(columns, query.standalone, accelerated=bool(row.number("accelerators")))
         opening = "Yes: " if query.yes_no and len(rows) == 1 else _opening(number, len(rows), writing)
-        writing.row(row, columns if request.asked else _with_summary(columns, row), opening=opening)
+        writing.row(row, told if request.asked else _with_summary(told, row), opening=opening)
 
 
 def _nearest(request: Request, known: Instances, writing: Writing) -> None:
