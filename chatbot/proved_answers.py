@@ -8,12 +8,11 @@ whose proof does not is left out, so an answer never outlives the documents that
 
 import math
 import re
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from threading import Lock
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import vector_of
 from chatbot.names import mentioned
 from chatbot.parts import questions
+from chatbot.per_index import per_index
 from chatbot.quantities import quantities
 from chatbot.query import Query, understand
 from chatbot.scoring import Scored
@@ -59,7 +59,6 @@ _COMPARED = 12
 # So many of them the judge reads, of a later turn; of first turns it puts the right question first no more often. So much it reads of conversation and answer.
 _READ = 8
 _TURNS_READ, _ANSWER_READ = 500, 330
-_KEPT = 4
 # A longer text is no question that anybody has put into other words.
 _LONGEST = 600
 _LOGIT = 1e-4
@@ -454,23 +453,9 @@ def load_matching() -> Matching:
     return Matching(learned["map"].astype(np.float32), *weights)
 
 
-_books: OrderedDict[tuple[str, int, str], Book] = OrderedDict()
-_lock = Lock()
-
-
+@per_index
 def load_book(index: Index) -> Book:
-    """The questions of an index; they are kept until the index is synced again."""
-    key = (str(index.path), index.generation, index.updated)
-    with _lock:
-        if key not in _books:
-            _books[key] = _read(index)
-            while len(_books) > _KEPT:
-                _books.popitem(last=False)
-        _books.move_to_end(key)
-        return _books[key]
-
-
-def _read(index: Index) -> Book:
+    """The questions of an index."""
     places, vectors = index.questions()
     rows = {(document.id, start): number for number, (document, start) in enumerate(places)}
     documents = {document.id: document for document, _ in places}

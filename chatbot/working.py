@@ -2,19 +2,17 @@
 
 import re
 from bisect import bisect_right
-from collections import OrderedDict
 from dataclasses import dataclass, field
-from threading import Lock
 
 from chatbot.answer import Passage
 from chatbot.citations import Evidence
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.per_index import per_index
 from chatbot.sizing import Facts, Task
 from chatbot.sizing.reading import Known
 from ingest import Chunk, Index, Row
 
-_KEPT = 4
 # Where the formula of a term is explained, for those who want to read on: a document's name and the words in it.
 _EXPLAINED = {
     "weights": ("inference-memory-kv-cache.md", "The memory for weights is the number of parameters times the bytes per parameter."),
@@ -77,25 +75,13 @@ class Tables:
         return Evidence(Passage(1, chunk, 1.0), start, end)
 
 
-_cache: OrderedDict[tuple[str, int, str], Tables] = OrderedDict()
-_lock = Lock()
-
-
+@per_index
 def load(index: Index) -> Tables:
-    """The facts of an index; they are kept until the index is synced again."""
-    key = (str(index.path), index.generation, index.updated)
-    with _lock:
-        if key not in _cache:
-            facts = Facts.load(index)
-            priced = sorted((price.usd_per_hour, name) for name in facts.instances if (price := facts.price(name)))
-            known = Known(
-                tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids), tuple(name for _, name in priced)
-            )
-            _cache[key] = Tables(facts, known)
-            while len(_cache) > _KEPT:
-                _cache.popitem(last=False)
-        _cache.move_to_end(key)
-        return _cache[key]
+    """The facts of an index."""
+    facts = Facts.load(index)
+    priced = sorted((price.usd_per_hour, name) for name in facts.instances if (price := facts.price(name)))
+    known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids), tuple(name for _, name in priced))
+    return Tables(facts, known)
 
 
 @dataclass(slots=True)

@@ -2,16 +2,14 @@
 
 import re
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from threading import Lock
 
+from chatbot.per_index import per_index
 from chatbot.table.columns import ACCELERATOR, AS_OF, FAMILY, HEADERS, REQUIRED, TYPE, Column
 from chatbot.table.entities import accelerator_names
 from ingest import Chunk, Document, Index, read_rows
 
-_KEPT = 4
 _FIRST_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 # What a price is asked for where nothing is said; the prices of the corpus are of this region.
 REGION, PURCHASE = "us-east-1", "on demand"
@@ -123,33 +121,10 @@ class Instances:
 Tables = Mapping[str, tuple[Row, ...]]
 """The rows of all fact tables by the header of their first column, those of the newest table first."""
 
-_cache: OrderedDict[tuple[str, int, str], tuple[Tables, Instances]] = OrderedDict()
-_lock = Lock()
 
-
-def load_instances(index: Index) -> Instances:
-    """The instance types of an index; they are kept until the index is synced again."""
-    return _load(index)[1]
-
-
+@per_index
 def load_tables(index: Index) -> Tables:
-    """The rows of every fact table of an index; they are kept until the index is synced again."""
-    return _load(index)[0]
-
-
-def _load(index: Index) -> tuple[Tables, Instances]:
-    key = (str(index.path), index.generation, index.updated)
-    with _lock:
-        if key not in _cache:
-            tables = _read(index)
-            _cache[key] = tables, _instances(tables.get(TYPE, ()))
-            while len(_cache) > _KEPT:
-                _cache.popitem(last=False)
-        _cache.move_to_end(key)
-        return _cache[key]
-
-
-def _read(index: Index) -> Tables:
+    """The rows of every fact table of an index."""
     found: dict[str, list[Row]] = {}
     for document in index.tables():
         for row in _rows(document, index):
@@ -157,7 +132,10 @@ def _read(index: Index) -> Tables:
     return {key: tuple(sorted(rows, key=lambda row: row.as_of, reverse=True)) for key, rows in found.items()}
 
 
-def _instances(rows: Sequence[Row]) -> Instances:
+@per_index
+def load_instances(index: Index) -> Instances:
+    """The instance types of an index."""
+    rows = load_tables(index).get(TYPE, ())
     described, others = (_by_name(r for r in rows if (r.cells.keys() >= REQUIRED) == whole) for whole in (True, False))
     return Instances(
         rows=described,
