@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from chatbot.sizing.workload import Workload
 
 REFUSAL = "The sources do not say."
-# What an answer begins with that is only near to what was asked.
+# What an answer begins with that is only `near` to what was asked.
 NEAREST = "The sources do not say this outright; nearest"
 
 
@@ -92,6 +92,7 @@ class Answer:
     `footprint` is what the answer took, `statements` its sentences one by one. `workloads` are what a sizing answer was computed for, for surfaces that show more.
     `small_talk` marks the reply to a greeting, to thanks or to "what can you do?": it is no refusal and has no citations.
     `confidence` is how likely the letters chosen of an exam question's options are right, None where nobody says.
+    `near` marks an answer that the sources do not give outright: what is told is only the nearest to it.
     """
 
     question: str
@@ -111,6 +112,7 @@ class Answer:
     statements: tuple[Statement, ...] = ()
     small_talk: bool = False
     confidence: float | None = None
+    near: bool = False
 
     @property
     def support(self) -> float:

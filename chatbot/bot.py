@@ -45,7 +45,6 @@ from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
 from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
-from chatbot.sizing.workload import Workload
 from chatbot.sizing_answer import answer_by_sizing, continues_sizing
 from chatbot.working import load as load_tables
 from ingest import Index, Place
@@ -245,7 +244,7 @@ def _is_safe(answer: Answer) -> bool:
 
 def _refused(answer: Answer, query: Query, index: Index) -> Answer:
     text, passages = _refusal(query, answer.passages, index)
-    return replace(answer, text=text, passages=passages, citations=(), refused=True, choices=(), statements=())
+    return replace(answer, text=text, passages=passages, citations=(), refused=True, choices=(), statements=(), near=False)
 
 
 def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None, clock: Clock | None) -> LanguageReader:
@@ -293,9 +292,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         return
     yield Event("stage", "checking")
     if kind == "refusal":
-        yield from _offline_answer(query, *_refusal(query, passages, index, near), verified)
-        return
-    yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, choices=draft.choices, confidence=draft.confidence)
+        yield from _offline_answer(query, *_refusal(query, passages, index, near), verified, Draft("", ()))
+    else:
+        yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, draft)
 
 
 def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
@@ -335,18 +334,10 @@ def _known(query: Query, draft: Draft) -> Iterator[Event]:
     yield Event("stage", "checking")
     verified = verify(draft.text, draft.evidence, draft.given, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))
-    yield from _offline_answer(query, verified.text or REFUSAL, passages, verified, workloads=draft.workloads)
+    yield from _offline_answer(query, verified.text or REFUSAL, passages, verified, draft)
 
 
-def _offline_answer(
-    query: Query,
-    text: str,
-    passages: Sequence[Passage],
-    verified: Verified,
-    choices: tuple[str, ...] = (),
-    workloads: tuple[Workload, ...] = (),
-    confidence: float | None = None,
-) -> Iterator[Event]:
+def _offline_answer(query: Query, text: str, passages: Sequence[Passage], verified: Verified, draft: Draft) -> Iterator[Event]:
     text = shown(text)
     yield from (Event("text", line) for line in text.splitlines(keepends=True))
     yield Event(
@@ -357,13 +348,14 @@ def _offline_answer(
             citations=verified.citations,
             passages=tuple(passages),
             refused=not verified.citations,
-            choices=choices,
+            choices=draft.choices,
             model=OFFLINE,
             seconds=0.0,
             dropped=len(verified.dropped),
-            workloads=workloads,
+            workloads=draft.workloads,
             statements=verified.statements if verified.citations else (),
-            confidence=confidence,
+            confidence=draft.confidence,
+            near=draft.near and bool(verified.citations),
         ),
     )
 

@@ -17,7 +17,8 @@ class Draft:
     `given` are openings of lines that were computed and not quoted (how many rows match), for `verify` to leave as they are.
     `computed` are figures with their arithmetic and `said` the user's words and what was assumed for them; a draft with
     either quotes nothing and is checked by its figures. `workloads` are what they were computed for. `from_rows`: rows of tables alone
-    say it; `best` is the evidence that most likely answers, whether it is cited or not; `confidence` how likely the chosen letters are right.
+    say it; `near`: it is only the nearest to what was asked; `best` is the evidence that most likely answers, whether it is cited or not; `confidence` how
+    likely the chosen letters are right.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Draft:
     said: str = ""
     workloads: tuple[Workload, ...] = ()
     from_rows: bool = False
+    near: bool = False
     best: Scored | None = None
     confidence: float | None = None
 

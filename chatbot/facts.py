@@ -33,7 +33,7 @@ def state_facts(query: Query, scored: Sequence[Scored]) -> Draft | None:
     first, *rest = [*_sentences(notes, query, chosen, scored), *corrections(notes, query, chosen, scored)]
     unsure = found[0].score < _UNSURE
     notes.line(f"{NEAREST}: {first}" if unsure else first, *rest)
-    return replace(notes.draft(), given=(NEAREST,)) if unsure else notes.draft()
+    return replace(notes.draft(), given=(NEAREST,), near=True) if unsure else notes.draft()
 
 
 def _sentences(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Sequence[Scored]) -> list[str]:

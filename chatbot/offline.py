@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chatbot.answer import NEAREST, Passage
+from chatbot.answer import Passage
 from chatbot.attribute import asks_own_records, is_command
 from chatbot.citations import Evidence
 from chatbot.comparison import compare, lay_side_by_side
@@ -60,7 +60,7 @@ def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Seque
     told = compare(query, scored, passages, index) or state_facts(query, scored)
     if looked_up:
         # A row needs nothing that may have to do with it.
-        return looked_up if told is None or NEAREST in told.given else replace(looked_up.then(told), from_rows=False)
+        return looked_up if told is None or told.near else replace(looked_up.then(told), from_rows=False)
     return told or Draft("", ())
 
 

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal, NamedTuple
@@ -227,8 +227,9 @@ def _logit(probability: float) -> float:
 
 def answer_of(match: Match, index: Index, *, outright: bool = True) -> Draft | None:
     """The answer of a question, below that question where another may be meant or it is only the nearest; None where no proof of it stands any more."""
-    lead = "" if match.probability >= SURE else "Taken as" if outright else f"{NEAREST}:"
-    return _draft(match.question, index, lead)
+    sure = match.probability >= SURE
+    draft = _draft(match.question, index, "" if sure else "Taken as" if outright else f"{NEAREST}:")
+    return replace(draft, near=not (sure or outright)) if draft else None
 
 
 def answer_of_each(query: Query, index: Index, whole: Sequence[Match]) -> Draft | None:

@@ -29,6 +29,7 @@ def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
         "cost": answer.cost,
         "dropped": answer.dropped,
         "notice": answer.notice,
+        **({"near": True} if answer.near else {}),
         **({} if answer.confidence is None else {"confidence": round(answer.confidence, 4)}),
     }
 

@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from chatbot.answer import NEAREST, Answer, ReaderError, Turn
+from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.deadline import OutOfTime
 from chatbot.slack.blocks import answer_messages, excerpts_of
 from chatbot.slack.delivery import CommandReply, ThreadReply, WayBack, notice
@@ -93,7 +93,7 @@ def _found(desk: Desk, asked: Asked, way: WayBack) -> Reply | None:
 
 def _answered(desk: Desk, asked: Asked, answer: Answer) -> Reply | None:
     # Who did not ask the bot gets what answers, not what is near.
-    if asked.overheard and (answer.refused or not answer.citations or answer.text.startswith(NEAREST)):
+    if asked.overheard and (answer.refused or not answer.citations or answer.near):
         return None
     generation = desk.bot_of(asked.channel).index.generation
     kept = KeptAnswer(uuid4().hex, asked.text, answer.text, answer.model, generation, excerpts_of(answer))
