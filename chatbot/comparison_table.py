@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from chatbot.answer import Answer, Citation, Statement
 from chatbot.evidence import units
-from chatbot.words import STOP_WORDS, covered, stem, stems, words
+from chatbot.row_claim import fit
+from chatbot.words import stems
 
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
 # A number or a "no" stands in a claim for many a column: one of its words must be there, too.
@@ -68,12 +69,8 @@ class TableRow:
         for cell in dict.fromkeys(cell for _, cell in self.columns):
             for match in _written(cell).finditer(claim):
                 before, after = _PART.split(claim[: match.start()])[-1], _PART.split(claim[match.end() :])[0]
-                shared = {
-                    name: _shared(name, before + cell + after)
-                    for name, c in self.columns
-                    if c == cell and name not in at
-                }
-                meant = [name for name in shared if shared[name][0] or not _BARE.fullmatch(cell)]
+                shared = {name: fit(name, before + cell + after) for name, c in self.columns if c == cell and name not in at}
+                meant = [name for name in shared if shared[name][0] > 0 or not _BARE.fullmatch(cell)]
                 if meant:
                     at[max(reversed(meant), key=lambda name: shared[name])] = match.start()
         return tuple(sorted(at, key=lambda name: at[name]))
@@ -202,10 +199,3 @@ def _written(cell: str) -> re.Pattern[str]:
     """A cell as a sentence may say it: "AMD, 3.6 GHz" as "AMD at 3.6 GHz", "NVIDIA H100 GPU" as several of them."""
     parts = r"[\s,]+(?:(?:of|at)\s+)?".join(re.escape(part) for part in re.split(r"[\s,]+", cell) if part)
     return re.compile(rf"(?<![\w.,-]){parts}s?(?![\w-]|[.,]\d)", re.IGNORECASE)
-
-
-def _shared(name: str, claim: str) -> tuple[int, float]:
-    """How many words of a column's name a claim has, or others for the same, and what part of it that is."""
-    own = [word for word in words(name) if word not in STOP_WORDS or word == "each"]
-    shared = sum(stem(word) in {stem(said) for said in words(claim)} or bool(covered([word], claim)[0]) for word in own)
-    return shared, shared / max(len(own), 1)

@@ -55,10 +55,10 @@ def _is_all_told(claim: str, unit: Unit) -> bool:
 def _stands(figure: Quantity, claim: str, columns: list[tuple[str, str]]) -> bool:
     """Whether a figure of a claim stands in a cell of the column that the words around it name best."""
     around = _around(figure, claim)
-    fits = [(_fit(header, around), cell, header) for header, cell in columns]
+    fits = [(fit(header, around), cell, header) for header, cell in columns]
     bound = bool(_BOUND.search(around))
-    best = max((fit for fit, _, _ in fits), default=(0, 0.0))
-    return best[0] > 0 and any(fit == best and _has(cell, header, figure, bound) for fit, cell, header in fits)
+    best = max((near for near, _, _ in fits), default=(0, 0.0))
+    return best[0] > 0 and any(near == best and _has(cell, header, figure, bound) for near, cell, header in fits)
 
 
 def _around(figure: Quantity, claim: str) -> str:
@@ -66,12 +66,14 @@ def _around(figure: Quantity, claim: str) -> str:
     return f"{_BETWEEN.split(before)[-1]} {_BETWEEN.split(after)[0]}"
 
 
-def _fit(header: str, around: str) -> tuple[int, float]:
-    """How many words of a header stand among some words, and which share of it that is."""
+def fit(header: str, around: str) -> tuple[int, float]:
+    """How many words of a column's header stand among some words, and which share of it that is."""
     asked = content_words(header)
     found = int(sum(covered(asked, around)))
-    if "each" in header.lower() and not _EACH.search(around):
-        found -= 1  # the memory of a machine with several accelerators is not that of one
+    if "each" in header.lower():
+        # The memory of a machine with several accelerators is not that of one.
+        asked.append("each")
+        found += 1 if _EACH.search(around) else -1
     return found, found / max(1, len(asked))
 
 
@@ -83,7 +85,7 @@ def _has(cell: str, header: str, figure: Quantity, bound: bool) -> bool:
 
 def _is_so(claim: str, columns: list[tuple[str, str]]) -> bool:
     """Whether a claim without figures is the yes or the no of a column, or names what stands in one."""
-    fits = [(_fit(header, claim), cell) for header, cell in columns]
+    fits = [(fit(header, claim), cell) for header, cell in columns]
     whole = [cell for (_, share), cell in fits if share == 1.0]
     denied = bool(_NO.search(claim))
     if any((_OFF if denied else _ON).fullmatch(cell) for cell in whole):
