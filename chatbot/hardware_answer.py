@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import REFUSAL, ReaderError
-from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.sizing import Facts, Figure, Impact, Workload
 from chatbot.sizing.completion import check_region
@@ -255,8 +254,7 @@ def _written(value: float, unit: str, formula: str, given: Sequence[float], work
     """A figure as it is written: "$1.20", "950 W", "1.2 kg"."""
     thousands = value >= _MANY.get(unit, math.inf)
     text = f"${rounded(value, money=True)}" if unit == "$" else f"{rounded(value / 1000)} k{unit}" if thousands else f"{rounded(value)} {unit}"
-    working.note(Computed(text, formula, 1000.0 if thousands else 1.0, tuple(given)))
-    return text
+    return working.figure(text, formula, *given, unit=1000.0 if thousands else 1.0)
 
 
 def _given(machine: _Machine, *others: float) -> tuple[float, ...]:
@@ -301,9 +299,10 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         if _RATIO.search(question):
             told.insert(0, _times(_Unit(others[0].name, other.value, _cited(others[0], working), other.formula, given), _Unit(least.name, one.value, _cited(least, working), one.formula, given), working))
         if re.search(r"%|\bpercent|\bper cent|\brelative|\bmark-?up|\bpremium", question):
-            share, saved = f"{rounded((other.value / one.value - 1) * 100)} %", f"{rounded((1 - one.value / other.value) * 100)} %"
-            working.note(Computed(share, f"(({other.formula}) - ({one.formula})) / ({one.formula}) × 100", 1.0, given))
-            working.note(Computed(saved, f"(({other.formula}) - ({one.formula})) / ({other.formula}) × 100", 1.0, given))
+            share, saved = (
+                working.figure(f"{rounded((other.value - one.value) / of.value * 100)} %", f"(({other.formula}) - ({one.formula})) / ({of.formula}) × 100", *given)
+                for of in (one, other)
+            )
             percent = f", which is {share} more; {least.name} saves {saved}"
         difference = f"{others[0].name} costs {gaps} than {least.name}{percent} {_cited(others[0], working)}{_cited(least, working)}."
         return [difference, *told] if differ else [*told, difference]
@@ -367,10 +366,8 @@ def _together(work: Workload, question: str, working: Working) -> list[str]:
             parts.append(f"{number} × {price:.6g} × {hours:.6g} × {m.factor:g}".removesuffix(" × 1"))
             given += [float(number), price, hours, m.factor]
             total += number * price * hours * m.factor
-        formula = " + ".join(parts)
-        working.note(Computed(figure := f"${rounded(total, money=True)}", formula, 1.0, tuple(given)))
-        working.say(formula, words)
-        told.append(f"{figure} {words} for {names} {_terms(machines[0])}: {formula} {cite}.")
+        formula = working.say(" + ".join(parts), words)
+        told.append(f"{_written(total, '$', formula, given, working)} {words} for {names} {_terms(machines[0])}: {formula} {cite}.")
     return told
 
 
@@ -389,18 +386,17 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     else:
         return None
     divisor *= work.instances or 1
-    value = hourly.value * machine.factor / divisor / load
+    value, given = hourly.value * machine.factor / divisor / load, (*_given(machine), divisor, load)
     formula = f"({hourly.formula}) × {machine.factor:g} / {divisor:g} / {load:g}"
-    working.note(Computed(text := f"${rounded(value, money=True)}", formula, 1.0, (*_given(machine), divisor, load)))
     busy = f" that it is used, at {load * 100:g} % utilisation," if load < 1 else ""
     working.say(what, busy)
     cite = f"{_cited(machine, working)}{working.cite(*machine.rows)}"
-    return _Unit(machine.name, value, f"{text} an hour{busy} for each {what} {cite}", formula, (*_given(machine), divisor, load))
+    return _Unit(machine.name, value, f"{_written(value, '$', formula, given, working)} an hour{busy} for each {what} {cite}", formula, given)
 
 
 def _times(more: _Unit, less: _Unit, working: Working) -> str:
     """How many times the price of the one that of the other is."""
-    working.note(Computed(text := rounded(more.value / less.value), f"({more.formula}) / ({less.formula})", 1.0, (*more.given, *less.given)))
+    text = working.figure(rounded(more.value / less.value), f"({more.formula}) / ({less.formula})", *more.given, *less.given)
     marks = "".join(dict.fromkeys(re.findall(r"\[\d+\]", more.text + less.text)))
     return f"{more.name} costs {text} times as much as {less.name}{' by that' if ' for each ' in more.text else ''} {marks}."
 
@@ -420,10 +416,9 @@ def _weighed(machine: _Machine, question: str, working: Working) -> list[str]:
     formula = f"({hourly.formula}) × {machine.factor:g} × 730"
     said = read_question(question, working.tables.known)
     if (price := read_given(question, working.tables.known).one("API price")) and _AGAINST.search(question):
-        working.note(Computed(text := f"{rounded(month / price)} million tokens", f"{formula} / {price:g}", 1.0, _given(machine, price)))
-        working.note(Computed(daily := f"{rounded(month / price / 730 * 24)} million", f"{formula} / {price:g} / 730 × 24", 1.0, _given(machine, price)))
-        working.say(f"${price:g}")
-        even = f"From {text} a month on, {daily} a day: at ${price:g} for a million tokens these cost as much as a month of {machine.name}."
+        text = working.figure(f"{rounded(month / price)} million tokens", f"{formula} / {price:g}", *_given(machine, price))
+        daily = working.figure(f"{rounded(month / price / 730 * 24)} million", f"{formula} / {price:g} / 730 × 24", *_given(machine, price))
+        even = f"From {text} a month on, {daily} a day: at {working.say(f'${price:g}')} for a million tokens these cost as much as a month of {machine.name}."
         return [even, *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH, tokens_per_second=None)), "", working)]
     paces = [slots["tokens_per_second"] for slots in (said.slots, *said.several.get("tokens_per_second", [])) if "tokens_per_second" in slots]
     needed, one, wanted = 0.0, 1.0, ""
@@ -432,7 +427,7 @@ def _weighed(machine: _Machine, question: str, working: Working) -> list[str]:
     elif work.tokens and work.tokens_per_second and _HOW_MANY.search(question):
         day = next((hours for hours in _hours_asked(question) if hours < HOURS_A_MONTH), 24.0)
         needed, one = work.tokens / (day * 3600), work.tokens_per_second
-        working.note(Computed(wanted := f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", 1.0, _given(machine, day, work.tokens)))
+        wanted = working.figure(f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", *_given(machine, day, work.tokens))
     if needed:
         number_ = math.ceil(needed / one - 1e-9)
         working.say(f"{number_} {needed:,g} {one:,g}")
@@ -482,9 +477,8 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
     if work.budget and (not work.hours or _HOW_LONG.search(question)):
         shown, hours = f"${work.budget:,.0f}", work.budget / hourly
         days = f" ({rounded(hours / 24)} days)" if hours >= 48 else ""
-        text = f"{rounded(hours)} hours"
+        text = working.figure(f"{rounded(hours)} hours", f"{work.budget:g} / {hourly:.6g}", work.budget, hourly)
         working.say(shown, days)
-        working.note(Computed(text, f"{work.budget:g} / {hourly:.6g}", 1.0, (work.budget, hourly)))
         return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], working)} {where}."
     if work.budget:
         budget, hours, per = work.budget, work.hours or 1.0, ""
@@ -534,7 +528,7 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
     leads = work.hours or work.tokens_per_second or re.search(r"k?wh\b|energy|electric|strom", question)
     line = f"{f'{energy}: {drawn}' if leads else f'{drawn}, {energy}'} {working.cite(*machine.rows, *watts.inputs)}"
     if in_all := machine.impact.figure("kwh_per_hour"):
-        working.note(Computed(text := f"{rounded(in_all.value * 1000)} W", f"({in_all.formula}) × 1000", 1.0, _given(machine)))
+        text = working.figure(f"{rounded(in_all.value * 1000)} W", f"({in_all.formula}) × 1000", *_given(machine))
         line += f"; with the PUE of {machine.region} {text}, {_over(machine, 'kwh_per_hour', spans[:1], working)} {working.cite(*in_all.inputs)}"
     working.say(watts.formula)
     return [f"{line}.", f"Host and accelerators: {watts.formula} = {power} {working.cite(*machine.rows)}."]
@@ -543,8 +537,7 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
 def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> str:
     """That a machine's power is not known; where nothing else is told, a refusal."""
     reasons = [note for note in machine.impact.notes if note.startswith("no published")] or ["no published figure of its power"]
-    working.say(reasons[0])
-    text = f"There is {reasons[0]}, so the power, energy and carbon of {machine.name} cannot be computed"
+    text = f"There is {working.say(reasons[0])}, so the power, energy and carbon of {machine.name} cannot be computed"
     if alone:
         raise ReaderError(f"{REFUSAL} {text}.")
     return f"{text} {working.cite(*machine.rows)}."
@@ -557,9 +550,8 @@ def _emissions(machines: Sequence[_Machine], question: str, working: Working, *,
     if len(known) > 1:
         least, most = known[0], known[-1]
         places = least.region != most.region
-        times = (most.impact.g_co2_per_hour or 0.0) / (least.impact.g_co2_per_hour or 1.0)
-        text = f"{times:.3g}"
-        working.note(Computed(text, f"{most.impact.g_co2_per_hour:.6g} / {least.impact.g_co2_per_hour:.6g}", 1.0, tuple(m.impact.g_co2_per_hour or 0.0 for m in (least, most))))
+        low, high = (m.impact.g_co2_per_hour or 0.0 for m in (least, most))
+        text = working.figure(f"{high / (low or 1.0):.3g}", f"{high:.6g} / {low:.6g}", low, high)
         verdict = [f"{least.region if places else least.name} emits less: {most.region if places else most.name} emits {text} times as much."]
         if differ:
             span = _spans(least.work, question)[0]
@@ -677,19 +669,16 @@ def _draws(work: Workload, sheet: Accelerator, question: str, working: Working, 
     drawn = f"{capital(_several(work, sheet, working))} ({memory}) draw{'' if number > 1 else 's'}"
     each = f"{rounded(most)} W at most"
     if number > 1:
-        working.note(Computed(total := f"{rounded(most * number)} W", f"{number} × {most:g}", 1.0, numbers))
+        total = working.figure(f"{rounded(most * number)} W", f"{number} × {most:g}", *numbers)
         each = f"{total} at most, {rounded(most)} W each"
     rest = f", {rounded(sheet.idle_w)} W idle" if sheet.idle_w is not None else ""
     watts, formula = _watts(work, sheet, idle=idle)
     load = "when idle" if idle else f"at {percent(work.load)} load" if work.load and work.load < 1 else "at most"
     at = ""
     if idle and number > 1 and sheet.idle_w is not None:
-        working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
-        each, rest = f"{text} when idle, {rounded(sheet.idle_w)} W each", f", and {total} at most"
+        each, rest = f"{working.figure(f'{rounded(watts)} W', formula, *numbers)} when idle, {rounded(sheet.idle_w)} W each", f", and {total} at most"
     elif load != "at most" and not idle:
-        working.note(Computed(text := f"{rounded(watts)} W", formula, 1.0, numbers))
-        working.say(load)
-        at = f", {text} {load}"
+        at = f", {working.figure(f'{rounded(watts)} W', formula, *numbers)} {working.say(load)}"
     other = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and sheet.ccf_max_w != most else ""
     cite = working.cite(sheet.row)
     if not (work.hours or work.tokens_per_second or _SPAN.search(question)):
@@ -726,8 +715,7 @@ def _of_grids(works: Sequence[Workload], working: Working) -> list[str]:
     first = f"{_place(cleanest, working)} has the cleaner grid" if len(others) == 1 else f"{_place(cleanest, working)} has the cleanest grid"
     lines = [f"{first}: {cleanest.g_co2_per_kwh:g} g of CO2e per kWh {working.cite(cleanest.row)}."]
     for grid in others:
-        times = f"{grid.g_co2_per_kwh / cleanest.g_co2_per_kwh:.3g}"
-        working.note(Computed(times, f"{grid.g_co2_per_kwh:g} / {cleanest.g_co2_per_kwh:g}"))
+        times = working.figure(f"{grid.g_co2_per_kwh / cleanest.g_co2_per_kwh:.3g}", f"{grid.g_co2_per_kwh:g} / {cleanest.g_co2_per_kwh:g}")
         lines.append(f"- {_place(grid, working)}: {grid.g_co2_per_kwh:g} g of CO2e per kWh, {times} times that of {cleanest.region} {working.cite(grid.row, cleanest.row)}.")
     return lines
 
@@ -743,10 +731,8 @@ def _evaporated(work: Workload, working: Working) -> str:
     centre = working.tables.facts.pue(region)
     if centre is None or centre.litres_per_kwh is None:
         raise ReaderError(f"There is no published water use of {region} in the data.")
-    formula = f"{kwh:g} kWh × {centre.litres_per_kwh:g} litres"
-    working.note(Computed(text := f"{rounded(kwh * centre.litres_per_kwh)} litres", formula, 1.0, (kwh,)))
-    working.say(formula, region)
-    return f"{text} of water in {region}: {formula} {working.cite(centre.row)}."
+    formula = working.say(f"{kwh:g} kWh × {centre.litres_per_kwh:g} litres", region)
+    return f"{working.figure(f'{rounded(kwh * centre.litres_per_kwh)} litres', formula, kwh)} of water in {region}: {formula} {working.cite(centre.row)}."
 
 
 def of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool = True, own: float | None = None, differ: bool = False) -> list[str]:
@@ -761,8 +747,7 @@ def of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool = T
         pue = own or (centre.pue if centre and centre.pue and with_pue else None)
         formula = f"{kwh:g} kWh × {f'{pue:g} × ' if pue else ''}{grid.g_co2_per_kwh:g} g"
         total = kwh * (pue or 1.0) * grid.g_co2_per_kwh
-        text = f"{rounded(total / 1000)} kg"
-        working.note(Computed(text, formula, 1000.0, (kwh, own or 1.0)))
+        text = working.figure(f"{rounded(total / 1000)} kg", formula, kwh, own or 1.0, unit=1000.0)
         working.say(formula, region, "CO2e", f"{pue:g}" if pue else "")
         rows = [grid.row, *([centre.row] if centre and pue and not own else [])]
         how = f"with {'your' if own else 'a'} PUE of {pue:g}" if pue else "by its grid alone" if not with_pue else "by its grid alone, for no PUE is published"
@@ -771,6 +756,6 @@ def of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool = T
     verdict: list[str] = []
     if differ and len(lines) > 1:
         (least, _, less, kwh, rows_), (most, _, more, other, others) = lines[0], lines[-1]
-        working.note(Computed(text := f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", 1000.0, (kwh, other, own or 1.0)))
+        text = working.figure(f"{rounded((most - least) / 1000)} kg", f"({more}) - ({less})", kwh, other, own or 1.0, unit=1000.0)
         verdict = [f"{text} of CO2e less in {rows_[0].cells['Region']} than in {others[0].cells['Region']} {working.cite(*rows_, *others)}."]
     return [*verdict, *(f"- {line}" if len(lines) > 1 else line for _, line, *_ in lines)]

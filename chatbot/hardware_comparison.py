@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import asks_unit
@@ -288,7 +287,7 @@ def _told(sides: Sequence[_Side], measures: Sequence[str], working: Working, ask
             others.append(f"both have about the same {known.noun} ({f'{figures[0]} each' if figures[0] == figures[1] else ' and '.join(figures)})")
         else:
             lesser, greater = sorted(side.figure(measure) or 1.0 for side in having)
-            working.note(Computed(ratio := f"{greater / lesser:.3g}", f"{greater} / {lesser}", 1.0, (greater, lesser)))
+            ratio = working.figure(f"{greater / lesser:.3g}", f"{greater} / {lesser}", greater, lesser)
             says = _DECODES if measure == "bandwidth" and measure in asked else known.ahead
             times = "twice" if ratio == "2" else f"{ratio} times"
             ahead.setdefault(_the(having[0]), []).append(says.format(times=times, noun=known.noun, best=figures[0], other=figures[1]))
@@ -330,12 +329,10 @@ def _figure(sides: Sequence[_Side], side: _Side, measure: str, working: Working,
     if measure == "value":
         return f"{_figure(sides, side, 'bandwidth', working, whole=True)} for {_figure(sides, side, 'price', working)} an hour"
     if measure == "price":
-        working.note(Computed(text := f"${rounded(value, money=True)}", f"{value}", 1.0, (value,)))
-        return text
+        return working.figure(f"${rounded(value, money=True)}", f"{value}", value)
     if _MEASURES[measure].table != "sheet" or side.number == 1 or (len({s.number for s in sides}) == 1 and not whole):
         return side.says(measure)
-    working.note(Computed(text := f"{rounded(value)} {_UNITS.get(measure, 'TFLOPS')}", f"{side.number:g} × {value / side.number}", 1.0, (value / side.number,)))
-    return text
+    return working.figure(f"{rounded(value)} {_UNITS.get(measure, 'TFLOPS')}", f"{side.number:g} × {value / side.number}", value / side.number)
 
 
 def _line(side: _Side, working: Working) -> str:

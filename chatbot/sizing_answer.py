@@ -115,8 +115,7 @@ def _told(query: Query, heard: Heard | None, asked: Asked, tables: Tables, index
     written = list(dict.fromkeys(line for part_ in lines for line in part_))
     bill = _OTHER_BILLS.search(query.question) if _OF_MONEY & set(asked.goals) else None
     if bill and drafts[0].evidence:
-        working.say(alone := f"This is the instance alone: what {bill.group()} costs is not in the data.")
-        written.append(alone)
+        written.append(working.say(f"This is the instance alone: what {bill.group()} costs is not in the data."))
     return replace(drafts[0], text="\n".join([*first, *written]), evidence=tuple(working.evidence), computed=tuple(working.computed), said="\n".join(working.said))
 
 
@@ -188,8 +187,7 @@ def _conditions(asked: Asked, working: Working) -> list[str]:
         return []
     missing, said = _lacks_price(asked, working.tables.facts), []
     if missing:
-        working.say(text := f"{_no_price(missing)} So this is on demand in {DEFAULT_REGION}.")
-        said.append(text)
+        said.append(working.say(f"{_no_price(missing)} So this is on demand in {DEFAULT_REGION}."))
     if "Spot" in missing and (evidence := working.tables.explained("Spot", working.index)):
         said.append(f"Spot costs up to 90% less {working.mark(evidence)}.")
     if asked.euros:
@@ -506,10 +504,8 @@ class _Answer:
         work, parameters = sizing.workload, sizing.model.active_parameters
         if not work.tokens or work.task not in TRAINING:
             return ""
-        formula = f"6 × {count(parameters)} parameters × {count(work.tokens)} tokens"
-        text = f"{6 * parameters * work.tokens:.3g} FLOPs".replace("e+", "e")
-        self._work.note(Computed(text, formula, 1.0, (*_CONSTANTS, float(parameters), work.tokens)))
-        self._work.say(formula)
+        formula = self._work.say(f"6 × {count(parameters)} parameters × {count(work.tokens)} tokens")
+        text = self._work.figure(f"{6 * parameters * work.tokens:.3g} FLOPs".replace("e+", "e"), formula, *_CONSTANTS, float(parameters), work.tokens)
         return self._cited(f"The whole training computes {text}: {formula}", *sizing.model.rows)
 
     def _card_hours(self, sizing: Sizing) -> str:
@@ -521,18 +517,14 @@ class _Answer:
             return ""
         told: list[str] = []
         for share in dict.fromkeys(shares(work)):
-            formula = f"6 × {count(sizing.model.active_parameters)} × {count(work.tokens)} / ({share:g} × {tflops:g}e12) / 3600"
+            formula = self._work.say(f"6 × {count(sizing.model.active_parameters)} × {count(work.tokens)} / ({share:g} × {tflops:g}e12) / 3600")
             hours = 6 * sizing.model.active_parameters * work.tokens / (share * tflops * 1e12) / 3600
             name, each = next((name, size) for name, size in ((" million", 1e6), (" thousand", 1e3), ("", 1.0)) if hours >= size * (1 if size > 1e3 else 100) or size == 1)
-            text = f"{rounded(hours / each)}{name} accelerator-hours"
             given = (*_CONSTANTS, float(sizing.model.active_parameters), work.tokens, tflops * 1e12, share)
-            self._work.note(Computed(text, formula, each, given))
-            self._work.say(formula)
-            told.append(f"{text}: {formula}")
+            told.append(f"{self._work.figure(f'{rounded(hours / each)}{name} accelerator-hours', formula, *given, unit=each)}: {formula}")
             if (cards := (work.accelerators or 0) * (work.instances or 1)) > 1 and not fit:
-                days = f"{rounded(hours / cards / 24)} days ({rounded(hours / cards)} hours)"
-                self._work.note(Computed(days, f"{formula} / {cards} / 24", 1.0, (*given, cards)))
-                self._work.note(Computed(f"{rounded(hours / cards)} hours", f"{formula} / {cards}", 1.0, (*given, cards)))
+                took = self._work.figure(f"{rounded(hours / cards)} hours", f"{formula} / {cards}", *given, cards)
+                days = self._work.figure(f"{rounded(hours / cards / 24)} days ({took})", f"{formula} / {cards} / 24", *given, cards)
                 told[-1] = f"{days} on {cards}: {told[-1]}"
         return f"{'; '.join(told)} {self._work.cite(*sizing.model.rows, *((sheet.row,) if sheet else ()))}".rstrip() + "."
 
@@ -646,8 +638,7 @@ class _Answer:
             return self._cited(f"The weights of {self._subject(sizing)} take {takes}", *sizing.model.rows)
         if wanted == "adapter":
             if term.bytes < 1e9:
-                takes = f"{rounded(term.bytes / 1e6)} MB"
-                self._work.note(Computed(takes, term.formula, 1e6, (*_CONSTANTS, *self._derived())))
+                takes = self._work.figure(f"{rounded(term.bytes / 1e6)} MB", term.formula, *_CONSTANTS, *self._derived(), unit=1e6)
             return self._cited(f"The adapter of rank {work.lora_rank} of {self._subject(sizing, bare=True)} takes {takes}, with its gradients and optimizer states", *sizing.model.rows)
         name, count, context = self._subject(sizing, bare=True), work.sequences or 1, work.context or 0
         tokens = f"{count:,} sequences of {context:,} tokens" if count > 1 else f"{context:,} token{'s' if context != 1 else ''}"
@@ -756,7 +747,7 @@ class _Answer:
         if fit and fit.accelerators > 1:
             each = " + ".join(f"({t.formula}) / {fit.sharding.divisor(t.name)}" for t in sizing.memory.terms)
             divisors = [fit.sharding.divisor(t.name) for t in sizing.memory.terms]
-            need += f", {self._bytes(fit.needed_bytes, each, *divisors)} on each of {self._number(fit.accelerators)}"
+            need += f", {self._bytes(fit.needed_bytes, each, *divisors)} on each of {self._work.say(str(fit.accelerators))}"
         return f"{need} {self._work.cite(*sizing.model.rows)}".rstrip()
 
     def _against(self, sizing: Sizing, fit: Fit) -> str:
@@ -768,10 +759,10 @@ class _Answer:
         has, usable = self._bytes(held, f"{held:.0f} bytes", held), self._bytes(fit.usable_bytes, f"{held:.0f} bytes × {USABLE}", held)
         rows = self._rows_of(fit)
         if fit.instance:
-            count = f"{self._number(fit.devices)} × " if fit.devices > 1 else ""
+            count = f"{self._work.say(str(fit.devices))} × " if fit.devices > 1 else ""
             return f"{article(fit.name)} {fit.name} has {count}{has}, {usable} usable {self._work.cite(*rows)}".rstrip()
         name = f"{short(fit.accelerator.name)}" if fit.accelerator else "GPU"
-        one = f"{self._number(fit.accelerators)} × {name} have {has} each" if fit.accelerators > 1 else f"{article(name)} {name} has {has}"
+        one = f"{self._work.say(str(fit.accelerators))} × {name} have {has} each" if fit.accelerators > 1 else f"{article(name)} {name} has {has}"
         return f"{one}, {usable} usable {self._work.cite(*rows)}".rstrip()
 
     def _choice(self, sizing: Sizing) -> str:
@@ -868,12 +859,12 @@ class _Answer:
             price = sold.impact.price
             costs = f"{'about' if work.mfu else 'at least'} {self._figure(sold, 'usd_per_run')}"
             if low != high and sold.impact.usd_per_hour:
-                dearest = f"${rounded(sold.impact.usd_per_hour * high, money=True)}"
-                self._work.note(Computed(dearest, f"{sold.impact.usd_per_hour:.6g} × {high:.6g}", 1.0, (sold.impact.usd_per_hour, high)))
+                hourly = sold.impact.usd_per_hour
+                dearest = self._work.figure(f"${rounded(hourly * high, money=True)}", f"{hourly:.6g} × {high:.6g}", hourly, high)
                 costs = f"{self._figure(sold, 'usd_per_run')} to {dearest}"
             if work.budget:
-                self._work.say(budget := f"{'within' if sold.impact.usd_per_run <= work.budget else 'more than'} your ${work.budget:,.0f}")
-                costs = f"{costs}, {budget},"
+                budget = f"{'within' if sold.impact.usd_per_run <= work.budget else 'more than'} your ${work.budget:,.0f}"
+                costs = f"{costs}, {self._work.say(budget)},"
             cost = f" It costs {costs} on {self._machine_name(sold)}, at {self._figure(sold, 'usd_per_hour')} an hour {price.terms} {self._work.cite(price.row)}."
         return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{self._unless_it_fits(sizing, fit)}"
 
@@ -886,9 +877,9 @@ class _Answer:
         seen = self._figure(fit, "trained_tokens_high", each)
         if not work.mfu:
             seen = f"{self._figure(fit, 'trained_tokens_low', each)} to {seen}"
-        self._work.say(f"{work.hours:,g} hours")
+        hours = self._work.say(f"{work.hours:,g} hours")
         where = f"on {self._machine_name(fit)}, at {self._share(work, rising=True)}"
-        return f"{seen} {unit} tokens in {work.hours:,g} hours {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
+        return f"{seen} {unit} tokens in {hours} {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
 
     def _in_time(self, sizing: Sizing, fit: Fit) -> str:
         """How many accelerators end a training in the time that is given, and the instances that have them."""
@@ -911,9 +902,7 @@ class _Answer:
     def _share(self, work: Workload, *, best: bool = False, rising: bool = False) -> str:
         """Of which share of the peak a training or a prompt is computed with."""
         usual = "50 %" if best else "30 % to 50 %" if rising else "50 % to 30 %"
-        share = f"an MFU of {percent(work.mfu)}" if work.mfu else f"{usual} of its peak (MFU)"
-        self._work.say(share)
-        return share
+        return self._work.say(f"an MFU of {percent(work.mfu)}" if work.mfu else f"{usual} of its peak (MFU)")
 
     def _unless_it_fits(self, sizing: Sizing, fit: Fit) -> str:
         return "" if fit.fits else f" It does not fit, though: {self._against(sizing, fit)}."
@@ -927,8 +916,7 @@ class _Answer:
         figure = fit.impact.figure(bound)
         if not figure:
             reason = next((n for n in fit.impact.notes if "bound" in n or "bandwidth" in n or "compute" in n), "no published figure of its speed")
-            self._work.say(reason)
-            return f"There is {reason}, so no bound of the tokens a second on {name} can be computed {self._work.cite(*rows)}."
+            return f"There is {self._work.say(reason)}, so no bound of the tokens a second on {name} can be computed {self._work.cite(*rows)}."
         speed = self._figure(fit, bound)
         several = f" for {work.sequences:,} sequences together" if (work.sequences or 1) > 1 else ""
         wanted = work.tokens_per_second
@@ -944,10 +932,9 @@ class _Answer:
             tokens = float(written["number"].replace(",", ""))
             milliseconds = fit.impact.known("milliseconds_per_token")
             self._figure(fit, "milliseconds_per_token")
-            text = f"{rounded(milliseconds.value * tokens / 1000)} s"
-            self._work.note(Computed(text, f"({milliseconds.formula}) × {tokens:g} / 1000", 1.0, (*_CONSTANTS, *self._given(fit), tokens)))
-            self._work.say(f"{tokens:,g} tokens")
-            return f"At least {text} for {tokens:,g} tokens, at most {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
+            formula = f"({milliseconds.formula}) × {tokens:g} / 1000"
+            text = self._work.figure(f"{rounded(milliseconds.value * tokens / 1000)} s", formula, *_CONSTANTS, *self._given(fit), tokens)
+            return f"At least {text} for {self._work.say(f'{tokens:,g} tokens')}, at most {speed} tokens a second{several}, {on}, a bound and no measurement {cite}.{self._unless_it_fits(sizing, fit)}"
         answer = "At" if not wanted else "By the bound, yes: at" if wanted <= figure.value else "No: at"
         return f"{answer} most {speed} tokens a second{several} {on}, a bound and no measurement{asked} {cite}.{self._unless_it_fits(sizing, fit)}"
 
@@ -984,8 +971,7 @@ class _Answer:
             self._work.note(Computed(f"{figure.value:.8g}", figure.formula, 1.0, given))
         wanted = fit.impact.known(name)
         text = f"${rounded(wanted.value, money=True)}" if name.startswith("usd") else rounded(wanted.value / each)
-        self._work.note(Computed(text, wanted.formula, each, given))
-        return text
+        return self._work.figure(text, wanted.formula, *given, unit=each)
 
     def _given(self, fit: Fit) -> tuple[float, ...]:
         """Numbers of an impact's formulas that a sizing sets: how many machines, at which load, for how long."""
@@ -1094,9 +1080,7 @@ class _Answer:
         if not fit.instance:
             name = short(fit.accelerator.name) if fit.accelerator else "GPU"
             return f"{fit.accelerators} × {name}" if fit.accelerators > 1 else f"one {name}"
-        if fit.instances > 1:
-            self._work.say(f"{fit.instances} × {fit.name}")
-        return f"{fit.instances} × {fit.name}" if fit.instances > 1 else fit.name
+        return self._work.say(f"{fit.instances} × {fit.name}") if fit.instances > 1 else fit.name
 
     def _rows_of(self, fit: Fit) -> list[Row]:
         """Where the memory of a machine stands: its own row, and its accelerator's where that says something else."""
@@ -1146,9 +1130,7 @@ class _Answer:
     def _bytes(self, value: float, formula: str, *given: float) -> str:
         """A size as it is written, with its arithmetic."""
         name, unit = next((name, unit) for name, unit in _SIZES if value >= (unit / 10 if name == "GB" else unit) or name == "kB")
-        text = f"{rounded(value / unit)} {name}"
-        self._work.note(Computed(text, formula, unit, (*_CONSTANTS, *given, *self._derived())))
-        return text
+        return self._work.figure(f"{rounded(value / unit)} {name}", formula, *_CONSTANTS, *given, *self._derived(), unit=unit)
 
     def _sum(self, terms: Sequence[Term]) -> str:
         return self._bytes(sum(t.bytes for t in terms), " + ".join(f"({t.formula})" for t in terms))
@@ -1167,10 +1149,6 @@ class _Answer:
             if work.lora_rank:
                 found += [adapter_parameters(model, work.lora_rank, work.lora_targets), work.lora_rank]
         return tuple(n for n in found if n)
-
-    def _number(self, number: int) -> str:
-        self._work.say(str(number))
-        return str(number)
 
 
 def _count(parameters: float) -> str:

@@ -98,12 +98,18 @@ class Working:
         text = "\n".join(line for line in lines if line)
         return Draft(text, tuple(self.evidence), computed=tuple(self.computed), said="\n".join(self.said))
 
-    def say(self, *words: str) -> None:
-        """Take words as said: the user's own, what was assumed, and what was counted or chosen."""
+    def say(self, *words: str) -> str:
+        """Take words as said: the user's own, what was assumed, and what was counted or chosen. Gives the first."""
         self.said += words
+        return words[0] if words else ""
 
     def note(self, computed: Computed) -> None:
         self.computed.setdefault(computed)
+
+    def figure(self, text: str, formula: str, *given: float, unit: float = 1.0) -> str:
+        """A figure as it is written, its arithmetic noted: `given` are numbers of it that no row has."""
+        self.note(Computed(text, formula, unit, given))
+        return text
 
     def cite(self, *rows: Row) -> str:
         """The marks of rows."""
