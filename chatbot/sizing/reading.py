@@ -240,10 +240,10 @@ _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
 _EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|(?:swiss )?francs|rupees)\b")
 
 
-def _scaled(match: re.Match[str]) -> float:
+def _scaled(match: re.Match[str], which: str = "") -> float:
+    number, scale = match[f"number{which}"], match[f"scale{which}"] or ""
     # "60.000 millones": where a million has its own plural, a dot parts thousands.
-    number = match["number"].replace(".", "") if match["scale"] == "millones" else match["number"]
-    return _value(number) * _SCALES[match["scale"] or ""]
+    return _value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale]
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -541,7 +541,7 @@ def _take_budget(reading: Reading) -> None:
 
 
 _TOKENS = _compiled(
-    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-]?(?:de |of |training |output |input |generated )?tok(?:en)?s?(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
+    rf"(?P<number>half an?|{_NUMBER})\s?(?P<scale>b|bn|billion|billionen|t|trillion|m|million|millionen|milliards?|milliarden?|mrd\.?|mil millones|millones)[\s-]?(?:de |of |training |output |input |generated )?tok(?:en)?s?(?! of context| context)(?!\w)|tokens?\s?[:=]\s?(?P<number_after>{_NUMBER})\s?(?P<scale_after>b|bn|t|m)(?!\w)"
 )
 
 
@@ -562,9 +562,8 @@ def _take_rows(reading: Reading) -> None:
             reading.mask(match.start(), match.end())
             epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0)
             each = _value(match["each"]) * (1000 if match["each_scale"] else 1)
-            reading.fill("tokens", [_value(match["number"]) * _SCALES[match["scale"] or ""] * each * epochs])
-            if not match["scale"] or each > 0:
-                reading.fill("context", [int(each)])
+            reading.fill("tokens", [_scaled(match) * each * epochs])
+            reading.fill("context", [int(each)])
 
 
 _EPOCHS = _compiled(rf"(?P<number>{_NUMBER})\s(?:full )?(?:epochs?|epochen|épocas|époques|passes(?: over (?:it|the data))?)(?!\w)")
@@ -574,8 +573,7 @@ def _take_tokens(reading: Reading) -> None:
     """The tokens that a training sees; "per million tokens" is a unit of price."""
     epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0) if _TOKENS.search(reading.text) else 1.0
     for match in list(_TOKENS.finditer(reading.text)):
-        number, scale = (match["number"], match["scale"]) if match["number"] else (match["after"], match["scale_after"])
-        tokens = _value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale]
+        tokens = _scaled(match, "" if match["number"] else "_after")
         # At a speed that is given, what so many cost is asked; a million is what they are priced by.
         if (tokens != 1e6 and "tokens_per_second" in reading.slots) or not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
@@ -590,7 +588,6 @@ _CONTEXT = _compiled(
 
 
 _OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|not|no|skip\w*|closed|sleep\w*)\b[^.,;]{0,20}$")
-_STOPPED = re.compile(r"\b(?:off|stop\w*|shut\w*|down|clos\w+|sleep\w*)\b[^.?!]*$")
 # As long as the model takes.
 ALL_CONTEXT = 10**12
 _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
@@ -955,8 +952,6 @@ def _take_duration(reading: Reading) -> None:
     for match in reading.take(_WEEKEND):
         if match["once"] and not weekly:
             lengths.append(48.0)
-        elif match["in"] and _STOPPED.search(reading.text[: match.start()]):
-            days_ += [5]  # "stopped outside 8:00-19:00 and on weekends"
         elif not (match["in"] or (match["too"] and not match["off_"])):
             off = off or bool(match["off"] or match["off_"])
             days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]
