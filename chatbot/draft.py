@@ -41,16 +41,23 @@ class Draft:
         return replace(self, text="\n".join(lines), evidence=evidence, choices=self.choices or other.choices, given=self.given + other.given, said=said)
 
 
+class Marks(dict[Evidence, int]):
+    """The evidence of a draft that is being written, numbered as it is first cited."""
+
+    def mark(self, evidence: Evidence) -> str:
+        return f"[{self.setdefault(evidence, len(self) + 1)}]"
+
+
 @dataclass
 class Notes:
     """Collects sentences while a draft is written."""
 
     lines: list[str] = field(default_factory=list)
-    evidence: list[Evidence] = field(default_factory=list)
+    evidence: Marks = field(default_factory=Marks)
 
     def mark(self, *cited: Scored) -> str:
         """The marks for pieces of evidence, each numbered once."""
-        return "".join(f"[{self._number(s)}]" for s in cited)
+        return "".join(self.evidence.mark(Evidence(s.passage, s.unit.start, s.unit.end)) for s in cited)
 
     def sentence(self, text: str, *cited: Scored) -> str:
         """A sentence with its marks before the full stop."""
@@ -63,9 +70,3 @@ class Notes:
     def draft(self, choices: Sequence[str] = ()) -> Draft:
         """The finished draft."""
         return Draft("\n".join(self.lines), tuple(self.evidence), tuple(choices))
-
-    def _number(self, scored: Scored) -> int:
-        wanted = Evidence(scored.passage, scored.unit.start, scored.unit.end)
-        if wanted not in self.evidence:
-            self.evidence.append(wanted)
-        return self.evidence.index(wanted) + 1

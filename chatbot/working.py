@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from chatbot.answer import Passage
 from chatbot.citations import Evidence
 from chatbot.computed import Computed
-from chatbot.draft import Draft
+from chatbot.draft import Draft, Marks
 from chatbot.per_index import per_index
 from chatbot.sizing import Facts, Task
 from chatbot.sizing.reading import Known
@@ -91,7 +91,7 @@ class Working:
     tables: Tables
     index: Index
     said: list[str]
-    evidence: list[Evidence] = field(default_factory=list)
+    evidence: Marks = field(default_factory=Marks)
     computed: dict[Computed, None] = field(default_factory=dict)
 
     def draft(self, *lines: str) -> Draft:
@@ -116,9 +116,7 @@ class Working:
         return "".join(dict.fromkeys(self.mark(e) for row in rows if (e := self.tables.evidence(row, self.index))))
 
     def mark(self, evidence: Evidence) -> str:
-        if evidence not in self.evidence:
-            self.evidence.append(evidence)
-        return f"[{self.evidence.index(evidence) + 1}]"
+        return self.evidence.mark(evidence)
 
 
 def rounded(value: float, *, money: bool = False) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from chatbot.answer import Passage
 from chatbot.citations import Evidence
-from chatbot.draft import Draft
+from chatbot.draft import Draft, Marks
 from chatbot.table.columns import Column
 from chatbot.table.instances import Row
 from chatbot.table.row_phrases import describe, subject
@@ -15,14 +15,14 @@ class Writing:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.lines: list[str] = []
-        self._evidence: list[Evidence] = []
+        self._evidence = Marks()
         self._counts: list[str] = []
         self._passages = {passage.chunk.id: passage for passage in passages}
 
     def line(self, text: str, *rows: Row, opening: str = "", columns: Sequence[Column] = ()) -> None:
         """Add a sentence that the rows bear out, or those beside them that have the columns; `opening` is a list mark."""
         rows = tuple(dict.fromkeys(other for row in rows for other in row.borne_out(columns)))
-        self.lines.append(f"{opening}{text} {''.join(f'[{self._number(row)}]' for row in rows)}.")
+        self.lines.append(f"{opening}{text} {''.join(map(self._mark, rows))}.")
 
     def row(self, row: Row, columns: Sequence[Column], *, lead: str = "", opening: str = "", dated: bool = False) -> None:
         """Add what a row says in the columns, with its date where that is wanted and the row bears it out."""
@@ -37,9 +37,6 @@ class Writing:
     def draft(self, choices: Sequence[str] = ()) -> Draft:
         return Draft("\n".join(self.lines), tuple(self._evidence), tuple(choices), tuple(self._counts))
 
-    def _number(self, row: Row) -> int:
+    def _mark(self, row: Row) -> str:
         beyond = Passage(len(self._passages) + 1, row.chunk, 1.0)
-        evidence = Evidence(self._passages.setdefault(row.chunk.id, beyond), row.start, row.end)
-        if evidence not in self._evidence:
-            self._evidence.append(evidence)
-        return self._evidence.index(evidence) + 1
+        return self._evidence.mark(Evidence(self._passages.setdefault(row.chunk.id, beyond), row.start, row.end))
