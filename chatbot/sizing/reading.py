@@ -588,6 +588,7 @@ _CONTEXT = _compiled(
 
 
 _OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|not|no|skip\w*|closed|sleep\w*)\b[^.,;]{0,20}$")
+_STOPPED = re.compile(r"\b(?:off|stop\w*|shut\w*|down|clos\w+|sleep\w*)\b[^.?!]*$")
 # As long as the model takes.
 ALL_CONTEXT = 10**12
 _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
@@ -952,6 +953,8 @@ def _take_duration(reading: Reading) -> None:
     for match in reading.take(_WEEKEND):
         if match["once"] and not weekly:
             lengths.append(48.0)
+        elif match["in"] and _STOPPED.search(reading.text[: match.start()]):
+            days_ += [5]  # "stopped outside 8:00-19:00 and on weekends"
         elif not (match["in"] or (match["too"] and not match["off_"])):
             off = off or bool(match["off"] or match["off_"])
             days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]
