@@ -8,7 +8,7 @@ INDEX is one of `corpus`. Into the folder PAIRS go the judge that is shipped, to
 - `asked`: questions beside what answers them and what does not, and options of exams beside what proves or disproves them;
 - `claims-held` and `asked-held`: a tenth, to look at on the way;
 - `groups`: wordings of prepared questions, the question that each is of, and others near to it, or a proof of that one and of those;
-- `lists`: all that was found for a question or a turn, how good each is, and its `features`, from which `learn_weights.py` and `learn_answers.py` learn.
+- `lists`: all that was found for a question or a turn, how good each is, and, of what documents say, its `features`, from which `learn_weights.py` learns.
 
 Then `learn_judge.py PAIRS JUDGED --folds 4` learns from all that.
 """
@@ -36,7 +36,7 @@ from chatbot import Chatbot, Turn, proved_answers
 from chatbot.evidence import Unit, units
 from chatbot.judge import in_its_place, relevant
 from chatbot.names import names
-from chatbot.proved_answers import LATER, Book, Near, load_book, matches, read_as
+from chatbot.proved_answers import Book, conversation, load_book, matches, near_to, read_as
 from chatbot.query import understand
 from chatbot.scoring import probability, score_units
 from chatbot.searching import search
@@ -60,6 +60,7 @@ NEAREST, FURTHER, NEAR = 4, 3, 12
 BEHIND, PROVED = 0.3, 0.3
 # More than the program compares: what the judge puts first may be further down.
 COMPARED = 16
+TURNS_READ = 500
 FILES = {"turn": "asked.jsonl", "follow": "follow-ups.jsonl"}
 FOLDS = 4
 # So many questions of each of the encoder's files are asked of documents that do not answer them.
@@ -306,9 +307,8 @@ def groups(book: Book, draw: random.Random) -> Iterator[Line]:
     proofs = [[f"{p.document.replace('-', ' ')} | {p.quote}" for p in question.answer.proofs.values()] for question in book.questions]
     for row in made_rows(book):
         own = int(book.owners[row])
-        near = Near(book.mapped @ book.mapped[row], proved_answers._centers_without(frozenset({row}), book) @ book.mapped[row])
-        near.wordings[row] = -1.0
-        others = [n for n in proved_answers._compared(near, book)[:NEAR] if n != own]
+        near = near_to(book.vectors[row][None], book, frozenset({row}))
+        others = [book.questions.index(one.question) for one in near if one.question is not book.questions[own]][:NEAR]
         wording = book.questions[own].wordings[book.questions[own].rows.index(row)]
         before = f"{draw.choice(book.questions[draw.choice(others)].wordings)} / " if draw.random() < BEHIND else ""
         some = [*others[:NEAREST], *draw.sample(others[NEAREST:], FURTHER)]
@@ -335,6 +335,19 @@ def asked_rows(book: Book) -> dict[str, frozenset[int]]:
     return {writer: frozenset(found) for writer, found in own.items()}
 
 
+def held_writers() -> frozenset[str]:
+    """Every fifth writer: what those asked teaches no encoder."""
+    return frozenset(list(dict.fromkeys(label["writer"] for label in labelled("asked.jsonl")))[::5])
+
+
+def history_of(turns: tuple[str, ...], bot: Chatbot, said: dict[tuple[str, ...], tuple[Turn, ...]]) -> tuple[Turn, ...]:
+    """The turns with the answers that the bot gives to them, which are kept in `said`."""
+    if turns and turns not in said:
+        before = history_of(turns[:-1], bot, said)
+        said[turns] = (*before, Turn(turns[-1], bot.ask(turns[-1], before).text))
+    return said[turns] if turns else ()
+
+
 def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
@@ -342,31 +355,23 @@ def _plain(text: str) -> str:
 def turns(bot: Chatbot, kind: str) -> Iterator[Line]:
     """What people asked ("turn") or followed up with ("follow"), with the prepared questions near to it, after the answers that the bot gives to the
     turns before it. Most of what people asked stands among the wordings: a writer's turns are compared with all but that writer's own."""
-    proved_answers._COMPARED = proved_answers._READ = COMPARED
+    proved_answers._COMPARED = COMPARED
     graded = {(*label["turns"],): {"grades": label["grades"]} for label in labelled("graded.jsonl")}
     labels = {some: [label | graded.get((*label["turns"],), {}) for label in labelled(file)] for some, file in FILES.items()}
     writers = sorted({label["writer"] for some in labels.values() for label in some})
     own = asked_rows(load_book(bot.index))
-    said: dict[tuple[str, ...], tuple[Turn, ...]] = {(): ()}
+    said: dict[tuple[str, ...], tuple[Turn, ...]] = {}
     for label in labels[kind]:
         *before, last = label["turns"]
-        history = _history(tuple(before), bot, said)
+        history = history_of(tuple(before), bot, said)
         standalone = understand(last, history, bot.index).standalone
         found = matches(standalone, last, history, bot.index, own.get(label["writer"], frozenset()))
         grades = {label.get("section"): RIGHT} | label.get("grades", {})
         yield _line(
-            kind, " / ".join(label["turns"])[-proved_answers._TURNS_READ :], [read_as(match.question.answer) for match in found],
+            kind, conversation(label["turns"])[-TURNS_READ:], [read_as(match.question.answer) for match in found],
             [grades.get(match.question.answer.question, 0) for match in found], writers.index(label["writer"]), answerable=label.get("answer", "section") == "section",
-            features=[[round(float(value), 4) for value in match.features[: len(LATER)]] for match in found],
-            settled="grades" in label, writer=label["writer"], later=bool(before), stood=label.get("existing", kind == "follow"),
+            settled="grades" in label,
         )  # fmt: skip
-
-
-def _history(turns: tuple[str, ...], bot: Chatbot, said: dict[tuple[str, ...], tuple[Turn, ...]]) -> tuple[Turn, ...]:
-    if turns not in said:
-        before = _history(turns[:-1], bot, said)
-        said[turns] = (*before, Turn(turns[-1], bot.ask(turns[-1], before).text))
-    return said[turns]
 
 
 def _line(kind: str, question: str, texts: list[str], grades: list[int], number: int, *, answerable: bool, settled: bool = False, **more: Any) -> Line:

@@ -1,39 +1,34 @@
-"""Learn which question of the corpus means what a user asks: python benchmarks/learn_answers.py map INDEX | weights PAIRS JUDGED | choice INDEX [--write].
+"""Learn which question of the corpus means what a user asks: python benchmarks/learn_answers.py weights INDEX | choice INDEX [--write].
 
-`map` learns a linear map of the vectors of sentences that brings a wording nearer to the middle of its question's other wordings than to other questions'
-(prototypical networks; Snell et al. 2017, arXiv:1703.05175), from the wordings that nobody asked. `weights` learns weights for a choice among the nearest
-questions and none (a conditional logit), from `labels/asked.jsonl`: what people asked before they had read anything, and the question of the corpus that answers
-it, if any does; of 480 turns `labels/graded.jsonl` has what others, who knew neither, thought of the five nearest. PAIRS is what judge_pairs.py made with the map,
-JUDGED what learn_judge.py wrote with `--folds 4`: of later turns the judge reads the likeliest answers. What is printed is of writers whose turns taught nothing.
+INDEX is one of `corpus`. `weights` learns weights for a choice among the nearest questions and none (a conditional logit) from turns of writers of whom
+`learn_questions.py` learned nothing: `labels/graded.jsonl` has what others, who knew neither version, thought of what is near to them, and
+`labels/unanswered.jsonl` turns that nothing near answers. What is printed is of writers whose turns taught nothing.
 
-`choice` learns when the answer to the likeliest question is better than what else would be said (a logistic regression), from the same turns and the tuned golden and
+`choice` learns when the answer to the likeliest question is better than what else would be said (a logistic regression), from what people asked and the tuned golden and
 natural questions: the latter tell whether each of the two passes, of the former it is known whether the likeliest question is the right one. How good other
-answers are to those is assumed (OTHERS). It asks some 4,000 questions: 15 minutes on two cores.
+answers are to those is assumed (OTHERS).
 """
 
 import argparse
-import random
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from judge_pairs import PARTLY, RIGHT, Found, asked_rows, judged_lists, labelled, made_rows, wanted
+from judge_pairs import PARTLY, RIGHT, asked_rows, held_writers, history_of, labelled, wanted
 from safetensors.numpy import load_file, save
 from scipy.optimize import minimize
-from torch.nn.functional import cross_entropy, normalize
 
 from chatbot import Chatbot, Turn
 from chatbot.bot import _known, _offline_answer, _refusal, alternative, from_documents, without_documents
+from chatbot.draft import Draft
 from chatbot.exam.golden import load_questions
 from chatbot.exam.golden_scoring import failure
 from chatbot.proved_answers import (
-    _READ,
     CHOSEN,
     FEATURES,
-    JUDGED,
-    KINDS,
     LATER,
     Alternative,
     Match,
@@ -44,73 +39,48 @@ from chatbot.proved_answers import (
 )
 from chatbot.query import Query, understand
 from chatbot.render import as_json
-from ingest import Index
 
 OUT = Path("chatbot/matching.safetensors")
-DIMENSION = 256
-STEPS = 600
-WORDINGS = 256
-RATE = 2e-3
-TEMPERATURE = 0.05
 PENALTY = 1.0
+# Most of what people ask something near answers: a third of what was graded are turns that nothing does, written to teach that.
+UNANSWERED = 0.3
 TUNED = [Path("tests/golden") / f"{name}.jsonl" for name in ("tuned", "fresh-tuned", "reference-tuned")] + [Path("tests/natural/natural-tuned.jsonl")]
-LATER_TURNS = 500
 # How good an answer is taken to be by its kind, for a turn of which a prepared answer, a computation or rows, or nothing is right. A refusal misleads nobody.
 OTHERS = {"section": (0.5, 0.05, 0.15), "computed": (0.6, 0.0, 0.15), "table": (0.6, 0.0, 0.15), "none": (0.0, 0.0, 1.0)}
 PARTLY_GOOD = 0.4
-# Golden questions are written from documents, which people's are not: so much odds a prepared answer must have, and so little where nothing else would be said.
-MARGIN, MARGIN_TO_REFUSAL = 0.4, -0.8
-# Of 28 graded answers to people in sentences of documents one was right and direct, of 69 prepared ones with a probability of 0.1 to 0.3 twenty.
-MARGIN_TO_EVIDENCE = 0.0
-# A row is exact where the nearest question may differ in a figure ("what about 24 GB", "more than 24 GB").
-MARGIN_TO_ROW = 1.9
+# So much odds a prepared answer must have against each kind of other answer: where nothing else would be said least, where something is computed for the very
+# figures of the question most. Golden questions, which are written from documents, would want more against evidence: at 0 three more of 346 passed, and four fewer of 227 natural ones.
+MARGIN_TO_EVIDENCE = -0.4
+MARGINS = {"refusal": -0.8, "sized": 2.4, "row": 1.9, "compared": 2.6, "rows": 0.4}
 # "How do I rotate its keys?" weighs no more than this against a prepared answer: of 60 procedures that no document gives 25 are refused with it, with the -4.25 that was learned 26.
 HOW_TO = -2.0
 PARTS = 5
 SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
-def learn_map(index: str) -> dict[str, np.ndarray]:
-    """A map, (384, DIMENSION), from the vectors of wordings and the question that each is of."""
-    book = load_book(Index.open(Path(index)))
-    # A map that has met the turns would bring them nearer to their questions than it does a stranger's.
-    made = made_rows(book)
-    print(f"{len(book.encoded)} wordings of {len(book.questions)} questions, {len(made)} that nobody asked", flush=True)
-    draw, given, owner = np.random.default_rng(0), torch.tensor(book.encoded[made]), torch.tensor(book.owners[made])
-    sums = torch.zeros(len(book.questions), given.shape[1]).index_add_(0, owner, given)
-    torch.manual_seed(0)
-    weights = torch.nn.init.orthogonal_(torch.empty(given.shape[1], DIMENSION)).requires_grad_(True)
-    optimizer = torch.optim.Adam([weights], lr=RATE)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / STEPS)
-    for _ in range(STEPS):
-        some = torch.tensor(draw.choice(len(made), WORDINGS, replace=False))
-        right, wordings = owner[some], normalize(given[some] @ weights, dim=1)
-        # How long a sum is makes no difference: a mean points the same way.
-        near = wordings @ normalize(sums @ weights, dim=1).T
-        without = normalize((sums[right] - given[some]) @ weights, dim=1)
-        near = near.scatter(1, right[:, None], (wordings * without).sum(1, keepdim=True))
-        loss = cross_entropy(near / TEMPERATURE, right)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-    return {"map": weights.detach().numpy().astype(np.float16)}
+class Taught(NamedTuple):
+    """What was found for a turn: the features, (found, …), how good each is, and how much the turn counts."""
+
+    writer: str
+    features: np.ndarray
+    grades: list[int]
+    weight: float = 1.0
 
 
-def fitted(taught: list[Found]) -> np.ndarray:
+def fitted(taught: Sequence[Taught]) -> np.ndarray:
     """Weights and, last, the bias of a conditional logit with an L2 penalty."""
     everything = np.concatenate([e.features for e in taught])
     mean, spread = everything.mean(axis=0), everything.std(axis=0) + 1e-6
-    scaled = [(np.column_stack([(e.features - mean) / spread, np.ones(len(e.features))]), wanted(e.grades)) for e in taught]
+    scaled = [(np.column_stack([(e.features - mean) / spread, np.ones(len(e.features))]), wanted(e.grades), e.weight) for e in taught]
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         penalty = PENALTY * np.append(w[:-1], 0.0)
         total, slope = 0.5 * float(penalty @ w), penalty.copy()
-        for x, share in scaled:
+        for x, share, weight in scaled:
             logits = np.append(x @ w, 0.0)
             odds = np.exp(logits - logits.max())
-            total += np.log(odds.sum()) + logits.max() - share @ logits
-            slope += (odds / odds.sum() - share)[:-1] @ x
+            total += weight * (np.log(odds.sum()) + logits.max() - share @ logits)
+            slope += weight * ((odds / odds.sum() - share)[:-1] @ x)
         return float(total), slope
 
     w = minimize(loss, np.zeros(everything.shape[1] + 1), jac=True, method="L-BFGS-B").x
@@ -118,33 +88,38 @@ def fitted(taught: list[Found]) -> np.ndarray:
     return np.append(weights, w[-1] - weights @ mean)
 
 
-def report(found: list[Found]) -> None:
+def report(found: Sequence[Taught]) -> None:
     """Each writer's turns, by weights learned from the others'."""
-    told, stood = [], []
-    for writer in sorted({e.line["writer"] for e in found}):
-        weights = fitted([e for e in found if e.line["writer"] != writer])
+    told: list[tuple[bool, int, float]] = []
+    for writer in sorted({e.writer for e in found}):
+        weights = fitted([e for e in found if e.writer != writer])
         for e in found:
-            if e.line["writer"] == writer:
+            if e.writer == writer:
                 odds = np.exp(e.features @ weights[:-1] + weights[-1])
-                told.append((RIGHT in e.line["grades"], e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
-                stood += [e.grades[odds.argmax()] == RIGHT] if e.line["stood"] else []
-    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.2f} of {sum(t[0] for t in told)}; {np.mean(stood):.2f} of {len(stood)} whose question stood before")
+                told.append((RIGHT in e.grades, e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
+    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.3f} of {sum(t[0] for t in told)} that have a right one")
     for sure in SURE:
         right, partly, another = (np.mean([p >= sure and g == grade for there, g, p in told if there]) for grade in (RIGHT, PARTLY, 0))
         invented = np.mean([p >= sure and not g for there, g, p in told if not there])
         print(f"  from {sure:.1f}: right {right:.2f}, partly {partly:.2f}, another {another:.2f}; answered where nothing near answers {invented:.2f}")
 
 
-def learn_weights(pairs: str, judged: str) -> dict[str, np.ndarray]:
-    """Of first turns, of later ones, and of what the judge reads of the later ones."""
-    found: dict[str, list[Found]] = {"first": [], "later": []}
-    for turn in judged_lists(Path(pairs), Path(judged), "turn"):
-        if any(turn.line["wanted"]):
-            found["later" if turn.line["later"] else "first"].append(turn)
-    later = fitted(found["later"])
-    found["judged"] = [turn.read(turn.features @ later[:-1], _READ) for turn in found["later"]]
+def learn_weights(index: str) -> dict[str, np.ndarray]:
+    """Of first turns and of later ones."""
+    bot = Chatbot.open(index)
+    held, own, said = held_writers(), asked_rows(load_book(bot.index)), dict[tuple[str, ...], tuple[Turn, ...]]()
+    turns = [(label, label["grades"], 1.0) for label in labelled("graded.jsonl") if label["writer"] in held]
+    turns += [(label, dict.fromkeys(label["partly"], PARTLY), UNANSWERED) for label in labelled("unanswered.jsonl")]
+    found: dict[str, list[Taught]] = {"first": [], "later": []}
+    for label, grades, weight in turns:
+        *before, last = label["turns"]
+        history = history_of(tuple(before), bot, said)
+        near = matches(understand(last, history, bot.index).standalone, last, history, bot.index, own.get(label["writer"], frozenset()))
+        if near:
+            graded = [grades.get(match.question.answer.question, 0) for match in near]
+            found["later" if history else "first"].append(Taught(label["writer"], np.array([match.features for match in near], dtype=float), graded, weight))
     learned = {}
-    for name, features in (("first", FEATURES), ("later", LATER), ("judged", JUDGED)):
+    for name, features in (("first", FEATURES), ("later", LATER)):
         print(f"{name}: {len(found[name])} turns", flush=True)
         report(found[name])
         learned[name] = fitted(found[name])
@@ -168,16 +143,16 @@ def other_answer(query: Query, bot: Chatbot, near: Sequence[Match]) -> tuple[Alt
         return Alternative(kind), as_json(last.answer)
     kind, draft, verified, passages = from_documents(query, bot.index)
     said = _refusal(query, passages, bot.index) if kind == "refusal" else (verified.text, passages)
-    *_, last = _offline_answer(query, *said, verified, choices=draft.choices)
+    *_, last = _offline_answer(query, *said, verified, Draft("", ()) if kind == "refusal" else draft)
     return alternative(kind, draft, near), as_json(last.answer)
 
 
 def asked_choices(bot: Chatbot) -> Iterator[Choice]:
-    """Of what people asked, without the wordings that are their own."""
-    own, graded = asked_rows(load_book(bot.index)), {(*label["turns"],): label["grades"] for label in labelled("graded.jsonl")}
-    labels = labelled("asked.jsonl")
-    later = [label for label in labels if len(label["turns"]) > 1]
-    for label in [one for one in labels if len(one["turns"]) == 1] + random.Random(0).sample(later, LATER_TURNS):
+    """Of what people asked of whom the encoder learned nothing, without the wordings that are their own, and of some turns that nothing answers."""
+    held, own = held_writers(), asked_rows(load_book(bot.index))
+    graded = {(*label["turns"],): label["grades"] for label in labelled("graded.jsonl")}
+    unanswered = [label | {"answer": "none"} for label in labelled("unanswered.jsonl")[:: round(1 / UNANSWERED)]]
+    for label in [*(label for label in labelled("asked.jsonl") if label["writer"] in held), *unanswered]:
         history: list[Turn] = []
         for turn in label["turns"][:-1]:
             history.append(Turn(turn, bot.ask(turn, history).text))
@@ -210,10 +185,17 @@ def tuned_choices(bot: Chatbot) -> Iterator[Choice]:
             yield Choice(choice(near, query, other), *map(float, good))
 
 
+CHOICES = {"asked": asked_choices, "tuned": tuned_choices}
+
+
+def choices_of(kind: str, index: str) -> list[Choice]:
+    return list(CHOICES[kind](Chatbot.open(index)))
+
+
 def learn_choice(index: str) -> dict[str, np.ndarray]:
     """Weights, (CHOSEN + 1,), with the margins in them."""
-    bot = Chatbot.open(index)
-    found = {"asked": list(asked_choices(bot)), "tuned": list(tuned_choices(bot))}
+    with ProcessPoolExecutor(2) as pool:
+        found = dict(zip(CHOICES, pool.map(choices_of, CHOICES, repeat(index)), strict=True))
     everything = [one for some in found.values() for one in some]
     part = np.random.default_rng(0).integers(0, PARTS, len(everything))
     held = np.zeros(len(everything))
@@ -233,10 +215,9 @@ def learn_choice(index: str) -> dict[str, np.ndarray]:
 
 def with_margins(weights: np.ndarray) -> np.ndarray:
     """The bias less the margin to evidence, and the weights of the other kinds less theirs; and the weight of HOW_TO."""
-    margins = dict.fromkeys(KINDS, MARGIN) | {"refusal": MARGIN_TO_REFUSAL, "row": MARGIN_TO_ROW}
     weighed = weights.copy()
     weighed[-1] -= MARGIN_TO_EVIDENCE
-    for kind, margin in margins.items():
+    for kind, margin in MARGINS.items():
         weighed[CHOSEN.index(kind)] += MARGIN_TO_EVIDENCE - margin
     weighed[CHOSEN.index("asks how to")] = max(weighed[CHOSEN.index("asks how to")], HOW_TO)
     return weighed
@@ -261,11 +242,11 @@ def logistic(taught: Sequence[Choice]) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("learned", choices=("map", "weights", "choice"))
-    parser.add_argument("folders", nargs="+", help="INDEX, or PAIRS and JUDGED")
+    parser.add_argument("learned", choices=("weights", "choice"))
+    parser.add_argument("index")
     parser.add_argument("--write", action="store_true", help=f"write {OUT}")
     given = parser.parse_args()
-    learned = {"map": learn_map, "weights": learn_weights, "choice": learn_choice}[given.learned](*given.folders)
+    learned = {"weights": learn_weights, "choice": learn_choice}[given.learned](given.index)
     if given.write:
         OUT.write_bytes(save(load_file(OUT) | learned))
 

@@ -15,7 +15,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,18 +83,23 @@ class Judge(nn.Module):
         return logits
 
     def changes(self) -> dict[str, Tensor]:
-        """What `ingest.minilm.adapt` reads: matrices as whole numbers of -63 to 63 and a scale for each row, all else in half precision."""
-        found: dict[str, Tensor] = {}
+        """What `ingest.minilm.adapt` reads."""
         tensors = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         tensors |= {f"judge.{part}.{name}": p for part in ("hidden", "out") for name, p in getattr(self, part).named_parameters()}
-        for name, tensor in tensors.items():
-            tensor = tensor.detach().float().cpu()
-            if tensor.dim() == 2 and tensor.numel() > 50_000 and not name.startswith("judge."):
-                scale = tensor.abs().amax(1) / 63
-                found[f"{name}.whole"], found[f"{name}.scale"] = torch.round(tensor / scale[:, None]).to(torch.int8), scale
-            else:
-                found[name] = tensor.half()
-        return {name: tensor.contiguous() for name, tensor in found.items()}
+        return as_whole_numbers(tensors)
+
+
+def as_whole_numbers(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Matrices of the model as whole numbers of -63 to 63 and a scale for each row, all else in half precision."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        tensor = tensor.detach().float().cpu()
+        if tensor.dim() == 2 and tensor.numel() > 50_000 and not name.startswith("judge."):
+            scale = tensor.abs().amax(1) / 63
+            found[f"{name}.whole"], found[f"{name}.scale"] = torch.round(tensor / scale[:, None]).to(torch.int8), scale
+        else:
+            found[name] = tensor.half()
+    return {name: tensor.contiguous() for name, tensor in found.items()}
 
 
 class Pairs:

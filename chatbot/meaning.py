@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.deadline import check
-from ingest import Index, Remembered, Sentence, load_exam_encoder, load_sentence_encoder
+from ingest import Index, Remembered, Sentence, load_exam_encoder, load_question_encoder, load_sentence_encoder
 
 # A sentence takes some 10 kB. The exam reader compares fewer, and longer ones.
 _REMEMBERED, _EXAM_REMEMBERED = 4_096, 1_536
 # Each loads its encoder at the first text, once, however many threads ask.
 _MEMORY = Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
+_QUESTION_MEMORY: Remembered[NDArray[np.float32], str] = Remembered(lambda: load_question_encoder().encode)
 _EXAM_MEMORY = Remembered(lambda: load_exam_encoder().encode_sentences, _EXAM_REMEMBERED)
 
 
@@ -36,6 +37,7 @@ def load_encoders(index: Index) -> None:
     if index.encoder_name != "none":
         index.encode(["hardware"])
         _MEMORY(["hardware"])
+        _QUESTION_MEMORY(["hardware"])
 
 
 def vector_of(text: str) -> NDArray[np.float32]:
@@ -43,6 +45,13 @@ def vector_of(text: str) -> NDArray[np.float32]:
     check()
     (sentence,) = _MEMORY([text])
     return sentence.vector
+
+
+def question_vector(text: str) -> NDArray[np.float32]:
+    """The unit vector, (384,), of what a user asks, to compare with those of prepared questions (`Index.questions`)."""
+    check()
+    (vector,) = _QUESTION_MEMORY([text])
+    return vector
 
 
 def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:

@@ -1,8 +1,8 @@
 """Questions that the corpus holds an answer to: the user's question is compared with theirs, and the answer of the nearest is given.
 
 The documents of answers (`ingest.answers`) have each question in several wordings. Which of them means the same as the user's question,
-if any does, `benchmarks/learn_answers.py` learns from the wordings themselves: a linear map of the vectors of sentences that brings wordings
-of one question together, then weights that choose among the nearest questions and none. Every proof must stand in the index word for word; a sentence
+if any does, is learned: by `benchmarks/learn_questions.py` an encoder that brings what people ask near to what answers it, then by
+`benchmarks/learn_answers.py` weights that choose among the nearest questions and none. Every proof must stand in the index word for word; a sentence
 whose proof does not is left out, so an answer never outlives the documents that it was written from.
 """
 
@@ -24,9 +24,8 @@ from chatbot.citations import Evidence
 from chatbot.computed import follows, numbers
 from chatbot.deadline import check
 from chatbot.draft import Draft
-from chatbot.judge import answer_odds
 from chatbot.marks import without_marks
-from chatbot.meaning import vector_of
+from chatbot.meaning import question_vector
 from chatbot.names import mentioned
 from chatbot.parts import questions
 from chatbot.per_index import per_index
@@ -36,29 +35,28 @@ from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
-# An answer of a question that is less likely stands below that question.
-SURE = 0.5
+# An answer of a question that is less likely stands below that question. Often several answer, and share what is likely: from here on the likeliest was right
+# for 0.45 of 840 graded turns that something answers, a part for 0.03, and beside the point for less than 0.01.
+SURE = 0.4
+# One of a question that is even less likely is told as what is only nearest.
+OUTRIGHT = 0.1
 # An answer of a question that is at least so likely is told where nothing else answers, as what is nearest.
 POSSIBLE = 0.05
 _TOLD = 3
 # A question that is less likely is not even named where nothing is answered.
-WORTH_NAMING = 0.02
+WORTH_NAMING = 0.005
 _SHORT = 100
 # So brief a question asks for nothing else than its quantity.
 _BRIEF = 60
 # How probable evidence is at most to answer, so far as a prepared answer is given without a search for any.
 STRONG = 0.97
-# What a conversation means is the direction of all its turns together and of the last one, which counts so much more: of 0.5, 0.75, 1 and 1.5 what puts the right question first most often
-# among 732 later turns (0.53; 0.36 behind the turn before alone).
-_LAST = 0.75
 # Questions so near to each other are answered by each other's answer: of 32 graded turns whose likeliest question had less than half, and more than that with
 # those like it, its answer was right for 22 and beside the point for 3.
 _ALIKE = 0.8
-# So many of the nearest questions are looked at closely.
-_COMPARED = 12
-# So many of them the judge reads, of a later turn; of first turns it puts the right question first no more often. So much it reads of conversation and answer.
-_READ = 8
-_TURNS_READ, _ANSWER_READ = 500, 330
+# So much the judge reads of an answer.
+_ANSWER_READ = 330
+# So many questions are looked at whose middle is nearest, and so many of these closely.
+_NEAR, _COMPARED = 60, 12
 # A longer text is no question that anybody has put into other words.
 _LONGEST = 600
 _LOGIT = 1e-4
@@ -69,13 +67,14 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?! ?[a-z]+s\b)")
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
 _FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
+# How near a text is to a question: to its nearest wording, to the middle of all, to its heading.
+NEARNESS = ("nearest wording", "center", "heading")
 FEATURES = (
-    "nearest wording", "mean of wordings", "center", "center ahead of others", "heading", "said of question", "said of wording", "said of section",
+    *NEARNESS, "nearest wording ahead of others", "center ahead of others", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
 )  # fmt: skip
-# Of a later turn: those of each reading of it, and whether the answer was given before; of the likeliest, what the judge says of the conversation and the answer.
-LATER = (*FEATURES, *(f"{name}, behind all before" for name in FEATURES), *(f"{name}, as typed" for name in FEATURES), "given before")
-JUDGED = (*LATER, "answers", "answers behind")
+# Of a later turn: those of the whole conversation, how near it is as typed and as completed, and whether the answer was given before.
+LATER = (*FEATURES, *(f"{name}, as typed" for name in NEARNESS), *(f"{name}, completed" for name in NEARNESS), "given before")
 # An answer that was not prepared is computed, or from rows of tables, or from evidence in documents, or there is none.
 Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
@@ -95,14 +94,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """All questions of an index, the vectors of their wordings as they were encoded and as the map has them, (wordings, …), where the middle
-    of each question's wordings is mapped to, (questions, …), and how rare each word is in the answers. `owners`, (wordings,), has the
-    number of the question that each wording is of, `tables` the id of each table by its name."""
+    """All questions of an index, the vectors of their wordings, (wordings, 384), and of the middle of each question's, (questions, 384), and how
+    rare each word is in the answers. `owners`, (wordings,), has the number of the question that each wording is of, `tables` the id of each table by its name."""
 
     questions: tuple[Known, ...]
     owners: NDArray[np.int64]
-    encoded: NDArray[np.float32]
-    mapped: NDArray[np.float32]
+    vectors: NDArray[np.float32]
     centers: NDArray[np.float32]
     rarity: dict[str, float]
     tables: dict[str, str]
@@ -126,13 +123,6 @@ class Match:
     likelihood: float
 
 
-class Near(NamedTuple):
-    """The cosines of a text to all wordings, (wordings,), and to the centers of all questions, (questions,)."""
-
-    wordings: NDArray[np.float32]
-    centers: NDArray[np.float32]
-
-
 class Learned(NamedTuple):
     """Weights of features, and the bias against none of the questions."""
 
@@ -143,20 +133,12 @@ class Learned(NamedTuple):
         return np.asarray(np.exp(np.clip(features @ self.weights + self.bias, -30, 30)), dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
-    """A map of vectors, (384, dimension), weights for a first turn (FEATURES), for a later one (LATER) and for its likeliest (JUDGED), and for
-    the choice between a prepared answer and what else would be said (CHOSEN)."""
+class Matching(NamedTuple):
+    """Weights for a first turn (FEATURES), for a later one (LATER), and for the choice between a prepared answer and what else would be said (CHOSEN)."""
 
-    map: NDArray[np.float32]
     first: Learned
     later: Learned
-    judged: Learned
     chosen: Learned
-
-    def mapped(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        found = vectors @ self.map
-        return np.asarray(found / np.linalg.norm(found, axis=-1, keepdims=True), dtype=np.float32)
 
 
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
@@ -227,9 +209,9 @@ def _logit(probability: float) -> float:
 
 def answer_of(match: Match, index: Index, *, outright: bool = True) -> Draft | None:
     """The answer of a question, below that question where another may be meant or it is only the nearest; None where no proof of it stands any more."""
-    sure = match.probability >= SURE
-    draft = _draft(match.question, index, "" if sure else "Taken as" if outright else f"{NEAREST}:")
-    return replace(draft, near=not (sure or outright)) if draft else None
+    near = not outright or match.probability < OUTRIGHT
+    draft = _draft(match.question, index, f"{NEAREST}:" if near else "Taken as" if match.probability < SURE else "")
+    return replace(draft, near=near) if draft else None
 
 
 def answer_of_each(query: Query, index: Index, whole: Sequence[Match]) -> Draft | None:
@@ -277,45 +259,35 @@ def matches(
 ) -> list[Match]:
     """The questions of the corpus that are nearest to what is asked, the likeliest first.
 
-    What a later turn means is read in three ways: completed from those before it, behind all of them, and as it was typed. The probabilities are
-    of a choice among the questions and none. `without` are rows of wordings to leave out, for learning.
+    A later turn is read in three ways: behind all those before it, as it was typed, and completed from those before. The probabilities are of a
+    choice among the questions and none. `without` are rows of wordings to leave out, for learning.
     """
     book = load_book(index)
-    whole = " ".join([*(turn.question for turn in history), typed])
-    texts = [standalone, whole, typed] if history else [standalone]
     if not book.questions or not stems(standalone):
         return []
     check()
-    centers = _centers_without(without, book) if without else book.centers
-    vectors = {text: vector_of(text) for text in (*texts, typed)}
-    # Wordings in other languages are nearest to what was typed; of a conversation the last turn counts more than the others.
-    meant = [[vectors[standalone]], [vectors[whole] + _LAST * vectors[typed]], [vectors[typed]]] if history else [list(vectors.values())]
-    readings = [_near(some, book, centers) for some in meant]
-    for near in readings:
-        near.wordings[list(without)] = -1.0
-    sizes = _SIZE.findall(standalone.lower())
-    nearest_of_all = dict.fromkeys(number for near in readings for number in _compared(near, book))
-    compared = [number for number in nearest_of_all if not _of_another_size(book.questions[number].answer.question, sizes)]
-    found = [(question, tuple(row for row in question.rows if row not in without)) for question in (book.questions[i] for i in compared)]
-    parts = [_features(text, found, compared, near, book) for text, near in zip(texts, readings, strict=True)]
+    # Wordings in other languages are nearest to what was typed.
+    readings = [[conversation([*(turn.question for turn in history), typed])], [typed], [standalone]] if history else [[standalone, typed]]
+    vectors = [np.array([question_vector(text) for text in dict.fromkeys(texts)]) for texts in readings]
+    sizes, found = _SIZE.findall(standalone.lower()), near_to(vectors[0], book, without)
+    found = [near for near in found if not _of_another_size(near.question.answer.question, sizes)][:_COMPARED]
+    if not found:
+        return []
+    parts = [_nearness(vectors[0], found), _ahead(found), _said_in(standalone, found, book)]
     if history:
-        parts.append(_given_before([question.answer for question, _ in found], history))
-    features, learned = np.concatenate(parts, axis=1), load_matching().first
-    if history:
-        likeliest = np.argsort(-load_matching().later.odds(features), kind="stable")[:_READ]
-        found, compared, features = [found[i] for i in likeliest], [compared[i] for i in likeliest], features[likeliest]
-        features, learned = np.concatenate([features, _judged([*(turn.question for turn in history), typed], found)], axis=1), load_matching().judged
-    odds = learned.odds(features)
+        parts += [*(_nearness(some, found) for some in vectors[1:]), _given_before([near.question.answer for near in found], history)]
+    features = np.concatenate(parts, axis=1)
+    odds = (load_matching().later if history else load_matching().first).odds(features)
     probabilities = odds / (1 + odds.sum())
-    alike = book.centers[compared] @ book.centers[compared].T >= _ALIKE
-    likely = [Match(q, f, float(p), float(s)) for (q, _), f, p, s in zip(found, features, probabilities, alike @ probabilities, strict=True)]
-    return sorted(likely, key=lambda match: -match.probability)
+    centers = np.array([near.center for near in found])
+    likely = (centers @ centers.T >= _ALIKE) @ probabilities
+    matched = [Match(near.question, f, float(p), float(s)) for near, f, p, s in zip(found, features, probabilities, likely, strict=True)]
+    return sorted(matched, key=lambda match: -match.probability)
 
 
-def _judged(turns: Sequence[str], found: Sequence[tuple[Known, tuple[int, ...]]]) -> NDArray[np.float32]:
-    """(found, 2): how well each answer answers the conversation, and how much worse than the best."""
-    odds = answer_odds(" / ".join(turns)[-_TURNS_READ:], [read_as(question.answer) for question, _ in found])
-    return np.column_stack([odds, odds.max(initial=-np.inf) - odds])
+def conversation(turns: Sequence[str]) -> str:
+    """The turns of a conversation as the encoder reads them."""
+    return " / ".join(turns)
 
 
 def read_as(answer: ProvedAnswer) -> str:
@@ -334,32 +306,52 @@ def related(answer: Answer, index: Index) -> Iterator[str]:
     book = load_book(index)
     if not book.questions:
         return
-    near = _near([vector_of(answer.question if answer.refused else f"{answer.question} {answer.text[:_LONGEST]}")], book, book.centers)
+    vector = question_vector(answer.question if answer.refused else f"{answer.question} {answer.text[:_LONGEST]}")
     text = " ".join(without_marks(answer.text).split())
-    for question in (book.questions[i].answer for i in _compared(near, book)):
+    for question in (near.question.answer for near in near_to(vector[None], book)[:_COMPARED]):
         if plain_answer(question)[:_BEGINNING] not in text:
             yield question.question
 
 
-def _near(vectors: Sequence[NDArray[np.float32]], book: Book, centers: NDArray[np.float32]) -> Near:
-    """How near the nearest of the vectors comes."""
-    mapped = load_matching().mapped(np.array(vectors)).T
-    return Near((book.mapped @ mapped).max(axis=1), (centers @ mapped).max(axis=1))
+class Near(NamedTuple):
+    """A question with the wordings that it is compared by, their vectors, (wordings, 384), their middle, (384,), and the cosines of a text to the
+    nearest of them and to the middle."""
+
+    question: Known
+    wordings: tuple[str, ...]
+    vectors: NDArray[np.float32]
+    center: NDArray[np.float32]
+    nearest: float
+    centered: float
 
 
-def _centers_without(rows: frozenset[int], book: Book) -> NDArray[np.float32]:
-    centers = book.centers.copy()
-    for number in {int(book.owners[row]) for row in rows}:
-        if kept := [row for row in book.questions[number].rows if row not in rows]:
-            centers[number] = load_matching().mapped(book.encoded[kept].sum(axis=0))
-    return centers
+def near_to(vectors: NDArray[np.float32], book: Book, without: frozenset[int] = frozenset()) -> list[Near]:
+    """The questions that the nearer of some vectors, (n, 384), comes near to, the nearest first."""
+    centers = book.centers.copy() if without else book.centers
+    for number in {int(book.owners[row]) for row in without}:
+        kept = [row for row in book.questions[number].rows if row not in without]
+        centers[number] = _unit(book.vectors[kept].sum(axis=0)) if kept else 0.0
+    centered = (centers @ vectors.T).max(axis=1)
+    found = []
+    for number in np.argsort(-centered, kind="stable")[:_NEAR]:
+        question = book.questions[number]
+        kept = [place for place, row in enumerate(question.rows) if row not in without]
+        if kept:
+            own = book.vectors[[question.rows[place] for place in kept]]
+            found.append(Near(question, tuple(question.wordings[place] for place in kept), own, centers[number], float((own @ vectors.T).max()), float(centered[number])))
+    return sorted(found, key=lambda near: -(near.nearest + near.centered))
 
 
-def _compared(near: Near, book: Book) -> list[int]:
-    best = np.full(len(book.questions), -1.0, dtype=np.float32)
-    np.maximum.at(best, book.owners, near.wordings)
-    order = np.argsort(-(best + near.centers), kind="stable")
-    return [int(i) for i in order if best[i] > -1.0][:_COMPARED]
+def _nearness(vectors: NDArray[np.float32], found: Sequence[Near]) -> NDArray[np.float32]:
+    """(found, NEARNESS)."""
+    return np.array([[(near.vectors @ vectors.T).max(), (near.center @ vectors.T).max(), (near.vectors[0] @ vectors.T).max()] for near in found], dtype=np.float32)
+
+
+def _ahead(found: Sequence[Near]) -> NDArray[np.float32]:
+    """(found, 2): by how much each is nearer than the nearest of the others, by its wordings and by their middle."""
+    cosines = np.array([[near.nearest, near.centered] for near in found], dtype=np.float32)
+    others = [np.delete(cosines, place, axis=0).max(axis=0, initial=0.0) for place in range(len(found))]
+    return np.asarray(cosines - np.array(others), dtype=np.float32)
 
 
 def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> NDArray[np.float32]:
@@ -369,33 +361,24 @@ def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> N
     return np.array(given, dtype=np.float32)[:, None]
 
 
-def _features(
-    text: str, found: Sequence[tuple[Known, tuple[int, ...]]], numbers: Sequence[int], near: Near, book: Book
-) -> NDArray[np.float32]:
-    """(found, FEATURES)."""
+def _said_in(text: str, found: Sequence[Near], book: Book) -> NDArray[np.float32]:
+    """(found, 6): what a text shares with the words of each question."""
     asked, letters, figures = stems(text), _letters(text), {q.text for q in quantities(text)}
-    centers = near.centers[numbers]
     weight = book.weight(asked) or 1.0
-    rows_of_features = []
-    for place, (question, rows) in enumerate(found):
-        cosines = near.wordings[list(rows)]
-        kept = [question.wordings[question.rows.index(row)] for row in rows]
-        said, heading = [_stems(wording) for wording in kept], _stems(question.answer.question)
+    rows = []
+    for near in found:
+        answer = near.question.answer
+        said, heading = [_stems(wording) for wording in near.wordings], _stems(answer.question)
         shared = [book.weight(asked & words) for words in said]
-        rows_of_features.append([
-            cosines.max(),
-            cosines.mean(),
-            centers[place],
-            centers[place] - max(np.delete(centers, place), default=0.0),
-            cosines[0],
+        rows.append([
             max(shared) / weight,
             max(s / (book.weight(words) or 1.0) for s, words in zip(shared, said, strict=True)),
-            book.weight(asked & _stems(question.answer.answer).union(*said)) / weight,
+            book.weight(asked & _stems(answer.answer).union(*said)) / weight,
             book.weight(asked & heading) / (book.weight(heading) or 1.0),
-            max(len(letters & other) / len(letters | other) for other in map(_letters, kept)),
-            sum(figure not in question.answer.answer and not any(figure in wording for wording in kept) for figure in figures),
+            max(len(letters & other) / len(letters | other) for other in map(_letters, near.wordings)),
+            sum(figure not in answer.answer and not any(figure in wording for wording in near.wordings) for figure in figures),
         ])  # fmt: skip
-    return np.array(rows_of_features, dtype=np.float32).reshape(len(found), len(FEATURES))
+    return np.array(rows, dtype=np.float32)
 
 
 # As many as the wordings that one question is compared with.
@@ -450,8 +433,7 @@ def load_matching() -> Matching:
     from safetensors.numpy import load
 
     learned = load(resources.files("chatbot").joinpath("matching.safetensors").read_bytes())
-    weights = (Learned(learned[name][:-1].astype(np.float32), float(learned[name][-1])) for name in ("first", "later", "judged", "chosen"))
-    return Matching(learned["map"].astype(np.float32), *weights)
+    return Matching(*(Learned(learned[name][:-1].astype(np.float32), float(learned[name][-1])) for name in Matching._fields))
 
 
 @per_index
@@ -467,11 +449,12 @@ def load_book(index: Index) -> Book:
     for number, question in enumerate(questions):
         owners[list(question.rows)] = number
     tables = {_name(table.id): table.id for table in index.tables()}
-    if not questions:
-        return Book(questions, owners, vectors, vectors, vectors, rarity, tables)
-    mapped = load_matching().mapped
-    sums = np.array([vectors[list(question.rows)].sum(axis=0) for question in questions])
-    return Book(questions, owners, vectors, mapped(vectors), mapped(sums), rarity, tables)
+    sums = np.array([vectors[list(question.rows)].sum(axis=0) for question in questions], dtype=np.float32)
+    return Book(questions, owners, vectors, _unit(sums) if questions else vectors, rarity, tables)
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True), dtype=np.float32)
 
 
 def _rarity(count: int, answers: int) -> float:

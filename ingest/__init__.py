@@ -8,7 +8,14 @@ if TYPE_CHECKING:
     from ingest.document import Chunk, CorpusError, Document, Source
     from ingest.encoder import Encoder, Remembered, load_encoder
     from ingest.index import Index, check
-    from ingest.minilm import Sentence, known_words, load_exam_encoder, load_judge, load_sentence_encoder
+    from ingest.minilm import (
+        Sentence,
+        known_words,
+        load_exam_encoder,
+        load_judge,
+        load_question_encoder,
+        load_sentence_encoder,
+    )
     from ingest.place import Database, Place, address_of, place_at
     from ingest.postgres import Records
     from ingest.reading import read_document
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
 # `sync` stands in a module of another name: one of its own name would take its place once it is imported.
 __all__ = [
     "Chunk", "CorpusError", "Database", "Document", "Encoder", "Index", "Place", "ProvedAnswer", "Records", "Remembered", "Row", "Sentence",
-    "Source", "SyncReport", "address_of", "check", "known_words", "load_encoder", "load_exam_encoder", "load_judge", "load_sentence_encoder",
+    "Source", "SyncReport", "address_of", "check", "known_words", "load_encoder", "load_exam_encoder", "load_judge", "load_question_encoder", "load_sentence_encoder",
     "load_tables", "place_at", "read_answers", "read_document", "read_rows", "sync",
 ]  # fmt: skip
 _HOMES = {
@@ -28,7 +35,7 @@ _HOMES = {
         "document": "Chunk CorpusError Document Source",
         "encoder": "Encoder Remembered load_encoder",
         "index": "Index check",
-        "minilm": "Sentence known_words load_exam_encoder load_judge load_sentence_encoder",
+        "minilm": "Sentence known_words load_exam_encoder load_judge load_question_encoder load_sentence_encoder",
         "place": "Database Place address_of place_at",
         "postgres": "Records",
         "reading": "read_document",

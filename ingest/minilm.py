@@ -46,6 +46,9 @@ SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
 # What benchmarks/learn_exam_encoder.py taught the sentence model of long stems and their options, for the exam reader.
 EXAM_ADAPTER_SHA256 = "df8cf2661fa769c1a8cb098198b1be063574a35d688e5f8ca8b1402645015886"
 EXAM = f"wattwise/minilm-exam-{EXAM_ADAPTER_SHA256[:8]}"
+# What benchmarks/learn_questions.py taught the sentence model of what people ask and the prepared questions (`ingest.answers`) that answer it.
+QUESTIONS_ADAPTER_SHA256 = "1d1190e640e62b29a2831157fdb70bd9eb16ac1cdcc5d17a415e453112743e9c"
+QUESTIONS = f"wattwise/minilm-questions-{QUESTIONS_ADAPTER_SHA256[:8]}"
 # What benchmarks/learn_judge.py taught it of claims and evidence, questions and answers: a cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085).
 JUDGE_SHA256 = "bbd8e797b9f5eafa02ce45bc5deb5257dd8b4050483c9c746293921fecd8d603"
 JUDGE = f"wattwise/minilm-judge-{JUDGE_SHA256[:8]}"
@@ -74,6 +77,7 @@ _ADAPTERS = {
     PASSAGES: Adapter("adapter.safetensors", ADAPTER_SHA256, 0.8),
     SENTENCES: Adapter("adapter.safetensors", ADAPTER_SHA256, 1.0),
     EXAM: Adapter("exam-adapter.safetensors", EXAM_ADAPTER_SHA256, 1.0),
+    QUESTIONS: Adapter("questions-adapter.safetensors", QUESTIONS_ADAPTER_SHA256, 1.0),
     JUDGE: Adapter("judge.safetensors", JUDGE_SHA256, 1.0),
 }
 NAMES = frozenset(_ADAPTERS.keys() - {JUDGE})
@@ -155,6 +159,11 @@ def load_sentence_encoder() -> MiniLM:
 def load_exam_encoder() -> MiniLM:
     """The adapted model that the exam reader compares evidence with stems and options with."""
     return load_minilm(EXAM)
+
+
+def load_question_encoder() -> MiniLM:
+    """The adapted model that users' questions are compared with prepared ones by."""
+    return load_minilm(QUESTIONS)
 
 
 @cache

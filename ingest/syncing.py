@@ -21,7 +21,7 @@ from ingest.derived import complete_derived, remove_others
 from ingest.document import CorpusError
 from ingest.encoder import DEFAULT_ENCODER, NO_ENCODER, gpu, load_encoder
 from ingest.items import Failure, Item
-from ingest.minilm import SENTENCES
+from ingest.minilm import QUESTIONS
 from ingest.opening import AnyStore, explained, open_store, writing
 from ingest.place import Place, place_at
 from ingest.reading import ReaderPool, Reading
@@ -242,7 +242,7 @@ def _finished(kind: _Kind, id: str, now: Known, read: Callable[[], Reading]) -> 
 def _fingerprint(item: Item, data: bytes) -> str:
     """Of all that a document is made from: its bytes, what is known about it, and the code that reads it."""
     source = astuple(item.source) if item.source else None
-    about = repr((item.name, item.content_type, item.address, source, _reading_code()))
+    about = repr((item.name, item.content_type, item.address, source, _reading_code(), QUESTIONS))
     return sha256(about.encode(errors="surrogateescape") + b"\0" + data).hexdigest()
 
 
@@ -268,7 +268,13 @@ def _entries(reading: Reading) -> Iterator[Entry]:
     is_table, is_searched = is_fact_table(text), not (is_fact_table(text) or holds_answers(text))
     for chunk, context in reading.chunks:
         entry = Entry(chunk, context, UNENCODED, is_searched)
-        yield entry if is_table else replace(entry, digest=sha256(_words_of(entry).encode()).digest()[:16])
+        yield entry if is_table else replace(entry, digest=_digest(entry))
+
+
+def _digest(entry: Entry) -> bytes:
+    """Of what is encoded; of a question also of what encodes it, which the index names nowhere."""
+    encoded = _words_of(entry) if entry.searched else f"{QUESTIONS}\0{_words_of(entry)}"
+    return sha256(encoded.encode()).digest()[:16]
 
 
 def _words_of(entry: Entry) -> str:
@@ -323,8 +329,7 @@ def _encode(
     begun = done = total - sum(map(len, missing.values()))
 
     def begin(searched: bool, batch: dict[bytes, str]) -> _Begun[tuple[bool, list[bytes], NDArray[np.float32]]]:
-        # Questions are encoded by the reader's own encoder, which compares users' questions with them.
-        by = (name, device) if searched else (SENTENCES, None)
+        by = (name, device) if searched else (QUESTIONS, None)
         made = encode(*by, list(batch.values()))
         return 0, lambda: (searched, list(batch), made())
 

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from chatbot import Chatbot, Turn
 from chatbot.citations import verify
-from chatbot.meaning import vector_of
-from chatbot.proved_answers import FEATURES, _draft, _letters, load_book, load_matching, matches
+from chatbot.meaning import question_vector
+from chatbot.proved_answers import FEATURES, _draft, _letters, load_book, matches
 from ingest import Document, Index, Source, read_answers, sync
 from ingest.answers import Proof, ProvedAnswer, holds_answers, wording_chunks
 from ingest.encoder import DEFAULT_ENCODER
@@ -136,20 +137,24 @@ def test_a_number_that_no_proof_has_is_not_shown(tmp_path: Path) -> None:
 
 def test_a_wording_left_out_is_neither_near_nor_in_the_middle(index: Index) -> None:
     asked = "ember capacity?"
-    book, mapped = load_book(index), load_matching().mapped
+    book = load_book(index)
     question = next(q for q in book.questions if asked in q.wordings)
     left_out, *kept = sorted(question.rows, key=lambda row: row != question.rows[question.wordings.index(asked)])
-    vector = mapped(vector_of(asked))
+    vector = question_vector(asked)
 
     def found(without: frozenset[int]) -> dict[str, float]:
         match = next(m for m in matches(asked, asked, (), index, without) if m.question is question)
         return dict(zip(FEATURES, match.features.tolist(), strict=True))
 
+    def center(rows: list[int]) -> float:
+        middle = book.vectors[rows].sum(axis=0)
+        return float(middle @ vector / np.linalg.norm(middle))
+
     assert found(frozenset())["nearest wording"] == pytest.approx(1.0, abs=1e-4)
-    assert found(frozenset())["center"] == pytest.approx(float(mapped(book.encoded[list(question.rows)].sum(axis=0)) @ vector), abs=1e-4)
+    assert found(frozenset())["center"] == pytest.approx(center(list(question.rows)), abs=1e-4)
     without = found(frozenset({left_out}))
-    assert without["nearest wording"] == pytest.approx(float((book.mapped[kept] @ vector).max()), abs=1e-4)
-    assert without["center"] == pytest.approx(float(mapped(book.encoded[kept].sum(axis=0)) @ vector), abs=1e-4)
+    assert without["nearest wording"] == pytest.approx(float((book.vectors[kept] @ vector).max()), abs=1e-4)
+    assert without["center"] == pytest.approx(center(kept), abs=1e-4)
 
 
 def test_letters_that_stand_together_are_compared_without_case_and_spacing() -> None:

@@ -18,7 +18,7 @@ from safetensors.numpy import save
 
 from ingest import CorpusError
 from ingest.encoder import DEFAULT_ENCODER, Encoder, Remembered, load_encoder
-from ingest.minilm import EXAM, NAME, SENTENCES, adapt, load_weights
+from ingest.minilm import EXAM, NAME, QUESTIONS, SENTENCES, adapt, load_weights
 
 TEXTS = [
     "Which instance should train a model with the lowest footprint?",
@@ -132,14 +132,25 @@ def test_the_exam_model_knows_which_sentence_decides_a_long_stem() -> None:
     assert margin(SENTENCES) < 0 < margin(EXAM)
 
 
+def test_the_model_of_questions_knows_what_is_asked_in_other_words_and_turns() -> None:
+    asked = "we retrain every tuesday, two hours on one A100 / is paying for it all week the dumb way?"
+    same, shares_words = "On-Demand or a Savings Plan for a GPU used a few hours a week?", "How long does it take to retrain on one A100?"
+
+    def margin(name: str) -> float:
+        question, right, wrong = load_encoder(name).encode([asked, same, shares_words])
+        return float(question @ right - question @ wrong)
+
+    assert margin(SENTENCES) < 0 < margin(QUESTIONS)
+
+
 @pytest.mark.evaluation
 def test_each_model_has_a_cached_graph_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
-    made = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES, EXAM)]
-    again = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES, EXAM)]
+    made = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES, EXAM, QUESTIONS)]
+    again = [load_encoder(name).encode(TEXTS[:1]) for name in (NAME, DEFAULT_ENCODER, SENTENCES, EXAM, QUESTIONS)]
 
-    assert len(list((tmp_path / "wattwise").iterdir())) == 4
+    assert len(list((tmp_path / "wattwise").iterdir())) == 5
     assert np.array_equal(made, again)
     assert not any(np.array_equal(a, b) for a, b in pairwise(made))
 
