@@ -145,7 +145,7 @@ def learn(encoder: Encoder, texts: Texts, centers: NDArray[np.float32], minutes:
         nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
         optimizer.step()
         rate.step()
-        step, told = step + 1, told + float(loss)
+        step, told = step + 1, told + loss.item()
         if step % 50 == 0:
             print(f"{step}: loss {told / 50:.3f}", flush=True)
             told = 0.0
