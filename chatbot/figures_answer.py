@@ -4,14 +4,15 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.hardware_answer import of_energy
+from chatbot.hardware_answer import hours_asked, of_energy
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.facts import short
-from chatbot.sizing.given import Figure, Given, read_turns
+from chatbot.sizing.given import ITEM, OF_ONE, Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
@@ -22,6 +23,8 @@ _CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0,
 _LONGEST = 1_000
 # A turn of so many words that asks for nothing new asks for the same with another figure.
 _SHORT = 18
+# What is worked off in a batch is more than what people have in ones and tens.
+_MANY = 10_000
 # Nobody asks how long a shorter batch takes.
 _LEAST_HOURS = 0.01
 
@@ -34,8 +37,24 @@ class _Sum:
         self._known = [*_CONSTANTS, *(figure.value for figure in given.figures), *(1 - f.value for f in given.figures if f.value < 1), *(float(v) for v in given.slots.values() if isinstance(v, int | float))]
         self.rows: list[Row] = []
         self.steps: list[str] = []
+        self.used: set[float] = set()
+        self.alone = True
         self.most = ""
         """That a power is the most that a data sheet allows, where none was given."""
+
+    def all(self, role: str) -> list[float]:
+        """The figures of a role, which are then computed with."""
+        self.used.update(found := self.given.all(role))
+        return found
+
+    def one(self, role: str) -> float | None:
+        """The one figure of a role; of several none can be meant."""
+        return self.all(role)[0] if len(self.given.all(role)) == 1 else None
+
+    def hours(self) -> float | None:
+        """The hours of a time or of a schedule that is given."""
+        self.used.update(self.given.all("hours") + self.given.all("share of day"))
+        return self.given.slots.get("hours")
 
     def know(self, value: float, *rows: Row) -> float:
         """A number of a row, or one that follows from what was counted."""
@@ -58,10 +77,6 @@ class _Sum:
         self.steps.append(f"{formula} = {text}")
         return value, text
 
-    def say(self, text: str) -> str:
-        self.working.say(text)
-        return text
-
     def cite(self, *terms: str) -> str:
         """Marks of what explains a formula, and of the rows that were computed with."""
         explained = [e for term in terms if (e := self.working.tables.explained(term, self.working.index))]
@@ -69,13 +84,13 @@ class _Sum:
 
     def price(self) -> tuple[float, str] | None:
         """The price of an hour: the user's own, else that of the instance type in the table."""
-        if (own := self.given.one("price")) is not None:
-            return own, self.say(f"your {_usd(own)} an hour")
+        if (own := self.one("price")) is not None:
+            return own, self.working.say(f"your {_usd(own)} an hour")
         price = self.facts.price(str(self.given.slots.get("instance_type", "")))
-        if self.given.all("price") or not price:
+        if self.all("price") or not price:
             return None
         hourly = self.know(price.usd_per_hour, price.row)
-        return hourly, self.say(f"${hourly:.4g} an hour on {price.instance_type} {price.terms}")
+        return hourly, self.working.say(f"${hourly:.4g} an hour on {price.instance_type} {price.terms}")
 
 
 def answer_by_figures(query: Query, index: Index) -> Draft | None:
@@ -85,14 +100,20 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
         return None
     turns = (*(turn.question for turn in query.history), query.question)
     given = read_turns([turn[:_LONGEST] for turn in turns], tables.known)
-    if not (found := _asked(given)):
-        return None
-    formula, asked = found
-    working = Working(tables, index, ["\n".join(turns), "CO2e"])
-    total = _Sum(given[-1], asked, working)
-    lines = [line for line in formula.write(given[-1], total) if line]
-    shown = [f"{'; '.join(total.steps)}."] if total.steps and lines else []
-    return working.draft(*lines, *shown) if lines else None
+    formulas, asked = _asked(given)
+    # Of turns before, what goes on is computed with too.
+    figures = [f for f in given[-1].figures if f.is_input and (asked != given[-1].text or f.role in given[-1].new)]
+    for formula in formulas:
+        working = Working(tables, index, ["\n".join(turns), "CO2e"])
+        total = _Sum(given[-1], asked, working)
+        try:
+            lines = [line for line in formula.write(given[-1], total) if line]
+        except ValueError:
+            continue  # by a rate of 0, or by what a share of 100 % leaves
+        # A figure that is given and not computed with would make another sum of it.
+        if lines and total.used.issuperset(figure.value for figure in figures):
+            return working.draft(*lines, *([f"{'; '.join(total.steps)}."] if total.steps else []))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +134,19 @@ class _Formula:
         return any(set(names.split(" or ")) & roles for names in (*self.needs, "" if needed else self.takes))
 
 
-def _asked(given: Sequence[Given]) -> tuple[_Formula, str] | None:
-    """The formula that the last turn asks for and the words that ask, or those of the turn before with a figure that this one brings."""
-    asked: tuple[_Formula, str] | None = None
-    served = False
+def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
+    """The formulas that the last turn may ask for, or the turn before with a figure that this one brings, and the words that ask."""
+    asked: Sequence[_Formula] = ()
+    words, served = "", False
     for turn in given:
         wished = [f for f in _FORMULAS if f.asks.search(turn.text)]
-        own = next((f for f in wished if f.serves(turn) and f.uses(turn.new)), None)
-        if not own and asked and len(turn.text.split()) <= _SHORT and asked[0].uses(turn.new, needed=not served):
-            asked = (asked[0], f"{asked[1]} {turn.text}")
+        own = [f for f in wished if f.serves(turn) and f.uses(turn.new)]
+        if not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked):
+            words = f"{words} {turn.text}"
         else:
-            asked = (own or wished[0], turn.text) if own or wished else None
-        served = asked is not None and asked[0].serves(turn)
-    return asked if served else None
+            asked, words = own or wished, turn.text
+        served = any(f.serves(turn) for f in asked)
+    return [f for f in asked if f.serves(given[-1])], words
 
 
 def _n(value: float) -> str:
@@ -143,16 +164,27 @@ _PLANS = r"savings?[ -]plans?|reserved|\bris?\b|\bcommitment"
 _COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*|\bris?\b|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
 
 
+def _fixed(given: Given, total: _Sum) -> Iterator[str]:
+    """From how many hours of a month, or after how many months, a fixed sum costs less than paying for each hour."""
+    hourly, month, money, busy = total.price(), total.one("monthly price"), total.one("money"), total.one("busy") or 1
+    if hourly and (api := total.one("API price")):
+        even = [total.compute(f"{_n(hourly[0])} × {hours} / {_n(api)}", "{} million tokens")[1] for hours in (730, 24)]
+        yield f"From {even[0]} a month on, {even[1]} a day, {hourly[1]} costs less than your {_usd(api)} for a million {total.cite('price of tokens')}."
+    elif hourly and (fixed := month or money):
+        pays = total.step(f"{_n(fixed)} / {_n(hourly[0])}", "{} hours")[1] if month else total.step(f"{_n(fixed)} / ({_n(hourly[0])} × 730 × {_n(busy)})", "{} months")[1]
+        yield f"From {pays}{' of a month' if month else ''} on: {_usd(fixed)} instead of {hourly[1]} {total.cite('break-even')}."
+
+
 def _break_even(given: Given, total: _Sum) -> Iterator[str]:
     """From which share of the hours a commitment costs less than paying for each: its price over that on demand."""
-    discounts, prices = given.all("discount"), sorted(given.all("price") or given.all("money") or given.all("monthly price"))
-    sheet, used = total.facts.price(str(given.slots.get("instance_type", ""))), _hours_used(given)
+    discounts, prices = total.all("discount"), sorted(total.all("price") or total.all("money") or total.all("monthly price"))
+    sheet, used = total.facts.price(str(given.slots.get("instance_type", ""))), _hours_used(total)
     options = [(f"1 - {_n(d)}", f"at your {_n(100 * d)} % off") for d in discounts]
     if not options and len(prices) > 1:
         options = [(f"{_n(price)} / {_n(prices[-1])}", f"at your {_usd(price)} instead of {_usd(prices[-1])} an hour") for price in prices[:-1]]
     elif not options and prices and sheet and prices[0] < sheet.usd_per_hour:
         options = [(f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}", f"at your {_usd(prices[0])} instead of ${sheet.usd_per_hour:.4g} an hour")]
-    if not options and used and given.one("busy") is None and used > HOURS_A_MONTH / 24 and re.search(_PLANS, given.text):
+    if not options and used and total.one("busy") is None and used > HOURS_A_MONTH / 24 and re.search(_PLANS, given.text):
         yield from _least_discount(used, total)
     cite, even = total.cite("break-even"), 1.0
     for formula, words in options:
@@ -161,22 +193,22 @@ def _break_even(given: Given, total: _Sum) -> Iterator[str]:
         daily, monthly = total.compute(f"({formula}) × {days[0]}", f"{{}} hours {days[1]}")[1], total.compute(f"({formula}) × 730", "{} hours a month")[1]
         verdict = ""
         if used and len(options) == 1:
-            share = total.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %"))
+            share = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %"))
             verdict = f"{'Yes' if used / HOURS_A_MONTH > even else 'No'}, it runs {share} of the hours: the commitment pays from "
         percent = total.step(f"({formula}) × 100", "{} %")[1]
-        text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.say(words)} {cite}."
+        text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}."
         yield text if verdict else f"From {text}"
     if len(options) == 1 and len(prices) == 2 and sheet and abs(sheet.usd_per_hour / prices[-1] - 1) > 0.02 and prices[0] < sheet.usd_per_hour:
         today = f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}"
         share, hours = total.compute(f"{today} × 100", "{} %")[1], total.compute(f"{today} × 730", "{} hours a month")[1]
-        yield f"Against today's {total.say(f'${sheet.usd_per_hour:.4g}')} an hour of {sheet.instance_type} {sheet.terms} it would be {share}, {hours} {total.cite()}."
+        yield f"Against today's {total.working.say(f'${sheet.usd_per_hour:.4g}')} an hour of {sheet.instance_type} {sheet.terms} it would be {share}, {hours} {total.cite()}."
 
 
-def _hours_used(given: Given) -> float | None:
+def _hours_used(total: _Sum) -> float | None:
     """Hours of a month that something runs, where a schedule or a share says so."""
-    if (daily := given.one("share of day")) and "hours" not in given.slots:
+    if (daily := total.one("share of day")) and "hours" not in total.given.slots:
         return daily / 24 * HOURS_A_MONTH
-    hours, busy = given.slots.get("hours"), given.one("busy")
+    hours, busy = total.hours(), total.one("busy")
     return hours if hours and hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
 
 
@@ -186,29 +218,23 @@ def _least_discount(used: float, total: _Sum) -> Iterator[str]:
     share = total.step(f"{_n(hours)} / 168 × 100", "{} %")[1]
     least, text = total.step(f"(1 - {_n(hours)} / 168) × 100", "{} %")
     answer = "No, not with the most that AWS gives" if least > 72 else "Hardly" if least > 50 else "Perhaps"
-    week = total.say(f"{_n(hours)} of 168 hours")
+    week = total.working.say(f"{_n(hours)} of 168 hours")
     yield f"{answer}: it runs {week} a week, {share}, so a commitment for all hours is cheaper only with more than {text} off; the most that any gives is 72% {total.cite('break-even', 'maximum discount')}."
 
 
 def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
     """What a million tokens cost, and at which use that is an API's price."""
-    price, pace = total.price(), given.one("pace")
+    price, pace = total.price(), total.one("pace")
     if not price or not pace:
         return
-    busy, api = given.one("busy") or 1.0, given.one("API price")
-    full = f"{_n(price[0])} / ({_n(pace)} × 3600) × 1e6"
-    cite = total.cite("price of tokens")
-    at = f"at {price[1]} and {total.say(f'{pace:,g} tokens a second')}"
-    _, always = total.compute(full, "${}")
-    if busy < 1:
-        cost, text = total.step(f"{_n(price[0])} / ({_n(pace)} × 3600 × {_n(busy)}) × 1e6", "${}")
-        result = f"{text} for a million tokens {at}, busy for {total.say(f'{_n(busy * 100)} %')} of the time; {always} if it were always busy {cite}."
-    else:
-        cost, text = total.step(full, "${}")
-        result = f"{text} for a million tokens {at} when it is always busy {cite}."
+    busy, api, cite = total.one("busy") or 1.0, total.one("API price"), total.cite("price of tokens")
+    always = total.compute(f"{_n(price[0])} / ({_n(pace)} × 3600) × 1e6", "${}")[1]
+    cost, text = total.step(_rated("1e6", ["pace"], total), "${}")
+    use = f", busy for {total.working.say(f'{_n(busy * 100)} %')} of the time; {always} if it were always busy" if busy < 1 else " when it is always busy"
+    result = f"{text} for a million tokens at {price[1]} and {total.working.say(f'{pace:,g} tokens a second')}{use} {cite}."
     if not api:
         below = f" An API that asks less is cheaper than this machine {cite}." if re.search(r"\bapi\b|bedrock|self[- ]?host", total.asked) else ""
-        yield f"{result}{total.say(below)}"
+        yield f"{result}{total.working.say(below)}"
         return
     share, even = total.step(f"{_n(price[0])} / ({_n(pace)} × 3600 × {_n(api)}) × 1e8", "{} %")
     times = total.compute(f"{_n(cost)} / {_n(api)}", "{} times")[1]
@@ -219,18 +245,102 @@ def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
 
 def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
     """What machines save that are off for a part of the time."""
-    price, hours = total.price(), float(given.slots["hours"])
+    price, hours = total.price(), total.hours() or 0.0
     whole, span = (8760.0, "year") if hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", given.text) else (float(HOURS_A_MONTH), "month")
     if not price or hours >= whole:
         return
     hours = whole - _hours_off(given.text, hours, whole)
-    number = given.one("machines") or given.slots.get("instances") or 1
+    number = total.one("machines") or given.slots.get("instances") or 1
     week = f"{_n(total.know(round(hours / whole * 168, 1)))}"
     each = f"{_n(number)} × {_n(price[0])} × {whole:g}"
     share = total.compute(f"(168 - {week}) / 168 × 100", "{} %")[1]
     saved = total.step(f"{each} hours × (168 - {week}) / 168", "${}")[1]
     always, kept = total.compute(each, "${}")[1], total.compute(f"{each} × {week} / 168", "${}")[1]
-    yield f"{saved} a {span}, {share}: they run {total.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {_n(number)}' if number > 1 else ''} {total.cite('schedule')}."
+    yield f"{saved} a {span}, {share}: they run {total.working.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {_n(number)}' if number > 1 else ''} {total.cite('schedule')}."
+
+
+def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str, of: str = "") -> Callable[[Given, _Sum], Iterator[str]]:
+    """What one thing comes to by a formula, or which of several that stand against each other comes to least."""
+
+    def write(given: Given, total: _Sum) -> Iterator[str]:
+        compares = re.search(_COMPARES, total.asked) and not re.search(r"together|combined|\bin all\b", total.asked)
+        sides, formulas = (given.sides if compares else ()) or (given,), []
+        total.alone = len(sides) == 1
+        for side in sides:
+            total.given = side
+            formulas.append(measure(total))
+        if not all(formulas):
+            return
+        values = [total.compute(formula, written) for formula in formulas]
+        types = [total.working.say(side.slots.get("instance_type", "")) for side in sides]
+        names = types if len({*types, ""}) > len(types) else ["the first", "the second"]
+        (less, _), (more, _) = min(values), max(values)
+        yes = ("Yes, " if values[0][0] == less < more else "No, ") if _FIRST_IS_LESS.search(total.asked) else ""
+        least = names[values.index(min(values))] if yes else names[values.index(min(values))].replace("the ", "The ")
+        which = f"{yes}{least} {verb} less, by {total.compute(f'{_n(more)} - {_n(less)}', written)[1]}" if less < more else "They come to the same"
+        told = [f"{formula} = {text} for {name}" for name, formula, (_, text) in zip(names, formulas, values, strict=False)]
+        result = f"{which}{of}: {'; '.join(told)}" if len(values) > 1 else f"{values[0][1]}{of}: {formulas[0]}"
+        yield f"{result} {total.cite(term)}."
+
+    return write
+
+
+_COMPARES = r"\bor\b|cheap|\bless\b|\bsav(?:e|es|ed|ing)\b|differ|dearer|expensive|versus|\bvs\b|before|after|which|better|(?:go|went) (?:up|down)|compar|billiger|günstiger"
+_FIRST_IS_LESS = re.compile(r"^\W*(?:so,? |and |hm+,? )*(?:is|are|was|were|would|will|does|do|did|ist|sind)\b.*\b(?:cheaper|less|billiger|günstiger)\b.*\b(?:than|als)\b")
+
+
+def _spent(total: _Sum) -> str:
+    """Hours x price x how many, or tokens x their price; nothing where one of them is missing."""
+    if (tokens := total.one("tokens")) and (rate := total.one("API price")):
+        return f"{_n(tokens)} / 1e6 × {_n(rate)}"
+    price, hours, counts = total.price(), _paid_hours(total), _counts(total)
+    alone = total.alone and ("instance_type" in total.given.slots or not re.search(_AMOUNT, total.asked))
+    if not price or not hours or counts is None or alone:
+        return ""
+    formula = f"{counts}{_n(price[0])} × {total.know(hours):.6g} hours"
+    for role, written in (("discount", " × (1 - {})"), ("lost", " / (1 - {})"), ("headroom", " × (1 + {})")):
+        formula += written.format(_n(share)) if (share := total.one(role)) else ""
+    for figure in total.given.figures:
+        if figure.role == "money" and re.search(r"(?:\bplus|\band|\+) \W*$", figure.before):
+            formula += f" + {_n(total.one('money') or 0)}"
+    return formula
+
+
+def _paid_hours(total: _Sum) -> float | None:
+    """A time as it is given, or the hours of a schedule; else those of the day, month or year that is asked for."""
+    times = [f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours"]
+    scheduled = re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", "".join(times))
+    if (spent := total.one("card hours")) or (len(times) == 1 and not scheduled):
+        return spent or total.one("hours")
+    spans = {hours for hours in hours_asked(total.asked) if hours > 1}
+    return total.hours() or (spans.pop() if len(spans) == 1 else None)
+
+
+def _counts(total: _Sum) -> str | None:
+    """The numbers that a price is multiplied by: of machines, or of cards where it is that of a card, and of those who each have so many."""
+    each, given = re.search(_EACH, total.asked), total.given
+    of_card = not given.all("machines") or re.search(r"(?:gpu|card|chip|accelerator)s?[- ]?h", given.text)
+    there = {"cards" if of_card else "machines", *(("machines", "items", "calls", "things") if each else ())}
+    counted = [f for f in given.figures if f.role in there and not given.all("card hours")]
+    beside = [*given.all("cards"), *(given.all("machines") if given.all("card hours") else ())]
+    total.used |= {*(f.value for f in counted), *beside}
+    numbers = [f.value for f in counted] or [n for n in (given.slots.get("instances"),) if n and "instance_type" in given.slots]
+    return "".join(f"{_n(n)} × " for n in numbers) if each or len(numbers) < 2 else None
+
+
+_EACH = r"\b(?:each|every|apiece)\b|\bper (?!(?:h|hr|hour|day|week|month|year|gpu|card|node|box|machine|instance|million|m)\b)[a-z]"
+
+
+def _rated(number: str, roles: Sequence[str], total: _Sum) -> str:
+    """The price of so many of what is done at a rate."""
+    price, rate, busy = total.price(), next(filter(None, map(total.one, roles)), None), total.one("busy")
+    sized = total.alone and "pace" in roles and not total.given.all("price")  # a sizing knows more of one machine that has a name
+    return f"{_n(price[0])} / ({_n(rate)} × 3600{f' × {_n(busy)}' if busy else ''}) × {number}" if price and rate and not sized else ""
+
+
+def _lasts(total: _Sum) -> str:
+    price, money, counts = total.price(), total.one("money"), _counts(total)
+    return f"{_n(money)} / ({counts}{_n(price[0])})" if price and money and counts is not None else ""
 
 
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
@@ -254,9 +364,9 @@ def _of_power(given: Given, total: _Sum) -> Iterator[str]:
     if not energy:
         return
     kwh, text = total.step(energy, "{} kWh")
-    regions, pue, grid = [region for region in given.regions if region in total.facts.grids], given.one("PUE"), given.one("grid")
+    regions, pue, grid = [region for region in given.regions if region in total.facts.grids], total.one("PUE"), total.one("grid")
     emits = bool(re.search(_CARBON, total.asked) or "grid" in given.new)
-    whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in given.figures if f.role == "watts")) or given.one("kwh")
+    whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in given.figures if f.role == "watts")) or total.one("kwh")
     remark = f"{total.most}{'' if whole else ' That is of the accelerators alone, without the machines around them.'}"
     reckon = total.compute if emits else total.step
     with_pue = f", {reckon(f'{_n(kwh)} kWh × {_n(pue)}', '{} kWh')[1]} with your PUE of {_n(pue)}" if pue and not (emits and regions and not grid) else ""
@@ -269,28 +379,30 @@ def _of_power(given: Given, total: _Sum) -> Iterator[str]:
         yield f"{last}{remark}"
     else:
         result = f"{text}{with_pue}"
-        if price := given.one("power price"):
+        if price := total.one("power price"):
             spent = f"{_n(kwh)} kWh × {f'{_n(pue)} × ' if pue else ''}{_n(price)}"
             result = f"{total.step(spent, '${}')[1]} for {result}, at your {_usd(price)} a kWh"
         wanting = " Say where it runs, or the grams of CO2e of a kWh there, for the carbon." if emits else ""
-        yield f"{result} {total.cite('emissions')}.{total.say(wanting)}"
+        yield f"{result} {total.cite('emissions')}.{total.working.say(wanting)}"
 
 
 def _energy(given: Given, total: _Sum) -> str:
     """The kWh that are drawn; nothing where it is not clear what draws what for how long."""
-    if (kwh := given.one("kwh")) is not None:
-        return f"{_n(kwh)} kWh" if given.one("grid") else ""
-    watts, spent = [f for f in given.figures if f.role == "watts"], given.one("card hours")
+    if (kwh := total.one("kwh")) is not None:
+        return f"{_n(kwh)} kWh" if total.one("grid") else ""
+    watts, spent = [f for f in given.figures if f.role == "watts" and total.all("watts")], total.one("card hours")
     if not watts and spent and (most := _sheet_watts(given, total)):
         watts = [Figure("watts", most, "gpu")]
-    hours = given.slots.get("hours") if "hours" in given.slots else given.one("hours")
-    part = f" × {_n(share)}" if (share := given.one("part of power")) else ""
+    hours = total.hours() or total.one("hours")
+    part = f" × {_n(share)}" if (share := total.one("part of power")) else ""
     if len(watts) == 1 and spent:
+        for counted in ("cards", "machines"):
+            total.all(counted)  # they are in the hours
         return f"{_n(spent)} × {_n(watts[0].value)} W{part} / 1000"
     parts = {_drawn_by(f, given): f.value for f in watts}
     if not hours or not parts or len(parts) < len(watts) or len(watts) > 2:
         return ""
-    number = {"cards": _cards(given), "machines": _n(given.one("machines") or 1), "all": "1"}
+    number = {"cards": _cards(given, total), "machines": _n(total.one("machines") or 1), "all": "1"}
     drawn = " + ".join(f"{number[of]} × {_n(value)} W".removeprefix("1 × ") + (part if of == "cards" else "") for of, value in parts.items())
     return f"{f'({drawn})' if len(parts) > 1 else drawn} × {_n(hours)} hours / 1000"
 
@@ -305,11 +417,11 @@ def _drawn_by(watts: Figure, given: Given) -> str:
     return "cards" if given.all("cards") else "machines"
 
 
-def _cards(given: Given) -> str:
+def _cards(given: Given, total: _Sum) -> str:
     """How many accelerators there are in all: "4 nodes, 8 GPUs each" are 4 × 8."""
     counted = [figure for figure in given.figures if figure.role in ("machines", "cards")]
     each = [f.role for f in counted] == ["machines", "cards"] or any(f.role == "cards" and re.search(r"\beach|per", f.beside) for f in counted)
-    cards, machines = given.one("cards") or 1.0, given.one("machines") or 1.0
+    cards, machines = total.one("cards") or 1.0, total.one("machines") or 1.0
     return f"{_n(machines)} × {_n(cards)}" if each and machines > 1 else _n(cards)
 
 
@@ -319,7 +431,7 @@ def _sheet_watts(given: Given, total: _Sum) -> float:
     sheet = next((s for full, sheets in total.facts.accelerators.items() if short(full) == name for s in sheets if s.max_w), None)
     if not sheet or not sheet.max_w:
         return 0.0
-    total.most = f" At the {total.say(f'{sheet.max_w:g} W')} that {article(short(sheet.name))} {short(sheet.name)} draws at most {total.working.cite(sheet.row)}."
+    total.most = f" At the {total.working.say(f'{sheet.max_w:g} W')} that {article(short(sheet.name))} {short(sheet.name)} draws at most {total.working.cite(sheet.row)}."
     return total.know(sheet.max_w)
 
 
@@ -331,9 +443,9 @@ _STATES = re.compile(r"optimi[sz]er|\badam\w*|full state|moments|master|to resum
 def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
     """How large checkpoints are, what keeping them costs, how long writing one takes and which share of the time that is."""
     named = total.facts.models.get(str(given.slots.get("model", "")))
-    parameters = given.one("parameters") or given.slots.get("parameters") or (named.parameters if named else None)
-    states, size = bool(_STATES.search(given.text)), given.one("size")
-    each = given.one("bytes") or (14.0 if states else BITS[Format(given.slots.get("weights", Format.BF16))] / 8)
+    parameters = total.one("parameters") or given.slots.get("parameters") or (named.parameters if named else None)
+    states, size = bool(_STATES.search(total.asked)), total.one("size")
+    each = total.one("bytes") or (14.0 if states else BITS[Format(given.slots.get("weights", Format.BF16))] / 8)
     if size:
         formula = f"{_n(size / 1e9)}e9 bytes"
         total.know(size)
@@ -345,23 +457,23 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
     cite = total.cite("optimizer states" if states else "checkpoint")
     one = total.compute(formula, "{} GB", scale=1e9)[1] if size else total.step(formula, "{} GB", scale=1e9)[1]
     results = [f"{one} for a checkpoint"]
-    if kept := given.one("kept"):
+    if kept := total.one("kept"):
         results.append(f"{total.step(f'{formula} × {_n(kept)}', '{} TB', scale=1e12)[1]} for the {_n(kept)} that are kept")
-    if price := given.one("storage price"):
+    if price := total.one("storage price"):
         stored = f"{formula} × {_n(kept)}" if kept else formula
         results.append(f"{total.step(f'{stored} / 1e9 × {_n(price)}', '${}')[1]} a month at your {_usd(price)} a GB")
-    if rate := given.one("write rate"):
+    if rate := total.one("write rate"):
         seconds, took = total.step(f"{formula} / {_n(rate / 1e9)}e9", "{} s")
-        results.append(f"{took} to write it at your {total.say(f'{_n(rate / 1e9)} GB/s')}")
-        if interval := given.one("interval"):
+        results.append(f"{took} to write it at your {total.working.say(f'{_n(rate / 1e9)} GB/s')}")
+        if interval := total.one("interval"):
             total.know(interval * 3600)
             lost = total.step(f"{_n(seconds)} / {_n(interval * 3600)} × 100", "{} %")[1]
-            results.append(f"{lost} of the time at one every {total.say(f'{_n(round(interval * 60, 2))} minutes')}, if training waits for it")
-        if apart := given.one("between failures"):
+            results.append(f"{lost} of the time at one every {total.working.say(f'{_n(round(interval * 60, 2))} minutes')}, if training waits for it")
+        if apart := total.one("between failures"):
             # Young 1974, "A first order approximation to the optimum checkpoint interval", https://doi.org/10.1145/361147.361115.
             total.know(apart * 3600)
             best = total.step(f"(2 × {_n(seconds)} × {_n(apart * 3600)}) ** 0.5 / 60", "{} minutes")[1]
-            results.append(f"{best} between two lose least where it fails every {total.say(f'{_n(apart)} hours')}, if training waits")
+            results.append(f"{best} between two lose least where it fails every {total.working.say(f'{_n(apart)} hours')}, if training waits")
     yield f"{'; '.join(results)} {cite}."
     if states and not size and each == 14:
         more = total.compute(f"{_n(parameters or 0)} × {_n(total.know(16.0))}", "{} GB", scale=1e9)[1]
@@ -370,35 +482,40 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
 
 def _transfer(given: Given, total: _Sum) -> Iterator[str]:
     """How long data take over a link, and what they cost at a price for each GB."""
-    size, link, share = given.one("size"), given.one("link"), given.one("efficiency")
-    if not size or not link or not given.is_read_whole:
+    size, link, share = total.one("size"), total.one("link"), total.one("efficiency")
+    if not size or not link:
         return
-    at = total.say(f"{_n(link / 1e9)} Gbit/s{f' of which {_n(share * 100)} % are used' if share else ''}")
+    at = total.working.say(f"{_n(link / 1e9)} Gbit/s{f' of which {_n(share * 100)} % are used' if share else ''}")
     seconds = f"{_n(size / 1e9)} × 8 / {_n(link / 1e9)}{f' / {_n(share)}' if share else ''}"
     took = total.step(f"{seconds} / 3600", "{} hours")[1] if evaluate(seconds) > 3600 else total.step(seconds, "{} s")[1]
-    price = given.one("storage price")
+    price = total.one("storage price")
     spent = f"; {total.step(f'{_n(size / 1e9)} × {_n(price)}', '${}')[1]} at your {_usd(price)} a GB" if price else ""
     yield f"{took} at {at}{spent} {total.cite('transfer')}."
 
 
 def _batch(given: Given, total: _Sum) -> Iterator[str]:
     """How long many items take at a rate, how many machines do them in time, and what that costs: the work is the same however many share it."""
-    items, rate, pace, each = given.one("items"), given.one("item rate"), given.one("pace"), given.one("output") or given.one("prompt")
-    if not items or not (rate or (pace and each)) or not given.is_read_whole or any(given.all(role) for role in ("busy", "headroom", "efficiency")):
+    rate, pace, each = total.one("item rate"), total.one("pace"), total.one("output") or total.one("prompt")
+    items = total.one("items") or (total.one("things") if (given.one("things") or 0) >= _MANY else None)
+    if not items and (items := total.one("calls")):
+        rate = total.one("requests")
+    if not items and not re.search(_DAILY, given.text) and given.one("tokens") != 1e6 and "instance_type" not in given.slots:
+        items, rate = total.one("tokens"), pace
+    if not items or not (rate or (pace and each)):
         return
     work = f"{_n(items)} / ({_n(rate)} × 3600)" if rate else f"{_n(items)} × {_n(each or 0)} / ({_n(pace or 0)} × 3600)"
-    work += f" / (1 - {_n(lost)})" if (lost := given.one("lost")) else ""
+    work += f" / (1 - {_n(lost)})" if (lost := total.one("lost")) else ""
     if evaluate(work) < _LEAST_HOURS:
         return  # "two million statements of six pages": the pages of one were read as all
     hours, took = total.step(work, "{} hours")
     results = [f"{took} on one"]
-    if window := given.one("hours"):
+    if window := total.one("hours"):
         count = math.ceil(hours / window - 1e-9)
-        results.insert(0, total.say(f"{count} machine{'s' * (count > 1)} to finish within {_n(window)} hours"))
-    if (machines := given.one("machines")) and machines > 1:
+        results.insert(0, total.working.say(f"{count} machine{'s' * (count > 1)} to finish within {_n(window)} hours"))
+    if (machines := total.one("machines")) and machines > 1:
         results.append(f"{total.step(f'{work} / {_n(machines)}', '{} hours')[1]} on {_n(machines)}")
     if price := total.price():
-        discount, monthly = given.one("discount"), bool(re.search(_DAILY, given.text) and re.search(r"\bmonth", given.text))
+        discount, monthly = total.one("discount"), bool(re.search(_DAILY, given.text) and re.search(r"\bmonth", given.text))
         spent = f"{work} × {_n(price[0])}{' × 365 / 12' * monthly}"
         results.append(f"{total.step(spent, '${}')[1]}{' a month' * monthly} at {price[1]}, however many share it")
         if discount:
@@ -406,35 +523,53 @@ def _batch(given: Given, total: _Sum) -> Iterator[str]:
     yield f"{'; '.join(results)} {total.cite('throughput')}."
 
 
+_DOES = re.compile(r"\b(?:handles?|manages?|does|do|serves?|sustains?|tops out)\b")
+
+
 def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     """How many replicas a peak takes: what is asked a second over what one gives, with room, and one more if one may fail."""
-    paces, requests = sorted(given.all("pace")), given.all("requests")
-    output, headroom = given.one("output"), given.one("headroom")
-    if len(requests) == 1 and len(paces) == 1 and output:
-        demand, one, unit = f"{_n(requests[0])} × {_n(output)}", paces[0], "tokens"
-    elif len(paces) == 2 and not requests and not given.all("busy"):
-        demand, one, unit = _n(paces[1]), paces[0], "tokens"
-    elif len(requests) == 2 and not paces:
-        demand, one, unit = _n(max(requests)), min(requests), "requests"
-    else:
+    rates = [figure for figure in given.figures if figure.role in ("pace", "requests")]
+    marks = ([OF_ONE.search(f.before) for f in rates], [OF_ONE.search(f.beside) for f in rates], [_DOES.search(f.before) for f in rates])
+    of_one = next((rates[bool(found[-1])] for found in marks if sum(map(bool, found)) == 1 < len(rates)), None)
+    day = next((span for span in hours_asked(total.asked) if 1 < span < HOURS_A_MONTH), 0)
+    if [rate.role for rate in rates] == ["pace"] and day and (tokens := total.one("tokens")):
+        of_one = rates[0]
+        rates.append(Figure("pace", total.compute(f"{_n(tokens)} / ({day:g} × 3600)")[0], ""))
+    if len(rates) != 2 or not of_one:
         return
+    peak, one, unit = rates[rates[0] is of_one], of_one.value, "tokens" if of_one.role == "pace" else "requests"
+    output, headroom, times = total.one("output"), total.one("headroom"), total.one("times")
+    if peak.role != of_one.role and not (output and unit == "tokens"):
+        return
+    total.used.update(rate.value for rate in rates)
+    demand = " × ".join(_n(factor) for factor in (times, peak.value, output if peak.role != of_one.role else None) if factor)
     spare = bool(re.search(r"\bn ?\+ ?1\b|\b(?:plus )?(?:one|1|a) (?:spare|extra|more|standby)\b|\bone (?:may|can|to) (?:fail|die)", given.text))
     wanted, needed = total.compute(demand, f"{{}} {unit} a second")
     formula = f"{demand} / {_n(one)}{f' × (1 + {_n(headroom)})' if headroom else ''}"
     exact = total.step(formula)[0]
     count = math.ceil(exact - 1e-9)
-    total.say(f"{count} {count + spare} {wanted:,g} {one:,g}")
-    room = f" with {total.say(f'{_n(headroom * 100)} %')} of headroom" if headroom else ""
-    result = f"{count + spare} replicas: {count}{room} and one to spare" if spare else f"{count} replicas{room}"
-    prompts = " The tokens of the prompts are not in this sum: it is of what is generated." if given.all("prompt") else ""
-    yield f"{result}, for {needed} at {one:,g} {unit} a second from each {total.cite('throughput')}.{prompts}"
+    total.working.say(f"{count} {count + spare} {wanted:,g} {one:,g}")
+    room = f" with {total.working.say(f'{_n(headroom * 100)} %')} of headroom" if headroom else ""
+    name = given.slots.get("instance_type")
+    what = f" × {total.working.say(name)}" if name else f" replica{'s' * (count + spare > 1)}"
+    result = f"{count + spare}{what}: {count}{room} and one to spare" if spare else f"{count}{what}{room}"
+    prompts = " The tokens of the prompts are not in this sum: it is of what is generated." if total.all("prompt") else ""
+    price, hours = total.price(), next((span for span in hours_asked(total.asked) if span > 24), HOURS_A_MONTH)
+    paid = f" {total.step(f'{count + spare} × {_n(price[0])} × {hours:g} hours', '${}')[1]} for {hours:g} hours at {price[1]} {total.cite()}." if price else ""
+    yield f"{result}, for {needed} at {one:,g} {unit} a second from each {total.cite('throughput')}.{paid}{prompts}"
 
 
-_EVEN = r"break[ -]?even|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|amorti|\bequals?\b|lohnt"
+_EVEN = r"break[ -]?even|(?:buy|buying|it|that) pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|amorti|\bequals?\b|lohnt"
 _CARBON = r"co2|carbon|emission|emit|footprint|co₂"
 _MILLION = r"(?:per|for|a|each|/) ?(?:1 ?)?(?:million|mtok|m\b|mio)|\bper-million|price of tokens|cost of tokens|tokens? cost"
 
 
+_WATTED = r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill"
+_AMOUNT = (
+    r"\bhow (?:much|many)\b|\bwhat(?:['’]s| is| was| are| do| does| did| would| will| should)?\b[^?]*\b(?:costs?|pay|bill|total|price|spend|(?:per|an?) (?:day|week|month|year)|sav(?:e|ed|ing|ings))\b"
+    r"|\b(?:total|expected|monthly|yearly|annual|daily|weekly)\b[^.?]*\?|\bcosts? (?:per|of|for|an?|each|before)\b|\b(?:wie ?viel|kostet|combien|cu[aá]nto)\b"
+)
+_COSTS = r"cost|bill|\bpay|price|dollars|\$ ?(?:per|/)|cents|cheap"
 _DAILY = r"(?:per|an?|each|every|/) ?(?:night|day)\b|\bnightly|\bdaily"
 _SCHEDULE = r"\d(?::\d\d)? ?(?:am|pm)?(?: ?[-–] ?| to )\d|week ?days?|mon\w*(?: to |-)fri|week ?ends?|nights?|office hours|hours (?:a|per|each|every) (?:day|week)"
 
@@ -446,11 +581,24 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
 # The first that is asked for and has its figures is computed.
 _FORMULAS = (
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),
+    _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
+    _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
     _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link"), _transfer, "storage price or efficiency"),
-    _Formula(_words(r"how (?:long|many|much)|cost|bill|pay|wie (?:lange|viele)"), ("items", "item rate or pace"), _batch, "hours or machines or output or prompt or price or discount"),
+    _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
-    _Formula(_words(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
-    _Formula(_words(r"(?:how many|number of|wie viele) (?:\w+ )?(?:replicas?|pods?|instances?|gpus?|box(?:es)?|nodes?|servers?|copies|workers?|containers?|machines)"), ("requests or pace",), _replicas, "output or headroom"),
+    _Formula(_words(_WATTED + "|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
+    _Formula(_words(r"how many|number of|wie viele|\b(?:fleet|machines|boxes|replicas|needs?)\b"), ("requests or pace",), _replicas, "output or headroom or times"),
     _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
+    *(
+        _Formula(_words(asks, only=_COSTS), ("price or instance_type", " or ".join(roles)), _by_sides(partial(_rated, number, roles), "${}", "costs", "price of tokens", f" for a {words}"), "busy")
+        for asks, roles, number, words in (
+            (r"tok", ("pace",), "1e6", "million tokens"),
+            (r"thousand|\b1[,.]?000\b", ("item rate", "requests"), "1e3", "thousand"),
+            (rf"(?:per|each|an?|one) (?:\w+ )?(?:{ITEM}|request|call|query)\b|million", ("item rate", "requests"), "1e6", "million"),
+        )
+    ),
+    _Formula(_words(r"how (?:long|many (?:hours|days|weeks))"), ("price", "money"), _by_sides(_lasts, "{} hours", "lasts", "cost"), "machines or cards"),
+    _Formula(_words(f"{_AMOUNT}|{_COMPARES}"), ("price",), _by_sides(_spent, "${}", "costs", "cost"), "hours or machines or cards or items or things or discount or card hours or share of day"),
+    _Formula(_words(_WATTED, only=_COMPARES), ("watts", "hours", "cards or machines"), _by_sides(lambda total: _energy(total.given, total), "{} kWh", "takes", "emissions")),
 )

@@ -84,9 +84,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         return working.draft(*_of_accelerators(inside, question, working, goals=goals, differ=differ))
     if Goal.ENERGY in goals:
         return working.draft(*_energy(machines, question, working, differ=differ))
-    lasts = asked.workload.budget and _HOW_LONG.search(question)
-    if len(machines) == 1 and not lasts and (told := _weighed(machines[0], question, working)):
-        return working.draft(*told)
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
         counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not _IS_ENOUGH.search(question)
         return working.draft(*(_affordable(machine, question, working, counted=counted) for machine in machines))
@@ -214,11 +211,11 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
         return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
     if work.hours:
         return [(_length(work.hours), work.hours)]
-    spans = dict.fromkeys(_hours_asked(question)) or {1.0: None, 730.0: None}
+    spans = dict.fromkeys(hours_asked(question)) or {1.0: None, 730.0: None}
     return [(f"{'an' if hours == 1 else 'a'} {_UNITS[hours]}{' of 730 hours' if hours == 730 else ''}", hours) for hours in spans]
 
 
-def _hours_asked(question: str) -> list[float]:
+def hours_asked(question: str) -> list[float]:
     return [hours_in(match[1] or match[2] or match[3]) for match in _SPAN.finditer(question)]
 
 
@@ -279,9 +276,6 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         best = f"{'A tie' if tie else f'{units[0].name} is cheapest'} by that." if len(units) > 1 else ""
         times = [_times(units[1], units[0], working)] if len(units) == 2 and not tie and _RATIO.search(question) else []
         return [best, *times, *(f"- {unit.text}." for unit in units), *silent]
-    if len({m.work.tokens_per_second for m in priced}) > 1:
-        priced.sort(key=lambda m: (m.impact.usd_per_hour or 0.0) / ((m.work.tokens_per_second or 1.0) * (m.work.load or 1.0)))
-        return [f"{priced[0].name} is the cheapest by that.", *(f"- {line}" for m in priced for line in _cost(m, question, working)), *silent]
     if len(priced) > 1:
         least, *others = priced
         spans = _spans(least.work, question, paid=True)
@@ -405,40 +399,6 @@ def _memory_gb(instance: Instance, facts: Facts) -> float:
     """The memory of each accelerator in GB, as its data sheet has it where there is one."""
     sheet = facts.accelerator(instance)
     return round((sheet.memory_gib if sheet and sheet.memory_gib else instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9)
-
-
-def _weighed(machine: _Machine, question: str, working: Working) -> list[str]:
-    """What a machine costs against something else that the question names: another's price, a pace."""
-    work, hourly = machine.work, machine.impact.figure("usd_per_hour")
-    if not hourly:
-        return []
-    month = hourly.value * machine.factor * HOURS_A_MONTH
-    formula = f"({hourly.formula}) × {machine.factor:g} × 730"
-    said = read_question(question, working.tables.known)
-    if (price := read_given(question, working.tables.known).one("API price")) and _AGAINST.search(question):
-        text = working.figure(f"{rounded(month / price)} million tokens", f"{formula} / {price:g}", *_given(machine, price))
-        daily = working.figure(f"{rounded(month / price / 730 * 24)} million", f"{formula} / {price:g} / 730 × 24", *_given(machine, price))
-        even = f"From {text} a month on, {daily} a day: at {working.say(f'${price:g}')} for a million tokens these cost as much as a month of {machine.name}."
-        return [even, *_cost(replace(machine, work=replace(work, hours=HOURS_A_MONTH, tokens_per_second=None)), "", working)]
-    paces = [slots["tokens_per_second"] for slots in (said.slots, *said.several.get("tokens_per_second", [])) if "tokens_per_second" in slots]
-    needed, one, wanted = 0.0, 1.0, ""
-    if len(paces) == 2 and not work.tokens and _HOW_MANY.search(question):
-        needed, one, wanted = max(paces), min(paces), f"{max(paces):,g} a second"
-    elif work.tokens and work.tokens_per_second and _HOW_MANY.search(question):
-        day = next((hours for hours in _hours_asked(question) if hours < HOURS_A_MONTH), 24.0)
-        needed, one = work.tokens / (day * 3600), work.tokens_per_second
-        wanted = working.figure(f"{rounded(needed)} tokens a second", f"{work.tokens:g} / ({day:g} × 3600)", *_given(machine, day, work.tokens))
-    if needed:
-        number_ = math.ceil(needed / one - 1e-9)
-        working.say(f"{number_} {needed:,g} {one:,g}")
-        asks_time = not work.tokens and bool(_SPAN.search(question))
-        fleet = _machine(replace(work, instances=number_, tokens=None, tokens_per_second=None, hours=None if asks_time else HOURS_A_MONTH), working)
-        return [f"{fleet.name}: {wanted} are needed, and one gives {one:,g} {working.cite(*machine.rows)}.", *_cost(fleet, question, working)]
-    return []
-
-
-_AGAINST = re.compile(r"\b(?:break[ -]?even|beats?|pays? off|payback|pays? for itself|cheaper|worth(?:while)?|less than the api|from how many|at (?:what|which)|when|better|must we|amorti\w+)\b")
-_HOW_MANY = re.compile(r"\b(?:how many|boxes|machines|fleet|number of|needs?|serve|wie viele)\b")
 
 
 def _cheapest(machine: _Machine, work: Workload, question: str, working: Working) -> list[str]:

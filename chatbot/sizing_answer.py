@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, Literal
 
 from chatbot.answer import REFUSAL, ReaderError
-from chatbot.computed import Computed
+from chatbot.computed import Computed, is_near, numbers
 from chatbot.draft import Draft
 from chatbot.hardware_answer import answer_by_hardware, asks_unit
 from chatbot.query import Query
@@ -82,7 +82,23 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     filtered = Goal.CHEAPEST in asked.goals and (wanted.vendors or (wanted.accelerators or 1) > 1 or wanted.accelerator_memory_gb or wanted.without)
     if not query.history and not filtered and not asks_unit(query.question) and _may_stand_in_rows(asked, query.question) and (asked.others or answer_from_table(query, (), (), index)):
         return None
-    return _told(query, heard, asked, tables, index)
+    draft = _told(query, heard, asked, tables, index)
+    return None if _leaves_out(query.question, asked, draft, tables.known) else draft
+
+
+# What makes another sum of what is computed for a workload; most formulas take none of it.
+_OF_SUMS = frozenset({"share", "price", "pace", "power price", "storage price", "requests", "calls", "item rate", "grid", "PUE", "card hours", "discount", "headroom", "lost", "busy"})
+# Shares in percent, kilograms and grams, hours and seconds.
+_SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
+
+
+def _leaves_out(question: str, asked: Asked, draft: Draft, known: Known) -> bool:
+    """Whether a figure that the question gives is no number of what is told and of its arithmetic."""
+    told = [number * scale for text in (draft.text, *(c.formula for c in draft.computed)) for number in numbers(text) for scale in _SCALES]
+    roles = _OF_SUMS - ({"price"} if re.search(r"on[- ]demand|\blist\b", question) else set())  # beside the price that is asked for
+    roles |= (set() if asked.names_model else {"monthly price"}) | (set() if Goal.TOKEN_COST in asked.goals else {"API price"})
+    given = [figure for figure in read_given(question, known).figures if figure.role in roles and figure.is_input]
+    return bool(draft.evidence) and not all(any(is_near(value, n) for n in told for value in (figure.value, 1 - figure.value)) for figure in given)
 
 
 def _own_price(asked: Asked, query: Query, tables: Tables) -> float | None:

@@ -33,6 +33,7 @@ _EXPLAINED = {
     "maximum discount": ("ec2-purchase-options-compared.md", "With 72% discount the break-even lies at 28% of the hours of the term."),
     "schedule": ("ec2-purchase-options-compared.md", "An instance that runs 8 hours a day on 5 days a week runs 40 of 168 hours, which is 24% of the week."),
     "price of tokens": ("what-to-measure.md", "| Cost per million tokens | Price per hour / tokens per hour x 1,000,000 | The cheapest way to serve |"),
+    "cost": ("what-to-measure.md", "| Cost to train | Time to train x price per hour x instances | The cheapest way to the same model |"),
     "throughput": ("what-to-measure.md", "| Throughput | Samples or tokens / second | Speed of training or serving |"),
     "transfer": ("ec2-network-limits.md", "Downloading 1 TB at the 2.5 Gbps baseline of a g5.xlarge takes 8,000 / 2.5 = 3,200 seconds, or about 53 minutes."),
     "emissions": ("pue-regions-carbon-intensity.md", "Emissions = IT energy x PUE x carbon intensity."),

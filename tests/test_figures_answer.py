@@ -8,6 +8,7 @@ from chatbot import Answer, Chatbot, Turn
 from chatbot.figures_answer import answer_by_figures
 from chatbot.query import understand
 from chatbot.sizing.given import read_given, read_turns
+from chatbot.sizing_answer import answer_by_sizing
 from chatbot.working import load
 
 
@@ -51,6 +52,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 9,000 h × 400 W = 3,600 kWh; × 1.11 × 256.54 g - × 1.1 × 35.26 g = 885.5 kg
         (["What emits less CO2, training in Ireland or in Stockholm?", "By how much, if it is a job of about 9,000 GPU hours on A100s?"], r"886 kg of CO2e less in eu-north-1 than in eu-west-1 \[1\]\[2\]\[3\]\[4\]\."),
         (["How do i compute the carbon of one training job", "8 x H100 for 72 hours at 700 W each, grid of 350 g/kWh"], r"141 kg of CO2e: 403 kWh, at your 350 g a kWh"),
+        # 16 × 10.2 kW × 504 h × 1.15 × 0.35 kg
+        (["16 GPU servers at 10.2 kW average draw, 21 days non stop, PUE 1.15, grid factor 0.35 kg CO2e per kWh. How many tonnes?"], r"33,100 kg of CO2e: 82,300 kWh"),
         # 4 × 1.2 kW × 730 h × $0.28
         (["electricity for 4 servers with 1.2 kW each, 24/7 for a month, at 0.28 $/kWh"], r"\$981 for 3,500 kWh, at your \$0\.28 a kWh"),
         # 13e9 × 14 bytes = 182 GB; × 24 = 4.368 TB; × $0.023 = $100.46
@@ -69,6 +72,32 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 12e6 / (1,800 × 3,600) = 1.85 h; × $0.50 × 365 / 12 = $28.16; × 0.35 = $9.86
         (["12M images per night, one box does 1800 img/s at $0.50/h, window is 4 hours. how many boxes, the monthly cost, and on spot at 65% off"], r"1 machine to finish within 4 hours; 1\.85 hours on one; \$28\.16 a month at your \$0\.50 an hour, however many share it, \$9\.86 at your 65 % off"),
         (["Peak 9000 tokens/s, each pod manages 1,250 tok/s. number of pods?"], r"8 replicas, for 9,000 tokens a second"),
+        # 12 / 35: the larger is what one card does
+        (["we have 12 req/s now and one card does 35 req/s, how many cards?"], r"1 replica, for 12 requests a second at 35 requests a second from each"),
+        (["how many replicas for 90 req/s if one does 16?", "and with 25% headroom?"], r"8 replicas with 25 % of headroom, for 90 requests"),
+        # 9 × 14 / 22 = 5.7
+        (["Peak is 9x the average. Average is 14 requests/s, one replica handles 22. How many replicas for the peak?"], r"6 replicas, for 126 requests a second at 22"),
+        (["A single g6.xlarge serves 180 tokens/s. How many of them for 1,000 tokens/s?", "After the upgrade each one does 300."], r"4 × g6\.xlarge, for 1,000 tokens a second at 300 .*\$2,350 for 730 hours"),
+        # 120e6 × 45 / (2,400 × 3,600) = 625; / 60 = 10.4
+        (["120M descriptions of 45 tokens each, 2,400 tok/s per card, done in 60 hours: how many cards?"], r"11 machines to finish within 60 hours; 625 hours on one"),
+        (["batch of 2 billion tokens at 2,500 tokens/s, how many hours?"], r"222 hours on one"),
+        # 11 × 0.526 = 5.786; 4.6667 × 1.006 = 4.695
+        (["is 11 hours at $0.526 cheaper than 4 h 40 min at $1.006?"], r"No, the second costs less, by \$1\.09: 0\.526 × 11 hours = \$5\.79 for the first; 1\.006 × 4\.66667 hours = \$4\.69 for the second \[1\]\."),
+        (["3 endpoints with 2 instances each at 1.515 an hour, SageMaker vs 1.212 on EC2: difference a month?"], r"The second costs less, by \$1,330: 3 × 2 × 1\.515 × 730 hours = \$6,640 for the first; 3 × 2 × 1\.212"),
+        (["p5 at 55.04/h finishes in 18 hours, p4d at 21.96/h in 50. which is cheaper and by how much?"], r"The first costs less, by \$107: "),
+        (["10 spot boxes at 0.31/h for 14 hours or one big box at 4.10/h for 9 hours, which costs less?"], r"The second costs less, by \$6\.50: 10 × 0\.31 × 14 hours = \$43\.40 for the first; 4\.1 × 9 hours = \$36\.90"),
+        # 20 × 0.9 × 730; × 60 / 168
+        (["Before: 20 boxes 24/7 at $0.90/h. After: 20 boxes during 12 h a day on weekdays only. cost per month before and after?"], r"The second costs less, by \$8,450: .*\$13,100 for the first; .*\$4,690 for the second"),
+        (["is 20 hours at $0.90 cheaper than 6 hours at $3.20?", "and if the second takes 5 hours?"], r"No, the second costs less, by \$2\.00: 0\.9 × 20 hours = \$18\.00 for the first; 3\.2 × 5 hours"),
+        (["our api bill is 2.1 billion tokens a month at $0.80 per million. a box for $3.10/h would do all of it. cheaper?"], r"The first costs less, by \$583: "),
+        (["a g6.xlarge does 350 tokens/s and a g6e.xlarge 900 tokens/s. Which is cheaper per token?"], r"g6e\.xlarge costs less, by \$0\.0643 for a million tokens: "),
+        (["40 hours on 8 cards of 400 W or 22 hours on 8 cards of 700 W. which uses less energy?"], r"The second takes less, by 4\.8 kWh: "),
+        (["a run takes 6 h 15 min on 4 machines that cost $2.50 an hour each. what does one run cost?"], r"\$62\.50: 4 × 2\.5 × 6\.25 hours \[1\]\."),
+        (["24 A100 for 11 days at $1.90 per gpu hour plus $450 for storage: what does the training cost?"], r"\$12,500: 24 × 1\.9 × 264 hours \+ 450"),
+        (["each of 45 developers uses a notebook at $0.53/h for 6 hours a day, 21 days a month. what do we pay?"], r"\$3,010: 45 × 0\.53 × 126 hours"),
+        (["we have $4,000. boxes are $1.80 an hour. how many hours can we run 5 of them?"], r"444 hours: 4000 / \(5 × 1\.8\)"),
+        (["g5.xlarge answers 3 requests each second. Cost per thousand requests?"], r"\$0\.0931 for a thousand: "),
+        (["reserved costs $1,150 a month flat, on demand is $2.30 an hour. from how many hours a month does reserved win?"], r"From 500 hours of a month on: \$1150\.00 instead of your \$2\.30 an hour"),
         # 12 × 1.41 × 730 × 113 / 168 = 8,308
         (["We have 12 dev notebooks at approx $1.41 per hour, on all the time. If we stop them outside 8:00-19:00 and on weekends, what do we save per month?"], r"\$8,310 a month, 67\.3 %: they run 55 of 168 hours a week and cost \$4,040 instead of \$12,400"),
     ],
@@ -102,6 +131,35 @@ def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, que
 
 
 @pytest.mark.parametrize(
+    "question",
+    [
+        "endpoint costs $2.80/h, 900 tok/s, busy 40% of the time and 10% of requests fail and are retried. cost per million useful tokens?",
+        "64 H100s for 9 days at 700 W, drawing 75% of that, the servers add 40%, PUE 1.15. How much CO2 at 350 g/kWh?",
+        "how do i work out how many gpus i need for 15 req/s with 6k in 300 out on 8B",
+        "a node does 8,500 tokens per second without a pause; how many per week?",
+        "one replica does 0 req/s, how many replicas for 40 req/s?",
+        "from 10 g6.xlarge to 3 every night from 10pm to 6am: saving per month?",
+        "A costs $2/h, B costs $3/h and is 1.8 times faster. The job is 100 hours on A. which is cheaper?",
+        "we pay 2,900 a month for 4 boxes and they are 30% utilised. what would 2 boxes cost?",
+    ],
+)
+def test_a_figure_that_no_formula_takes_stops_the_sum(bot: Chatbot, question: str) -> None:
+    assert answer_by_figures(understand(question, (), bot.index), bot.index) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["our negotiated rate is 22 % under list; two p5.48xlarge for a fortnight then come to?", "20 g6.xlarge in Frankfurt for a year, PUE 1.3: how much CO2 at 380 g/kWh?"],
+)
+def test_a_figure_that_a_sizing_does_not_take_stops_it(bot: Chatbot, question: str) -> None:
+    assert answer_by_sizing(understand(question, (), bot.index), bot.index) is None
+
+
+def test_what_is_no_input_does_not_stop_the_sum(bot: Chatbot) -> None:
+    assert ask(bot, "A 70B model in 2026: 3 replicas at $4.60 per hour each, answers under 2 seconds. what is that per month?").text.startswith("$10,100: 3 × 4.6 × 730 hours")
+
+
+@pytest.mark.parametrize(
     ("question", "figures"),
     [
         ("5.67 an hour, 1,100 output tokens/s, busy 20% of the day, API at $0.60 per million", {"price": 5.67, "pace": 1100, "busy": 0.2, "API price": 0.6}),
@@ -110,6 +168,7 @@ def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, que
         ("45 req/s with 250 output tokens, 30% headroom", {"requests": 45, "output": 250, "headroom": 0.3}),
         ("2,400 A100 hours, then 8 GPUs and 4 nodes", {"card hours": 2400, "cards": 8, "machines": 4}),
         ("37% off for 1 year reserved", {"discount": 0.37, "term": 1}),
+        ("2 million requests, 9x as many", {"calls": 2e6, "times": 9}),
     ],
 )
 def test_each_figure_is_read_once_with_its_role(bot: Chatbot, question: str, figures: dict[str, float]) -> None:

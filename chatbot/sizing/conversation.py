@@ -32,7 +32,7 @@ class Asked:
 
     `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
     4 bits"), `unknown` a model or an instance type that is named and not known. `term` is the one term of the memory that is
-    asked for, `euros` says that money is given in them, `by_pace` that so much a second is wanted and one machine's share given.
+    asked for, and `euros` says that money is given in them.
     `purchase` is how it is to be paid for where that is not on demand, and `continues` says that the turn before was computed too.
     """
 
@@ -43,7 +43,6 @@ class Asked:
     unknown: str | None = None
     term: str | None = None
     euros: bool = False
-    by_pace: bool = False
     purchase: str = ""
     continues: bool = False
 
@@ -306,7 +305,7 @@ BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _MODEL = frozenset({"model"})
 # What must be known beside the model, or in its place, for a label to be computed: one slot of each set.
 _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
-    "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL | {"two paces"},),
+    "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL,),
     "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | BUDGETS),
     "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
     "affordable": (_HARDWARE | {"tokens"}, BUDGETS | {"kwh"}),
@@ -335,8 +334,6 @@ def can_be_computed(label: str, asked: Asked, *, leans: bool = False) -> bool:
     trained = asked.names_model and asked.workload.task in TRAINING
     if trained and label in _OVER_TIME and not leans and not there & {"tokens", "hours"}:
         return False  # what a training costs depends on its length
-    if asked.by_pace:
-        there.add("two paces")
     if asked.others and asked.workload.region != asked.others[0].region:
         there.add("several regions")
     return all(need & there for need in _NEEDS.get(label, (frozenset(),)))
@@ -460,10 +457,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         ranked = sorted(first.families, key=lambda name: (said.text.find(name), name))
         first, said = replace(first, families=frozenset(ranked[:1])), replace(said, several={"families": [{"families": frozenset({name})} for name in ranked[1:]]})
         slot = "families"
-    paces = said.several.get("tokens_per_second", [])
     several = [_option(changes, placed=first.names_model) for changes in said.several[slot]] if slot else []
-    if len(paces) == len(several):
-        several = [{**changes, **pace} for changes, pace in zip(several, paces, strict=True)]  # "g5 gives 900 tokens/s, g6 650"
     if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
         several = [{**changes, "instances": changes.get("instances") or first.instances} for changes in several]  # "eleven g4dn.xlarge to g6.xlarge"
     others = tuple(replace(first, **changes) for changes in several)
@@ -481,7 +475,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     purchase = said.purchase or (before.asked.purchase if before else "")
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
     return Asked(
-        first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros, label == "count" and len(paces) == 1,
+        first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros,
         "" if purchase == "on demand" else purchase, continues=bool(before and before.computed),
     )  # fmt: skip
 

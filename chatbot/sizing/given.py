@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -13,11 +13,22 @@ from chatbot.sizing.spelled import as_read
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number in the unit of its role, and the words beside it."""
+    """A number in the unit of its role, the words beside it, and what one of the written unit is in that of the role; "" is the role of what was not understood."""
 
     role: str
     value: float
     beside: str
+    unit: float = 1.0
+
+    @property
+    def before(self) -> str:
+        return self.beside.partition("|")[0]
+
+    @property
+    def is_input(self) -> bool:
+        """Whether a sum would be another one with it: it is none of a name, no single thing, no unit of price, and nothing that a result is held against."""
+        named = self.role in ("term", "parameters", "MFU", "slot") or (self.role, self.value) == ("tokens", 1e6)
+        return not (named or self.value == 1 or _LIMIT.search(self.before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +41,8 @@ class Given:
     regions: tuple[str, ...]
     new: frozenset[str]
     """The roles and slots of the last turn."""
+    sides: tuple["Given", ...] = ()
+    """Where two things stand against each other, what is given of each."""
 
     def all(self, role: str) -> list[float]:
         return list(dict.fromkeys(figure.value for figure in self.figures if figure.role == role))
@@ -39,27 +52,46 @@ class Given:
         found = self.all(role)
         return found[0] if len(found) == 1 else None
 
-    @property
-    def is_read_whole(self) -> bool:
-        """Whether each percentage has a role, and none has two."""
-        shares = [figure.role for figure in self.figures if figure.role in _SHARES]
-        return len(shares) == len(set(shares)) == self.text.count("%")
-
     def then(self, other: "Given") -> "Given":
-        """With another turn behind, whose figures stand in the place of those of the same role."""
-        kept = tuple(figure for figure in self.figures if figure.role not in other.new)
+        """With another turn behind, whose figures stand in the place of those of the same role, of one side where it names one: "and if the second takes 5 hours?"."""
+        figures = _in_roles(other.figures, self.figures)
+        new = frozenset({*(figure.role for figure in figures), *other.slots})
+        # Of what one gives and all need, the one is changed that is said again.
+        again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
+        kept = tuple(f for f in self.figures if f.role not in new or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
         always = {"hours": self.slots["hours"]} if other.slots.get("hours") == MONTH_HOURS and "hours" in self.slots else {}  # what a schedule is held against
-        return Given(other.text, kept + other.figures, {**self.slots, **other.slots, **always}, other.regions or self.regions, other.new)
+        which = _WHICH.search(other.text)
+        sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
+        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides)
+
+    def against(self, other: "Given") -> "Given":
+        """A side with what it lacks as for the other: no share, no second price, and no count where it is one."""
+        own = _in_roles(self.figures, other.figures)
+        there = {"", "share", *(figure.role for figure in own), *_SHARES, *(_COUNTS if _ALONE.search(self.text) else ())}
+        there |= _PRICES if there & _PRICES or "instance_type" in self.slots else set()
+        return replace(self, figures=(*own, *(f for f in other.figures if f.role not in there)), slots={**other.slots, **self.slots}, sides=())
 
 
+_LIMIT = re.compile(r"(?:\b(?:under|below|within|less than|no more than|at most|max(?:imum)?(?: of)?|up to)|<=?) \W*$")
+_WHICH = re.compile(r"\b(?P<first>first|former|old)\b|\b(?:second|latter|other|new)\b")
+_RATES = ("requests", "pace")
+_COUNTS = frozenset({"machines", "cards", "items", "calls", "things"})
+_PRICES = frozenset({"price", "API price", "monthly price"})
 _N = r"(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3}(?!\d)|\.\d{1,15})(?P<k>k(?![a-z]))?\s?"
 _USD = r"(?:\$|usd|us dollars?|dollars?|bucks|€|eur(?:os?)?)"
 _MONEY = rf"{_USD}?\s?{_N}(?:{_USD}\s?)?"
 _PER = r"(?:/|per |an? |each |every |the |for an? )\s?"
 _SECOND = r"\s?(?:/|p|per |an? |each |every )\s?s(?:ec(?:ond)?s?)?"
 _CARD = r"(?:nvidia )?(?:gpus?|cards?|accelerators?|chips?|(?!p\d)[abhlvt]\d{1,3}[a-z]?s?)"
-_MACHINE = r"(?:[a-z]+[ -])?(?:nodes?|servers?|boxe?s?|machines|hosts?|instances?|notebooks?|vms?|workstations?)"
-_ITEM = r"(?:im(?:age|g)s?|photos?|pictures?|frames?|doc(?:ument)?s?|pages?|articles?|rows?|records?|samples?|sequences?|sentences?|items?|files?|clips?|videos?|embeddings?|reviews?|listings?|tickets?|proteins?)"
+ONE_MACHINE = r"(?:node|server|box|machine|host|instance|notebook|vm|workstation|endpoint|replica|pod|worker|container)"
+_MACHINE = rf"(?:(?!(?:per|an?|each|on|of|for|in|at|and|or|with)\s)[a-z]+[ -]){{0,2}}?{ONE_MACHINE}(?:e?s)?"
+_ALONE = re.compile(rf"\bone (?:for|at)\b|\b(?:one|an?|single) (?:\S+ ){{0,2}}?(?:gpu|card|chip|{ONE_MACHINE})(?!\w)")
+# What one of several gives a second, not what all must.
+OF_ONE = re.compile(rf"\b(?:one|each|every|per|single|apiece)\b|\ban? (?:gpu|card|chip|{ONE_MACHINE}|\S+\.\w+) ")
+ITEM = r"(?:im(?:age|g)s?|photos?|pictures?|frames?|doc(?:ument)?s?|pages?|articles?|rows?|records?|samples?|sequences?|sentences?|items?|files?|clips?|videos?|embeddings?|reviews?|listings?|tickets?|proteins?)"
+# Whatever is counted, and is no time, no money and no verb.
+_THING = r"(?!(?:hours|days|weeks|months|years|minutes|seconds|times|cents|dollars|euros|watts|tokens|does|costs|takes|makes|gives|serves|handles|needs|always)\b)[a-z]{2,}[^\W\daisu_]s"
+_NOT_A_RATE = r"(?!\s?(?:/|per |an? |each )\s?(?:s|min|h))"
 _TIMES = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _SPAN = r"(?P<u>s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
 _SCALES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
@@ -74,14 +106,15 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("monthly price", rf"{_MONEY}(?:{_PER}(?:mo|month)|monthly)", {}),
     ("money", rf"(?:{_USD}\s?{_N}|{_N.replace('<n>', '<m>').replace('<k>', '<l>')}{_USD})", {}),
     ("link", rf"{_N}(?P<u>[gtm])(?:bits?(?:\s?(?:/|per |a )\s?s(?:ec(?:ond)?s?)?|ps)?|bps|ig)", _SCALES),
-    ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{_ITEM}{_SECOND}", {"m": 1e6}),
-    ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{_ITEM}(?!\s?(?:/|per |a |each )\s?(?:s|min|h))", {"m": 1e6, "b": 1e9}),
+    ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{ITEM}{_SECOND}", {"m": 1e6}),
+    ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{ITEM}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
     ("write rate", rf"{_N}(?P<u>[gtm])i?b(?:ytes?)?\s?(?:/|per |an? )\s?s(?:ec(?:ond)?s?)?", _SCALES),
     ("requests", rf"{_N}(?:r|q)ps", {}),
-    ("requests", rf"{_N}(?:\w+ )?(?:req(?:uest)?s?|queries|calls|messages)\s?(?:/|per |an? |each |every )\s?(?P<u>s|m|h)[a-z]*", {"s": 1.0, "m": 1 / 60, "h": 1 / 3600}),
+    ("requests", rf"{_N}(?:(?!million)\w+ )?(?:req(?:uest)?s?|queries|calls|messages)\s?(?:/|per |an? |each |every )\s?(?P<u>s|m|h)[a-z]*", {"s": 1.0, "m": 1 / 60, "h": 1 / 3600}),
     ("pace", rf"{_N}(?:\w+ )?(?:tokens?|toks?|t){_SECOND}", {}),
     ("output", rf"(?:output|answer|completion|response|reply)s?(?: length| size)?(?: of| is| about| around| ~|:)*\s{_N}(?:tok\w*)?", {}),
     ("prompt", rf"{_N}(?:input |prompt )tok\w*|(?:prompt|input)s?(?: length| size)?(?: of| is| about| around| ~|:)*\s{_N.replace('<n>', '<m>').replace('<k>', '<l>')}(?:tok\w*)?", {}),
+    ("tokens", rf"{_N}(?P<u>m|b|t)(?:illion|rillion|n|io)?\s?(?:\w+ )?tok(?:en)?s?", {"m": 1e6, "b": 1e9, "t": 1e12}),
     ("output", rf"{_N}(?:(?:output|answer|generated|completion) )?(?:tokens?|tok)(?: out| output| each)?", {}),
     ("bytes", rf"{_N}bytes?(?:\s?{_PER}\s?param\w*)?", {}),
     ("size", rf"{_N}(?P<u>[gt])i?b", _SCALES),
@@ -89,15 +122,20 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("watts", rf"{_N}(?P<u>k)?w(?:att)?s?", {"k": 1e3}),
     ("PUE", rf"pue(?: of| is| at|:|=| around| about)*\s?{_N}", {}),
     ("card hours", rf"{_N}{_CARD}[- ]?(?:hours?|hrs?|h)", {}),
-    ("parameters", rf"{_N}(?P<u>b|m(?=(?:illion)?\s?param))(?:n|illion)?(?!\s?\w*\s?tok)(?:\s?param\w*)?", _SCALES),
+    ("parameters", rf"{_N}(?P<u>b(?!illion \w)|b(?=illion (?:param|weight))|m(?=(?:illion)?\s?param))(?:n|illion)?(?!\s?\w*\s?tok)(?:\s?param\w*)?", _SCALES),
+    ("slot", rf"(?:under|below|less than|faster than|<)\s?{_N}(?:{_SPAN}|ms)", {}),
     ("between failures", rf"(?:(?:dies?|fails?|failures?|crash\w*|interrupt\w*|reclaim\w*|preempt\w*|killed)[^.;?\d]{{0,25}}(?:every|each|per)|mtbf(?: of| is|:)?)\s{_N}{_SPAN}", _TIMES),
     ("interval", rf"(?:every|each|per)\s{_N}{_SPAN}", _TIMES),
     ("share of day", rf"{_N}(?:h|hrs?|hours?)\s?{_PER}day", {}),
     ("hours", rf"{_N}{_SPAN}", _TIMES),
     ("kept", rf"(?:keep|kept|keeps|keeping|retain\w*|last|newest|latest|store)\s(?:only |the |about )*(?:last |newest |latest )?{_N}(?:of them|checkpoints?|copies)?", {}),
     ("kept", rf"{_N}(?:checkpoints|copies|ckpts|snapshots)", {}),
-    ("cards", rf"{_N}[x×]?\s?{_CARD}", {}),
+    ("cards", rf"{_N}[x×]?\s?{_CARD}(?!\s{ONE_MACHINE})", {}),
     ("machines", rf"{_N}[x×]?\s?(?:{_MACHINE}|of (?:them|those|these))", {}),
+    ("slot", rf"{_N}(?:figures|numbers|options|answers|questions|prices|cases)", {}),
+    ("times", rf"{_N}(?:x|×|times|-?fold)", {}),
+    ("calls", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s(?:[a-z-]+ )?(?:requests|queries|calls|messages|prompts){_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
+    ("things", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s(?:[a-z-]+ )?{_THING}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
 )
 # A share is of what the words beside it say; the nearer ones first.
 _SHARES = {
@@ -112,7 +150,23 @@ _SHARES = {
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
 # "Eight GPUs"; one is no count, as in "one may fail".
 _COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= )")
+_HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
+_BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?(?![\w%]|[.,]\d|-\w)")
+_YEAR = re.compile(r"20[2-4]\d")
+# A number without a unit has that of the one which it stands against: "12 req/s, one card does 35", "18 hours or in 50", "1.5 an hour vs 1.2".
+_GAPS = (
+    (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*$")),
+    (("hours",), re.compile(r"\b(?:in|within|takes)\s+$")),
+    (("price",), re.compile(r"(?:\b(?:at|zu|à|for)|@)\s+$")),
+    (("price", "pace", "requests", "item rate", "hours", "watts"), re.compile(r"\b(?:vs\.?|versus|against|or)\s+$")),
+)
+# What stands against each other is of one order.
+_LIKE = 50
+_EACH_AT = re.compile(r"(?:\b(?:at|zu|à)|@)\s+$")
+# Where one of two things that stand against each other ends, the surest first.
+_CUTS = tuple(map(re.compile, (r"\b(?:vs\.?|versus|than|against|instead of|rather than|compared (?:to|with)|or|oder|ou)\b", r"[.;?!:]\s", r",\s|\b(?:and|to|und)\b")))
+_AGAIN = (_PRICES, {"hours"}, {"share of day"}, {"pace"}, {"item rate"}, {"watts"}, {"machines"})
 
 
 @cache
@@ -123,20 +177,53 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str], Mapping[str, float]], ...]:
 @lru_cache(maxsize=256)
 def read_given(question: str, known: Known) -> Given:
     """The figures of one turn."""
-    text = _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", as_read(question))
+    text = _HOURS.sub("hours", _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", as_read(question)))
     slots, several = (said := read_question(question, known)).slots, said.several
-    reading, found = Reading(text), list[tuple[int, Figure]]()
+    reading = Reading(text)
     reading.take(_ALWAYS)
-    for match in reading.take(_SHARE):
-        if role := _share(text, match.start(), match.end()):
-            found.append((match.start(), Figure(role, _value(match, {}) / 100, "")))
+    found = [(m.start(), Figure(_share(text, m.start(), m.end()), _value(m) / 100, "")) for m in reading.take(_SHARE)]
     for role, pattern, factors in _patterns():
-        found += [(m.start(), Figure(role, _value(m, factors), _beside(text, m.start(), m.end()))) for m in reading.take(pattern)]
+        units = [(m, factors.get((m.groupdict().get("u") or " ")[0], 1.0)) for m in reading.take(pattern)]
+        found += [(m.start(), Figure(role, _value(m) * unit, _beside(text, m.start(), m.end()), unit)) for m, unit in units]
     if re.search(r"\b(?:every|each|per|once an?) hour\b", reading.text) and "interval" not in {figure.role for _, figure in found}:
         found.append((len(text), Figure("interval", 1.0, "")))
-    figures = tuple(figure for _, figure in sorted(found, key=lambda one: one[0]))
+    left = {number_of(number) for number in said.left}
+    bare = [m for m in _BARE.finditer(reading.text) if not _YEAR.fullmatch(m.group())]
+    found += [(m.start(), Figure("" if _value(m) in left else "slot", _value(m), _beside(text, m.start(), m.end()))) for m in bare]
+    found.sort(key=lambda one: one[0])
+    figures = [figure for _, figure in found]
+    figures = _in_roles(figures, figures)
+    end = _end_of_first(text, [(at, figure.role) for (at, _), figure in zip(found, figures, strict=True)])
+    one, other = (read_given(part, known) for part in (text[:end], text[end:])) if end else (None, None)
     regions = [slots["region"], *(str(other["region"]) for other in several.get("region", []))] if "region" in slots else []
-    return Given(text, figures, slots, tuple(regions), frozenset({*(figure.role for figure in figures), *slots}))
+    return Given(text, tuple(figures), slots, tuple(regions), frozenset({*(figure.role for figure in figures), *slots}), (one.against(other), other.against(one)) if one and other else ())
+
+
+def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure]:
+    """Figures of which numbers without a unit, and sums of money, have the role of what they stand against."""
+    found: list[Figure] = []
+    for figure in figures:
+        roles = next((roles for roles, before in _GAPS if before.search(figure.before)), ()) if figure.role in ("", "slot", "money") else ()
+        # A price of an hour has cents, or a sign of money.
+        near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
+        if like := next(near, None):
+            figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
+        elif figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among):
+            figure = replace(figure, role="price")
+        found.append(figure)
+    return found
+
+
+def _end_of_first(text: str, placed: Sequence[tuple[int, str]]) -> int:
+    """Where the first of two things ends of which the same is said; 0 where no words part them, or where one has two prices."""
+    for kind in _AGAIN:
+        places = [at for at, role in placed if role in kind]
+        if len(places) == 2:
+            for end in (match.start() for cut in _CUTS for match in cut.finditer(text, *places)):
+                parts = [[role for at, role in placed if (at < end) is first and role not in _COUNTS] for first in (True, False)]
+                if all(len(part) == len(set(part)) for part in parts):
+                    return end
+    return 0
 
 
 def read_turns(turns: Sequence[str], known: Known) -> list[Given]:
@@ -148,11 +235,11 @@ def read_turns(turns: Sequence[str], known: Known) -> list[Given]:
     return found
 
 
-def _value(match: re.Match[str], factors: Mapping[str, float]) -> float:
+def _value(match: re.Match[str]) -> float:
     groups = match.groupdict()
     number = groups.get("n") or groups.get("m") or ""
     value = float(number) if number.startswith(".") else number_of(number)
-    return value * (1e3 if groups.get("k") or groups.get("l") else 1.0) * factors.get((groups.get("u") or " ")[0], 1.0)
+    return value * (1e3 if groups.get("k") or groups.get("l") else 1.0)
 
 
 def _beside(text: str, start: int, end: int) -> str:
@@ -169,4 +256,4 @@ def _share(text: str, start: int, end: int) -> str:
     for role, words in _SHARES.items():
         near += [(match.start(), role) for match in re.finditer(words, re.split(r"[,;?!]|\.\s|\d", text[end : end + 40])[0])]
         near += [(start - before - match.end() + 8, role) for before in [max(0, start - 40)] for match in re.finditer(words, text[before:start])]
-    return min(near, default=(0, ""))[1]
+    return min(near, default=(0, "share"))[1]

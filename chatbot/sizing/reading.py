@@ -80,6 +80,8 @@ class Said:
     """The question with what was read replaced by plain words: "does MODEL fit on GPU"."""
     number: str = ""
     """The one number that no slot took: "and at 20,000?"."""
+    left: tuple[str, ...] = ()
+    """All numbers that no slot took."""
     purchase: str = ""
     """How it is to be paid for: "Spot", "a Savings Plan", "on demand"."""
     steps: int = 0
@@ -148,7 +150,7 @@ def read_question(question: str, known: Known) -> Said:
         text, reading.slots, reading.several, goals,
         (reading.named.unknown if reading.named and not reading.slots.keys() & {"parameters", "model"} else None) or reading.unknown, term, euros, plain, left[0] if len(left) == 1 else "",
         purchase=next((name for name, written in listed("purchases") if written.search(text if len(text.split()) <= _STORY else _SENTENCE.split(text)[-1])), ""),
-        steps=_steps(text),
+        left=tuple(left), steps=_steps(text),
     )  # fmt: skip
 
 
@@ -468,8 +470,6 @@ _TFLOPS = _compiled(rf"(?:{_SHARE.replace('number', 'share').replace('percent', 
 _BANDWIDTH = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>[gt])i?b(?:ytes?)?\s?(?:/\s?s(?:ec(?:ond)?)?|ps|(?:per|a|each) second)(?!\w)")
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
 _SPEED = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:(?:output|input|generated|decoded|prompt)\s)?(?:tokens?|tok|t)\s?(?:/|(?:per|a|each|every|por|pro|par|al) |p)\s?(?:s|sec|seconds?)(?!\w)")
-# "One box manages 1,500."
-_GIVEN_SPEED = re.compile(rf"(?:(?<=manages )|(?<=does )|(?<=gives )|(?<=serves )|(?<=delivers )|(?<=handles )|(?<=sustains )|(?<=yields ))(?P<number>{_NUMBER})\s?(?P<scale>k)?(?=[,;?!]|\.?$|\. | (?:in|on|at|here|each|and|so|by)\b)")
 _SPEED_ALONE = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>k)?\s?(?:/|(?:per|a|each|every) )\s?s(?:ec(?:ond)?)?(?!\w)")
 _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)?(?(sign)|\s?(?:dollars?|usd|bucks|dólares|dollari|\$|美元|美金|ドル|달러))(?![a-z0-9]|\.\d|\s?(?:/|per|an?|each|every|the|pro|monthly|hourly|daily|weekly|yearly)\b)")
 
@@ -496,8 +496,8 @@ def _take_amounts(reading: Reading) -> None:
     reading.fill("bandwidth_gbps", [_value(m["number"]) * {"g": 1, "t": 1000}[m["scale"]] for m in reading.take(_BANDWIDTH)])
     reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
     speeds = [_scaled(m) for m in reading.take(_SPEED)]
-    if speeds or "tok" in reading.text:
-        speeds += map(_scaled, reading.take(_GIVEN_SPEED if speeds else _SPEED_ALONE))
+    if not speeds and "tok" in reading.text:
+        speeds = [_scaled(m) for m in reading.take(_SPEED_ALONE)]
     reading.fill("tokens_per_second", speeds)
     reading.fill("budget", [_scaled(m) for pattern in (_MONEY_IN_ALL, _BUDGET_IN_ALL, _BUDGET_NAMED_LAST) for m in reading.take(pattern)])
 
@@ -855,7 +855,7 @@ def _gigabytes(number: str, unit: str) -> float:
     return float(number) * (2**30 / 1e9 if unit.startswith("gib") else 1.0)
 
 
-_UNIT = r"min(?:utes?|uten)|hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?|horas?|d[ií]as?|semanas?|mes(?:es|i)?|años?|or[ae]|giorn[oi]|settiman[ae]|ann[oi]"
+_UNIT = r"min(?:utes?|uten)|hours?|h|hrs?|days?|d|weeks?|fortnights?|months?|quarters?|years?|stunden?|tagen?|tage?|wochen?|monaten?|monate?|monat|jahre?n?|heures?|jours?|semaines?|mois|ans?(?! h)|horas?|d[ií]as?|semanas?|mes(?:es|i)?|años?|or[ae]|giorn[oi]|settiman[ae]|ann[oi]"
 _DURATION = _compiled(
     rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante|em|num|numa|per(?= \d)|por(?= \d)|an(?= ein)|über|przez|w ciągu) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
     rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por|cada|jeden|jede|chaque|ogni|elke)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|night|nacht|nuit|noche|notte|giorno|tag|jour|d[ií]a|weekend|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
