@@ -243,14 +243,17 @@ def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
     yield from led
 
 
+_A_YEAR = re.compile(r"\byear|\bannual|\bannum|\bjahr|\baño|\bann[ée]e")
+
+
 def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
     """What machines save that are off for a part of the time."""
     price, hours = total.price(), total.hours() or 0.0
-    whole, span = (8760.0, "year") if hours > HOURS_A_MONTH or re.search(r"\byear|\bannual|\bannum", given.text) else (float(HOURS_A_MONTH), "month")
+    whole, span = (8760.0, "year") if hours > HOURS_A_MONTH or _A_YEAR.search(given.text) else (float(HOURS_A_MONTH), "month")
     if not price or hours >= whole:
         return
     hours = whole - _hours_off(given.text, hours, whole)
-    number = total.one("machines") or given.slots.get("instances") or 1
+    number = _machines(given, total)
     week = f"{_n(total.know(round(hours / whole * 168, 1)))}"
     each = f"{_n(number)} × {_n(price[0])} × {whole:g}"
     share = total.compute(f"(168 - {week}) / 168 × 100", "{} %")[1]
@@ -394,7 +397,8 @@ def _energy(given: Given, total: _Sum) -> str:
     if not watts and spent and (most := _sheet_watts(given, total)):
         watts = [Figure("watts", most, "gpu")]
     hours = total.hours() or total.one("hours")
-    part = f" × {_n(share)}" if (share := total.one("part of power")) else ""
+    hours = 8760.0 if hours == HOURS_A_MONTH and _A_YEAR.search(total.asked) else hours
+    part = f" × {_n(share)}" if (share := total.one("part of power") or total.one("busy")) else ""
     if len(watts) == 1 and spent:
         for counted in ("cards", "machines"):
             total.all(counted)  # they are in the hours
@@ -402,8 +406,8 @@ def _energy(given: Given, total: _Sum) -> str:
     parts = {_drawn_by(f, given): f.value for f in watts}
     if not hours or not parts or len(parts) < len(watts) or len(watts) > 2:
         return ""
-    number = {"cards": _cards(given, total), "machines": _n(total.one("machines") or 1), "all": "1"}
-    drawn = " + ".join(f"{number[of]} × {_n(value)} W".removeprefix("1 × ") + (part if of == "cards" else "") for of, value in parts.items())
+    number = {"cards": _cards(given, total), "machines": _n(_machines(given, total)), "all": "1"}
+    drawn = " + ".join(f"{number[of]} × {_n(value)} W".removeprefix("1 × ") + (part if of == "cards" or len(parts) == 1 else "") for of, value in parts.items())
     return f"{f'({drawn})' if len(parts) > 1 else drawn} × {_n(hours)} hours / 1000"
 
 
@@ -411,14 +415,22 @@ def _drawn_by(watts: Figure, given: Given) -> str:
     """What draws a power: by the words behind it, then those before it, else whatever is counted."""
     before, after = watts.beside.split("|")
     for words in (after, " ".join(before.split()[-4:])):
-        for of, written in (("all", r"\btotal|altogether|in all|whole|entire|together"), ("machines", r"\bnode|server|machine|\bbox|host|rest\b|cpu|other|overhead|instance"), ("cards", r"gpu|card|accelerator|chip")):
+        for of, written in (("all", r"\btotal|altogether|in all|whole|entire|together"), ("machines", r"\bnode|server|machine|\bbox|host|rest\b|cpu|other|overhead|instance"), ("cards", r"gpu|card|accelerator|chip|\b[abhlvt]\d{1,3}s?\b")):
             if re.search(written, words):
                 return of
     return "cards" if given.all("cards") else "machines"
 
 
+def _machines(given: Given, total: _Sum) -> float:
+    return float(total.one("machines") or given.slots.get("instances") or 1)
+
+
 def _cards(given: Given, total: _Sum) -> str:
-    """How many accelerators there are in all: "4 nodes, 8 GPUs each" are 4 × 8."""
+    """How many accelerators there are in all: "4 nodes, 8 GPUs each" are 4 × 8, two p4d.24xlarge 2 × 8."""
+    instance = total.facts.instances.get(str(given.slots.get("instance_type", "")))
+    if instance and not given.all("cards"):
+        of_one = total.know(math.ceil(instance.accelerators) or 1, instance.row)
+        return f"{_n(_machines(given, total))} × {_n(of_one)}".removesuffix(" × 1")
     counted = [figure for figure in given.figures if figure.role in ("machines", "cards")]
     each = [f.role for f in counted] == ["machines", "cards"] or any(f.role == "cards" and re.search(r"\beach|per", f.beside) for f in counted)
     cards, machines = total.one("cards") or 1.0, total.one("machines") or 1.0
@@ -481,16 +493,20 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _transfer(given: Given, total: _Sum) -> Iterator[str]:
-    """How long data take over a link, and what they cost at a price for each GB."""
-    size, link, share = total.one("size"), total.one("link"), total.one("efficiency")
-    if not size or not link:
+    """How long data take over each link and at each rate, and what they cost at a price for each GB."""
+    size, share, price = total.one("size"), total.one("efficiency"), total.one("storage price")
+    if not size:
         return
-    at = total.working.say(f"{_n(link / 1e9)} Gbit/s{f' of which {_n(share * 100)} % are used' if share else ''}")
-    seconds = f"{_n(size / 1e9)} × 8 / {_n(link / 1e9)}{f' / {_n(share)}' if share else ''}"
-    took = total.step(f"{seconds} / 3600", "{} hours")[1] if evaluate(seconds) > 3600 else total.step(seconds, "{} s")[1]
-    price = total.one("storage price")
-    spent = f"; {total.step(f'{_n(size / 1e9)} × {_n(price)}', '${}')[1]} at your {_usd(price)} a GB" if price else ""
-    yield f"{took} at {at}{spent} {total.cite('transfer')}."
+    results = []
+    for role, value in dict.fromkeys((f.role, f.value) for f in given.figures if f.role in ("link", "write rate") and total.all(f.role)):
+        used = share if role == "link" else None
+        seconds = f"{_n(size / 1e9)}{' × 8' * (role == 'link')} / {_n(value / 1e9)}{f' / {_n(used)}' if used else ''}"
+        took = total.step(f"{seconds} / 3600", "{} hours")[1] if evaluate(seconds) > 3600 else total.step(seconds, "{} s")[1]
+        at = f"{_n(value / 1e9)} {'Gbit/s' if role == 'link' else 'GB/s'}{f' of which {_n(used * 100)} % are used' if used else ''}"
+        results.append(f"{took} at {total.working.say(at)}")
+    if price:
+        results.append(f"{total.step(f'{_n(size / 1e9)} × {_n(price)}', '${}')[1]} at your {_usd(price)} a GB")
+    yield f"{'; '.join(results)} {total.cite('transfer')}."
 
 
 def _batch(given: Given, total: _Sum) -> Iterator[str]:
@@ -584,9 +600,9 @@ _FORMULAS = (
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
     _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
-    _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link"), _transfer, "storage price or efficiency"),
-    _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
+    _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link or write rate"), _transfer, "storage price or efficiency"),
+    _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),
     _Formula(_words(_WATTED + "|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"how many|number of|wie viele|\b(?:fleet|machines|boxes|replicas|needs?)\b"), ("requests or pace",), _replicas, "output or headroom or times"),
     _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),

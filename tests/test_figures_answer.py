@@ -52,6 +52,12 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 9,000 h × 400 W = 3,600 kWh; × 1.11 × 256.54 g - × 1.1 × 35.26 g = 885.5 kg
         (["What emits less CO2, training in Ireland or in Stockholm?", "By how much, if it is a job of about 9,000 GPU hours on A100s?"], r"886 kg of CO2e less in eu-north-1 than in eu-west-1 \[1\]\[2\]\[3\]\[4\]\."),
         (["How do i compute the carbon of one training job", "8 x H100 for 72 hours at 700 W each, grid of 350 g/kWh"], r"141 kg of CO2e: 403 kWh, at your 350 g a kWh"),
+        # (8 × 400 W × 0.85 + 1,200 W) × 264 h = 1,034.9 kWh; × 1.15 × 0.38 kg = 452.2 kg
+        (["one p4d.24xlarge was busy for 11 days. 400 W per A100 at 85% average load, 1.2 kW for the rest of the host, PUE of 1.15: how many kWh, and how much CO2e at 380 g/kWh?"], r"452 kg of CO2e: 1,030 kWh, 1,190 kWh with your PUE"),
+        # 20 × (72 W × 0.6 + 50 W) × 8,760 h = 16,329 kWh
+        (["20 g6.xlarge around the clock: 72 W per L4 at 60% load plus 50 W for the rest of each server, how many kWh is that a year?"], r"16,300 kWh"),
+        # 140 GB at 12.5, 3.5 and 6 GB/s
+        (["We pull a 140 GB model over a 100 Gbps link but see 3.5 GB/s. How long is the download, and from local NVMe at 6 GB/s?"], r"11\.2 s at 100 Gbit/s; 40 s at 3\.5 GB/s; 23\.3 s at 6 GB/s"),
         # 16 × 10.2 kW × 504 h × 1.15 × 0.35 kg
         (["16 GPU servers at 10.2 kW average draw, 21 days non stop, PUE 1.15, grid factor 0.35 kg CO2e per kWh. How many tonnes?"], r"33,100 kg of CO2e: 82,300 kWh"),
         # 4 × 1.2 kW × 730 h × $0.28
