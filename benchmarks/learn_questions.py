@@ -4,7 +4,8 @@ INDEX is one of `corpus`. MiniLM, as it was adapted to sentences on hardware, le
 answer serves them, or to that question with its answer, and away from the others of the batch, of which most are near to one of six (Karpukhin et al. 2020,
 arXiv:2004.04906); and near to a vector that stands for its question among those of all questions, which are learned, too, and thrown away afterwards
 (proxies; Movshovitz-Attias et al. 2017, arXiv:1703.07464). What is learned from: the wordings in `corpus/answers`; turns of people (`labels/asked.jsonl`) and
-conversations (`labels/follow-ups.jsonl`), whose turns are read as one text; and `labels/far.jsonl`, what people would say who know none of the words of the answer.
+conversations (`labels/follow-ups.jsonl`), whose turns are read as one text; `labels/far.jsonl`, what people would say who know none of the words of the answer;
+and `labels/languages.jsonl`, what they say in six other languages.
 
 Turns of every fifth writer (`held_writers`), and the wordings taken from them, teach nothing: `learn_answers.py` learns from those how far the encoder is to be trusted.
 What is printed of them is how often the right question comes first, and among the first three and twelve. 45 minutes on two processors that multiply in bfloat16.
@@ -29,9 +30,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
+from chatbot.glossary import in_english
 from chatbot.proved_answers import Book, conversation, load_book, read_as
 from ingest import Index
-from ingest.minilm import SENTENCES, adapted_weights, model_folder
+from ingest.minilm import QUESTIONS, SENTENCES, adapted_weights, model_folder
 
 OUT = Path(__file__).parents[1] / "ingest" / "questions-adapter.safetensors"
 RATE, RATE_OF_PROXIES = 1.5e-4, 1e-3
@@ -40,13 +42,15 @@ DROPOUT = 0.05
 TEMPERATURE = 0.05
 # Of a batch, so many questions, in groups of one and others near to it.
 BATCH, GROUP, NEAR = 96, 16, 64
-# How often a question's wording, a person's turn, and a far wording is drawn; and how often it shall be near to another wording, else to the answer.
-DRAWN = {"worded": 0.40, "asked": 0.35, "far": 0.25}
+# How often a question's wording, a person's turn, a far wording, and one in another language is drawn; and how often it shall be near to another wording, else to the answer.
+DRAWN = {"worded": 0.30, "asked": 0.27, "far": 0.18, "translated": 0.25}
 TO_WORDING = 0.65
 LONGEST = 64
 # Texts of like length go through the model together.
 TOGETHER = 32
 FIRST = (1, 3, 12)
+# What is said in other languages teaches nothing for every so-manieth question.
+HELD_EVERY = 10
 
 
 class Texts:
@@ -58,7 +62,7 @@ class Texts:
         held_rows = frozenset[int]().union(*(rows for writer, rows in asked_rows(book).items() if writer in held))
         self.answers = [read_as(question.answer) for question in book.questions]
         self.said: list[dict[str, list[str]]] = [
-            {"worded": [text for row, text in zip(question.rows, question.wordings, strict=True) if row not in held_rows], "asked": [], "far": []} for question in book.questions
+            {"worded": [text for row, text in zip(question.rows, question.wordings, strict=True) if row not in held_rows], "asked": [], "far": [], "translated": []} for question in book.questions
         ]
         self.held: list[tuple[str, int]] = []
         for label in (*labelled("asked.jsonl"), *labelled("follow-ups.jsonl")):
@@ -70,6 +74,15 @@ class Texts:
         for line in labelled("far.jsonl"):
             if line["section"] in numbers:
                 self.said[numbers[line["section"]]]["far"] += [text if isinstance(text, str) else conversation(text) for text in line["asked"]]
+        self.held_translated: list[tuple[str, int]] = []
+        for place, line in enumerate(labelled("languages.jsonl")):
+            number = numbers.get(line["section"])
+            texts = [text if isinstance(text, str) else conversation(text) for _, text in line["asked"]]
+            if number is not None and place % HELD_EVERY == 0:
+                self.held_translated += [(text, number) for text in texts]
+            elif number is not None:
+                # A first turn is read as typed and word for word in English.
+                self.said[number]["translated"] += [form for text in texts for form in (text, in_english(text))]
 
     def drawn(self, number: int, draw: random.Random) -> tuple[str, str]:
         """Something said, and what it shall be near to."""
@@ -83,14 +96,14 @@ class Texts:
 class Encoder(nn.Module):
     """MiniLM with the mean of its last states as a unit vector. The vocabulary and the first layer stay as they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, began_from: str = SENTENCES) -> None:
         super().__init__()
         folder = model_folder()
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         config = AutoConfig.from_pretrained(folder)
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = DROPOUT
         self.model: Any = AutoModel.from_config(config, add_pooling_layer=False)
-        weights = {name: torch.tensor(value) for name, value in adapted_weights(SENTENCES).items() if value.dtype == np.float32}
+        weights = {name: torch.tensor(value) for name, value in adapted_weights(began_from).items() if value.dtype == np.float32}
         self.model.load_state_dict({name: value for name, value in weights.items() if not name.startswith(("pooler", "words"))}, strict=False)
         for name, parameter in self.model.named_parameters():
             parameter.requires_grad_(bool(re.search(r"layer\.[1-5]\.", name)))
@@ -160,20 +173,23 @@ def middles(encoder: Encoder, texts: Texts) -> NDArray[np.float32]:
 
 
 def report(encoder: Encoder, texts: Texts) -> None:
-    asked, right = zip(*texts.held, strict=True)
-    cosines = encoder.encode(asked) @ middles(encoder, texts).T
-    ahead = (cosines > cosines[np.arange(len(right)), list(right)][:, None]).sum(1)
-    print(f"{len(right)} turns held out: right " + ", ".join(f"{np.mean(ahead < most):.3f} among the first {most}" for most in FIRST), flush=True)
+    centers = middles(encoder, texts)
+    for name, held in (("turns", texts.held), ("wordings in other languages", texts.held_translated)):
+        asked, right = zip(*held, strict=True)
+        cosines = encoder.encode(asked) @ centers.T
+        ahead = (cosines > cosines[np.arange(len(right)), list(right)][:, None]).sum(1)
+        print(f"{len(right)} {name} held out: right " + ", ".join(f"{np.mean(ahead < most):.3f} among the first {most}" for most in FIRST), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("index", type=Path)
     parser.add_argument("--minutes", type=float, default=45)
+    parser.add_argument("--further", action="store_true", help="go on from what is shipped")
     parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
     given = parser.parse_args()
     book = load_book(Index.open(given.index))
-    encoder, texts = Encoder(), Texts(book)
+    encoder, texts = Encoder(QUESTIONS if given.further else SENTENCES), Texts(book)
     report(encoder, texts)
     learn(encoder, texts, book.centers, given.minutes)
     report(encoder, texts)

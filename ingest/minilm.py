@@ -47,7 +47,7 @@ SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
 EXAM_ADAPTER_SHA256 = "df8cf2661fa769c1a8cb098198b1be063574a35d688e5f8ca8b1402645015886"
 EXAM = f"wattwise/minilm-exam-{EXAM_ADAPTER_SHA256[:8]}"
 # What benchmarks/learn_questions.py taught the sentence model of what people ask and the prepared questions (`ingest.answers`) that answer it.
-QUESTIONS_ADAPTER_SHA256 = "1d1190e640e62b29a2831157fdb70bd9eb16ac1cdcc5d17a415e453112743e9c"
+QUESTIONS_ADAPTER_SHA256 = "7e82517f44ffbf8e26bb281d3dc07bfe47fb686c418075d6d38f1c125fce642d"
 QUESTIONS = f"wattwise/minilm-questions-{QUESTIONS_ADAPTER_SHA256[:8]}"
 # What benchmarks/learn_judge.py taught it of claims and evidence, questions and answers: a cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085).
 JUDGE_SHA256 = "bbd8e797b9f5eafa02ce45bc5deb5257dd8b4050483c9c746293921fecd8d603"
