@@ -23,12 +23,12 @@ test: install
 
 install: $(VENV)/.installed
 
-# torch comes first and pinned: a plain `torch` would bring gigabytes of CUDA packages that nothing here uses.
-# Python compiles a module when it is first imported; to compile all of them beforehand takes over a minute.
+# torch comes first and pinned: a plain `torch` would bring gigabytes of CUDA packages that nothing here uses. pip takes minutes for the
+# rest, uv seconds. Python compiles a module when it is first imported; to compile all of them beforehand takes over a minute.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0 uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
 	touch $@
 
 # Ingest itself sees what changed, by content; when nothing did it takes well under a second.
@@ -36,7 +36,7 @@ index: install
 	$(BIN)/wattwise ingest corpus --index $(INDEX)
 
 benchmarks: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[benchmarks]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[benchmarks]'
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/llm.py
 	$(BIN)/python -m benchmarks.app
