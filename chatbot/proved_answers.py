@@ -79,6 +79,7 @@ LATER = (*FEATURES, *(f"{name}, as typed" for name in NEARNESS), *(f"{name}, com
 Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
 CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to")
+_NONE = np.zeros((0, 0), dtype=np.float32)
 # So much of an answer tells it from all others.
 _BEGINNING = 60
 
@@ -89,7 +90,7 @@ class Known:
 
     answer: ProvedAnswer
     wordings: tuple[str, ...]
-    rows: tuple[int, ...]
+    rows: range
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,18 +440,23 @@ def load_matching() -> Matching:
 @per_index
 def load_book(index: Index) -> Book:
     """The questions of an index."""
-    places, vectors = index.questions()
-    rows = {(document.id, start): number for number, (document, start) in enumerate(places)}
-    documents = {document.id: document for document, _ in places}
-    questions = tuple(_known(a, d.text, d.id, rows) for d in documents.values() for a in read_answers(d))
+    found = index.questions()
+    documents = {document.id: document for document, _, _ in found}
+    answers = {(document.id, answer.wordings[0][0]): answer for document in documents.values() for answer in read_answers(document)}
+    questions, encoded, first = list[Known](), list[NDArray[np.float32]](), 0
+    for document, start, vectors in found:
+        answer = answers.get((document.id, start))
+        # What an older version indexed has other vectors, and waits for the next ingest.
+        if answer and len(vectors) == len(answer.wordings):
+            wordings = tuple(document.text[slice(*span)] for span in answer.wordings)
+            questions.append(Known(answer, wordings, range(first, first := first + len(vectors))))
+            encoded.append(vectors)
     counts = Counter(stem for q in questions for stem in _stems(f"{q.answer.question}\n{q.answer.answer}"))
     rarity = {stem: _rarity(count, len(questions)) for stem, count in counts.items()} | {"": _rarity(0, len(questions))}
-    owners = np.zeros(len(vectors), dtype=np.int64)
-    for number, question in enumerate(questions):
-        owners[list(question.rows)] = number
+    owners = np.repeat(np.arange(len(questions)), [len(question.rows) for question in questions])
     tables = {_name(table.id): table.id for table in index.tables()}
-    sums = np.array([vectors[list(question.rows)].sum(axis=0) for question in questions], dtype=np.float32)
-    return Book(questions, owners, vectors, _unit(sums) if questions else vectors, rarity, tables)
+    centers = [_unit(vectors.sum(axis=0)) for vectors in encoded]
+    return Book(tuple(questions), owners, np.concatenate(encoded or [_NONE]), np.array(centers) if centers else _NONE, rarity, tables)
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -459,11 +465,6 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _rarity(count: int, answers: int) -> float:
     return math.log((1 + answers) / (0.5 + count))
-
-
-def _known(answer: ProvedAnswer, text: str, document: str, rows: dict[tuple[str, int], int]) -> Known:
-    spans = answer.wordings
-    return Known(answer, tuple(text[start:end] for start, end in spans), tuple(rows[document, start] for start, _ in spans))
 
 
 _stems = lru_cache(maxsize=32_768)(stems)

@@ -65,9 +65,15 @@ def read_answers(document: Document) -> Iterator[ProvedAnswer]:
         yield ProvedAnswer(section["question"], tuple(wordings), rest[: first.start() if first else None].strip(), proofs)
 
 
-def wording_chunks(document: Document) -> Iterator[Chunk]:
-    """Each wording of each question as a chunk, to be compared with a user's question."""
+def question_chunks(document: Document) -> Iterator[Chunk]:
+    """Each question with its wordings as a chunk, to be compared with a user's question."""
     for answer in read_answers(document):
-        for start, end in answer.wordings:
-            id = hashlib.sha256(f"{document.id}\0{start}\0{document.text[start:end]}".encode(errors="surrogatepass"))
-            yield Chunk(id.hexdigest()[:16], document, (answer.question,), start, end, document.text[start:end])
+        start, end = answer.wordings[0][0], answer.wordings[-1][1]
+        id = hashlib.sha256(f"{document.id}\0{start}\0{document.text[start:end]}".encode(errors="surrogatepass"))
+        yield Chunk(id.hexdigest()[:16], document, (answer.question,), start, end, document.text[start:end])
+
+
+def wordings_in(chunk: Chunk) -> list[str]:
+    """The wordings of a question's chunk, the heading first."""
+    question, _, asked = chunk.text.partition(f"\n\n{_ASKED}")
+    return [question, *asked.split(_BETWEEN)]

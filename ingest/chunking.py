@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from ingest.answers import holds_answers, wording_chunks
+from ingest.answers import holds_answers, question_chunks
 from ingest.blocks import Block, parse, trim
 from ingest.document import Chunk, Document
 from ingest.lines import clean_title, is_plain
@@ -30,13 +30,13 @@ _SEAMS = {
 
 def chunks_with_context(document: Document) -> Iterator[tuple[Chunk, str]]:
     """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue. For a document of
-    answers, the wordings of its questions.
+    answers, its questions with their wordings.
 
     Each comes with its context, which is indexed beside it where it begins in the middle of something. One line each: the
     sentence that introduces the list or table, the header row of the table, the item or the first cell of the row that it is in.
     """
     if holds_answers(document.text):
-        yield from ((wording, "") for wording in wording_chunks(document))
+        yield from ((question, "") for question in question_chunks(document))
         return
     for section in _sections(document.text):
         for piece in _pack(document.text, section):

@@ -117,15 +117,14 @@ class Index:
         with self._current().reading() as store:
             return [store.document(number) for number in store.table_numbers()]
 
-    def questions(self) -> tuple[list[tuple[Document, int]], NDArray[np.float32]]:
-        """Where each wording of the questions that have an answer (`ingest.answers`) starts in which document, and the unit vectors
-        of the wordings by the encoder of sentences, (wordings, 384); none in an index without vectors."""
-        view = self._current()
-        with view.reading() as store:
-            places, vectors = store.questions()
-            numbers = list(dict.fromkeys(number for number, _ in places))
+    def questions(self) -> list[tuple[Document, int, NDArray[np.float32]]]:
+        """In which document each of the questions that have an answer (`ingest.answers`) starts where, and the unit vectors of its
+        wordings by the encoder of questions, (wordings, 384); none in an index without vectors."""
+        with self._current().reading() as store:
+            questions = store.questions()
+            numbers = list(dict.fromkeys(number for number, _, _ in questions))
             documents = dict(zip(numbers, store.documents_of(numbers), strict=True))
-        return [(documents[number], start) for number, start in places], vectors
+        return [(documents[number], start, vectors) for number, start, vectors in questions]
 
     def sources(self) -> list[Source]:
         """Every source, by id."""

@@ -118,6 +118,8 @@ MIGRATIONS = (
     CREATE TABLE wattwise.messages (
         channel text, ts text, thread text, at double precision, PRIMARY KEY (channel, ts));
     """,
+    # The vectors of a question's wordings, which are never searched here.
+    "ALTER TABLE wattwise.vectors ALTER vector DROP NOT NULL, ADD wordings bytea",
 )
 # Index name -> the statement that makes it where it is missing.
 _INDEXES = {
@@ -196,7 +198,7 @@ class PostgresStore(StoredRows):
         return " ".join(map(str, self._rows(_CONTENT)[0]))
 
     def _blob(self, vector: Any) -> bytes:
-        return bytes(vector.to_numpy().astype("<f2").tobytes())
+        return vector if isinstance(vector, bytes) else bytes(vector.to_numpy().astype("<f2").tobytes())
 
     def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
         """The numbers of the chunks nearest to a unit vector, with their cosines, best first."""
@@ -232,12 +234,12 @@ class PostgresStore(StoredRows):
     def _damaged_vectors(self) -> list[int]:
         damaged, last = [], 0
         while rows := self._rows(
-            "SELECT number, digest, vector, crc FROM wattwise.vectors WHERE {alive} AND number > %(last)s"
-            " ORDER BY number LIMIT 5000",
+            "SELECT number, digest, vector, wordings, crc FROM wattwise.vectors WHERE {alive} AND number > %(last)s"
+            " ORDER BY number LIMIT 2000",
             last=last,
         ):
             last = rows[-1][0]
-            damaged += [number for number, digest, vector, crc in rows if vector_crc(digest, self._blob(vector)) != crc]
+            damaged += [number for number, digest, vector, several, crc in rows if vector_crc(digest, self._blob(several or vector)) != crc]
         return damaged
 
     # What only a writer does.
@@ -298,16 +300,18 @@ class PostgresStore(StoredRows):
         self._run(f"DELETE FROM wattwise.{table} WHERE born = %(at)s AND {{alive}} AND {which}", **values)
         self._run(f"UPDATE wattwise.{table} SET died = %(at)s WHERE {{alive}} AND {which}", **values)
 
-    def add_vectors(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+    def add_vectors(self, digests: Sequence[bytes], vectors: Iterable[NDArray[np.float32]]) -> None:
+        """A vector for each digest, (dimension,), or the several of a question, (wordings, DIMENSION)."""
         from pgvector import HalfVector
 
-        halves = vectors.astype("<f2")
         with self._connected() as connection, connection.cursor() as cursor:
-            statement = "COPY wattwise.vectors (born, digest, vector, crc) FROM STDIN WITH (FORMAT BINARY)"
+            statement = "COPY wattwise.vectors (born, digest, vector, wordings, crc) FROM STDIN WITH (FORMAT BINARY)"
             with cursor.copy(statement) as copy:
-                copy.set_types(["bigint", "bytea", "halfvec", "bigint"])
-                for digest, half in zip(digests, halves, strict=True):
-                    copy.write_row((self._generation, digest, HalfVector(half), vector_crc(digest, half.tobytes())))
+                copy.set_types(["bigint", "bytea", "halfvec", "bytea", "bigint"])
+                for digest, rows in zip(digests, vectors, strict=True):
+                    half = rows.astype("<f2")
+                    vector, several = (HalfVector(half), None) if half.ndim == 1 else (None, half.tobytes())
+                    copy.write_row((self._generation, digest, vector, several, vector_crc(digest, half.tobytes())))
 
     def remove_vectors(self) -> None:
         self._end("vectors", "true")
@@ -400,6 +404,7 @@ class PostgresStore(StoredRows):
 
 _PARTS = {
     "in_": "wattwise.",
+    "several": "wordings",
     "state": "wattwise.generations WHERE generation <= %(at)s ORDER BY generation DESC LIMIT 1",
     "alive": Part("({0}born <= %(at)s AND {0}died > %(at)s)"),
     "among": Part("= ANY(%({0})s)"),

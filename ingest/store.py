@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.document import Chunk, Document, Source
+from ingest.minilm import DIMENSION
 
 SOURCE_FIELDS = ", ".join(field.name for field in fields(Source))
 STATE_FIELDS = "generation, mark, encoder, dimension, updated"
@@ -184,19 +185,18 @@ class StoredRows:
         """The documents of which nothing is searched, by id."""
         return self._column("SELECT number FROM {in_}documents WHERE {alive} AND searched = 0 ORDER BY id{bytewise}")
 
-    def questions(self) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
-        """The chunks that users' questions are compared with and that have a vector, in their order: the number of the document and
-        the start of each, and the vectors."""
+    def questions(self) -> list[tuple[int, int, NDArray[np.float32]]]:
+        """The chunks that users' questions are compared with and that have vectors, in their order: the number of the document, the
+        start of each, and the vectors of its wordings, (wordings, DIMENSION)."""
         rows = self._rows(
-            f"SELECT v.vector, v.crc, c.crc, {prefixed('c', CHUNK_FIELDS)} FROM {{in_}}chunks c JOIN {{in_}}vectors v USING (digest)"
+            f"SELECT v.{{several}}, v.crc, c.crc, {prefixed('c', CHUNK_FIELDS)} FROM {{in_}}chunks c JOIN {{in_}}vectors v USING (digest)"
             " WHERE {alive:c.} AND {alive:v.} AND c.searched = 0 ORDER BY c.number"
         )
-        places, blobs = [], []
-        for vector, crc, *row in rows:
+        questions = []
+        for vectors, crc, *row in rows:
             _, document, _, _, start, *_, digest, _ = _checked("a passage", *row)
-            places.append((document, start))
-            blobs.append(self._half(digest, vector, crc))
-        return places, _whole(b"".join(blobs)).reshape(len(rows), -1 if rows else 0)
+            questions.append((document, start, self._vector(digest, vectors, crc).reshape(-1, DIMENSION)))
+        return questions
 
     def _column(self, statement: str, **values: Any) -> list[Any]:
         return [value for (value,) in self._rows(statement, **values)]
@@ -286,13 +286,10 @@ class StoredRows:
         return {id: self._vector(*row) for id, *row in rows}
 
     def _vector(self, digest: object, vector: Any, crc: object) -> NDArray[np.float32]:
-        return _whole(self._half(digest, vector, crc))
-
-    def _half(self, digest: object, vector: Any, crc: object) -> bytes:
         blob = self._blob(vector)
         if not (isinstance(digest, bytes) and isinstance(blob, bytes) and vector_crc(digest, blob) == crc):
             raise Mismatch("a vector does not match its checksum")
-        return blob
+        return np.frombuffer(blob, dtype="<f2").astype(np.float32)
 
     def unencoded(self) -> dict[int, set[bytes]]:
         """The texts to encode without a vector: number of the first document that holds them -> their digests."""
@@ -336,6 +333,7 @@ class Store(StoredRows):
     _AT_ONCE = 1  # a document may be large, and reading several at once gains nothing here
     _PARTS: ClassVar[Mapping[str, object]] = {
         "in_": "",
+        "several": "vector",
         "state": "state",
         "alive": Part("1"),
         "among": Part("IN (SELECT value FROM json_each(:{0}))"),
@@ -407,8 +405,9 @@ class Store(StoredRows):
     def remove(self, ids: Iterable[str]) -> None:
         self._connection.executemany("DELETE FROM documents WHERE id = ?", ((id,) for id in ids))
 
-    def add_vectors(self, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
-        blobs = (row.tobytes() for row in vectors.astype("<f2"))
+    def add_vectors(self, digests: Sequence[bytes], vectors: Iterable[NDArray[np.float32]]) -> None:
+        """A vector for each digest, (dimension,), or the several of a question, (wordings, DIMENSION)."""
+        blobs = (rows.astype("<f2").tobytes() for rows in vectors)
         self._connection.executemany(
             "INSERT INTO vectors VALUES (?, ?, ?)",
             ((digest, blob, vector_crc(digest, blob)) for digest, blob in zip(digests, blobs, strict=True)),
@@ -472,10 +471,6 @@ def rows_of(document: Document, entries: Iterable[Entry], known: Known, number: 
     searched = sum(row[-1] for row in chunks)
     about = (number, document.id, known.origin, known.fingerprint, key, document.title, len(chunks), searched, document.text)
     return (key, *source), with_crc(*about), chunks
-
-
-def _whole(half: bytes) -> NDArray[np.float32]:
-    return np.frombuffer(half, dtype="<f2").astype(np.float32)
 
 
 def _source_of(key: object, *row: Any) -> Source:

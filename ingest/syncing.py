@@ -8,14 +8,14 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
-from itertools import starmap
+from itertools import accumulate, chain, starmap
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.answers import holds_answers
+from ingest.answers import holds_answers, wordings_in
 from ingest.cluster import Cluster, joined
 from ingest.derived import complete_derived, remove_others
 from ingest.document import CorpusError
@@ -34,6 +34,7 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is."""
 
 _BATCH = 256
+_WORDINGS = 16  # of a question, about
 _GPU_BATCH = 4_096
 # Documents read ahead of what is written, and bytes for each; a document larger than all of these is read alone.
 _AHEAD = 64
@@ -49,7 +50,7 @@ _ENGINE = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did, or would do, by document id. `encoded` counts the texts that went through the encoder.
+    """What a sync did, or would do, by document id. `encoded` counts the passages and questions that went through the encoder.
 
     A document that cannot be read is in `failed`; if it was indexed before, its old version stays. `damaged` are the
     documents whose stored text was not what had been written: each is taken from its source again, and so in one of
@@ -273,13 +274,13 @@ def _entries(reading: Reading) -> Iterator[Entry]:
 
 def _digest(entry: Entry) -> bytes:
     """Of what is encoded; of a question also of what encodes it, which the index names nowhere."""
-    encoded = _words_of(entry) if entry.searched else f"{QUESTIONS}\0{_words_of(entry)}"
+    encoded = _texts_of(entry)[0] if entry.searched else f"{QUESTIONS}\0{entry.chunk.text}"
     return sha256(encoded.encode()).digest()[:16]
 
 
-def _words_of(entry: Entry) -> str:
-    """The text to encode: with its place and context where the chunk is searched, of a question its words alone."""
-    return encoded_text(entry.chunk, entry.context) if entry.searched else entry.chunk.text
+def _texts_of(entry: Entry) -> list[str]:
+    """The texts to encode: one with its place and context where the chunk is searched, else the wordings of a question."""
+    return [encoded_text(entry.chunk, entry.context)] if entry.searched else wordings_in(entry.chunk)
 
 
 def _report(findings: Iterable[_Finding]) -> SyncReport:
@@ -328,16 +329,17 @@ def _encode(
         missing = store.unencoded()
     begun = done = total - sum(map(len, missing.values()))
 
-    def begin(searched: bool, batch: dict[bytes, str]) -> _Begun[tuple[bool, list[bytes], NDArray[np.float32]]]:
+    def begin(searched: bool, batch: dict[bytes, list[str]]) -> _Begun[tuple[bool, list[bytes], Sequence[NDArray[np.float32]]]]:
         by = (name, device) if searched else (QUESTIONS, None)
-        made = encode(*by, list(batch.values()))
-        return 0, lambda: (searched, list(batch), made())
+        made = encode(*by, list(chain(*batch.values())))
+        ends = list(accumulate(map(len, batch.values())))
+        return 0, lambda: (searched, list(batch), list(made()) if searched else np.split(made(), ends[:-1]))
 
     batches = _batches(store, missing, _GPU_BATCH if device and device != "cpu" else _BATCH)
     for searched, digests, vectors in _in_order(starmap(begin, batches), cluster.ahead(device) if cluster else 0):
         store.add_vectors(digests, vectors)
         if searched and unfinished:
-            unfinished.add(digests, vectors)
+            unfinished.add(digests, np.stack(vectors))
         done += len(digests)
         progress("encoding", done, total)
     return dimension, done - begun
@@ -354,16 +356,16 @@ def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, 
     return taken
 
 
-def _batches(store: AnyStore, missing: Mapping[int, set[bytes]], size: int) -> Iterator[tuple[bool, dict[bytes, str]]]:
+def _batches(store: AnyStore, missing: Mapping[int, set[bytes]], size: int) -> Iterator[tuple[bool, dict[bytes, list[str]]]]:
     """The texts to encode, by digest, a batch at a time, and whether they are searched."""
-    batches: dict[bool, dict[bytes, str]] = {True: {}, False: {}}
+    batches: dict[bool, dict[bytes, list[str]]] = {True: {}, False: {}}
     for number, digests in missing.items():
         for _, entry in store.entries(number, store.document(number)):
             if entry.digest in digests:
                 digests.discard(entry.digest)  # a document may hold a text twice
                 batch = batches[entry.searched]
-                batch[entry.digest] = _words_of(entry)
-                if len(batch) >= size:
+                batch[entry.digest] = _texts_of(entry)
+                if len(batch) >= (size if entry.searched else size // _WORDINGS):
                     yield entry.searched, batch
                     batches[entry.searched] = {}
     yield from ((searched, batch) for searched, batch in batches.items() if batch)

@@ -11,9 +11,11 @@ from chatbot import Chatbot, Turn
 from chatbot.citations import verify
 from chatbot.meaning import question_vector
 from chatbot.proved_answers import FEATURES, _draft, _letters, load_book, matches
-from ingest import Document, Index, Source, read_answers, sync
-from ingest.answers import Proof, ProvedAnswer, holds_answers, wording_chunks
+from ingest import Document, Index, Source, check, read_answers, sync
+from ingest.answers import Proof, ProvedAnswer, holds_answers, question_chunks, wordings_in
 from ingest.encoder import DEFAULT_ENCODER
+from ingest.minilm import load_question_encoder
+from ingest.place import Place
 from tests.marks import left_to_evaluation
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,11 +63,11 @@ def test_an_answer_is_read_with_its_wordings_and_proofs() -> None:
     assert second.question == "How hot does the Ember kiln get?"
 
 
-def test_each_wording_is_a_chunk_under_its_question() -> None:
-    chunks = list(wording_chunks(document(ANSWERS)))
-    assert [c.headings for c in chunks[3:5]] == [("How many pots does the Ember kiln hold?",), ("How hot does the Ember kiln get?",)]
+def test_each_question_is_a_chunk_of_its_wordings() -> None:
+    chunks = list(question_chunks(document(ANSWERS)))
+    assert [c.headings for c in chunks] == [("How many pots does the Ember kiln hold?",), ("How hot does the Ember kiln get?",)]
     assert all(c.document.text[c.start : c.end] == c.text for c in chunks)
-    assert len({c.id for c in chunks}) == len(chunks) == 7
+    assert [wordings_in(c) for c in chunks] == [[ANSWERS[start:end] for start, end in a.wordings] for a in read_answers(document(ANSWERS))]
 
 
 @pytest.mark.parametrize("text", [FACTS, "", "## What is it?\n\nA kiln.\n\n## And that?\n\nAlso asked: that · this\n\nA pot [1].\n\n1. “pot” (x)\n"])
@@ -74,12 +76,12 @@ def test_other_documents_hold_no_answers(text: str) -> None:
     assert not list(read_answers(document(text)))
 
 
-def indexed(folder: Path, facts: str = FACTS, answers: str = ANSWERS, encoder: str = DEFAULT_ENCODER) -> Index:
+def indexed(folder: Path, place: Place | None = None, facts: str = FACTS, answers: str = ANSWERS, encoder: str = DEFAULT_ENCODER) -> Index:
     (folder / "kilns").mkdir()
     (folder / "kilns" / "facts.md").write_text(facts)
     (folder / "kilns" / "answers.md").write_text(answers)
-    sync([folder / "kilns"], folder / "index", encoder=encoder)
-    return Index.open(folder / "index")
+    sync([folder / "kilns"], place or folder / "index", encoder=encoder)
+    return Index.open(place or folder / "index")
 
 
 @pytest.fixture(scope="module")
@@ -92,12 +94,15 @@ def kilns(index: Index) -> Chatbot:
     return Chatbot(index)
 
 
-def test_answers_are_compared_with_and_not_searched(index: Index) -> None:
-    places, vectors = index.questions()
-    assert [document.text[start:].split("?")[0] for document, start in places[:2]] == ["How many pots does the Ember kiln hold", "ember capacity"]
-    assert vectors.shape == (7, 384)
+def test_answers_are_compared_with_and_not_searched(place: Place, tmp_path: Path) -> None:
+    index = indexed(tmp_path, place)
+    asked = [[ANSWERS[start:end] for start, end in answer.wordings] for answer in read_answers(document(ANSWERS))]
+    for (found, start, vectors), wordings in zip(index.questions(), asked, strict=True):
+        assert found.text[start:].startswith(wordings[0])
+        assert vectors == pytest.approx(load_question_encoder().encode(wordings), abs=1e-3)
     assert {c.document.title for c in index.chunks([id for id, _ in index.lexical("ember capacity", 10)])} == {"Kilns"}
     assert len(index) == 1
+    assert check(place) == ()
 
 
 def test_a_question_in_its_own_words_is_answered_as_written_with_quotes_of_the_document(kilns: Chatbot) -> None:
@@ -125,7 +130,7 @@ def test_a_sentence_whose_proof_is_gone_is_left_out(tmp_path: Path) -> None:
 
 def test_an_index_without_vectors_gives_no_answers_of_the_kind(tmp_path: Path) -> None:
     index = indexed(tmp_path, encoder="none")
-    assert index.questions()[0] == []
+    assert index.questions() == []
     assert "[1]" in Chatbot(index).ask("How many pots does the Ember kiln hold?").text
 
 
