@@ -257,7 +257,7 @@ def _written(asked: Asked, rows: Sequence[Row], question: str, rest: str) -> Tol
     if len(told) > len(asked.names) and len(asked.columns) > 1:
         wrong = [line for line, cell in zip(told, cells, strict=True) if not _is_claimed(cell, claims)]
         told = [*wrong, *(line for line in told if line not in wrong)] if verdict == "No" else told
-    tell(asked, told[:_SHOWN], writing, f"{verdict}: " if verdict else "")
+    tell(asked, told[: _SHOWN * len(asked.columns)], writing, f"{verdict}: " if verdict else "")
     draft = writing.draft()
     gap, computed = _gap(told) if _BY_HOW_MUCH.search(question) else ("", ())
     if gap:

@@ -50,7 +50,7 @@ def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
 def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Sequence[Scored], rows: Told | None) -> Draft:
     if query.asks_agreement and (told := lay_side_by_side(query, scored)):
         return told
-    if rows and (rows.draft.computed or len(rows.names) > _FEW or not any(s.score >= ANSWERS and rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
+    if rows and (rows.draft.computed or len(rows.names) > _FEW or (len(rows.names) > 1 and len(rows.columns) > 1) or not any(s.score >= ANSWERS and rows.stands_in(s.unit.meant_in_place, index) for s in scored)):
         return replace(rows.draft, from_rows=True)
     if draft := answer_from_table(query, scored, passages, index):
         return replace(draft, from_rows=True)

@@ -201,7 +201,9 @@ def _conditions(asked: Asked, working: Working) -> list[str]:
     """What a question asks for that the data cannot price, said before what it can."""
     if not _OF_MONEY & set(asked.goals):
         return []
-    missing, said = _lacks_price(asked, working.tables.facts), []
+    missing, said = _lacks_price(asked, working.tables.facts), list[str]()
+    if _is_unsold(asked.workload.accelerator or "", working.tables.facts):
+        said.append(working.say(f"No machine with a price in the data has the {asked.workload.accelerator}, so this is of another."))
     if missing:
         said.append(working.say(f"{_no_price(missing)} So this is on demand in {DEFAULT_REGION}."))
     if "Spot" in missing and (evidence := working.tables.explained("Spot", working.index)):
@@ -209,6 +211,12 @@ def _conditions(asked: Asked, working: Working) -> list[str]:
     if asked.euros:
         said.append("No exchange rate is in the data, so this is in US dollars.")
     return [" ".join(said)] if said else []
+
+
+def _is_unsold(accelerator: str, facts: Facts) -> bool:
+    """Whether no instance type that has a price has an accelerator."""
+    words = set(re.findall(r"\w+", re.sub(r"\d+ ?gi?b\b", "", accelerator.lower())))
+    return bool(words) and not any(words <= set(re.findall(r"\w+", i.accelerator.lower())) for i in facts.instances.values() if facts.price(i.name))
 
 
 def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:

@@ -395,3 +395,12 @@ def test_several_things_are_told_a_line_each(index: Index) -> None:
         "- NVIDIA L40S GPU (48 GB) has a memory bandwidth of 864 GB/s and 48 GB of memory [2].\n"
         "- NVIDIA A10G GPU (24 GB) has a memory bandwidth of 600 GB/s and 24 GB of memory [3]."
     )
+
+
+def test_each_figure_of_each_thing_is_told_where_a_story_asks_for_several(index: Index) -> None:
+    answer = ask("The client moves from TPU v5e to H100 or Trainium2: put HBM size, memory bandwidth and peak compute side by side for the board.", index)
+    assert answer.text == (
+        "- Google TPU v5e chip (16 GB) has a memory bandwidth of 819 GB/s, 16 GB of memory and reaches 197 TFLOPS in BF16 [1].\n"
+        "- NVIDIA H100 GPU (80 GB) has a memory bandwidth of 3350 GB/s, 80 GB of memory and reaches 989 TFLOPS in BF16 [2].\n"
+        "- AWS Trainium2 chip (96 GiB) has a memory bandwidth of 2900 GB/s, 96 GiB of memory and reaches 667 TFLOPS in BF16 [3]."
+    )

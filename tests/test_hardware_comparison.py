@@ -73,7 +73,7 @@ def test_a_later_turn_compares_with_what_the_turn_before_was_on(bot: Chatbot) ->
         "Which NVIDIA architecture are the L4 and the L40S built on?",
         "is the p5en still h100 or is that the h200 one",
         "L4 vs A10G vs RTX 5090",
-        "TPU v5e vs inf2",
+        "Cerebras WSE-3 vs inf2",
         "Energy-wise, one p5 for a day or four p4d for a day, same job",
         "price per hour g6.xlarge vs g5.xlarge",
         "Compare FP16 TFLOPS of L4, L40S and H100",

@@ -435,8 +435,8 @@ def test_a_model_without_layers_is_sized_by_its_weights() -> None:
             "There is no maker 'Graphcore' in the data: there are AMD, AWS, Intel, NVIDIA and others.",
         ),
         (
-            {"model": LLAMA_8B, "accelerator": "MI300X"},
-            "There is no accelerator 'MI300X' in the data: name one that EC2 has, as L40S, H100 or Trainium2.",
+            {"model": LLAMA_8B, "accelerator": "WSE-3"},
+            "There is no accelerator 'WSE-3' in the data: name one that EC2 has, as L40S, H100 or Trainium2.",
         ),
     ],
 )

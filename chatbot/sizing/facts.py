@@ -301,7 +301,7 @@ def _pue(row: Row, _: str) -> Pue:
 
 def short(accelerator: str) -> str:
     """The name of an accelerator without maker and kind: "NVIDIA L40S GPU" is an L40S."""
-    return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm) | (?:GPU|chip|accelerator)$", "", accelerator)
+    return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm|Google) | (?:GPU|chip|accelerator)$", "", accelerator)
 
 
 def number(row: Row, header: str) -> float | None:

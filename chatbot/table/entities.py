@@ -12,8 +12,8 @@ from chatbot.table.bounds import Reading
 
 _CODE = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?(?:east|west)?)-\d"
 _KINDS = r"(?:['’]s)?(?: (?:tensor core )?(?:gpu|accelerator|chip|card)s?)?"
-_MAKER = re.compile(r"^(?:nvidia|aws|amd|habana|intel|xilinx|qualcomm) | (?:gpu|chip|fpga|(?:media )?accelerator)$")
-_MAKERS = r"(?:nvidia |amd |aws |habana |intel |qualcomm )?"
+_MAKER = re.compile(r"^(?:nvidia|aws|amd|habana|intel|xilinx|qualcomm|google) | (?:gpu|chip|fpga|(?:media )?accelerator)$")
+_MAKERS = r"(?:nvidia |amd |aws |habana |intel |qualcomm |google )?"
 # What may be left out at the end of a model's name, and what may be added to it: other weights of the same architecture.
 _VARIANT = re.compile(r"^(?:instruct|it|chat|hf|base|v|0\.\d|\d+e|a\d+b|17b|bf16|uncased|preview|patch\d*|224|16|1\.0)$")
 _ADDED = r"(?:[ _-](?:instruct|it|chat|hf|base))*"
@@ -23,7 +23,11 @@ _TOKEN = re.compile(r"\d+(?:\.\d+)*[a-z]?\d*[a-z]?(?![a-z])|[a-z]+|\d+")
 @cache
 def vocabulary() -> dict[str, Any]:
     """What questions call the columns, and some of the things, of fact tables: facts.toml."""
-    return tomllib.loads(resources.files("chatbot.table").joinpath("facts.toml").read_text(encoding="utf-8"))
+    read: dict[str, Any] = tomllib.loads(resources.files("chatbot.table").joinpath("facts.toml").read_text(encoding="utf-8"))
+    for header, names in read["formats"].items():
+        words = [read["format"]["words"].replace("NAMES", names), *filter(None, [read["format"]["unnamed"].get(header)])]
+        read["Accelerator"][header] = {"words": "|".join(words), "says": f"reaches {{}} in {header}"}
+    return read
 
 
 @cache
@@ -32,8 +36,9 @@ def accelerator_names(cell: str) -> frozenset[str]:
     if cell.lower() in ("", "none"):
         return frozenset()
     name = _MAKER.sub("", _MAKER.sub("", cell.lower()))
-    first = name.split(" ")[0]
-    return frozenset({name, *([first] if first.isalpha() else []), *vocabulary()["aliases"].get(cell, ())})
+    first, _, rest = name.partition(" ")
+    is_name = first.isalpha() and not re.match(r"v?\d", rest)  # a TPU is of one generation
+    return frozenset({name, *([first] if is_name else []), *vocabulary()["aliases"].get(cell, ())})
 
 
 def take_regions(reading: Reading) -> tuple[str, ...]:
