@@ -53,6 +53,8 @@ def workload(*turns: str) -> Workload:
         ("est-ce que llama 70b tient sur une A100 80GB?", Goal.FITS, Workload(model=LLAMA_70B, accelerator="A100", accelerator_memory_gb=80)),
         ("70b int4 2xl40s ok?", Goal.FITS, Workload(parameters=70e9, weights=Format.INT4, accelerator="L40S", accelerators=2)),
         ("Can it hold a 13 billion parameter model? I mean one g5.12xlarge, AWQ 4-bit", Goal.FITS, Workload(parameters=13e9, weights=Format.AWQ, instance_type="g5.12xlarge", instances=1)),
+        ("passt ein 13B mit ZeRO-3 auf 8 A100 mit 40 GB?", Goal.FITS, Workload(parameters=13e9, zero_stage=3, task=Task.FULL, accelerator="A100", accelerators=8, accelerator_memory_gb=40)),
+        ("¿cabe un 13B con ZeRO-3 en 8 A100 de 40 GB?", Goal.FITS, Workload(parameters=13e9, zero_stage=3, task=Task.FULL, accelerator="A100", accelerators=8, accelerator_memory_gb=40)),
         ("does qwen3 30b fit a single 24 GB GPU in half precision?", Goal.FITS, Workload(model=QWEN, weights=Format.FP16, accelerators=1, accelerator_memory_gb=24)),
         ("Does an 80 GB card suffice for 34 billion params?", Goal.FITS, Workload(parameters=34e9, accelerator_memory_gb=80)),
         ("8B in fp16 on 2x24GB?", Goal.FITS, Workload(parameters=8e9, weights=Format.FP16, accelerators=2, accelerator_memory_gb=24)),

@@ -695,7 +695,7 @@ def _take_accelerators(reading: Reading) -> None:
     names = tuple(dict.fromkeys(map(short, reading.known.accelerators)))
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-]{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
+        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-](?:de |da |di |van |von )?{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _LINES_ALONE]
     by_folded = {_folded(name): name for name in names}
@@ -829,7 +829,7 @@ def _families_of(written: str, families: frozenset[str]) -> frozenset[str]:
 
 
 _MEMORY = _compiled(
-    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?(?P<least>(?:at least|no less than|an? minimum of|minimum|mindestens|au moins|al menos|almeno|over|more than|>=|≥|>)\s?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
+    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having|mit|con|avec|com|met|à|a)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?(?P<least>(?:at least|no less than|an? minimum of|minimum|mindestens|au moins|al menos|almeno|over|more than|>=|≥|>)\s?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
 )
 _NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?(?! groups?| pools?)|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))|(?:would|should|will|is|are) (?:be )?(?:enough|sufficient|do\b)))(?!\w)")
 _COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s|[a-z]+ed\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
