@@ -8,6 +8,7 @@ from functools import partial
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.glossary import in_english
 from chatbot.hardware_answer import hours_asked, of_energy
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
@@ -99,7 +100,7 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
     if query.options or not tables.facts.models or len(query.question) > _LONGEST:
         return None
     turns = (*(turn.question for turn in query.history), query.question)
-    given = read_turns([turn[:_LONGEST] for turn in turns], tables.known)
+    given = read_turns([in_english(turn[:_LONGEST]) for turn in turns], tables.known)
     formulas, asked = _asked(given)
     # Of turns before, what goes on is computed with too.
     figures = [f for f in given[-1].figures if f.is_input and (asked != given[-1].text or f.role in given[-1].new)]
@@ -137,14 +138,16 @@ class _Formula:
 def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
     """The formulas that the last turn may ask for, or the turn before with a figure that this one brings, and the words that ask."""
     asked: Sequence[_Formula] = ()
-    words, served = "", False
+    words, served, told = "", False, ""
     for turn in given:
-        wished = [f for f in _FORMULAS if f.asks.search(turn.text)]
+        text = f"{told} {turn.text}".strip()
+        told = text if "?" not in text else ""  # what only tells figures is of the question behind it
+        wished = [f for f in _FORMULAS if f.asks.search(text)]
         own = [f for f in wished if f.serves(turn) and f.uses(turn.new)]
         if not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked):
             words = f"{words} {turn.text}"
         else:
-            asked, words = own or wished, turn.text
+            asked, words = own or wished, text
         served = any(f.serves(turn) for f in asked)
     return [f for f in asked if f.serves(given[-1])], words
 
@@ -161,7 +164,7 @@ def _usd(value: float) -> str:
 # --- money ----------------------------------------------------------------------------------------------------------------
 
 _PLANS = r"savings?[ -]plans?|reserved|\bris?\b|\bcommitment"
-_COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*|\bris?\b|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
+_COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*|\b(?:ri|sp)s?\b|on[ -]demand|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
 
 
 def _fixed(given: Given, total: _Sum) -> Iterator[str]:
@@ -184,19 +187,22 @@ def _break_even(given: Given, total: _Sum) -> Iterator[str]:
         options = [(f"{_n(price)} / {_n(prices[-1])}", f"at your {_usd(price)} instead of {_usd(prices[-1])} an hour") for price in prices[:-1]]
     elif not options and prices and sheet and prices[0] < sheet.usd_per_hour:
         options = [(f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}", f"at your {_usd(prices[0])} instead of ${sheet.usd_per_hour:.4g} an hour")]
-    if not options and used and total.one("busy") is None and used > HOURS_A_MONTH / 24 and re.search(_PLANS, given.text):
+    if not options and used and total.one("busy") is None and re.search(_PLANS, given.text):
         yield from _least_discount(used, total)
     cite, even = total.cite("break-even"), 1.0
     for formula, words in options:
         even = evaluate(formula)
         days = ("168", "a week") if "week" in total.asked else ("24", "a day")
         daily, monthly = total.compute(f"({formula}) × {days[0]}", f"{{}} hours {days[1]}")[1], total.compute(f"({formula}) × 730", "{} hours a month")[1]
-        verdict = ""
+        verdict = gains = ""
         if used and len(options) == 1:
-            share = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %"))
-            verdict = f"{'Yes' if used / HOURS_A_MONTH > even else 'No'}, it runs {share} of the hours: the commitment pays from "
+            share, dearer = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %")), used / HOURS_A_MONTH < even
+            verdict = f"{'No' if dearer else 'Yes'}, it runs {share} of the hours: the commitment pays from "
+            paid = f"({formula}) / {_n(total.know(round(used / HOURS_A_MONTH, 6)))}"
+            change = total.compute(f"({paid} - 1) × 100" if dearer else f"(1 - {paid}) × 100", f"{{}} % {'more' if dearer else 'less'}")[1]
+            gains = f" It costs {change} than paying for the hours that it runs."
         percent = total.step(f"({formula}) × 100", "{} %")[1]
-        text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}."
+        text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}.{gains}"
         yield text if verdict else f"From {text}"
     if len(options) == 1 and len(prices) == 2 and sheet and abs(sheet.usd_per_hour / prices[-1] - 1) > 0.02 and prices[0] < sheet.usd_per_hour:
         today = f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}"
@@ -209,7 +215,7 @@ def _hours_used(total: _Sum) -> float | None:
     if (daily := total.one("share of day")) and "hours" not in total.given.slots:
         return daily / 24 * HOURS_A_MONTH
     hours, busy = total.hours(), total.one("busy")
-    return hours if hours and hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
+    return hours if hours and HOURS_A_MONTH / 24 < hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
 
 
 def _least_discount(used: float, total: _Sum) -> Iterator[str]:
@@ -311,12 +317,16 @@ def _spent(total: _Sum) -> str:
 
 def _paid_hours(total: _Sum) -> float | None:
     """A time as it is given, or the hours of a schedule; else those of the day, month or year that is asked for."""
-    times = [f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours"]
-    scheduled = re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", "".join(times))
-    if (spent := total.one("card hours")) or (len(times) == 1 and not scheduled):
+    if (spent := total.one("card hours")) or ([f.role for f in total.given.figures].count("hours") == 1 and not _is_scheduled(total)):
         return spent or total.one("hours")
     spans = {hours for hours in hours_asked(total.asked) if hours > 1}
     return total.hours() or (spans.pop() if len(spans) == 1 else None)
+
+
+def _is_scheduled(total: _Sum) -> bool:
+    """Whether the hours that are given come again each day, week or month."""
+    times = "".join(f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours")
+    return bool(re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", times))
 
 
 def _counts(total: _Sum) -> str | None:
@@ -575,7 +585,8 @@ def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     yield f"{result}, for {needed} at {one:,g} {unit} a second from each {total.cite('throughput')}.{paid}{prompts}"
 
 
-_EVEN = r"break[ -]?even|(?:buy|buying|it|that) pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|amorti|\bequals?\b|lohnt"
+_EVEN = r"break[ -]?even|(?:buy|buying|it|that)(?: to| has to)? pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|amorti|\bequals?\b|lohnt"
+_GAINS = r"\bsav(?:e|es|ed|ing)\b(?![ -]plan)|\blos(?:e|ing)\b|\bdeal\b"
 _CARBON = r"co2|carbon|emission|emit|footprint|co₂"
 _MILLION = r"(?:per|for|a|each|/) ?(?:1 ?)?(?:million|mtok|m\b|mio)|\bper-million|price of tokens|cost of tokens|tokens? cost"
 
@@ -600,6 +611,7 @@ _FORMULAS = (
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
     _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
+    _Formula(re.compile(rf"^(?!.*(?:{_AMOUNT}))(?=.*(?:{_GAINS})).*(?:{_COMMITS})", re.DOTALL), ("price", "busy or hours or share of day"), _break_even, "discount or term"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
     _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link or write rate"), _transfer, "storage price or efficiency"),
     _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),

@@ -34,6 +34,12 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 19.2 / 32.77 = 0.5859; 19.2 / 21.957642 = 0.8744
         (["p4d on demand is 32.77/h in our spreadsheet. 1 yr reserved is about 19.2/h. break even in hours per month?"], r"From 58\.6 % [^\n]* 428 hours a month [^\n]*\nAgainst today's \$21\.96 an hour of p4d\.24xlarge \(on demand, [^)]*\) it would be 87\.4 %, 638 hours a month \[2\]"),
         (["Our on-demand rate is $3.06, with the 1 year reserved we pay $1.93. Does it pay off if it runs 10 hours a day?"], r"No, it runs 42 % of the hours: the commitment pays from 63\.1 % of the hours on"),
+        # 13.98 / 21.5 = 0.6502; × 730 = 474.7
+        (["Nos sale a 13,98 $/h con el SP frente a 21,50 on-demand. ¿A partir de cuántas horas de uso al mes empieza a compensar?"], r"From 65 % of the hours on, 15\.6 hours a day or 475 hours a month of 730"),
+        # 3.57 / 5.672 = 0.6294; / 0.55 = 1.1444
+        (["The 1 year plan is 3.57 an hour against 5.672 on demand.", "We are busy 55 % of the time: are we saving anything?"], r"No, it runs 55 % of the hours: the commitment pays from 62\.9 % .* It costs 14\.4 % more than paying for the hours that it runs\."),
+        # 9 / 24 = 0.375; 1.35 / 2.25 / 0.375 = 1.6
+        (["Wir zahlen reserviert 1,35 $/h statt 2,25 $/h on-demand, die Kiste läuft aber nur 9 Stunden am Tag. Sparen wir damit?"], r"No, it runs 38 % of the hours: the commitment pays from 60 % .* It costs 60 % more"),
         # 5 × 12 = 60 of 168 hours
         (["how much does g5.xlarge cost per month 24/7", "we only need it mon-fri 8 to 20", "and with a 1yr savings plan for the 24/7 case, is that cheaper than the office hours one?"], r"Hardly: it runs 60 of 168 hours a week, 35\.7 %, .* more than 64\.3 % off"),
         # 5.67 / (1,100 × 3,600 × 0.2) = 7.16e-6

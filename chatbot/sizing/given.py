@@ -154,12 +154,14 @@ _HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
 _BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?(?![\w%]|[.,]\d|-\w)")
 _YEAR = re.compile(r"20[2-4]\d")
-# A number without a unit has that of the one which it stands against: "12 req/s, one card does 35", "18 hours or in 50", "1.5 an hour vs 1.2".
+_WAY_TO_PAY = r"(?:on[ -]demand|ri|sp|list(?: price)?|spot|reserved|commit(?:ted|ment)|savings?[ -]plan|without)\b"
+_PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: (?:price|rate|is|are|was|would be|at|of|for))*:?\s+\|"
+# A number without a unit has that of the one which it stands against: "12 req/s, one card does 35", "18 hours or in 50", "1.5 an hour vs 1.2", "21.50 on demand".
 _GAPS = (
-    (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*$")),
-    (("hours",), re.compile(r"\b(?:in|within|takes)\s+$")),
-    (("price",), re.compile(r"(?:\b(?:at|zu|à|for)|@)\s+$")),
-    (("price", "pace", "requests", "item rate", "hours", "watts"), re.compile(r"\b(?:vs\.?|versus|against|or)\s+$")),
+    (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*\|")),
+    (("hours",), re.compile(r"\b(?:in|within|takes)\s+\|")),
+    (("price",), re.compile(rf"(?:\b(?:at|zu|à|for)|@)\s+\||{_PAID}")),
+    (("price", "pace", "requests", "item rate", "hours", "watts"), re.compile(r"\b(?:vs\.?|versus|against|or)\s+\|")),
 )
 # What stands against each other is of one order.
 _LIKE = 50
@@ -203,12 +205,12 @@ def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure
     """Figures of which numbers without a unit, and sums of money, have the role of what they stand against."""
     found: list[Figure] = []
     for figure in figures:
-        roles = next((roles for roles, before in _GAPS if before.search(figure.before)), ()) if figure.role in ("", "slot", "money") else ()
+        roles = next((roles for roles, beside in _GAPS if beside.search(figure.beside)), ()) if figure.role in ("", "slot", "money") else ()
         # A price of an hour has cents, or a sign of money.
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
-        elif figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among):
+        elif (figure.role == "" and figure.value % 1 and re.search(_PAID, figure.beside)) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
             figure = replace(figure, role="price")
         found.append(figure)
     return found
