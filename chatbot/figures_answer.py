@@ -351,9 +351,32 @@ def _rated(number: str, roles: Sequence[str], total: _Sum) -> str:
     return f"{_n(price[0])} / ({_n(rate)} × 3600{f' × {_n(busy)}' if busy else ''}) × {number}" if price and rate and not sized else ""
 
 
-def _lasts(total: _Sum) -> str:
+def _hours_left(total: _Sum) -> str:
     price, money, counts = total.price(), total.one("money"), _counts(total)
-    return f"{_n(money)} / ({counts}{_n(price[0])})" if price and money and counts is not None else ""
+    if not price or not money or counts is None:
+        return ""
+    return f"{_n(money)} / {f'({counts}{_n(price[0])})' if counts else _n(price[0])}"
+
+
+def _lasts(given: Given, total: _Sum) -> Iterator[str]:
+    """How long a sum of money lasts: all day and night, and where a schedule is told by that."""
+    if given.sides or not (left := _hours_left(total)):
+        yield from _by_sides(_hours_left, "{} hours", "lasts", "cost")(given, total) if given.sides else ()
+        return
+    spans = {"hour": 1.0, "day": 24.0, "week": 168.0, "month": HOURS_A_MONTH, "year": 8760.0}
+    named = re.search(rf"how (?:many|much) ({'|'.join(spans)})", total.asked)
+    unit = named[1] if named else next((unit for unit in ("month", "week", "day") if evaluate(left) >= spans[unit]), "hour")
+    if not given.all("price") and (unit == "hour" or not named or given.slots.keys() & {"model", "parameters"}):
+        return  # a sizing knows more of a machine that has a name
+    span = spans[unit]
+    month = (total.hours() if _is_scheduled(total) else None) or HOURS_A_MONTH
+    week = round(month * 168 / HOURS_A_MONTH, 2)
+    times = [(span, " around the clock")] if span > 1 else []
+    if month < HOURS_A_MONTH and times:
+        at = f"{week:g} hours a week" if week == round(week, 1) else f"{month:g} hours a month"
+        times.append((total.know(round(month * span / HOURS_A_MONTH, 4)), total.working.say(f" at {at}")))
+    results = [f"{total.compute(f'{left} / {_n(used)}', f'{{}} {unit}s')[1]}{how}" for used, how in times]
+    yield f"{'; '.join([*results, total.compute(left, '{} hours')[1]])}: {left} {total.cite('cost')}."
 
 
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
@@ -626,7 +649,7 @@ _FORMULAS = (
             (rf"(?:per|each|an?|one) (?:\w+ )?(?:{ITEM}|request|call|query)\b|million", ("item rate", "requests"), "1e6", "million"),
         )
     ),
-    _Formula(_words(r"how (?:long|many (?:hours|days|weeks))"), ("price", "money"), _by_sides(_lasts, "{} hours", "lasts", "cost"), "machines or cards"),
+    _Formula(_words(r"how (?:long|(?:many|much) (?:hour|day|week|month|year)s?)\b|\blasts?\b|\bruns? (?:out|dry)|\bout of (?:money|credits?|budget)|\brunway"), ("price or instance_type", "money"), _lasts, "hours or share of day or machines or cards"),
     _Formula(_words(f"{_AMOUNT}|{_COMPARES}"), ("price",), _by_sides(_spent, "${}", "costs", "cost"), "hours or machines or cards or items or things or discount or card hours or share of day"),
     _Formula(_words(_WATTED, only=_COMPARES), ("watts", "hours", "cards or machines"), _by_sides(lambda total: _energy(total.given, total), "{} kWh", "takes", "emissions")),
 )

@@ -108,6 +108,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["24 A100 for 11 days at $1.90 per gpu hour plus $450 for storage: what does the training cost?"], r"\$12,500: 24 × 1\.9 × 264 hours \+ 450"),
         (["each of 45 developers uses a notebook at $0.53/h for 6 hours a day, 21 days a month. what do we pay?"], r"\$3,010: 45 × 0\.53 × 126 hours"),
         (["we have $4,000. boxes are $1.80 an hour. how many hours can we run 5 of them?"], r"444 hours: 4000 / \(5 × 1\.8\)"),
+        # 25,000 / 1.86 = 13,441; / 730 = 18.4; / (50 × 730 / 168) = 61.9
+        (["We have $25k of credits at $1.86 an hour: how many months around the clock, and at 50 hours a week?"], r"18\.4 months around the clock; 61\.9 months at 50 hours a week; 13,400 hours: 25000 / 1\.86 \[1\]\."),
+        # 10,000 / (2 × 0.98) / 24 = 212.6; 5 × 9 = 45 of 168 hours
+        (["We have 10k left in credits and two boxes at $0.98 an hour each", "how many days until we run out?", "and 9am to 6pm on weekdays only?"], r"213 days around the clock; 794 days at 45 hours a week; 5,100 hours"),
         (["g5.xlarge answers 3 requests each second. Cost per thousand requests?"], r"\$0\.0931 for a thousand: "),
         (["reserved costs $1,150 a month flat, on demand is $2.30 an hour. from how many hours a month does reserved win?"], r"From 500 hours of a month on: \$1150\.00 instead of your \$2\.30 an hour"),
         # 12 × 1.41 × 730 × 113 / 168 = 8,308

@@ -90,7 +90,7 @@ _ALONE = re.compile(rf"\bone (?:for|at)\b|\b(?:one|an?|single) (?:\S+ ){{0,2}}?(
 OF_ONE = re.compile(rf"\b(?:one|each|every|per|single|apiece)\b|\ban? (?:gpu|card|chip|{ONE_MACHINE}|\S+\.\w+) ")
 ITEM = r"(?:im(?:age|g)s?|photos?|pictures?|frames?|doc(?:ument)?s?|pages?|articles?|rows?|records?|samples?|sequences?|sentences?|items?|files?|clips?|videos?|embeddings?|reviews?|listings?|tickets?|proteins?)"
 # Whatever is counted, and is no time, no money and no verb.
-_THING = r"(?!(?:hours|days|weeks|months|years|minutes|seconds|times|cents|dollars|euros|watts|tokens|does|costs|takes|makes|gives|serves|handles|needs|always)\b)[a-z]{2,}[^\W\daisu_]s"
+_THING = r"(?!(?:hours|(?:week)?days|weeks|weekends|nights|months|years|minutes|seconds|times|cents|dollars|euros|watts|tokens|does|costs|takes|makes|gives|serves|handles|needs|always)\b)[a-z]{2,}[^\W\daisu_]s"
 _NOT_A_RATE = r"(?!\s?(?:/|per |an? |each )\s?(?:s|min|h))"
 _TIMES = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _SPAN = r"(?P<u>s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
@@ -105,6 +105,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("price", rf"{_MONEY}(?:{_PER}(?:\w+[- ])?(?:h|hr|hour)|hourly)", {}),
     ("monthly price", rf"{_MONEY}(?:{_PER}(?:mo|month)|monthly)", {}),
     ("money", rf"(?:{_USD}\s?{_N}|{_N.replace('<n>', '<m>').replace('<k>', '<l>')}{_USD})", {}),
+    ("money", rf"{_N}(?:\w+ ){{0,2}}credits", {}),
     ("link", rf"{_N}(?P<u>[gtm])(?:bits?(?:\s?(?:/|per |a )\s?s(?:ec(?:ond)?s?)?|ps)?|bps|ig)", _SCALES),
     ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{ITEM}{_SECOND}", {"m": 1e6}),
     ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{ITEM}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
