@@ -127,7 +127,7 @@ class _Formula:
     takes: str = ""
 
     def serves(self, given: Given) -> bool:
-        there = {figure.role for figure in given.figures} | given.slots.keys()
+        there = {figure.role for figure in given.figures} | given.slots.keys() | ({"parts"} if given.parts else set())
         return all(set(need.split(" or ")) & there for need in self.needs)
 
     def uses(self, roles: frozenset[str], *, needed: bool = False) -> bool:
@@ -313,6 +313,28 @@ def _spent(total: _Sum) -> str:
         if figure.role == "money" and re.search(r"(?:\bplus|\band|\+) \W*$", figure.before):
             formula += f" + {_n(total.one('money') or 0)}"
     return formula
+
+
+def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
+    """What a fleet costs of which each part is paid for in another way."""
+    base = total.price()
+    if not given.parts or not all(part.count and (part.price or base) for part in given.parts):
+        return
+    fleet = sum(part.count for part in given.parts)
+    total.used.update([fleet, *(number for part in given.parts for number in (part.count, part.discount, part.price))])
+    total.know(fleet)
+    hours = _paid_hours(total) or HOURS_A_MONTH
+    hours = 8760.0 if hours == HOURS_A_MONTH and {span for span in hours_asked(total.asked) if span > 1} == {8760.0} else hours
+    if hours < HOURS_A_MONTH and re.search(_PLANS, given.text):
+        return  # a commitment is paid for also while its machines are off
+    span = {8760.0: "a year", HOURS_A_MONTH: "a month"}.get(hours, f"for {hours:g} hours")
+    each = [f"{_n(part.count)} × {_n(part.price or (base[0] if base else 0))}{f' × (1 - {_n(part.discount)})' * bool(part.discount)}" for part in given.parts]
+    spent, text = total.step(f"({' + '.join(each)}) × {total.know(hours):.6g} hours", "${}")
+    less = ""
+    if base:
+        listed, before = total.compute(f"{_n(fleet)} × {_n(base[0])} × {hours:.6g}", "${}")
+        less = f", {total.compute(f'(1 - {_n(spent)} / {_n(listed)}) × 100', '{} %')[1]} less than the {before} of all {_n(fleet)} at {base[1]}"
+    yield f"{text} {span}{less} {total.cite('cost')}."
 
 
 def _paid_hours(total: _Sum) -> float | None:
@@ -630,6 +652,7 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
 
 # The first that is asked for and has its figures is computed.
 _FORMULAS = (
+    _Formula(_words(rf"{_AMOUNT}|{_COSTS}|\b(?:if|with|what about|suppose)\b|\b(?:per|an?) (?:day|week|month|year)\b"), ("parts",), _of_parts),
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
     _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),

@@ -112,6 +112,12 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["We have $25k of credits at $1.86 an hour: how many months around the clock, and at 50 hours a week?"], r"18\.4 months around the clock; 61\.9 months at 50 hours a week; 13,400 hours: 25000 / 1\.86 \[1\]\."),
         # 10,000 / (2 × 0.98) / 24 = 212.6; 5 × 9 = 45 of 168 hours
         (["We have 10k left in credits and two boxes at $0.98 an hour each", "how many days until we run out?", "and 9am to 6pm on weekdays only?"], r"213 days around the clock; 794 days at 45 hours a week; 5,100 hours"),
+        # (4 × 0.63 + 2 × 0.4) × 1.006 × 730 = 2,438
+        (["We run six g5.xlarge around the clock at $1.006 an hour. What's that per month?", "and if four of them go on a 1-year commitment at 37% off while the other two become spot at 60% off?"], r"\$2,440 a month, 44\.7 % less than the \$4,410 of all 6 at your \$1\.006 an hour \[1\]\.\n\(4 × 1\.006 × \(1 - 0\.37\) \+ 2 × 1\.006 × \(1 - 0\.6\)\) × 730 hours"),
+        # (5 × 0.7 + 4) × 2 × 8,760 = 131,400
+        (["30% off on 5 of our 9 machines, at $2 an hour list, the rest at full price: what is that per year?"], r"\$131,000 a year, 16\.7 % less"),
+        # (3 × 1.2 + 5 × 1.9) × 730 = 9,563
+        (["What would a fleet of 3 reserved boxes at $1.20/h and 5 on demand boxes at $1.90/h cost per month?"], r"\$9,560 a month \[1\]"),
         (["g5.xlarge answers 3 requests each second. Cost per thousand requests?"], r"\$0\.0931 for a thousand: "),
         (["reserved costs $1,150 a month flat, on demand is $2.30 an hour. from how many hours a month does reserved win?"], r"From 500 hours of a month on: \$1150\.00 instead of your \$2\.30 an hour"),
         # 12 × 1.41 × 730 × 113 / 168 = 8,308
@@ -153,6 +159,8 @@ def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, que
         "64 H100s for 9 days at 700 W, drawing 75% of that, the servers add 40%, PUE 1.15. How much CO2 at 350 g/kWh?",
         "how do i work out how many gpus i need for 15 req/s with 6k in 300 out on 8B",
         "a node does 8,500 tokens per second without a pause; how many per week?",
+        "8 boxes at $2/h for 12 hours a day: 5 reserved at 30% off, 3 on demand. What is that a month?",
+        "9 boxes at $2/h: 5 reserved at 30% off, 3 on demand. What is that a month?",
         "one replica does 0 req/s, how many replicas for 40 req/s?",
         "from 10 g6.xlarge to 3 every night from 10pm to 6am: saving per month?",
         "A costs $2/h, B costs $3/h and is 1.8 times faster. The job is 100 hours on A. which is cheaper?",

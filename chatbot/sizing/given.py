@@ -1,6 +1,7 @@
 """Figures of the user's own: each number of a conversation read once, with the unit behind it and the role that the words beside it give it."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -32,6 +33,15 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """So many machines of a fleet, with the discount or the price of an hour that they alone have; 0 are those that no other part has."""
+
+    count: float
+    discount: float = 0.0
+    price: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """What the turns of a conversation give: figures in the order of the text, and the slots that a sizing reads (region, hours, model)."""
 
@@ -40,9 +50,11 @@ class Given:
     slots: Mapping[str, Any]
     regions: tuple[str, ...]
     new: frozenset[str]
-    """The roles and slots of the last turn."""
+    """The roles and slots of the last turn, and "parts" where it has some."""
     sides: tuple["Given", ...] = ()
     """Where two things stand against each other, what is given of each."""
+    parts: tuple[Part, ...] = ()
+    """Where a fleet is paid for in several ways, so many machines in each."""
 
     def all(self, role: str) -> list[float]:
         return list(dict.fromkeys(figure.value for figure in self.figures if figure.role == role))
@@ -55,14 +67,15 @@ class Given:
     def then(self, other: "Given") -> "Given":
         """With another turn behind, whose figures stand in the place of those of the same role, of one side where it names one: "and if the second takes 5 hours?"."""
         figures = _in_roles(other.figures, self.figures)
-        new = frozenset({*(figure.role for figure in figures), *other.slots})
+        new = frozenset({*(figure.role for figure in figures), *other.slots, *(other.new & {"parts"})})
         # Of what one gives and all need, the one is changed that is said again.
         again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
         kept = tuple(f for f in self.figures if f.role not in new or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
         always = {"hours": self.slots["hours"]} if other.slots.get("hours") == MONTH_HOURS and "hours" in self.slots else {}  # what a schedule is held against
         which = _WHICH.search(other.text)
         sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
-        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides)
+        fleet = sum(part.count for part in self.parts) or self.one("machines") or self.one("cards") or self.slots.get("instances") or 0
+        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides, _of_fleet(other.parts, fleet))
 
     def against(self, other: "Given") -> "Given":
         """A side with what it lacks as for the other: no share, no second price, and no count where it is one."""
@@ -140,7 +153,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
 )
 # A share is of what the words beside it say; the nearer ones first.
 _SHARES = {
-    "discount": r"off\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
+    "discount": r"off\b|\bspot\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
     "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
     "lost": r"\blost\b|\blose\b|interrupt|preempt|wasted",
     "MFU": r"\bmfu\b",
@@ -196,10 +209,13 @@ def read_given(question: str, known: Known) -> Given:
     found.sort(key=lambda one: one[0])
     figures = [figure for _, figure in found]
     figures = _in_roles(figures, figures)
-    end = _end_of_first(text, [(at, figure.role) for (at, _), figure in zip(found, figures, strict=True)])
+    placed = [(at, figure) for (at, _), figure in zip(found, figures, strict=True)]
+    end = _end_of_first(text, [(at, figure.role) for at, figure in placed])
     one, other = (read_given(part, known) for part in (text[:end], text[end:])) if end else (None, None)
     regions = [slots["region"], *(str(other["region"]) for other in several.get("region", []))] if "region" in slots else []
-    return Given(text, tuple(figures), slots, tuple(regions), frozenset({*(figure.role for figure in figures), *slots}), (one.against(other), other.against(one)) if one and other else ())
+    parts = _parts(text, placed)
+    new = frozenset({*(figure.role for figure in figures), *slots, *(["parts"] if parts else [])})
+    return Given(text, tuple(figures), slots, tuple(regions), new, (one.against(other), other.against(one)) if one and other else (), parts)
 
 
 def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure]:
@@ -227,6 +243,56 @@ def _end_of_first(text: str, placed: Sequence[tuple[int, str]]) -> int:
                 if all(len(part) == len(set(part)) for part in parts):
                     return end
     return 0
+
+
+_REST = re.compile(r"\b(?:rest|remainder|others?|remaining|last one)\b(?!(?: \w+)? \d)")
+_OF_THEM = re.compile(r"\bof (?:them|those|these|the|our)\b")
+_CLAUSE_ENDS = re.compile(r"[,;:?!]\s|\.\s|\b(?:and|while|but|whereas|when|if)\b")
+_AS_LISTED = re.compile(r"on[ -]demand|\b(?:full|list|regular|normal|stays?|keep|remain|leave)\b")
+
+
+def _parts(text: str, placed: Sequence[tuple[int, Figure]]) -> tuple[Part, ...]:
+    """The parts of a fleet: numbers that add up to its own where that is told, each with the discount or the price of its clause."""
+    several = len({f.value for _, f in placed if f.role == "price"}) > 1
+    terms = [(at, f) for at, f in placed if f.role == "discount" or (f.role == "price" and several)]
+    counts = [(at, f.value) for at, f in placed if f.role in ("machines", "cards", "things", "times", "slot", "") and f.value == int(f.value)]
+    counts = sorted(counts + (rest := [(match.start(), 0.0) for match in _REST.finditer(text)]))
+    for fleet in (*counts, None) if terms else ():
+        own = [count for count in counts if count != fleet]
+        paid = {(_nearest(at, counts if fleet and f.role == "price" else own, text), f.role): f.value for at, f in terms}
+        listed = [count for count in own if not {(count, "discount"), (count, "price")} & paid.keys()]
+        whole, told = fleet[1] if fleet else 0.0, sum(number for _, number in own)
+        left = bool(rest or _OF_THEM.search(text)) and (not fleet or told < whole)
+        fits = not fleet or (told < whole if left else told == whole)
+        if not fits or len(paid) < len(terms) or any(owner is None for owner, _ in paid) or not all(_AS_LISTED.search(_of_count(count, counts, text)) for count in listed):
+            continue
+        base = paid.get((fleet, "price"), 0.0)
+        others = whole - told if fleet else 0.0
+        parts = [Part(count[1] or others, paid.get((count, "discount"), 0.0), paid.get((count, "price"), base)) for count in own]
+        parts += [Part(others, 0.0, base)] * (left and not rest)
+        if len(parts) > 1:
+            return tuple(parts)
+    return ()
+
+
+def _nearest(at: int, counts: Sequence[tuple[int, float]], text: str) -> tuple[int, float] | None:
+    """Which number a term belongs to: the nearest in its clause, or the last before it."""
+    ends = [match.start() for match in _CLAUSE_ENDS.finditer(text)]
+    same = [count for count in counts if bisect_right(ends, count[0]) == bisect_right(ends, at)]
+    return min(same, key=lambda count: abs(count[0] - at)) if same else max((count for count in counts if count[0] < at), default=None)
+
+
+def _of_count(count: tuple[int, float], counts: Sequence[tuple[int, float]], text: str) -> str:
+    """The words from the beginning of a number's clause to the next number."""
+    start = max((match.start() for match in _CLAUSE_ENDS.finditer(text, 0, count[0])), default=0)
+    return text[start : min((at for at, _ in counts if at > count[0]), default=len(text))]
+
+
+def _of_fleet(parts: Sequence[Part], fleet: float) -> tuple[Part, ...]:
+    """The parts of a fleet with how many "the rest" are; none where more are told than there are."""
+    left = fleet - sum(part.count for part in parts)
+    known = [replace(part, count=part.count or left) for part in parts if part.count or left]
+    return tuple(known) if all(part.count > 0 for part in known) else ()
 
 
 def read_turns(turns: Sequence[str], known: Known) -> list[Given]:
