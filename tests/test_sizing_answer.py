@@ -169,6 +169,20 @@ def test_what_is_asked_beside_the_first_figure_is_answered(bot: Chatbot, turns: 
     assert all(line.startswith(opening) for line, opening in zip(lines, openings, strict=False)), lines
 
 
+def test_a_monthly_budget_is_held_against_the_hours_that_a_machine_runs(bot: Chatbot) -> None:
+    turns = ("Llama 3.1 8B for 200 beta users, budget $1,500 a month all in", "traffic is only 9 to 6 on weekdays", "so would you still go with the 24 GB card, or can we afford the 48 GB one?")
+    assert [re.sub(r" \(on demand, [^)]*\)", "", line) for line in ask(bot, *turns).text.splitlines()] == [
+        "Yes: g6.xlarge costs $0.805 an hour, $157 for 195.5 hours [1], and the budget is $1,500 a month.",
+        "Yes: g6e.xlarge costs $1.86 an hour, $364 for 195.5 hours [2], and the budget is $1,500 a month.",
+    ]
+    assert ", one sequence at a time" in ask(bot, turns[0]).text
+
+
+def test_cards_that_are_named_by_their_memory_are_compared_by_a_machine_of_each(bot: Chatbot) -> None:
+    answer = ask(bot, "Does Qwen2.5 32B in int8 fit on a 24 GB card or only on a 48 GB card?")
+    assert [line.partition(",")[0] for line in answer.text.splitlines()][:3] == ["Only g6e.xlarge will do.", "- g6.xlarge: does not fit", "- g6e.xlarge: fits; a g6e.xlarge has 48 GB"]
+
+
 def test_only_what_holds_it_is_advised(bot: Chatbot) -> None:
     answer = bot.ask("What instance do I need to serve llama 3.1 70b in bf16 for 20 users with 16k context under $1/h?")
     assert answer.text.startswith("Nothing that holds it is within the budget; the nearest is ")
