@@ -164,7 +164,7 @@ def _usd(value: float) -> str:
 # --- money ----------------------------------------------------------------------------------------------------------------
 
 _PLANS = r"savings?[ -]plans?|reserved|\bris?\b|\bcommitment"
-_COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*|\b(?:ri|sp)s?\b|on[ -]demand|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
+_COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*\b(?! to \w+ing\b)|\b(?:ri|sp)s?\b|on[ -]demand|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
 
 
 def _fixed(given: Given, total: _Sum) -> Iterator[str]:
@@ -360,7 +360,7 @@ def _counts(total: _Sum) -> str | None:
     beside = [*given.all("cards"), *(given.all("machines") if given.all("card hours") else ())]
     total.used |= {*(f.value for f in counted), *beside}
     numbers = [f.value for f in counted] or [n for n in (given.slots.get("instances"),) if n and "instance_type" in given.slots]
-    return "".join(f"{_n(n)} × " for n in numbers) if each or len(numbers) < 2 else None
+    return "".join(f"{_n(n)} × " for n in numbers if n != 1) if each or len(numbers) < 2 else None
 
 
 _EACH = r"\b(?:each|every|apiece)\b|\bper (?!(?:h|hr|hour|day|week|month|year|gpu|card|node|box|machine|instance|million|m)\b)[a-z]"

@@ -110,12 +110,16 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["we have $4,000. boxes are $1.80 an hour. how many hours can we run 5 of them?"], r"444 hours: 4000 / \(5 × 1\.8\)"),
         # 25,000 / 1.86 = 13,441; / 730 = 18.4; / (50 × 730 / 168) = 61.9
         (["We have $25k of credits at $1.86 an hour: how many months around the clock, and at 50 hours a week?"], r"18\.4 months around the clock; 61\.9 months at 50 hours a week; 13,400 hours: 25000 / 1\.86 \[1\]\."),
+        # 3,000 / 0.8 = 3,750; / 365
+        (["Tenemos 3.000 dólares de presupuesto y la instancia cuesta 0,80 $ por hora. ¿Cuántos meses dura si está encendida 12 horas al día?"], r"5\.14 months around the clock; 10\.3 months at 84 hours a week"),
         # 10,000 / (2 × 0.98) / 24 = 212.6; 5 × 9 = 45 of 168 hours
         (["We have 10k left in credits and two boxes at $0.98 an hour each", "how many days until we run out?", "and 9am to 6pm on weekdays only?"], r"213 days around the clock; 794 days at 45 hours a week; 5,100 hours"),
         # (4 × 0.63 + 2 × 0.4) × 1.006 × 730 = 2,438
         (["We run six g5.xlarge around the clock at $1.006 an hour. What's that per month?", "and if four of them go on a 1-year commitment at 37% off while the other two become spot at 60% off?"], r"\$2,440 a month, 44\.7 % less than the \$4,410 of all 6 at your \$1\.006 an hour \[1\]\.\n\(4 × 1\.006 × \(1 - 0\.37\) \+ 2 × 1\.006 × \(1 - 0\.6\)\) × 730 hours"),
         # (5 × 0.7 + 4) × 2 × 8,760 = 131,400
         (["30% off on 5 of our 9 machines, at $2 an hour list, the rest at full price: what is that per year?"], r"\$131,000 a year, 16\.7 % less"),
+        # (6 × 0.42 + 3) × 1.8 × 730 = 7,253
+        (["We keep 9 nodes at $1.80 an hour. Spot for 6 of them at 58 % off, list price for the others. Per month?"], r"\$7,250 a month, 38\.7 % less"),
         # (3 × 1.2 + 5 × 1.9) × 730 = 9,563
         (["What would a fleet of 3 reserved boxes at $1.20/h and 5 on demand boxes at $1.90/h cost per month?"], r"\$9,560 a month \[1\]"),
         (["g5.xlarge answers 3 requests each second. Cost per thousand requests?"], r"\$0\.0931 for a thousand: "),

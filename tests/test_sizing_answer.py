@@ -13,7 +13,7 @@ from chatbot.query import understand
 from chatbot.render import as_json
 from chatbot.sizing import Format, Task, Workload
 from chatbot.sizing.conversation import Asked
-from chatbot.sizing.reading import Goal
+from chatbot.sizing.reading import Goal, read_question
 from chatbot.sizing_answer import answer_by_sizing, draft_of
 from chatbot.working import Working, load
 from tests.marks import left_to_evaluation
@@ -176,6 +176,10 @@ def test_a_monthly_budget_is_held_against_the_hours_that_a_machine_runs(bot: Cha
         "Yes: g6e.xlarge costs $1.86 an hour, $364 for 195.5 hours [2], and the budget is $1,500 a month.",
     ]
     assert ", one sequence at a time" in ask(bot, turns[0]).text
+
+
+def test_an_rtx_4090_box_is_one_machine(bot: Chatbot) -> None:
+    assert not read_question("our product runs off an RTX 4090 box", load(bot.index).known).slots.keys() & {"instances"}
 
 
 def test_cards_that_are_named_by_their_memory_are_compared_by_a_machine_of_each(bot: Chatbot) -> None:

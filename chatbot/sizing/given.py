@@ -142,7 +142,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("interval", rf"(?:every|each|per)\s{_N}{_SPAN}", _TIMES),
     ("share of day", rf"{_N}(?:h|hrs?|hours?)\s?{_PER}day", {}),
     ("hours", rf"{_N}{_SPAN}", _TIMES),
-    ("kept", rf"(?:keep|kept|keeps|keeping|retain\w*|last|newest|latest|store)\s(?:only |the |about )*(?:last |newest |latest )?{_N}(?:of them|checkpoints?|copies)?", {}),
+    ("kept", rf"(?:keep|kept|keeps|keeping|retain\w*|last|newest|latest|store)\s(?:only |the |about )*(?:last |newest |latest )?{_N}(?:of them|checkpoints?|copies)?(?!\s?{_MACHINE})", {}),
     ("kept", rf"{_N}(?:checkpoints|copies|ckpts|snapshots)", {}),
     ("cards", rf"{_N}[x×]?\s?{_CARD}(?!\s{ONE_MACHINE})", {}),
     ("machines", rf"{_N}[x×]?\s?(?:{_MACHINE}|of (?:them|those|these))", {}),
@@ -169,7 +169,7 @@ _ALWAYS = re.compile(r"24 ?[/x] ?7")
 _BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?(?![\w%]|[.,]\d|-\w)")
 _YEAR = re.compile(r"20[2-4]\d")
 _WAY_TO_PAY = r"(?:on[ -]demand|ri|sp|list(?: price)?|spot|reserved|commit(?:ted|ment)|savings?[ -]plan|without)\b"
-_PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: (?:price|rate|is|are|was|would be|at|of|for))*:?\s+\|"
+_PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: [^\W\d_]+){{0,3}}:?\s+\|"
 # A number without a unit has that of the one which it stands against: "12 req/s, one card does 35", "18 hours or in 50", "1.5 an hour vs 1.2", "21.50 on demand".
 _GAPS = (
     (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*\|")),
