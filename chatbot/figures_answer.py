@@ -8,6 +8,7 @@ from functools import partial
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.glossary import in_english
 from chatbot.hardware_answer import hours_asked, of_energy
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
@@ -99,7 +100,7 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
     if query.options or not tables.facts.models or len(query.question) > _LONGEST:
         return None
     turns = (*(turn.question for turn in query.history), query.question)
-    given = read_turns([turn[:_LONGEST] for turn in turns], tables.known)
+    given = read_turns([in_english(turn[:_LONGEST]) for turn in turns], tables.known)
     formulas, asked = _asked(given)
     # Of turns before, what goes on is computed with too.
     figures = [f for f in given[-1].figures if f.is_input and (asked != given[-1].text or f.role in given[-1].new)]
@@ -126,7 +127,7 @@ class _Formula:
     takes: str = ""
 
     def serves(self, given: Given) -> bool:
-        there = {figure.role for figure in given.figures} | given.slots.keys()
+        there = {figure.role for figure in given.figures} | given.slots.keys() | ({"parts"} if given.parts else set())
         return all(set(need.split(" or ")) & there for need in self.needs)
 
     def uses(self, roles: frozenset[str], *, needed: bool = False) -> bool:
@@ -137,14 +138,16 @@ class _Formula:
 def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
     """The formulas that the last turn may ask for, or the turn before with a figure that this one brings, and the words that ask."""
     asked: Sequence[_Formula] = ()
-    words, served = "", False
+    words, served, told = "", False, ""
     for turn in given:
-        wished = [f for f in _FORMULAS if f.asks.search(turn.text)]
+        text = f"{told} {turn.text}".strip()
+        told = text if "?" not in text else ""  # what only tells figures is of the question behind it
+        wished = [f for f in _FORMULAS if f.asks.search(text)]
         own = [f for f in wished if f.serves(turn) and f.uses(turn.new)]
         if not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked):
             words = f"{words} {turn.text}"
         else:
-            asked, words = own or wished, turn.text
+            asked, words = own or wished, text
         served = any(f.serves(turn) for f in asked)
     return [f for f in asked if f.serves(given[-1])], words
 
@@ -161,7 +164,7 @@ def _usd(value: float) -> str:
 # --- money ----------------------------------------------------------------------------------------------------------------
 
 _PLANS = r"savings?[ -]plans?|reserved|\bris?\b|\bcommitment"
-_COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*|\bris?\b|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
+_COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*\b(?! to \w+ing\b)|\b(?:ri|sp)s?\b|on[ -]demand|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
 
 
 def _fixed(given: Given, total: _Sum) -> Iterator[str]:
@@ -184,19 +187,22 @@ def _break_even(given: Given, total: _Sum) -> Iterator[str]:
         options = [(f"{_n(price)} / {_n(prices[-1])}", f"at your {_usd(price)} instead of {_usd(prices[-1])} an hour") for price in prices[:-1]]
     elif not options and prices and sheet and prices[0] < sheet.usd_per_hour:
         options = [(f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}", f"at your {_usd(prices[0])} instead of ${sheet.usd_per_hour:.4g} an hour")]
-    if not options and used and total.one("busy") is None and used > HOURS_A_MONTH / 24 and re.search(_PLANS, given.text):
+    if not options and used and total.one("busy") is None and re.search(_PLANS, given.text):
         yield from _least_discount(used, total)
     cite, even = total.cite("break-even"), 1.0
     for formula, words in options:
         even = evaluate(formula)
         days = ("168", "a week") if "week" in total.asked else ("24", "a day")
         daily, monthly = total.compute(f"({formula}) × {days[0]}", f"{{}} hours {days[1]}")[1], total.compute(f"({formula}) × 730", "{} hours a month")[1]
-        verdict = ""
+        verdict = gains = ""
         if used and len(options) == 1:
-            share = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %"))
-            verdict = f"{'Yes' if used / HOURS_A_MONTH > even else 'No'}, it runs {share} of the hours: the commitment pays from "
+            share, dearer = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %")), used / HOURS_A_MONTH < even
+            verdict = f"{'No' if dearer else 'Yes'}, it runs {share} of the hours: the commitment pays from "
+            paid = f"({formula}) / {_n(total.know(round(used / HOURS_A_MONTH, 6)))}"
+            change = total.compute(f"({paid} - 1) × 100" if dearer else f"(1 - {paid}) × 100", f"{{}} % {'more' if dearer else 'less'}")[1]
+            gains = f" It costs {change} than paying for the hours that it runs."
         percent = total.step(f"({formula}) × 100", "{} %")[1]
-        text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}."
+        text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}.{gains}"
         yield text if verdict else f"From {text}"
     if len(options) == 1 and len(prices) == 2 and sheet and abs(sheet.usd_per_hour / prices[-1] - 1) > 0.02 and prices[0] < sheet.usd_per_hour:
         today = f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}"
@@ -209,7 +215,7 @@ def _hours_used(total: _Sum) -> float | None:
     if (daily := total.one("share of day")) and "hours" not in total.given.slots:
         return daily / 24 * HOURS_A_MONTH
     hours, busy = total.hours(), total.one("busy")
-    return hours if hours and hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
+    return hours if hours and HOURS_A_MONTH / 24 < hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
 
 
 def _least_discount(used: float, total: _Sum) -> Iterator[str]:
@@ -309,14 +315,40 @@ def _spent(total: _Sum) -> str:
     return formula
 
 
+def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
+    """What a fleet costs of which each part is paid for in another way."""
+    base = total.price()
+    if not given.parts or not all(part.count and (part.price or base) for part in given.parts):
+        return
+    fleet = sum(part.count for part in given.parts)
+    total.used.update([fleet, *(number for part in given.parts for number in (part.count, part.discount, part.price))])
+    total.know(fleet)
+    hours = _paid_hours(total) or HOURS_A_MONTH
+    hours = 8760.0 if hours == HOURS_A_MONTH and {span for span in hours_asked(total.asked) if span > 1} == {8760.0} else hours
+    if hours < HOURS_A_MONTH and re.search(_PLANS, given.text):
+        return  # a commitment is paid for also while its machines are off
+    span = {8760.0: "a year", HOURS_A_MONTH: "a month"}.get(hours, f"for {hours:g} hours")
+    each = [f"{_n(part.count)} × {_n(part.price or (base[0] if base else 0))}{f' × (1 - {_n(part.discount)})' * bool(part.discount)}" for part in given.parts]
+    spent, text = total.step(f"({' + '.join(each)}) × {total.know(hours):.6g} hours", "${}")
+    less = ""
+    if base:
+        listed, before = total.compute(f"{_n(fleet)} × {_n(base[0])} × {hours:.6g}", "${}")
+        less = f", {total.compute(f'(1 - {_n(spent)} / {_n(listed)}) × 100', '{} %')[1]} less than the {before} of all {_n(fleet)} at {base[1]}"
+    yield f"{text} {span}{less} {total.cite('cost')}."
+
+
 def _paid_hours(total: _Sum) -> float | None:
     """A time as it is given, or the hours of a schedule; else those of the day, month or year that is asked for."""
-    times = [f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours"]
-    scheduled = re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", "".join(times))
-    if (spent := total.one("card hours")) or (len(times) == 1 and not scheduled):
+    if (spent := total.one("card hours")) or ([f.role for f in total.given.figures].count("hours") == 1 and not _is_scheduled(total)):
         return spent or total.one("hours")
     spans = {hours for hours in hours_asked(total.asked) if hours > 1}
     return total.hours() or (spans.pop() if len(spans) == 1 else None)
+
+
+def _is_scheduled(total: _Sum) -> bool:
+    """Whether the hours that are given come again each day, week or month."""
+    times = "".join(f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours")
+    return bool(re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", times))
 
 
 def _counts(total: _Sum) -> str | None:
@@ -328,7 +360,7 @@ def _counts(total: _Sum) -> str | None:
     beside = [*given.all("cards"), *(given.all("machines") if given.all("card hours") else ())]
     total.used |= {*(f.value for f in counted), *beside}
     numbers = [f.value for f in counted] or [n for n in (given.slots.get("instances"),) if n and "instance_type" in given.slots]
-    return "".join(f"{_n(n)} × " for n in numbers) if each or len(numbers) < 2 else None
+    return "".join(f"{_n(n)} × " for n in numbers if n != 1) if each or len(numbers) < 2 else None
 
 
 _EACH = r"\b(?:each|every|apiece)\b|\bper (?!(?:h|hr|hour|day|week|month|year|gpu|card|node|box|machine|instance|million|m)\b)[a-z]"
@@ -341,9 +373,32 @@ def _rated(number: str, roles: Sequence[str], total: _Sum) -> str:
     return f"{_n(price[0])} / ({_n(rate)} × 3600{f' × {_n(busy)}' if busy else ''}) × {number}" if price and rate and not sized else ""
 
 
-def _lasts(total: _Sum) -> str:
+def _hours_left(total: _Sum) -> str:
     price, money, counts = total.price(), total.one("money"), _counts(total)
-    return f"{_n(money)} / ({counts}{_n(price[0])})" if price and money and counts is not None else ""
+    if not price or not money or counts is None:
+        return ""
+    return f"{_n(money)} / {f'({counts}{_n(price[0])})' if counts else _n(price[0])}"
+
+
+def _lasts(given: Given, total: _Sum) -> Iterator[str]:
+    """How long a sum of money lasts: all day and night, and where a schedule is told by that."""
+    if given.sides or not (left := _hours_left(total)):
+        yield from _by_sides(_hours_left, "{} hours", "lasts", "cost")(given, total) if given.sides else ()
+        return
+    spans = {"hour": 1.0, "day": 24.0, "week": 168.0, "month": HOURS_A_MONTH, "year": 8760.0}
+    named = re.search(rf"how (?:many|much) ({'|'.join(spans)})", total.asked)
+    unit = named[1] if named else next((unit for unit in ("month", "week", "day") if evaluate(left) >= spans[unit]), "hour")
+    if not given.all("price") and (unit == "hour" or not named or given.slots.keys() & {"model", "parameters"}):
+        return  # a sizing knows more of a machine that has a name
+    span = spans[unit]
+    month = (total.hours() if _is_scheduled(total) else None) or HOURS_A_MONTH
+    week = round(month * 168 / HOURS_A_MONTH, 2)
+    times = [(span, " around the clock")] if span > 1 else []
+    if month < HOURS_A_MONTH and times:
+        at = f"{week:g} hours a week" if week == round(week, 1) else f"{month:g} hours a month"
+        times.append((total.know(round(month * span / HOURS_A_MONTH, 4)), total.working.say(f" at {at}")))
+    results = [f"{total.compute(f'{left} / {_n(used)}', f'{{}} {unit}s')[1]}{how}" for used, how in times]
+    yield f"{'; '.join([*results, total.compute(left, '{} hours')[1]])}: {left} {total.cite('cost')}."
 
 
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
@@ -575,7 +630,8 @@ def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     yield f"{result}, for {needed} at {one:,g} {unit} a second from each {total.cite('throughput')}.{paid}{prompts}"
 
 
-_EVEN = r"break[ -]?even|(?:buy|buying|it|that) pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|amorti|\bequals?\b|lohnt"
+_EVEN = r"break[ -]?even|(?:buy|buying|it|that)(?: to| has to)? pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|amorti|\bequals?\b|lohnt"
+_GAINS = r"\bsav(?:e|es|ed|ing)\b(?![ -]plan)|\blos(?:e|ing)\b|\bdeal\b"
 _CARBON = r"co2|carbon|emission|emit|footprint|co₂"
 _MILLION = r"(?:per|for|a|each|/) ?(?:1 ?)?(?:million|mtok|m\b|mio)|\bper-million|price of tokens|cost of tokens|tokens? cost"
 
@@ -596,10 +652,12 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
 
 # The first that is asked for and has its figures is computed.
 _FORMULAS = (
+    _Formula(_words(rf"{_AMOUNT}|{_COSTS}|\b(?:if|with|what about|suppose)\b|\b(?:per|an?) (?:day|week|month|year)\b"), ("parts",), _of_parts),
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
     _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
+    _Formula(re.compile(rf"^(?!.*(?:{_AMOUNT}))(?=.*(?:{_GAINS})).*(?:{_COMMITS})", re.DOTALL), ("price", "busy or hours or share of day"), _break_even, "discount or term"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
     _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link or write rate"), _transfer, "storage price or efficiency"),
     _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),
@@ -614,7 +672,7 @@ _FORMULAS = (
             (rf"(?:per|each|an?|one) (?:\w+ )?(?:{ITEM}|request|call|query)\b|million", ("item rate", "requests"), "1e6", "million"),
         )
     ),
-    _Formula(_words(r"how (?:long|many (?:hours|days|weeks))"), ("price", "money"), _by_sides(_lasts, "{} hours", "lasts", "cost"), "machines or cards"),
+    _Formula(_words(r"how (?:long|(?:many|much) (?:hour|day|week|month|year)s?)\b|\blasts?\b|\bruns? (?:out|dry)|\bout of (?:money|credits?|budget)|\brunway"), ("price or instance_type", "money"), _lasts, "hours or share of day or machines or cards"),
     _Formula(_words(f"{_AMOUNT}|{_COMPARES}"), ("price",), _by_sides(_spent, "${}", "costs", "cost"), "hours or machines or cards or items or things or discount or card hours or share of day"),
     _Formula(_words(_WATTED, only=_COMPARES), ("watts", "hours", "cards or machines"), _by_sides(lambda total: _energy(total.given, total), "{} kWh", "takes", "emissions")),
 )

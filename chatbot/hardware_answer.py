@@ -67,7 +67,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
         if goals & {Goal.CARBON, Goal.WATER, Goal.ENERGY} or not goals & {*_OF_MONEY, Goal.CHEAPEST}:
             return working.draft(*_of_accelerators(works, question, working, goals=goals, differ=differ))
         if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours:
-            works = tuple(_rented(work, facts) for work in works)
+            works = tuple(rented(work, facts) for work in works)
         else:
             machines = [_machine(_cheapest_by(work, "", facts, each=True), working) for work in works]
             return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
@@ -131,7 +131,7 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
     return found[:4]
 
 
-def _rented(work: Workload, facts: Facts) -> Workload:
+def rented(work: Workload, facts: Facts) -> Workload:
     """As many instances as have the accelerators, of the type on which they cost least."""
     sold = _cheapest_by(replace(work, accelerators=1), "", facts, each=True)
     return replace(sold, accelerators=work.accelerators)

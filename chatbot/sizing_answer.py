@@ -9,7 +9,7 @@ from typing import Any, Literal
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed, is_near, numbers
 from chatbot.draft import Draft
-from chatbot.hardware_answer import answer_by_hardware, asks_unit
+from chatbot.hardware_answer import answer_by_hardware, asks_unit, rented
 from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
 from chatbot.sizing.conversation import BUDGETS, LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
@@ -19,7 +19,7 @@ from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
-from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question
+from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question, tells_people
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
 from chatbot.working import Tables, Working, article, capital, load, percent, rounded
@@ -292,6 +292,11 @@ def draft_of(asked: Asked, working: Working) -> Draft:
 
 def _sized(asked: Asked, working: Working) -> Draft:
     facts, given = working.tables.facts, asked.workload
+    affords = given.budget_per_month and (asked.others or re.search(r"\bafford", working.said[0].rpartition("\n")[2].lower()))
+    if given.accelerator_memory_gb and not (given.accelerator or given.instance_type) and (asked.others or affords):
+        # "The 24 GB card or the 48 GB one": of each memory the machine that costs least.
+        given, others = rented(given, facts), tuple(rented(work, facts) for work in asked.others)
+        asked = replace(asked, workload=given, others=others, goals=(Goal.AFFORDABLE,) if affords else asked.goals)
     at_own_rate = given.tokens_per_second and (given.tokens or (given.budget_per_hour and not (given.instance_type or given.accelerator)))
     if (not asked.names_model and asked.goal is not Goal.LARGEST) or at_own_rate:
         return answer_by_hardware(asked, working)
@@ -1088,7 +1093,11 @@ class _Answer:
         if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
             return f"{name}{accelerators}, no on-demand price published {self._work.cite(*self._rows_of(fit))}"
         price = fit.impact.price
-        month = f", {self._figure(fit, 'usd_per_month')} a month" if self._asked.workload.budget_per_month else ""
+        work, month = self._asked.workload, ""
+        if work.budget_per_month and work.hours and work.hours < HOURS_A_MONTH and not work.tokens:
+            month = f", {self._figure(fit, 'usd_per_run')} for {self._work.say(f'{work.hours:.4g} hours')}"
+        elif work.budget_per_month:
+            month = f", {self._figure(fit, 'usd_per_month')} a month"
         return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour')} an hour{month} {price.terms} {self._work.cite(*self._rows_of(fit), price.row)}"
 
     def _accelerators(self, fit: Fit) -> str:
@@ -1147,7 +1156,7 @@ class _Answer:
         """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
         goal, term = self._asked.goal, self._asked.term
         told_of = term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal)
-        matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING)
+        matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING) + (r"|one sequence" if tells_people(self._work.said[0]) else "")
         used = (sizing.named_cheapest if goal is Goal.COUNT else None) or sizing.named or sizing.cheapest
         several = used and used.accelerators > 1
         told = [a for a in sizing.assumptions if re.search(matters, a) and (several or not a.startswith(("ZeRO", "each sequence")))]

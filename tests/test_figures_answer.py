@@ -34,6 +34,12 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 19.2 / 32.77 = 0.5859; 19.2 / 21.957642 = 0.8744
         (["p4d on demand is 32.77/h in our spreadsheet. 1 yr reserved is about 19.2/h. break even in hours per month?"], r"From 58\.6 % [^\n]* 428 hours a month [^\n]*\nAgainst today's \$21\.96 an hour of p4d\.24xlarge \(on demand, [^)]*\) it would be 87\.4 %, 638 hours a month \[2\]"),
         (["Our on-demand rate is $3.06, with the 1 year reserved we pay $1.93. Does it pay off if it runs 10 hours a day?"], r"No, it runs 42 % of the hours: the commitment pays from 63\.1 % of the hours on"),
+        # 13.98 / 21.5 = 0.6502; × 730 = 474.7
+        (["Nos sale a 13,98 $/h con el SP frente a 21,50 on-demand. ¿A partir de cuántas horas de uso al mes empieza a compensar?"], r"From 65 % of the hours on, 15\.6 hours a day or 475 hours a month of 730"),
+        # 3.57 / 5.672 = 0.6294; / 0.55 = 1.1444
+        (["The 1 year plan is 3.57 an hour against 5.672 on demand.", "We are busy 55 % of the time: are we saving anything?"], r"No, it runs 55 % of the hours: the commitment pays from 62\.9 % .* It costs 14\.4 % more than paying for the hours that it runs\."),
+        # 9 / 24 = 0.375; 1.35 / 2.25 / 0.375 = 1.6
+        (["Wir zahlen reserviert 1,35 $/h statt 2,25 $/h on-demand, die Kiste läuft aber nur 9 Stunden am Tag. Sparen wir damit?"], r"No, it runs 38 % of the hours: the commitment pays from 60 % .* It costs 60 % more"),
         # 5 × 12 = 60 of 168 hours
         (["how much does g5.xlarge cost per month 24/7", "we only need it mon-fri 8 to 20", "and with a 1yr savings plan for the 24/7 case, is that cheaper than the office hours one?"], r"Hardly: it runs 60 of 168 hours a week, 35\.7 %, .* more than 64\.3 % off"),
         # 5.67 / (1,100 × 3,600 × 0.2) = 7.16e-6
@@ -102,6 +108,20 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["24 A100 for 11 days at $1.90 per gpu hour plus $450 for storage: what does the training cost?"], r"\$12,500: 24 × 1\.9 × 264 hours \+ 450"),
         (["each of 45 developers uses a notebook at $0.53/h for 6 hours a day, 21 days a month. what do we pay?"], r"\$3,010: 45 × 0\.53 × 126 hours"),
         (["we have $4,000. boxes are $1.80 an hour. how many hours can we run 5 of them?"], r"444 hours: 4000 / \(5 × 1\.8\)"),
+        # 25,000 / 1.86 = 13,441; / 730 = 18.4; / (50 × 730 / 168) = 61.9
+        (["We have $25k of credits at $1.86 an hour: how many months around the clock, and at 50 hours a week?"], r"18\.4 months around the clock; 61\.9 months at 50 hours a week; 13,400 hours: 25000 / 1\.86 \[1\]\."),
+        # 3,000 / 0.8 = 3,750; / 365
+        (["Tenemos 3.000 dólares de presupuesto y la instancia cuesta 0,80 $ por hora. ¿Cuántos meses dura si está encendida 12 horas al día?"], r"5\.14 months around the clock; 10\.3 months at 84 hours a week"),
+        # 10,000 / (2 × 0.98) / 24 = 212.6; 5 × 9 = 45 of 168 hours
+        (["We have 10k left in credits and two boxes at $0.98 an hour each", "how many days until we run out?", "and 9am to 6pm on weekdays only?"], r"213 days around the clock; 794 days at 45 hours a week; 5,100 hours"),
+        # (4 × 0.63 + 2 × 0.4) × 1.006 × 730 = 2,438
+        (["We run six g5.xlarge around the clock at $1.006 an hour. What's that per month?", "and if four of them go on a 1-year commitment at 37% off while the other two become spot at 60% off?"], r"\$2,440 a month, 44\.7 % less than the \$4,410 of all 6 at your \$1\.006 an hour \[1\]\.\n\(4 × 1\.006 × \(1 - 0\.37\) \+ 2 × 1\.006 × \(1 - 0\.6\)\) × 730 hours"),
+        # (5 × 0.7 + 4) × 2 × 8,760 = 131,400
+        (["30% off on 5 of our 9 machines, at $2 an hour list, the rest at full price: what is that per year?"], r"\$131,000 a year, 16\.7 % less"),
+        # (6 × 0.42 + 3) × 1.8 × 730 = 7,253
+        (["We keep 9 nodes at $1.80 an hour. Spot for 6 of them at 58 % off, list price for the others. Per month?"], r"\$7,250 a month, 38\.7 % less"),
+        # (3 × 1.2 + 5 × 1.9) × 730 = 9,563
+        (["What would a fleet of 3 reserved boxes at $1.20/h and 5 on demand boxes at $1.90/h cost per month?"], r"\$9,560 a month \[1\]"),
         (["g5.xlarge answers 3 requests each second. Cost per thousand requests?"], r"\$0\.0931 for a thousand: "),
         (["reserved costs $1,150 a month flat, on demand is $2.30 an hour. from how many hours a month does reserved win?"], r"From 500 hours of a month on: \$1150\.00 instead of your \$2\.30 an hour"),
         # 12 × 1.41 × 730 × 113 / 168 = 8,308
@@ -143,6 +163,8 @@ def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, que
         "64 H100s for 9 days at 700 W, drawing 75% of that, the servers add 40%, PUE 1.15. How much CO2 at 350 g/kWh?",
         "how do i work out how many gpus i need for 15 req/s with 6k in 300 out on 8B",
         "a node does 8,500 tokens per second without a pause; how many per week?",
+        "8 boxes at $2/h for 12 hours a day: 5 reserved at 30% off, 3 on demand. What is that a month?",
+        "9 boxes at $2/h: 5 reserved at 30% off, 3 on demand. What is that a month?",
         "one replica does 0 req/s, how many replicas for 40 req/s?",
         "from 10 g6.xlarge to 3 every night from 10pm to 6am: saving per month?",
         "A costs $2/h, B costs $3/h and is 1.8 times faster. The job is 100 hours on A. which is cheaper?",

@@ -16,7 +16,7 @@ TUNED = [*Path(__file__).parent.glob("golden/*tuned.jsonl"), *Path(__file__).par
         ("Wie viele GPUs hat eine p5.48xlarge?", "how many GPUs have a p5.48xlarge?"),
         ("quelle différence entre trn2 et un trn2 UltraServer", "what difference between trn2 and a trn2 UltraServer"),
         ("que region de AWS tiene menos emisiones?", "what region of AWS has less emissions?"),
-        ("qual é o custo da inferência por mês em g5?", "which is the cost of inference for month in g5?"),
+        ("qual é o custo da inferência por mês em g5?", "which is the cost of inference a month in g5?"),
         ("Quanto costa addestrare un modello su trn1?", "how much cost train a model on trn1?"),
         ("Wat is goedkoper voor inferentie: inf2 of g5?", "what is cheaper for inference: inf2 or g5?"),
     ],
@@ -30,7 +30,7 @@ def test_a_compound_is_said_by_its_parts() -> None:
 
 
 def test_letters_with_accents_are_known_without_them() -> None:
-    assert in_english("Combien coûte l'entraînement par heure ?") == in_english("Combien coute l'entrainement par heure ?") == "how much cost the training by hour ?"
+    assert in_english("Combien coûte l'entraînement par heure ?") == in_english("Combien coute l'entrainement par heure ?") == "how much cost the training an hour ?"
 
 
 @pytest.mark.parametrize("asked", ["", "p5 vs trn1?", "Is de facto per-second billing in us-east-1 on?", "reserved instances - savings?", "what does n stand for in trn1n", "p4d vs p4de, 30b finetune"])

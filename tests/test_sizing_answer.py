@@ -13,7 +13,7 @@ from chatbot.query import understand
 from chatbot.render import as_json
 from chatbot.sizing import Format, Task, Workload
 from chatbot.sizing.conversation import Asked
-from chatbot.sizing.reading import Goal
+from chatbot.sizing.reading import Goal, read_question
 from chatbot.sizing_answer import answer_by_sizing, draft_of
 from chatbot.working import Working, load
 from tests.marks import left_to_evaluation
@@ -167,6 +167,24 @@ def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
 def test_what_is_asked_beside_the_first_figure_is_answered(bot: Chatbot, turns: tuple[str, ...], openings: tuple[str, ...]) -> None:
     lines = ask(bot, *turns).text.splitlines()
     assert all(line.startswith(opening) for line, opening in zip(lines, openings, strict=False)), lines
+
+
+def test_a_monthly_budget_is_held_against_the_hours_that_a_machine_runs(bot: Chatbot) -> None:
+    turns = ("Llama 3.1 8B for 200 beta users, budget $1,500 a month all in", "traffic is only 9 to 6 on weekdays", "so would you still go with the 24 GB card, or can we afford the 48 GB one?")
+    assert [re.sub(r" \(on demand, [^)]*\)", "", line) for line in ask(bot, *turns).text.splitlines()] == [
+        "Yes: g6.xlarge costs $0.805 an hour, $157 for 195.5 hours [1], and the budget is $1,500 a month.",
+        "Yes: g6e.xlarge costs $1.86 an hour, $364 for 195.5 hours [2], and the budget is $1,500 a month.",
+    ]
+    assert ", one sequence at a time" in ask(bot, turns[0]).text
+
+
+def test_an_rtx_4090_box_is_one_machine(bot: Chatbot) -> None:
+    assert not read_question("our product runs off an RTX 4090 box", load(bot.index).known).slots.keys() & {"instances"}
+
+
+def test_cards_that_are_named_by_their_memory_are_compared_by_a_machine_of_each(bot: Chatbot) -> None:
+    answer = ask(bot, "Does Qwen2.5 32B in int8 fit on a 24 GB card or only on a 48 GB card?")
+    assert [line.partition(",")[0] for line in answer.text.splitlines()][:3] == ["Only g6e.xlarge will do.", "- g6.xlarge: does not fit", "- g6e.xlarge: fits; a g6e.xlarge has 48 GB"]
 
 
 def test_only_what_holds_it_is_advised(bot: Chatbot) -> None:

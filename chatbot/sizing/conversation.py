@@ -188,6 +188,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         after = probabilities(said, before.label)
         same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # with a time the price before is a sum
         leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
+        if before.asked.workload.budget_per_month and said.slots.keys() & _HARDWARE and re.search(r"\bafford", said.text):
+            leaning, likely = "affordable", 1.0
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             return Heard(leaning, changed, computed=True, said=said, likely=after)
@@ -374,7 +376,7 @@ _WHICH = re.compile(r"\b(?:which|welche[rs]?|qu[eé]l(?:le)?|cu[aá]l|qual[e]?)\
 # What may be asked beside the figure that leads.
 _BESIDE = (Goal.CHEAPEST, Goal.SMALLEST, Goal.COST, Goal.COMPARE)
 # Of several slots with further values, the first of these is what is compared.
-_COMPARED = ("model", "parameters", "accelerator", "instance_type", "accelerators", "weights", "task", "region")
+_COMPARED = ("model", "parameters", "accelerator", "accelerator_memory_gb", "instance_type", "accelerators", "weights", "task", "region")
 
 
 def _goals(label: str, said: Said, before: Heard | None) -> tuple[Goal, ...]:

@@ -1,6 +1,7 @@
 """Figures of the user's own: each number of a conversation read once, with the unit behind it and the role that the words beside it give it."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -32,6 +33,15 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """So many machines of a fleet, with the discount or the price of an hour that they alone have; 0 are those that no other part has."""
+
+    count: float
+    discount: float = 0.0
+    price: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """What the turns of a conversation give: figures in the order of the text, and the slots that a sizing reads (region, hours, model)."""
 
@@ -40,9 +50,11 @@ class Given:
     slots: Mapping[str, Any]
     regions: tuple[str, ...]
     new: frozenset[str]
-    """The roles and slots of the last turn."""
+    """The roles and slots of the last turn, and "parts" where it has some."""
     sides: tuple["Given", ...] = ()
     """Where two things stand against each other, what is given of each."""
+    parts: tuple[Part, ...] = ()
+    """Where a fleet is paid for in several ways, so many machines in each."""
 
     def all(self, role: str) -> list[float]:
         return list(dict.fromkeys(figure.value for figure in self.figures if figure.role == role))
@@ -55,14 +67,15 @@ class Given:
     def then(self, other: "Given") -> "Given":
         """With another turn behind, whose figures stand in the place of those of the same role, of one side where it names one: "and if the second takes 5 hours?"."""
         figures = _in_roles(other.figures, self.figures)
-        new = frozenset({*(figure.role for figure in figures), *other.slots})
+        new = frozenset({*(figure.role for figure in figures), *other.slots, *(other.new & {"parts"})})
         # Of what one gives and all need, the one is changed that is said again.
         again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
         kept = tuple(f for f in self.figures if f.role not in new or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
         always = {"hours": self.slots["hours"]} if other.slots.get("hours") == MONTH_HOURS and "hours" in self.slots else {}  # what a schedule is held against
         which = _WHICH.search(other.text)
         sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
-        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides)
+        fleet = sum(part.count for part in self.parts) or self.one("machines") or self.one("cards") or self.slots.get("instances") or 0
+        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides, _of_fleet(other.parts, fleet))
 
     def against(self, other: "Given") -> "Given":
         """A side with what it lacks as for the other: no share, no second price, and no count where it is one."""
@@ -90,7 +103,7 @@ _ALONE = re.compile(rf"\bone (?:for|at)\b|\b(?:one|an?|single) (?:\S+ ){{0,2}}?(
 OF_ONE = re.compile(rf"\b(?:one|each|every|per|single|apiece)\b|\ban? (?:gpu|card|chip|{ONE_MACHINE}|\S+\.\w+) ")
 ITEM = r"(?:im(?:age|g)s?|photos?|pictures?|frames?|doc(?:ument)?s?|pages?|articles?|rows?|records?|samples?|sequences?|sentences?|items?|files?|clips?|videos?|embeddings?|reviews?|listings?|tickets?|proteins?)"
 # Whatever is counted, and is no time, no money and no verb.
-_THING = r"(?!(?:hours|days|weeks|months|years|minutes|seconds|times|cents|dollars|euros|watts|tokens|does|costs|takes|makes|gives|serves|handles|needs|always)\b)[a-z]{2,}[^\W\daisu_]s"
+_THING = r"(?!(?:hours|(?:week)?days|weeks|weekends|nights|months|years|minutes|seconds|times|cents|dollars|euros|watts|tokens|does|costs|takes|makes|gives|serves|handles|needs|always)\b)[a-z]{2,}[^\W\daisu_]s"
 _NOT_A_RATE = r"(?!\s?(?:/|per |an? |each )\s?(?:s|min|h))"
 _TIMES = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _SPAN = r"(?P<u>s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
@@ -105,6 +118,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("price", rf"{_MONEY}(?:{_PER}(?:\w+[- ])?(?:h|hr|hour)|hourly)", {}),
     ("monthly price", rf"{_MONEY}(?:{_PER}(?:mo|month)|monthly)", {}),
     ("money", rf"(?:{_USD}\s?{_N}|{_N.replace('<n>', '<m>').replace('<k>', '<l>')}{_USD})", {}),
+    ("money", rf"{_N}(?:\w+ ){{0,2}}credits", {}),
     ("link", rf"{_N}(?P<u>[gtm])(?:bits?(?:\s?(?:/|per |a )\s?s(?:ec(?:ond)?s?)?|ps)?|bps|ig)", _SCALES),
     ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{ITEM}{_SECOND}", {"m": 1e6}),
     ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{ITEM}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
@@ -128,7 +142,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("interval", rf"(?:every|each|per)\s{_N}{_SPAN}", _TIMES),
     ("share of day", rf"{_N}(?:h|hrs?|hours?)\s?{_PER}day", {}),
     ("hours", rf"{_N}{_SPAN}", _TIMES),
-    ("kept", rf"(?:keep|kept|keeps|keeping|retain\w*|last|newest|latest|store)\s(?:only |the |about )*(?:last |newest |latest )?{_N}(?:of them|checkpoints?|copies)?", {}),
+    ("kept", rf"(?:keep|kept|keeps|keeping|retain\w*|last|newest|latest|store)\s(?:only |the |about )*(?:last |newest |latest )?{_N}(?:of them|checkpoints?|copies)?(?!\s?{_MACHINE})", {}),
     ("kept", rf"{_N}(?:checkpoints|copies|ckpts|snapshots)", {}),
     ("cards", rf"{_N}[x×]?\s?{_CARD}(?!\s{ONE_MACHINE})", {}),
     ("machines", rf"{_N}[x×]?\s?(?:{_MACHINE}|of (?:them|those|these))", {}),
@@ -139,7 +153,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
 )
 # A share is of what the words beside it say; the nearer ones first.
 _SHARES = {
-    "discount": r"off\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
+    "discount": r"off\b|\bspot\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
     "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
     "lost": r"\blost\b|\blose\b|interrupt|preempt|wasted",
     "MFU": r"\bmfu\b",
@@ -154,12 +168,14 @@ _HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
 _BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?(?![\w%]|[.,]\d|-\w)")
 _YEAR = re.compile(r"20[2-4]\d")
-# A number without a unit has that of the one which it stands against: "12 req/s, one card does 35", "18 hours or in 50", "1.5 an hour vs 1.2".
+_WAY_TO_PAY = r"(?:on[ -]demand|ri|sp|list(?: price)?|spot|reserved|commit(?:ted|ment)|savings?[ -]plan|without)\b"
+_PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: [^\W\d_]+){{0,3}}:?\s+\|"
+# A number without a unit has that of the one which it stands against: "12 req/s, one card does 35", "18 hours or in 50", "1.5 an hour vs 1.2", "21.50 on demand".
 _GAPS = (
-    (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*$")),
-    (("hours",), re.compile(r"\b(?:in|within|takes)\s+$")),
-    (("price",), re.compile(r"(?:\b(?:at|zu|à|for)|@)\s+$")),
-    (("price", "pace", "requests", "item rate", "hours", "watts"), re.compile(r"\b(?:vs\.?|versus|against|or)\s+$")),
+    (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*\|")),
+    (("hours",), re.compile(r"\b(?:in|within|takes)\s+\|")),
+    (("price",), re.compile(rf"(?:\b(?:at|zu|à|for)|@)\s+\||{_PAID}")),
+    (("price", "pace", "requests", "item rate", "hours", "watts"), re.compile(r"\b(?:vs\.?|versus|against|or)\s+\|")),
 )
 # What stands against each other is of one order.
 _LIKE = 50
@@ -193,22 +209,25 @@ def read_given(question: str, known: Known) -> Given:
     found.sort(key=lambda one: one[0])
     figures = [figure for _, figure in found]
     figures = _in_roles(figures, figures)
-    end = _end_of_first(text, [(at, figure.role) for (at, _), figure in zip(found, figures, strict=True)])
+    placed = [(at, figure) for (at, _), figure in zip(found, figures, strict=True)]
+    end = _end_of_first(text, [(at, figure.role) for at, figure in placed])
     one, other = (read_given(part, known) for part in (text[:end], text[end:])) if end else (None, None)
     regions = [slots["region"], *(str(other["region"]) for other in several.get("region", []))] if "region" in slots else []
-    return Given(text, tuple(figures), slots, tuple(regions), frozenset({*(figure.role for figure in figures), *slots}), (one.against(other), other.against(one)) if one and other else ())
+    parts = _parts(text, placed)
+    new = frozenset({*(figure.role for figure in figures), *slots, *(["parts"] if parts else [])})
+    return Given(text, tuple(figures), slots, tuple(regions), new, (one.against(other), other.against(one)) if one and other else (), parts)
 
 
 def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure]:
     """Figures of which numbers without a unit, and sums of money, have the role of what they stand against."""
     found: list[Figure] = []
     for figure in figures:
-        roles = next((roles for roles, before in _GAPS if before.search(figure.before)), ()) if figure.role in ("", "slot", "money") else ()
+        roles = next((roles for roles, beside in _GAPS if beside.search(figure.beside)), ()) if figure.role in ("", "slot", "money") else ()
         # A price of an hour has cents, or a sign of money.
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
-        elif figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among):
+        elif (figure.role == "" and figure.value % 1 and re.search(_PAID, figure.beside)) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
             figure = replace(figure, role="price")
         found.append(figure)
     return found
@@ -224,6 +243,56 @@ def _end_of_first(text: str, placed: Sequence[tuple[int, str]]) -> int:
                 if all(len(part) == len(set(part)) for part in parts):
                     return end
     return 0
+
+
+_REST = re.compile(r"\b(?:rest|remainder|others?|remaining|last one)\b(?!(?: \w+)? \d)")
+_OF_THEM = re.compile(r"\bof (?:them|those|these|the|our)\b")
+_CLAUSE_ENDS = re.compile(r"[,;:?!]\s|\.\s|\b(?:and|while|but|whereas|when|if)\b")
+_AS_LISTED = re.compile(r"on[ -]demand|\b(?:full|list|regular|normal|stays?|keep|remain|leave)\b")
+
+
+def _parts(text: str, placed: Sequence[tuple[int, Figure]]) -> tuple[Part, ...]:
+    """The parts of a fleet: numbers that add up to its own where that is told, each with the discount or the price of its clause."""
+    several = len({f.value for _, f in placed if f.role == "price"}) > 1
+    terms = [(at, f) for at, f in placed if f.role == "discount" or (f.role == "price" and several)]
+    counts = [(at, f.value) for at, f in placed if f.role in ("machines", "cards", "things", "times", "slot", "") and f.value == int(f.value)]
+    counts = sorted(counts + (rest := [(match.start(), 0.0) for match in _REST.finditer(text)]))
+    for fleet in (*counts, None) if terms else ():
+        own = [count for count in counts if count != fleet]
+        paid = {(_nearest(at, counts if fleet and f.role == "price" else own, text), f.role): f.value for at, f in terms}
+        listed = [count for count in own if not {(count, "discount"), (count, "price")} & paid.keys()]
+        whole, told = fleet[1] if fleet else 0.0, sum(number for _, number in own)
+        left = bool(rest or _OF_THEM.search(text)) and (not fleet or told < whole)
+        fits = not fleet or (told < whole if left else told == whole)
+        if not fits or len(paid) < len(terms) or any(owner is None for owner, _ in paid) or not all(_AS_LISTED.search(_of_count(count, counts, text)) for count in listed):
+            continue
+        base = paid.get((fleet, "price"), 0.0)
+        others = whole - told if fleet else 0.0
+        parts = [Part(count[1] or others, paid.get((count, "discount"), 0.0), paid.get((count, "price"), base)) for count in own]
+        parts += [Part(others, 0.0, base)] * (left and not rest)
+        if len(parts) > 1:
+            return tuple(parts)
+    return ()
+
+
+def _nearest(at: int, counts: Sequence[tuple[int, float]], text: str) -> tuple[int, float] | None:
+    """Which number a term belongs to: the nearest in its clause, or the last before it."""
+    ends = [match.start() for match in _CLAUSE_ENDS.finditer(text)]
+    same = [count for count in counts if bisect_right(ends, count[0]) == bisect_right(ends, at)]
+    return min(same, key=lambda count: abs(count[0] - at)) if same else max((count for count in counts if count[0] < at), default=None)
+
+
+def _of_count(count: tuple[int, float], counts: Sequence[tuple[int, float]], text: str) -> str:
+    """The words from the beginning of a number's clause to the next number."""
+    start = max((match.start() for match in _CLAUSE_ENDS.finditer(text, 0, count[0])), default=0)
+    return text[start : min((at for at, _ in counts if at > count[0]), default=len(text))]
+
+
+def _of_fleet(parts: Sequence[Part], fleet: float) -> tuple[Part, ...]:
+    """The parts of a fleet with how many "the rest" are; none where more are told than there are."""
+    left = fleet - sum(part.count for part in parts)
+    known = [replace(part, count=part.count or left) for part in parts if part.count or left]
+    return tuple(known) if all(part.count > 0 for part in known) else ()
 
 
 def read_turns(turns: Sequence[str], known: Known) -> list[Given]:

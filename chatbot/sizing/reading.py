@@ -624,7 +624,12 @@ _SEQUENCES = _compiled(
 
 
 # "200 daily users", "a team of 4", "20k chat examples": who is served over a day, who does the work, and what is learned from.
-_NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k? (?:(?:daily|monthly|registered) (?:active )?)+(?:users|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget)))|{_NUMBER}k? (?:[a-z]+ ){{0,2}}(?:examples|samples|pairs|rows|records))(?!\w)")
+_NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k? (?:(?:daily|monthly|registered|beta|pilot|trial) (?:active )?)+(?:users|testers|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget)))|{_NUMBER}k? (?:[a-z]+ ){{0,2}}(?:examples|samples|pairs|rows|records))(?!\w)")
+
+
+def tells_people(text: str) -> bool:
+    """Whether people are counted of whom it is not said how many are served at once."""
+    return bool(_NOT_AT_ONCE.search(text.lower()))
 
 
 def _take_sequences(reading: Reading) -> None:
@@ -829,9 +834,9 @@ def _families_of(written: str, families: frozenset[str]) -> frozenset[str]:
 
 
 _MEMORY = _compiled(
-    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having|mit|con|avec|com|met|à|a)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?(?P<least>(?:at least|no less than|an? minimum of|minimum|mindestens|au moins|al menos|almeno|over|more than|>=|≥|>)\s?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?))?"
+    rf"(?:(?P<count>{_NUMBER})(?:\s?[x×]\s?|\s))?(?P<with>(?:(?:(?:gpus?|cards?|each)(?: one)? )?(?:with|w/|of|having|mit|con|avec|com|met|à|a)|each|on|in|into|within|have|has|got|auf|in) (?:only |an? |my |our |one |the |at least )?)?(?P<least>(?:at least|no less than|an? minimum of|minimum|mindestens|au moins|al menos|almeno|over|more than|>=|≥|>)\s?)?{_GB.format('', '')}(?P<of>(?: of)? (?:v?ram|gpu memory|hbm)| each| apiece| (?:per|por|pro|par) (?:gpu|card|karte))?(?P<kind>(?: |-)(?:nvidia )?(?:gpus?|cards?|accelerators?|karten?|one)|(?= or (?:an? |the |only |just )*\d+ ?gi?b (?:gpu|card)))?"
 )
-_NODES = _compiled(rf"(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?(?! groups?| pools?)|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))|(?:would|should|will|is|are) (?:be )?(?:enough|sufficient|do\b)))(?!\w)")
+_NODES = _compiled(rf"(?<!rtx )(?P<count>{_NUMBER})\s?[x×]?\s?(?:nodes?(?! groups?| pools?)|instances?|machines?|servers?|box(?:es)?|(?P<them>of (?:them|those|these|the (?:dearer|cheaper|pricier|more expensive|less expensive|costlier|former|latter|winner|second|other)\b)|such(?! (?:hour|day|week|month))|(?:would|should|will|is|are) (?:be )?(?:enough|sufficient|do\b)))(?!\w)")
 _COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)?(?:\s?[x×]?\s?|-)(?:\|+\s|[a-z]+ed\s)?(?:gpus?|cards?|accelerators?|chips?|ranks?|devices?|workers?)(?!\w|[\s-]?hours?\b)")
 # A size that ends a short follow-up: "sorry, the 12xlarge".
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
@@ -839,11 +844,13 @@ _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?!
 
 def _take_memory(reading: Reading) -> None:
     """ "A 24 GB GPU", "two GPUs": accelerators without a name. What a model needs ("26 GB of weights") is none."""
+    sizes: list[float] = []
     for match in reading.take(_MEMORY):
-        named = match["with"] or match["of"] or match["kind"] or match["count"] or (match["least"] and not reading.slots.keys() & {"model", "parameters"})
+        named = match["with"] or match["of"] or match["kind"] is not None or match["count"] or (match["least"] and not reading.slots.keys() & {"model", "parameters"})
         if named and "instance_type" not in reading.slots:
-            reading.fill("accelerator_memory_gb", [_gigabytes(match["gb"], match["unit"])])
+            sizes += [_gigabytes(match["gb"], match["unit"])] if match["kind"] is not None or not sizes else []
             reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
+    reading.fill("accelerator_memory_gb", sizes[:1] if "accelerators" in reading.slots else sizes)
     reading.fill("accelerators", [int(_value(m["count"])) + bool(m["more"]) for m in reading.take(_COUNTED)])
     for match in reading.take(_NODES):
         reading.fill("of_them" if match["them"] else "instances", [int(_value(match["count"]))])

@@ -242,8 +242,8 @@ def _fit(
 
 
 def _budget(workload: Workload) -> float | None:
-    month = workload.budget_per_month
-    limits = [limit for limit in (workload.budget_per_hour, month and month / HOURS_A_MONTH) if limit]
+    month, hours = workload.budget_per_month, min(workload.hours or HOURS_A_MONTH, HOURS_A_MONTH)
+    limits = [limit for limit in (workload.budget_per_hour, month and month / hours) if limit]
     return min(limits, default=None)
 
 
