@@ -14,7 +14,7 @@ from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
 from chatbot.sizing.conversation import BUDGETS, LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
 from chatbot.sizing.facts import short
-from chatbot.sizing.fit import FOUR_BITS, TRAINING, Hardware, Placement, hardware, place
+from chatbot.sizing.fit import FOUR_BITS, TRAINING, Hardware, Placement, hardware, place, runs_on
 from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, shares
 from chatbot.sizing.intent import FACTS
@@ -202,8 +202,12 @@ def _conditions(asked: Asked, working: Working) -> list[str]:
     if not _OF_MONEY & set(asked.goals):
         return []
     missing, said = _lacks_price(asked, working.tables.facts), list[str]()
-    if _is_unsold(asked.workload.accelerator or "", working.tables.facts):
-        said.append(working.say(f"No machine with a price in the data has the {asked.workload.accelerator}, so this is of another."))
+    work, facts = asked.workload, working.tables.facts
+    runs, caveats = runs_on(hardware(facts.instances[work.instance_type], facts), work) if work.instance_type in facts.instances else ("unknown", ())
+    if runs == "no" and Goal.FITS not in asked.goals:
+        said.append(working.say(f"{caveats[0]}."))
+    if _is_unsold(work.accelerator or "", facts):
+        said.append(working.say(f"No machine with a price in the data has the {work.accelerator}, so this is of another."))
     if missing:
         said.append(working.say(f"{_no_price(missing)} So this is on demand in {DEFAULT_REGION}."))
     if "Spot" in missing and (evidence := working.tables.explained("Spot", working.index)):

@@ -99,6 +99,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("What will the on-demand price of p5.48xlarge be in 2030?", r"The sources do not say\."),
         ("1000 kWh in us-east-1: CO2e with PUE?", r"442 kg of CO2e in US East"),
         ("Can I full fine-tune Llama 3.1 8B in int4 on an H100?", r"int4 weights cannot be trained in full: use QLoRA"),
+        ("what does training on inf2.48xlarge for 14 days cost?", "Inferentia serves models and does not train them.\n$4,360 for 336 hours"),
+        ("What does it cost to serve Llama 70B on a GB200?", "No machine with a price in the data has the GB200, so this is of another.\n$6.49 an hour"),
     ],
 )  # fmt: skip
 def test_the_verdict_and_its_figure_come_first(bot: Chatbot, question: str, opening: str) -> None:
