@@ -30,7 +30,7 @@ def test_a_compound_is_said_by_its_parts() -> None:
 
 
 def test_letters_with_accents_are_known_without_them() -> None:
-    assert in_english("Combien coûte l'entraînement par heure ?") == in_english("Combien coute l'entrainement par heure ?") == "how much cost the training by hour ?"
+    assert in_english("Combien coûte l'entraînement par heure ?") == in_english("Combien coute l'entrainement par heure ?") == "how much cost the training per hour ?"
 
 
 @pytest.mark.parametrize("asked", ["", "p5 vs trn1?", "Is de facto per-second billing in us-east-1 on?", "reserved instances - savings?", "what does n stand for in trn1n", "p4d vs p4de, 30b finetune"])
