@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?![\w.]*\d)")
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?![\w.-]*\d)")
 # A question counts as one in another language if so many of its words are of that language, and more than are English.
 _LEAST = 2
 _SHARE = 0.35

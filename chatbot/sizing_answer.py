@@ -203,9 +203,9 @@ def _conditions(asked: Asked, working: Working) -> list[str]:
         return []
     missing, said = _lacks_price(asked, working.tables.facts), list[str]()
     work, facts = asked.workload, working.tables.facts
-    runs, caveats = runs_on(hardware(facts.instances[work.instance_type], facts), work) if work.instance_type in facts.instances else ("unknown", ())
-    if runs == "no" and Goal.FITS not in asked.goals:
-        said.append(working.say(f"{caveats[0]}."))
+    if (named := facts.instances.get(work.instance_type or "")) and Goal.FITS not in asked.goals:
+        runs, caveats = runs_on(hardware(named, facts), work)
+        said += [working.say(f"{caveat}.") for caveat in caveats if runs == "no"]
     if _is_unsold(work.accelerator or "", facts):
         said.append(working.say(f"No machine with a price in the data has the {work.accelerator}, so this is of another."))
     if missing:

@@ -47,6 +47,23 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("gpu instances with at least 400 Gbps", "which is the cheapest of those?"), ("g7e.12xlarge", "$8.28608"), 4),
     (("smallest trn instance?", "and the biggest?"), ("trn2.48xlarge",), 4),
     (("price of g4dn.12xlarge", "and g5?"), ("g5.12xlarge", "$5.672"), 1),
+    # What later turns take off a list, put in its place or ask of it.
+    (("all instances with an L40S", "without the ones over 8 dollars", "and the same for the A10G"), ("g5.xlarge", "$1.006", "g5.16xlarge", "$4.096", "g5.12xlarge", "$5.672"), 6),
+    (("list every instance with an H100", "drop the ones above 50 dollars an hour", "what does that one go for per hour?"), ("p5.4xlarge", "$6.88"), 1),
+    (("what are the trn instances?", "which of them have EFA?", "without trn1"), ("trn2.3xlarge", "trn1n.32xlarge", "trn2.48xlarge", "trn2u.48xlarge"), 4),
+    (("instances with T4 GPUs", "remove the metal one", "which have more than 100 GB of memory?"), ("g4dn.8xlarge", "128 GiB", "g4dn.12xlarge", "192 GiB", "g4dn.16xlarge", "256 GiB"), 3),
+    (("show G6e with prices", "only single GPU ones", "most memory first"), ("g6e.16xlarge", "$7.57719", "512 GiB", "g6e.xlarge", "32 GiB"), 5),
+    (("which instances have 100 Gbps networking and a GPU?", "raise that to 400 Gbps", "how much is each per hour?"), ("g7e.12xlarge", "$8.28608", "p4d.24xlarge", "p4de.24xlarge", "g6e.48xlarge"), 4),
+    (("which instances have an L4 and at least 16 vCPUs and cost under 1.50 dollars an hour?", "do they have EFA?"), ("g6f.4xlarge", "EFA: no", "gr6f.4xlarge", "EFA: no", "g6.4xlarge", "EFA: no"), 3),
+    (("Which EC2 types have eight A100s?", "what do these go for per hour?", "and in eu-central-1?"), ("Prices in eu-central-1: The sources do not say", "p4d.24xlarge", "p4de.24xlarge"), 3),
+    (("which P instances have 3200 Gbps of EFA?",), ("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge"), 4),
+    (
+        ("Quais instâncias EC2 com uma GPU NVIDIA custam menos de 1 dólar por hora on-demand em us-east-1?", "Pode tirar as ARM da lista, nossas imagens são todas x86.", "Dessas que sobraram, alguma tem 24 GB de VRAM e pelo menos 8 vCPUs?"),
+        ("g6.2xlarge", "$0.9776", "22.35 GiB", "8 vCPUs", "x86_64"), 1,
+    ),
+    (("Liste alle g6-Größen", "ohne die mit mehr als einer GPU", "welche davon kostet weniger als 1 Dollar?"), ("g6.xlarge", "$0.8048", "g6.2xlarge", "$0.9776"), 2),
+    (("Quelles instances g5 ont un seul GPU ?", "Seulement celles avec au moins 64 Go de RAM", "la moins chère ?"), ("g5.4xlarge", "$1.624"), 1),
+    (("¿Qué instancias tienen una A10G?", "solo las de menos de 3 dólares por hora", "ordénalas por memoria"), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge", "g5.8xlarge"), 4),
 )  # fmt: skip
 
 
@@ -65,3 +82,23 @@ def test_no_row_says_which_types_a_region_has(bot: Chatbot) -> None:
     answer = bot.ask("does it have p5 or trn?", [Turn(turn, bot.ask(turn).text)])
     assert answer.refused
     assert "Which instance types eu-north-1 has is not in the data" in answer.text
+
+
+def test_the_price_of_the_first_of_a_list_is_held_against_another_type(bot: Chatbot) -> None:
+    history: list[Turn] = []
+    for turn in ("which g6 sizes have one GPU?", "only those with at least 64 GB of RAM", "cheapest of them, and how much more is it than g6.xlarge?"):
+        history.append(Turn(turn, (answer := bot.ask(turn, history)).text))
+    assert answer.text == (
+        "Cheapest: g6.4xlarge (as of 2026-10-11) costs $1.3232 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 1 NVIDIA L4 GPU and 64 GiB of memory [1][2].\n"
+        "- g6.xlarge costs $0.8048 per hour on demand in us-east-1 (Linux, as of 2026-07-20) [3].\n"
+        "g6.4xlarge costs $0.5184 (64.4 %) more per hour than g6.xlarge [1][2][3]."
+    )
+
+
+def test_a_price_for_one_unit_is_computed_from_the_row(bot: Chatbot) -> None:
+    answer = bot.ask("which of the g5 and g6e instances is the cheapest per GB of GPU memory?")
+    assert answer.text == (
+        "Cheapest per GiB of accelerator memory: g6e.xlarge (as of 2026-10-11) costs $1.861 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 44.7 GiB of accelerator memory and 1 NVIDIA L40S GPU [1][2].\n"
+        "- g5.xlarge costs $1.006 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 22.35 GiB of accelerator memory and 1 NVIDIA A10G GPU [3][4].\n"
+        "That is $0.04163 per hour for each GiB of accelerator memory: 1.861 / 44.7 [1][2]."
+    )

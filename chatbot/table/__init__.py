@@ -8,19 +8,21 @@ from operator import itemgetter
 from typing import Literal
 
 from chatbot.answer import REFUSAL, Passage
+from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.eligibility import ANSWERS, eligible
 from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.searching import is_background
-from chatbot.table.columns import FAMILY, OTHER_TABLES, SIZES, Column
+from chatbot.table.columns import FAMILY, OTHER_TABLES, SIZES, TYPE, Column
 from chatbot.table.filters import Request, columns_in
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import NOUNS, describe, subject
 from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory
 from chatbot.table.turns import TURNS, largest, priced, request_of
 from chatbot.table.writing import Writing
+from chatbot.working import rounded
 from ingest import Index
 
 SHOWN = 8
@@ -65,10 +67,10 @@ def asks_cells(query: Query, index: Index) -> bool:
 
 def _is_of_rows(request: Request, query: Query) -> bool:
     """Whether rows alone answer, whatever is written of the things: conditions and orders, things side by side, what was found before."""
+    if request.leans:
+        return True
     if query.yes_no:
         return False
-    if request.types and not request.order and request.types[0] not in query.standalone:
-        return True
     if len(request.types) + len(request.families) > 1 and request.asked and not request.order:
         return True
     found = request.bounds or request.order or request.families or request.accelerators or request.without
@@ -96,9 +98,9 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
         _look_up(request, query, known, writing)
     elif request.asked and not limited and len(request.types) + len(request.families) > 1 and len(request.families) <= _FEW:
         _side_by_side(request, known, writing)
-    elif request.order:
+    elif request.order and not request.sorts:
         _rank(request, *request.order, select(request, known.newest), writing)
-    elif request.seeks and (request.families or request.accelerators or request.bounds or request.traits):
+    elif (request.seeks or request.sorts) and (request.families or request.accelerators or request.bounds or request.traits):
         _enumerate(request, query, known, writing)
     elif request.families and request.asked and not limited:
         _look_up_families(columns_of(request), select(request, known.newest), writing)
@@ -106,7 +108,37 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
         writing.row(known.rows[request.compared.other][0], columns_of(request), lead="For comparison, ")
     if unpriced and writing.lines:
         writing.lines.insert(0, f"Prices in {unpriced}: {REFUSAL}")
-    return writing.draft() if writing.lines else None
+    draft = writing.draft() if writing.lines else None
+    return _held_against(request, query, known, writing) or _of_each(request, query, known, writing) or draft
+
+
+def _held_against(request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
+    """The rows and by how much the first one's price is above or below that of the type it is held against."""
+    other = known.rows[request.against][0] if request.against else None
+    rows = select(request, known.newest) if other and not request.types else []
+    if not (rows and other and rows[0].number("price") and other.number("price")):
+        return None
+    writing.row(other, ("price",), opening="- ")
+    draft = writing.draft()
+    one, two = (row.number("price") or 0.0 for row in (rows[0], other))
+    gap = Computed(f"${abs(one - two):.10g}", f"{max(one, two):g} - {min(one, two):g}")
+    share = Computed(f"{rounded(100 * abs(one - two) / two)} %", f"100 × ({max(one, two):g} - {min(one, two):g}) / {two:g}", 1.0, (100,))
+    marks = "".join(f"[{n}]" for n in range(1, len(draft.evidence) + 1))
+    line = f"{rows[0].cells[TYPE]} costs {gap.text} ({share.text}) {'more' if one > two else 'less'} per hour than {other.cells[TYPE]} {marks}."
+    return replace(draft, text=f"{draft.text}\n{line}", computed=(gap, share), said=query.question)
+
+
+def _of_each(request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
+    """The rows and what the first costs per unit of the column that prices are for."""
+    rows = select(request, known.newest) if request.per and not request.types else []
+    if not (rows and request.per):
+        return None
+    price, units = rows[0].number("price") or 0.0, rows[0].number(request.per) or 1.0
+    each = Computed(f"${price / units:.4g}", f"{price:g} / {units:g}")
+    marks = "".join(f"[{n}]" for n in range(1, len(rows[0].borne_out(("price", request.per))) + 1))
+    line = f"That is {each.text} per hour for each {_UNIT_OF[request.per]}: {each.formula} {marks}."
+    draft = writing.draft()
+    return replace(draft, text=f"{draft.text}\n{line}", computed=(each,), said=f"{query.question} {_UNIT_OF[request.per]}")
 
 
 def _look_up(request: Request, query: Query, known: Instances, writing: Writing) -> None:
@@ -154,6 +186,7 @@ def _with_summary(columns: Sequence[Column], row: Row) -> list[Column]:
     return list(dict.fromkeys([*(c for c in wanted if c != "total" or "each" not in columns), *columns]))
 
 
+_UNIT_OF: dict[Column, str] = {"total": "GiB of accelerator memory", "memory": "GiB of memory", "vcpus": "vCPU", "network": "Gbps of network bandwidth", "accelerators": "accelerator"}
 _SUPERLATIVES = {"size": ("Smallest", "Largest"), "price": ("Cheapest", "Most expensive")}
 
 
@@ -167,7 +200,7 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
         rows = sorted(rows, key=lambda row: (place(row)[:3], row.number("price") or math.inf))
     places = [place(row)[: 3 if by == "size" else 1] for row in rows]
     tied = sum(other == places[0] for other in places)
-    superlative = _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
+    superlative = f"Cheapest per {_UNIT_OF[request.per]}" if request.per else _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
     first = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
     for number, row in enumerate(rows[: max(1 + _FOLLOWERS, min(tied, SHOWN))]):
         told = _with_summary(columns_of(request), row) if by == "size" else columns_of(request)
@@ -183,7 +216,7 @@ def _enumerate(request: Request, query: Query, known: Instances, writing: Writin
         _nearest(request, known, writing)
     elif len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators):
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
-    if len(rows) > SHOWN and 1 < len({row.family for row in rows}) <= _FAMILIES:
+    if len(rows) > SHOWN and not request.sorts and 1 < len({row.family for row in rows}) <= _FAMILIES:
         _tell_by_family(rows, columns, writing)
         return
     for number, row in enumerate(rows[:SHOWN], start=1):
@@ -194,7 +227,7 @@ def _enumerate(request: Request, query: Query, known: Instances, writing: Writin
 
 def _nearest(request: Request, known: Instances, writing: Writing) -> None:
     """Where no row meets all conditions, the rows that come nearest to one of them, from below and from above."""
-    for bound in request.bounds:
+    for bound in (b for b in request.bounds if not b.denied):
         others = replace(request, bounds=tuple(b for b in request.bounds if b is not bound))
         rows = [(value, row) for row in select(others, known.newest) if (value := row.number(bound.column))]
         below = max((r for r in rows if r[0] < bound.low), key=itemgetter(0), default=None)

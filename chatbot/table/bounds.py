@@ -36,16 +36,17 @@ DECIMAL = 0.93
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A range that the number of a column must lie in, its ends included unless they are open; GiB, GB of disk, Gbps."""
+    """A range that the number of a column must lie in or, where it is denied, outside; its ends are included unless they are open. GiB, GB of disk, Gbps."""
 
     column: Column
     low: float = -inf
     high: float = inf
     open: bool = False
+    denied: bool = False
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies in the range."""
-        return self.low < value < self.high if self.open else self.low <= value <= self.high
+        """Whether a value is where it must be."""
+        return (self.low < value < self.high if self.open else self.low <= value <= self.high) != self.denied
 
 
 @dataclass
@@ -85,7 +86,7 @@ def take_amounts(reading: Reading) -> tuple[Bound, ...]:
 
 def in_dollars(text: str) -> str:
     """The text with sums of money as amounts are written: "$1.50" as "1.50 dollars"."""
-    return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)", r"\1 dollars", text)
+    return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)(?:\s?/\s?h(?:r|our)?\b)?", r"\1 dollars", text)
 
 
 def of_each_device(text: str) -> str:
@@ -127,6 +128,7 @@ def _bound(column: Column, match: re.Match[str]) -> Bound:
     unit = match["unit"] or ""
     said = {name.rstrip("123") for name, text in match.groupdict().items() if text}
     factor = 1.0 if not unit.startswith("t") else 1000.0 if column == "storage" or unit == "tbps" else 1024.0
+    column = "network" if column == "efa" else column  # an adapter is as fast as its network
     value = value_of(match["low"]) * factor
     least = value * (DECIMAL if column in ("each", "total") and "ib" not in unit else 1.0)
     if "high" in said:

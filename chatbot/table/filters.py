@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
@@ -33,6 +33,8 @@ class Request:
     `types` and `families` stand in the order of the question; a row must have one of the `accelerators`. `asked` are the
     columns to tell, prices in `region` ("" for none named). `seeks` says that instance types are asked for, not something about them;
     `compared`, that they are measured by the row of another type. `without` are families and accelerators that are not wanted.
+    An `order` asks for its first row, or for all rows where it only `sorts`; a price is for one of the column `per`. `against` is the type
+    whose price the first row's is compared with. `listed` is the request that found the `types`; `leans` says that turns before give part of it.
     """
 
     types: tuple[str, ...] = ()
@@ -47,6 +49,11 @@ class Request:
     region: str = ""
     purchase: str = PURCHASE
     without: tuple[str, ...] = ()
+    per: Column | None = None
+    sorts: bool = False
+    against: str = ""
+    listed: "Request | None" = None
+    leans: bool = False
 
 
 # Words that order without a column.
@@ -63,9 +70,9 @@ _DIRECTIONS = {
 # "The smallest GPU instance" is no instance with few GPUs.
 _COUNTING = {True: r"most|highest|maximum|max|more|higher", False: r"least|lowest|fewest|minimum|min|less|lower|fewer"}
 _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|does|did)(?: not|n['’]?t) (?:have|support)) )?(?:any |an? )?"
-_ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?)"
+_ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?|boxes)"
 _SEEKS = re.compile(
-    rf"\b(?:which|what|list|show|find|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
+    rf"\b(?:which|what|list|show|find|looking for|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
     rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|whose|that|having|under|below|over|costing|cheaper than|list|table|overview)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
 )
 _WHICH = re.compile(r"\W*(?:which|what|any)\b")
@@ -78,13 +85,15 @@ _TYPE = (
 _FAMILY = r"(?<![\w.-])(?P<card>nvidia )?(?P<family>[a-z]+-?\d[a-z0-9-]*)(?![\w-]|\.\d)(?P<after> (?:tensor core )?gpus?)?"
 # "Which g instances": all families of a letter.
 _LINES = r"(?:series|famil(?:y|ies)|instances?|types?|ones)\b"
-_LETTER = rf"\b(?P<letter>[b-hj-z]|inf|trn|hpc)[- ]{_LINES}"
+_LETTERS = r"(?:[b-hj-z]|inf|trn|hpc)"
+_BEFORE_LINES = rf"(?=(?:(?:,| and| or| &) {_LETTERS})*[- ]{_LINES})"
+_LETTER = rf"\b(?P<letter>{_LETTERS}){_BEFORE_LINES}"
 _MEASURE = (
     r"\b(?:than|as|like|instead of|(?:alternatives?|replacements?|upgrades?|successors?) (?:to|for|of|from)|(?:i|we) (?:now |already |currently )?(?:use|run|have))"
     rf"(?: (?:an?|the|on|in|of|with|our|my|that|those))* {_TYPE}(?: (?:has|have|does|instances?)\b)*"
 )
 _FRAME = frozenset(
-    ["ec2", "aws", "amazon", "instance", "instances", "type", "types", "size", "sizes", "family", "families", "series", "machine", "machines", "vm", "vms", "virtual", "member", "members", "support", "supports", "supported", "offer", "offers", "offered", "equipped", "feature", "features", "featured", "contain", "contains", "carry", "carries", "exist", "exists", "available", "number", "total", "amount", "count", "spec", "specs", "specification", "specifications", "details", "configuration", "capacity", "table", "provide", "provides", "watts", "gb", "gib", "gigabytes", "tb", "tib", "terabytes", "gbps", "together", "altogether", "compare", "include", "includes", "use", "uses", "used", "inside", "built", "among", "between", "across", "compared", "overall", "installed", "attached", "each", "different", "show", "find", "describe", "give", "need", "want", "box", "boxes", "please", "pls", "plz", "thx", "thanks", "hi", "hey", "can", "could", "make", "get", "side", "slide", "slides", "overview", "summary", "rank", "ranked", "list", "listed", "row", "rows", "column", "columns"]
+    ["ec2", "aws", "amazon", "instance", "instances", "type", "types", "size", "sizes", "family", "families", "series", "machine", "machines", "vm", "vms", "virtual", "member", "members", "support", "supports", "supported", "offer", "offers", "offered", "equipped", "feature", "features", "featured", "contain", "contains", "carry", "carries", "exist", "exists", "available", "number", "total", "amount", "count", "spec", "specs", "specification", "specifications", "details", "configuration", "capacity", "table", "provide", "provides", "watts", "gb", "gib", "gigabytes", "tb", "tib", "terabytes", "gbps", "together", "altogether", "compare", "include", "includes", "use", "uses", "used", "inside", "built", "among", "between", "across", "compared", "overall", "installed", "attached", "each", "different", "show", "find", "describe", "give", "need", "want", "box", "boxes", "please", "pls", "plz", "thx", "thanks", "hi", "hey", "can", "could", "make", "get", "side", "slide", "slides", "overview", "summary", "rank", "ranked", "list", "listed", "row", "rows", "column", "columns", "ones", "looking"]
 )
 # Stop words that change what is asked.
 _MATTERS = frozenset({"not", "no", "nor", "without", "than", "until", "instead", "why", "against"})
@@ -114,8 +123,8 @@ _MATTERS_BESIDE = re.compile(r"\d|\?|\bspot\b|\breserv|\btrain|\bserv(?:e|ing)|\
 
 
 def _read(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str], *, sought: bool = False) -> Request | None:
-    text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", re.sub(r"\s+", " ", question.lower()))  # SageMaker's name of the same type
-    reading = Reading(in_dollars(text))
+    text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", _on_one_line(question))  # SageMaker's name of the same type
+    reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
     without = _take_without(reading, families, accelerators)
     reading.text = of_each_device(reading.text)
     regions = take_regions(reading)
@@ -127,12 +136,12 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
     groups = _take_families(reading, families, accelerators)
     counted = named and _take_counted(reading, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
-    unaccelerated = reading.take(r"\b(?:no|without|not) (?:any |an? )?(?:gpus?|accelerators?)\b")
+    unaccelerated = reading.take(_UNACCELERATED)
     bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]))
-    order = _take_order(reading)
+    order, sorts, per = _take_sorting(reading)
     seeks = not named and (
         (sought and any(inf in (-bound.low, bound.high) for bound in bounds))
-        or comparison is not None or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
+        or comparison is not None or sorts or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
     )
     traits = _take_traits(reading) if seeks else ()
     traits = tuple(dict.fromkeys((*traits, *(_kind(text) if seeks and not cards and not unaccelerated else ()))))
@@ -151,7 +160,70 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
     if _MATTERS_BESIDE.search(reading.text) if sought else strange(reading.text):
         return None
-    return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without)
+    return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without, per, sorts)
+
+
+def _on_one_line(text: str) -> str:
+    """The text in lower case, with what other languages write otherwise as English does: "GPU NVIDIA", "more than a GPU", "g6-sizes"."""
+    text = re.sub(rf"\b({DEVICE}s?) (nvidia|amd|intel)\b", r"\2 \1", " ".join(text.lower().split()))
+    return re.sub(rf"(?<=\bthan) an?(?= {DEVICE}\b)", " one", re.sub(r"(?<=\d)-(?=(?:sizes?|instances?|types?)\b)", " ", text))
+
+
+# "That one" is no number.
+_ONE = re.compile(rf"\b((?:that|this|which|any|each|every|the(?: \w+)?)) one\b(?! (?:{DEVICE}|v?cpu))")
+_AGAINST = rf"\b(?:how much|by what|what)\b[^.?;]*\b(?:more|less|cheaper|dearer|pricier|extra|difference)\b[^.?;]*?\b(?:than|to|over|from|and) (?:the |an? )?{_TYPE}"
+# What takes rows off a list, and the clause that says which.
+_REMOVED = (
+    r"\b(?:without|except(?: for)?|exclud\w+|drop|remove|omit|discard|skip|scratch|ignore|not the|but not|no|none|nothing|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike)(?: \w+){0,5}? out|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike) (?:out|off)"
+    r"|strike|get rid of)\b(?! i\b| (?:more|less|fewer) than| (?:any |an? )?(?:gpus?|accelerators?)\b)(?P<what>(?:[^,;.!?|]|[,.](?=\d))+?)(?=,(?!\d)|[;!?|]|\.(?!\d)|\b(?:but|then|and (?:only|sort|keep|show|with|order|the cheapest))\b|$)"
+)
+_NARROWS = re.compile(r"\b(?:(?:of|among|between|from) (?:those|these|them|the (?:two|three|four|ones|rest|list|remaining|others?))|only|just|remain\w*|left|keep|still|rest)\b")
+# What asks for more than rows.
+_MORE = re.compile(r"\d|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|\bllm|\bmodel|\b(?:why|when|who|where|should|explain|what if|how (?:do|does|can|to|long|fast))\b")
+# What speaks of the list itself, and how many other words may stand beside a condition.
+_OF_LISTS = frozenset({"rest", "remaining", "remain", "remains", "left", "others", "survivors", "go", "sort", "sorted", "order", "instead", "same"})
+_BESIDE = 6
+
+
+def read_change(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> tuple[Request, bool] | None:
+    """What a turn changes of the list that it leans on, whatever words stand beside it, and whether it narrows the list.
+
+    None where it asks for more than rows, or where it sets no condition and no order and asks for columns in words that are not all understood.
+    """
+    text = re.sub(r"\bmulti[- ]?gpu", "more than one gpu", _on_one_line(question))
+    reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
+    against = types_in(" ".join(match.group() for match in reading.take(_AGAINST)), types)
+    clauses = [match["what"] for match in reading.take(_REMOVED)]
+    removed = [read_conditions(clause, families, accelerators) for clause in clauses]
+    reading.text = of_each_device(reading.text)
+    regions = take_regions(reading)
+    named = _take_types(reading, types)
+    groups = _take_families(reading, families, accelerators)
+    bounds, cards = take_bounds(reading, accelerators)
+    unaccelerated = reading.take(_UNACCELERATED)
+    order, sorts, per = _take_sorting(reading)
+    traits = _take_traits(reading)
+    asked = take_columns(reading)
+    purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
+    reading.take(r"\b(?:on[- ]demand|spot|linux)\b")
+    priced = {*(b.column for b in (*bounds, *(b for r in removed for b in r.bounds))), *(order or ())[:1]}
+    if (reading.take(rf"{HOURLY}(?!\w)") or against or regions or purchase != PURCHASE) and "price" not in priced:
+        asked = tuple(dict.fromkeys((*asked, "price")))
+    less = [(r.families or r.accelerators, r.bounds, r.traits) for r in removed]
+    beside = {*strange(reading.text)} - _OF_LISTS
+    found = groups or cards or bounds or unaccelerated or order or traits or removed or (asked and not beside)
+    if len(regions) > 1 or named != () or not found or (less and not any(map(any, less))) or _MORE.search(reading.text) or len(beside) > _BESIDE:
+        return None
+    change = Request(
+        families=groups, accelerators=cards, order=order, per=per, sorts=sorts, region="".join(regions), purchase=purchase, against="".join(against[:1]), asked=asked,
+        bounds=(*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(replace(b, denied=True) for _, own, _ in less for b in own)),
+        traits=(*traits, *(replace(trait, denied=not trait.denied) for *_, own in less for trait in own)),
+        without=tuple(name for r in removed for name in (*r.families, *r.accelerators)),
+    )  # fmt: skip
+    return change, bool(removed or _NARROWS.search(text))
+
+
+_UNACCELERATED = r"\b(?:no|without|not) (?:any |an? )?(?:gpus?|accelerators?)\b"
 
 
 def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | None:
@@ -217,7 +289,7 @@ def _take_families(reading: Reading, known: Collection[str], accelerators: Colle
     """
     letters = [match["letter"] for match in re.finditer(_LETTER, reading.text)]
     lines = {letter: [name for name in sorted(known) if re.match(rf"{letter}r?\d", name)] for letter in letters}
-    found = [name for letter in letters if lines[letter] and reading.take(rf"\b{letter}(?=[- ]{_LINES})") for name in lines[letter]]
+    found = [name for letter in letters if lines[letter] and reading.take(rf"\b{letter}{_BEFORE_LINES}") for name in lines[letter]]
     for match in re.finditer(_FAMILY, reading.text):
         name, card = match["family"], bool(match["card"]) or match["after"] is not None
         members = [] if name in accelerators and (card or name not in known) else _members(name, known)
@@ -232,6 +304,22 @@ def _members(name: str, known: Collection[str]) -> list[str]:
         return [name]
     begins = re.compile(rf"{re.escape(name)}(?:{'[a-z]|' if name[-1].isdigit() else ''}-)")
     return sorted(family for family in known if begins.match(family))
+
+
+_PER = rf"\b(?:cheapest|least expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"
+_SORTS = r"\b(?:(?:sort|order|rank|arrang)\w*(?: \w+){0,5}?|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
+_DOWN = r"\b(?:descending|desc|downwards?|(?:highest|largest|most|biggest|most expensive|dearest)(?: ones?)? first)\b"
+
+
+def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
+    """What to sort by, whether all rows are wanted in that order ("sorted by price"), and what the price is for one of ("cheapest per vCPU")."""
+    if per := columns_in(" ".join(match["per"] for match in reading.take(_PER))):
+        return ("price", False), False, per[0]
+    for column, pattern in WORDS:
+        if column in NUMBERED and reading.take(rf"{_SORTS} (?:{pattern})(?!\w)"):
+            return (column, bool(reading.take(_DOWN))), True, None
+    first = bool(re.search(r"(?:est|expensive|priced|most \w+|least \w+)(?: ones?)? first\b", reading.text))
+    return _take_order(reading), first and bool(reading.take(r"\bfirst\b")), None
 
 
 def _take_order(reading: Reading) -> Order | None:

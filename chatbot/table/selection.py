@@ -64,6 +64,7 @@ def fits(request: Request, row: Row) -> bool:
         and all((value := row.number(b.column)) is not None and b.holds(value) for b in request.bounds)
         and all(_says(row, trait.header, trait.words) != trait.denied for trait in request.traits)
         and (ordered == "size" or bool(row.number(ordered)))
+        and (request.per is None or bool(row.number(request.per)))
     )
 
 
@@ -80,7 +81,7 @@ def sort_key(request: Request) -> Callable[[Row], tuple[float, float, float, str
         size = (row.number("vcpus") or 0.0, row.number("memory") or 0.0)
         if column == "size":
             return (0.0, -size[0], -size[1], row.name) if most else (0.0, *size, row.name)
-        value = row.number(column) or 0.0
+        value = (row.number(column) or 0.0) / ((row.number(request.per) if request.per else None) or 1.0)
         return (-value if most else value, *size, row.name)
 
     return key
@@ -92,18 +93,18 @@ def columns_of(request: Request) -> list[Column]:
     traits = [_OF_TRAIT[trait.header] for trait in request.traits if trait.header in _OF_TRAIT]
     cards: list[Column] = ["accelerators"] if request.accelerators else []
     bounds = [bound.column for bound in request.bounds]
-    return list(dict.fromkeys([*([] if ordered == "size" else [ordered]), *request.asked, *cards, *traits, *bounds]))
+    return list(dict.fromkeys([*([] if ordered == "size" else [ordered]), *([request.per] if request.per else []), *request.asked, *cards, *traits, *bounds]))
 
 
 _EACH = re.compile(r"\b(?:each|apiece|per (?:gpu|card|chip|accelerator|device|piece)|every one|jede\w*|pro (?:karte|gpu|chip)|chacun\w*|par (?:gpu|carte|puce)|cada un[ao]|por (?:gpu|tarjeta|chip)|ciascun\w*|ognun\w*|per scheda|one (?:gpu|card|chip))\b|每块|每张|毎|あたり")
 _ON_CARDS = re.compile(r"\b(?:on|of|in|for) (?:all )?(?:the|its|their) (?:gpu|card|chip|accelerator)s\b|\b(?:v|g|hb|gpu[- ])(?:ram|m|memory|speicher)\b|\bgraphics memory\b|显存|\baltogether\b|\ball (?:told|together)\b|\btogether\b|\bin all\b|\binsgesamt\b|\ben tout\b|\ben total\b|\bin totale\b|\bmémoire gpu\b|\bmemoria (?:de )?(?:la )?gpu\b")
-_OF_HOST = re.compile(r"\b(?:host|system|main|cpu|ram)\b")
+OF_HOST = re.compile(r"\b(?:host|system|main|cpu|ram)\b")
 
 
 def with_own_memory(columns: Sequence[Column], said: str, *, accelerated: bool) -> list[Column]:
     """The columns with the memory that is meant of a machine with accelerators: of each of them, of all, or beside the machine's own."""
     text = said.lower()
-    if not accelerated or not {"memory", "total"} & {*columns} or "each" in columns or _OF_HOST.search(text):
+    if not accelerated or not {"memory", "total"} & {*columns} or "each" in columns or OF_HOST.search(text):
         return list(columns)
     if _EACH.search(text):
         meant: tuple[Column, ...] = ("each",)

@@ -1,33 +1,36 @@
 """What a turn of a conversation asks of a table of instance types, with what it leaves to the turns before it."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
 
+from chatbot.glossary import in_english
 from chatbot.query import Query
-from chatbot.table.bounds import DECIMAL, NUMBER, value_of
+from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
 from chatbot.table.columns import OTHER_TABLES, Column
-from chatbot.table.filters import Request, read_request
-from chatbot.table.instances import Instances, Row
-from chatbot.table.selection import columns_of, select
+from chatbot.table.filters import Request, read_change, read_request
+from chatbot.table.instances import PURCHASE, Instances, Row
+from chatbot.table.selection import OF_HOST, columns_of, select
 
 TURNS = 4
 # So many types that were told of may be meant by "they".
 _FOUND = 8
 _OF_MEMORY: tuple[Column, ...] = ("each", "total", "memory")
-_AMONG = re.compile(r"\b(?:of|among|between|from) (?:those|these|them|the (?:two|three|four|ones))\b")
+# "Do they have EFA?" asks of each what "with EFA" picks them by.
+_OF_EACH = re.compile(r"\b(?:does|do|is|are|has|have) (?:it|they|each|all of (?:them|those|these)|those|these)\b")
 _BARE = re.compile(rf"\W*(?:(?:and|or|but|with|what about|how about|only) )*(?P<number>{NUMBER})(?: ones| of them| each)?\W*")
 
 
 def request_of(query: Query, known: Instances, *, sought: bool = False) -> Request | None:
     """The request of the last turn, by its own words and those before, or else by the words that stand for it; None for no request."""
-    read = partial(read_request, types=known.rows, families=known.families, accelerators=known.accelerators, sought=sought)
+    read = partial(read_request, types=known.rows, families=known.families, accelerators=known.accelerators)
+    turns = [" ".join(question.split()) for question in (*(turn.question for turn in query.history[-TURNS:]), query.question)]
+    *earlier, last = in_english("\n".join(turns)).split("\n")
     before: Request | None = None
-    for question in (turn.question for turn in query.history[-TURNS:]):
-        before = _leaning(question, turn := read(question), before, known) or turn
-    return (_leaning(query.question, read(query.question), before, known) if before else None) or read(query.standalone)
+    for question in earlier:
+        before = _leaning(question, turn := read(question), before, known) or turn or read(question, sought=True)
+    return (_leaning(last, read(last, sought=sought), before, known) if before else None) or read(query.standalone, sought=sought)
 
 
 def priced(request: Request, known: Instances) -> tuple[Instances, str]:
@@ -53,23 +56,29 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
     if before.bounds and (bare := _BARE.fullmatch(question.lower())):
         *others, last = before.bounds
         scale = value_of(bare["number"]) / (last.low if last.high == inf else last.high)
-        return replace(before, bounds=(*others, replace(last, low=last.low * scale, high=last.high * scale)))
-    if turn is None:
+        return replace(before, bounds=(*others, replace(last, low=last.low * scale, high=last.high * scale)), leans=True)
+    if turn and turn.families and before.types and before.asked and not (turn.bounds or turn.asked or before.order):
+        return replace(before, types=tuple(_of_family(family, before.types[-1], known) for family in turn.families), leans=True)
+    found = before.listed or before
+    if not (found.seeks or found.order or (found.families and not found.types)):
         return None
-    if turn.families and before.types and before.asked and not (turn.bounds or turn.asked or before.order):
-        return replace(before, types=tuple(_of_family(family, before.types[-1], known) for family in turn.families))
-    named = turn.types or turn.families or turn.accelerators
-    among = bool(_AMONG.search(question.lower())) and not named
-    if not (before.seeks or before.order) or (_is_whole(turn) and not among):
+    change, narrows = read_change(question, known.rows, known.families, known.accelerators) or (None, False)
+    if change is None or (turn and _is_whole(turn, question) and not narrows):
         return None
-    found = select(before, priced(before, known)[0].newest)
-    return _continued(turn, before, [row.name for row in found[: 1 if before.order else _FOUND]])
+    if change.traits and _OF_EACH.search(question.lower()):
+        change = replace(change, traits=(), asked=tuple(columns_of(Request(asked=change.asked, traits=change.traits))))
+    if replace(change, asked=(), region="", purchase=PURCHASE) != Request():
+        return _changed(change, narrows, found, bare=not OF_HOST.search(question.lower()))
+    rows = select(found, priced(found, known)[0].newest)
+    names = tuple(row.name for row in rows[: 1 if found.order and not found.sorts else _FOUND])
+    return Request(types=names, asked=change.asked, region=change.region or found.region, purchase=change.purchase, listed=found, leans=True)
 
 
-def _is_whole(request: Request) -> bool:
+def _is_whole(request: Request, question: str) -> bool:
     """Whether a turn stands by itself: it names types, or says of which rows it asks."""
     named = request.families or request.accelerators
-    return bool(request.types or (request.seeks and (named or request.bounds or request.traits)) or (named and request.asked))
+    of_all = request.seeks and not re.match(r"\W*(?:which|what)(?: ones?| of)? (?:has|have|is|are|cost)", question.lower())
+    return bool(request.types or (of_all and (named or request.bounds or request.traits)) or (named and request.asked))
 
 
 def _of_family(family: str, like: str, known: Instances) -> str:
@@ -78,26 +87,37 @@ def _of_family(family: str, like: str, known: Instances) -> str:
     return name if name in known.rows else largest(family, known).name
 
 
-def _continued(turn: Request, before: Request, found: Sequence[str]) -> Request:
-    """What is asked of the types that the turn before found, where a turn sets no condition; else its conditions and its order take
-    the place of those of their kind."""
-    if turn.asked and not (turn.bounds or turn.order or turn.families or turn.accelerators or turn.traits or turn.without):
-        return Request(types=tuple(found), asked=turn.asked, region=turn.region, purchase=turn.purchase)
-    meant: Column = next((b.column for b in before.bounds if b.column in _OF_MEMORY), "memory")
+def _changed(change: Request, narrows: bool, before: Request, *, bare: bool) -> Request:
+    """A list with what a turn adds to its conditions, or with what takes the place of those of their kind unless the turn narrows it.
+
+    An amount that is `bare`, of no memory that is named, is of the memory that was spoken of.
+    """
+    meant: Column = next((b.column for b in before.bounds if b.column in _OF_MEMORY), "memory") if bare else "memory"
     slack = 1.0 if meant == "memory" else DECIMAL
-    bounds = [replace(b, column=meant, low=b.low * slack) if b.column == "memory" else b for b in turn.bounds]
-    changed = {bound.column for bound in bounds}
-    named = turn.families or turn.accelerators
-    families = dict.fromkeys(name.partition(".")[0] for name in before.types) if bounds else ()
+    bounds = tuple(replace(b, column=meant, low=b.low * slack) if b.column == "memory" else b for b in change.bounds)
+    named = change.families or change.accelerators
+    families = tuple(dict.fromkeys(name.partition(".")[0] for name in before.types)) if bounds else ()
     return replace(
         before,
         types=() if bounds or named else before.types,
-        families=turn.families or (() if named else before.families or tuple(families)),
-        accelerators=turn.accelerators or (() if named else before.accelerators),
-        bounds=(*(b for b in before.bounds if b.column not in changed), *bounds),
-        traits=tuple(dict.fromkeys((*before.traits, *turn.traits))),
-        without=(*before.without, *turn.without),
-        asked=turn.asked or before.asked,
-        order=turn.order or before.order,
+        families=change.families or (() if named and not narrows else before.families or families),
+        accelerators=change.accelerators or (() if named and not narrows else before.accelerators),
+        bounds=(*(b for b in before.bounds if narrows or not any(_replaces(new, b) for new in bounds)), *bounds),
+        traits=tuple(dict.fromkeys((*before.traits, *change.traits))),
+        without=(*before.without, *change.without),
+        asked=change.asked or before.asked,
+        region=change.region or before.region,
+        purchase=before.purchase if change.purchase == PURCHASE else change.purchase,
+        order=change.order or before.order,
+        per=change.per if change.order else before.per,
+        sorts=change.sorts if change.order else before.sorts,
+        against=change.against,
         seeks=before.seeks or bool(bounds),
+        leans=True,
     )
+
+
+def _replaces(new: Bound, old: Bound) -> bool:
+    """Whether a condition takes the place of an earlier one: it limits the same column on the same side, or both cannot be met."""
+    same_side = (new.low == -inf) == (old.low == -inf) and (new.high == inf) == (old.high == inf)
+    return new.column == old.column and not (new.denied or old.denied) and (same_side or new.low > old.high or new.high < old.low or -inf < new.low == new.high or -inf < old.low <= old.high < inf)
