@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer import REFUSAL
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.offerings import answer_of_places
 from chatbot.quantities import WORD_NUMBERS
 from chatbot.query import Query
 from chatbot.sizing.conversation import HOLDS_TOGETHER, Heard, hear
@@ -16,7 +16,7 @@ from chatbot.sizing.model_names import family
 from chatbot.table import answer_from_table, asks_cells
 from chatbot.table.bounds import Reading, take_columns
 from chatbot.table.columns import TYPE, Column
-from chatbot.table.entities import accelerator_names, take_regions
+from chatbot.table.entities import accelerator_names
 from chatbot.table.filters import strange, types_in
 from chatbot.table.instances import Row, load_instances, load_tables
 from chatbot.table.lookup import (
@@ -77,7 +77,7 @@ def row_answer(query: Query, index: Index) -> Draft | None:
     """The answer to a question that rows of instance types alone answer, whatever documents say; None for any other."""
     if query.options:
         return None
-    return answer_from_table(query, (), (), index, alone=True) or _of_place(query, index) or _listed(query, index)
+    return answer_from_table(query, (), (), index, alone=True) or answer_of_places(query, index) or _listed(query, index)
 
 
 def _listed(query: Query, index: Index) -> Draft | None:
@@ -98,22 +98,6 @@ def told_by_rows(query: Query, index: Index) -> Told | None:
     tables = load(index)
     heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
     return tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
-
-
-_THERE = re.compile(r"\b(?:it|they|there|that one|both)\b")
-
-
-def _of_place(query: Query, index: Index) -> Draft | None:
-    """That no row says which instance types a Region has, where it is asked for those and there is no price of the Region."""
-    reading = Reading(query.question.lower())
-    earlier = [take_regions(Reading(turn.question.lower())) for turn in reversed(query.history)] if _THERE.search(reading.text) else []
-    places = take_regions(reading) or next(filter(None, earlier), ())
-    hardware = reading.take(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, {name.lower() for name in (*query.entities, 'trn', 'inf')}))})s?(?![\w.-])")
-    known = load_instances(index)
-    priced = {row.cells.get("Region") for rows in known.others.values() for row in rows}
-    if not (query.yes_no and places and hardware and known.rows) or strange(reading.text) or priced & {*places}:
-        return None
-    return Draft(text := f"{REFUSAL} Which instance types {places[0]} has is not in the data, nor are its prices.", (), said=text)
 
 
 def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | None:

@@ -397,6 +397,25 @@ def test_several_things_are_told_a_line_each(index: Index) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("turns", "text"),
+    [
+        (["Is p5 available in Stockholm?"], "Yes: eu-north-1 (Stockholm) sells p5 (as of 2026-10-20) [1]."),
+        (["Is p5 available in Stockholm?", "and in Paris?"], "No: eu-west-3 (Paris) does not sell p5, but p6-b200 (as of 2026-10-20) [1]."),
+        (["Is p5.4xlarge in us-west-1?"], "No: us-west-1 (N. California) does not sell p5.4xlarge, but p5 (48xlarge) and p5en (as of 2026-10-20) [1]."),
+        (["does eu-north-1 have p5en or trn2"], "eu-north-1 (Stockholm) sells p5en and does not sell trn2 (as of 2026-10-20) [1]."),
+        (["which regions have trn2"], "trn2 is sold in 2 Regions (as of 2026-10-20): ap-south-2 (Hyderabad) and us-east-2 (Ohio) [1][2]."),
+        (["Is r7g offered in Frankfurt?"], "The sources do not say. Which Regions have r7g is not in the data."),
+    ],
+)
+def test_which_region_sells_which_family_is_told_from_its_row(index: Index, turns: list[str], text: str) -> None:
+    history: list[Turn] = []
+    for turn in turns:
+        answer = Chatbot(index).ask(turn, history)
+        history.append(Turn(turn, answer.text))
+    assert answer.text == text
+
+
 def test_each_figure_of_each_thing_is_told_where_a_story_asks_for_several(index: Index) -> None:
     answer = ask("The client moves from TPU v5e to H100 or Trainium2: put HBM size, memory bandwidth and peak compute side by side for the board.", index)
     assert answer.text == (
