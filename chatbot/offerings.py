@@ -34,16 +34,16 @@ def answer_of_places(query: Query, index: Index) -> Draft | None:
     wanted = dict(_wanted(reading, index))
     asks_where = bool(reading.take(_WHERE.pattern))
     rows = {row.name: row for row in load_tables(index).get("Region", ()) if row.cells.get(_COLUMN)}
-    if strange(reading.text) or not (places or asks_where):
+    if leans and wanted and not places and not asks_where:
+        places = next(filter(None, map(take_regions, before)), ())[:1]
+    if leans and places and not wanted:
+        wanted = next(filter(None, (dict(_wanted(turn, index)) for turn in before)), {})
+    if strange(reading.text) or not wanted or not rows or not (places or asks_where) or not all(place in rows for place in places):
         return None
-    if leans:
-        places = places or next(filter(None, map(take_regions, before)), ())
-        wanted = wanted or next(filter(None, (dict(_wanted(turn, index)) for turn in before)), {})
-    known = {instance.family for instance in load(index).facts.instances.values() if instance.accelerator}
-    if not wanted or not rows or not all(place in rows for place in places):
-        return None
-    if not wanted.keys() <= known:
-        return Draft(text := f"{REFUSAL} Which Regions have {listed([family for family in wanted if family not in known])} is not in the data.", (), said=text)
+    everywhere = {family for row in rows.values() for family in _sells(row)}
+    if not everywhere & wanted.keys():
+        return Draft(text := f"{REFUSAL} Which Regions have {listed([*wanted])} is not in the data.", (), said=text)
+    wanted = {family: size for family, size in wanted.items() if family in everywhere}
     return _of_each(wanted, [rows[place] for place in places]) if places and not asks_where else _of_all(wanted, [*rows.values()])
 
 

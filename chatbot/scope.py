@@ -15,10 +15,10 @@ _MORE = (
     "Ask in plain words, give a model to size (“Serve Llama 3.1 70B with 32k context”), or paste an exam question with "
     "its options."
 )
-# Of 24 questions of daily life 22 are farther from every passage than this; of the 1,502 of the tests that stand by
-# themselves 20 are, 15 of which the sources do not answer. Only refusals are told by it.
-_OUTSIDE = 0.25
-# Of the same 1,502 none is so far away: what seems to answer such a question is a chance hit.
+# Of 827 tuned questions of the tests that stand by themselves 12 are farther from every passage than this, 8 of which the sources
+# do not answer. Only refusals are told by it.
+_OUTSIDE = 0.26
+# Of 1,502 questions none is so far away: what seems to answer such a question is a chance hit.
 _FAR_OUTSIDE = 0.15
 
 _HELLO = (

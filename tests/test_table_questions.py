@@ -77,11 +77,10 @@ def test_rows_answer_what_is_asked_and_no_more(bot: Chatbot, turns: tuple[str, .
     assert (len(answer.text.splitlines()), answer.dropped) == (lines, 0), answer.text
 
 
-def test_no_row_says_which_types_a_region_has(bot: Chatbot) -> None:
+def test_a_region_of_the_turn_before_is_asked_for_what_it_sells(bot: Chatbot) -> None:
     turn = "is stockholm greener than ireland"
     answer = bot.ask("does it have p5 or trn?", [Turn(turn, bot.ask(turn).text)])
-    assert answer.refused
-    assert "Which instance types eu-north-1 has is not in the data" in answer.text
+    assert answer.text == "eu-north-1 (Stockholm) sells p5 and does not sell trn1, trn1n and trn2 (as of 2026-10-20) [1]."
 
 
 def test_the_price_of_the_first_of_a_list_is_held_against_another_type(bot: Chatbot) -> None:
