@@ -24,6 +24,7 @@ from ingest.items import Failure, Item
 from ingest.minilm import QUESTIONS
 from ingest.opening import AnyStore, explained, open_store, writing
 from ingest.place import Place, place_at
+from ingest.plain import front_matter
 from ingest.reading import ReaderPool, Reading
 from ingest.rows import is_fact_table
 from ingest.sources import find_items
@@ -264,12 +265,12 @@ def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]
 
 
 def _entries(reading: Reading) -> Iterator[Entry]:
-    """The chunks of a document as they are indexed."""
+    """The chunks of a document as they are indexed; with `searched: false` in its front matter it is only quoted, as a table is."""
     text = reading.document.text
-    is_table, is_searched = is_fact_table(text), not (is_fact_table(text) or holds_answers(text))
+    is_quoted = is_fact_table(text) or front_matter(text)[0].get("searched") == "false"
     for chunk, context in reading.chunks:
-        entry = Entry(chunk, context, UNENCODED, is_searched)
-        yield entry if is_table else replace(entry, digest=_digest(entry))
+        entry = Entry(chunk, context, UNENCODED, not (is_quoted or holds_answers(text)))
+        yield entry if is_quoted else replace(entry, digest=_digest(entry))
 
 
 def _digest(entry: Entry) -> bytes:

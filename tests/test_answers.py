@@ -105,6 +105,13 @@ def test_answers_are_compared_with_and_not_searched(place: Place, tmp_path: Path
     assert check(place) == ()
 
 
+def test_a_document_that_is_not_to_be_searched_is_quoted_all_the_same(tmp_path: Path) -> None:
+    index = indexed(tmp_path, facts=f'---\nsearched: false\n---\n{FACTS}')
+    assert (len(index), index.lexical("firing of the Ember", 10)) == (0, [])
+    answer = Chatbot(index).ask("How many pots does the Ember kiln hold?")
+    assert [c.quote for c in answer.citations] == ["The Ember kiln holds 40 pots", "A firing of the Ember takes 9 hours."]
+
+
 def test_a_question_in_its_own_words_is_answered_as_written_with_quotes_of_the_document(kilns: Chatbot) -> None:
     answer = kilns.ask("how many pots does the ember kiln hold?")
     assert answer.text == "40 pots: the Ember holds 40 at once [1]. A firing takes 9 hours [2]."

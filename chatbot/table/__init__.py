@@ -251,7 +251,7 @@ def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Wri
             alike.setdefault(describe(row, [column for column in columns if column in _OF_THE_SIZE]), []).append(row)
         for own in alike.values():
             names = ", ".join(row.name.partition(".")[2] for row in own)
-            sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})")
+            sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})") if len(own) > 1 else ""
             writing.row(own[0], told, opening=f"- {sizes}")
 
 

@@ -16,7 +16,7 @@ _MORE = r"more than|over|greater than|larger than|bigger than|above|exceeding|>"
 _LESS = r"less than|fewer than|smaller than|under|below|<"
 _BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})|exactly|only|just|=)\s*)?"
 _AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
-_UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|usd)(?![\w/]))?"
+_UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigs?|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|usd)(?![\w/]))?"
 _AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
 _RANGE = rf"between\s(?P<low>{NUMBER})(?:\s?[gt]i?b(?:ps)?)?\sand\s(?P<high>{NUMBER}){_UNIT}"
 _IS = r"(?: (?:of|is|are|being|that is))?:?\s?"
@@ -85,7 +85,8 @@ def take_amounts(reading: Reading) -> tuple[Bound, ...]:
 
 
 def in_dollars(text: str) -> str:
-    """The text with sums of money as amounts are written: "$1.50" as "1.50 dollars"."""
+    """The text with sums of money as amounts are written: "$1.50" as "1.50 dollars", "a dollar" as "1 dollar"."""
+    text = re.sub(r"\b(?:a|one) (?=dollar\b|buck\b)", "1 ", text, flags=re.IGNORECASE)
     return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)(?:\s?/\s?h(?:r|our)?\b)?", r"\1 dollars", text)
 
 
