@@ -15,9 +15,9 @@ _MORE = (
     "Ask in plain words, give a model to size (“Serve Llama 3.1 70B with 32k context”), or paste an exam question with "
     "its options."
 )
-# Of 827 tuned questions of the tests that stand by themselves 12 are farther from every passage than this, 8 of which the sources
+# Of 827 tuned questions of the tests that stand by themselves 11 are farther from every passage than this, 8 of which the sources
 # do not answer. Only refusals are told by it.
-_OUTSIDE = 0.26
+_OUTSIDE = 0.25
 # Of 1,502 questions none is so far away: what seems to answer such a question is a chance hit.
 _FAR_OUTSIDE = 0.15
 
