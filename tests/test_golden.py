@@ -191,7 +191,7 @@ def test_enough_questions_pass(run: Run, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_few_unanswerables_are_answered(run: Run) -> None:
     rate = false_answers(run.asked)
-    assert rate.total >= 10
+    assert rate.total >= 9
     assert rate.share <= run.bounds.false_answers
 
 
