@@ -1,7 +1,7 @@
 """Which Regions sell which accelerated instance types, from the rows of Regions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chatbot.answer import REFUSAL
@@ -23,13 +23,15 @@ _THERE = re.compile(r"\b(?:it|they|them|there|that one|both)\b")
 _TYPE = re.compile(r"(?<![\w.-])(?P<family>[a-z]{1,4}\d[a-z]*(?:-\w+)?|trn|inf)(?:\.(?P<size>\w+))?(?:['’]?s)?(?![\w.-])")
 # Of a Region so many families of the same letters are told in place of one that it does not have.
 _OTHERS = 6
+# A later turn of no more words leans on one before it.
+_SHORT = 6
 
 
 def answer_of_places(query: Query, index: Index) -> Draft | None:
     """Whether a Region sells accelerated types, or which Regions do; None where anything else is asked."""
     text = (query.question if query.history else query.standalone).lower()
     reading, before = Reading(text), [Reading(turn.question.lower()) for turn in reversed(query.history)]
-    leans = bool(before) and (bool(_THERE.search(text)) or len(text.split()) <= _OTHERS)
+    leans = bool(before) and (bool(_THERE.search(text)) or len(text.split()) <= _SHORT)
     places = take_regions(reading)
     wanted = dict(_wanted(reading, index))
     asks_where = bool(reading.take(_WHERE.pattern))
@@ -37,7 +39,7 @@ def answer_of_places(query: Query, index: Index) -> Draft | None:
     if leans and wanted and not places and not asks_where:
         places = next(filter(None, map(take_regions, before)), ())[:1]
     if leans and places and not wanted:
-        wanted = next(filter(None, (dict(_wanted(turn, index)) for turn in before)), {})
+        wanted = _asked_before(before, index)
     if strange(reading.text) or not wanted or not rows or not (places or asks_where) or not all(place in rows for place in places):
         return None
     everywhere = {family for row in rows.values() for family in _sells(row)}
@@ -45,6 +47,15 @@ def answer_of_places(query: Query, index: Index) -> Draft | None:
         return Draft(text := f"{REFUSAL} Which Regions have {listed([*wanted])} is not in the data.", (), said=text)
     wanted = {family: size for family, size in wanted.items() if family in everywhere}
     return _of_each(wanted, [rows[place] for place in places]) if places and not asks_where else _of_all(wanted, [*rows.values()])
+
+
+def _asked_before(turns: Sequence[Reading], index: Index) -> dict[str, str]:
+    """What the latest turns ask to be sold somewhere; nothing where one of them asks for anything else, such as a price."""
+    for turn in turns:
+        wanted, is_where = dict(_wanted(turn, index)), bool(take_regions(turn) or turn.take(_WHERE.pattern))
+        if wanted or not is_where or strange(turn.text):
+            return wanted if is_where and not strange(turn.text) else {}
+    return {}
 
 
 def _wanted(reading: Reading, index: Index) -> Iterator[tuple[str, str]]:

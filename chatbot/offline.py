@@ -13,6 +13,7 @@ from chatbot.examination import examine
 from chatbot.fact_answer import Told, told_by_rows
 from chatbot.facts import state_facts
 from chatbot.hardware_comparison import compare_hardware
+from chatbot.offerings import answer_of_places
 from chatbot.phrasing import statement
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
@@ -29,7 +30,7 @@ _FEW = 2
 def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
     """The rows of tables that answer a question, or a part of it."""
     told = told_by_rows(query, index)
-    drafts = (told.draft if told else None, answer_from_table(query, (), passages, index), compare_hardware(query, index))
+    drafts = (told.draft if told else None, answer_from_table(query, (), passages, index), compare_hardware(query, index), answer_of_places(query, index))
     return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
 

@@ -401,7 +401,8 @@ def test_several_things_are_told_a_line_each(index: Index) -> None:
     ("turns", "text"),
     [
         (["Is p5 available in Stockholm?"], "Yes: eu-north-1 (Stockholm) sells p5 (as of 2026-10-20) [1]."),
-        (["Is p5 available in Stockholm?", "and in Paris?"], "No: eu-west-3 (Paris) does not sell p5, but p6-b200 (as of 2026-10-20) [1]."),
+        (["Is p5 available in Stockholm?", "and in Tokyo?", "and in Paris?"], "No: eu-west-3 (Paris) does not sell p5, but p6-b200 (as of 2026-10-20) [1]."),
+        (["what does p5.48xlarge cost in us-east-1?", "and in Paris?"], "The sources do not say. The data has no price in eu-west-3. On demand in us-east-1, p5.48xlarge is $55.04 an hour, $40,200 a month. `wattwise ingest 'aws://prices?region=eu-west-3'` brings those of the Region."),
         (["Is p5.4xlarge in us-west-1?"], "No: us-west-1 (N. California) does not sell p5.4xlarge, but p5 (48xlarge) and p5en (as of 2026-10-20) [1]."),
         (["does eu-north-1 have p5en or trn2"], "eu-north-1 (Stockholm) sells p5en and does not sell trn2 (as of 2026-10-20) [1]."),
         (["which regions have trn2"], "trn2 is sold in 2 Regions (as of 2026-10-20): ap-south-2 (Hyderabad) and us-east-2 (Ohio) [1][2]."),
