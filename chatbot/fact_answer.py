@@ -81,10 +81,15 @@ def row_answer(query: Query, index: Index) -> Draft | None:
 
 
 def _listed(query: Query, index: Index) -> Draft | None:
-    """The rows with what a first turn names, in any words, where it was learned that instance types are asked for."""
+    """The rows with what a turn names, in any words, where it was learned that instance types are asked for."""
     tables = load(index)
-    heard = None if query.history or query.yes_no or not tables.facts.models else hear(query.question, (), tables.known)
-    return answer_from_table(query, (), (), index, alone=True, sought=True) if heard and heard.likely["fact_instance"] > _SOUGHT else None
+    heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
+    return answer_from_table(query, (), (), index, alone=True, sought=True) if heard and not heard.said.unknown and _sought(heard) > _SOUGHT else None
+
+
+def _sought(heard: Heard) -> float:
+    """How likely instance types are sought by what their rows have: the cheapest too, where no model is to be placed."""
+    return heard.likely["fact_instance"] + (heard.likely["cheapest"] if heard.likely["fact_instance"] > _POSSIBLY and not heard.said.slots.keys() & {"model", "parameters"} else 0.0)
 
 
 def asks_rows(query: Query, index: Index) -> bool:

@@ -92,7 +92,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("Need to generate 400M tokens every day. One g6e.xlarge sustains fifteen hundred tok/s. How many do I need around the clock and what's the monthly price?", r"4 × g6e\.xlarge, for 4,630 tokens a second at 1,500 .*\$5,430 for 730 hours"),
         ("three g6.48xlarge plus one g4dn.xlarge, everything always on. monthly total pls", r"\$29,600 together for 3 × g6\.48xlarge and g4dn\.xlarge"),
         ("If our g6.12xlarge were only up 50 hours of the 168 in a week, how much would we save each month compared to leaving it on?", r"\$2,360 a month, 70\.2 %"),
-        ("Lowest hourly rate for a machine with eight NVIDIA GPUs in it, but no K80, no P2", r"g4dn\.metal is the cheapest type with 8 × T4"),
+        ("Lowest hourly rate for a machine with eight NVIDIA GPUs in it, but no K80, no P2", r"Cheapest: g4dn\.metal .*costs \$7\.824 per hour"),
         ("absolute cheapest nvidia thing on ec2 on demand? a slice of a gpu is fine", r"g6f\.large is the cheapest type"),
         ("405B dense, 15.6T tokens, 400 TFLOP/s really achieved per gpu: total gpu-hours?", r"26\.3 million accelerator-hours"),
         ("LoRA r=16 only on q_proj and v_proj of llama 3.1 8b: how many MB is the trainable part?", r"The adapter of rank 16 of Llama-3\.1-8B takes 109 MB"),

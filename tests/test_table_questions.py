@@ -26,6 +26,17 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("instance with 16 accelerators, not p5",), ("inf1.24xlarge", "trn1.32xlarge", "trn1n.32xlarge", "trn2.48xlarge", "trn2u.48xlarge"), 5),
     (("which g6e sizes have more than 1 gpu and under $16 an hour",), ("g6e.12xlarge", "$10.49264", "g6e.24xlarge", "$15.06559"), 2),
     (("do any instances have 3 gpus",), ("No instance type meets all of that", "g7.12xlarge has 2", "g4dn.12xlarge has 4"), 2),
+    # Whatever words stand beside the conditions.
+    (("which g5 sizes have more than one gpu? the naming makes no sense to me, 16xlarge is bigger but has 1??",), ("g5.12xlarge has 4", "g5.24xlarge has 4", "g5.48xlarge has 8"), 3),
+    (("List every instance that has exactly one L40S, I need to pick how much RAM to get next to it.",), ("g6e.xlarge has 32 GiB", "64 GiB", "128 GiB", "256 GiB", "g6e.16xlarge has 512 GiB"), 5),
+    (("Hello team, could you kindly let me know which types have more than a hundred and fifty GB on one card? Many thanks, Priya",), ("p6-b200.48xlarge", "179.06 GiB", "p6-b300.48xlarge", "268.59 GiB"), 2),
+    (("one A10G, at least a hundred and twenty eight gigabytes of host memory, lowest price",), ("g5.8xlarge", "$2.448", "128 GiB"), 1),
+    (("my quota is 96 vCPUs for G instances. which types fit under that with four gpus and 48 GB on each",), ("g6e.12xlarge", "g6e.24xlarge"), 2),
+    (("are there any instances with 8 gpus under 20 bucks an hour, my advisor will sign that",), ("Yes, 3 instance types: g4dn.metal", "$7.824", "g6.48xlarge", "$13.3504", "g5.48xlarge", "$16.288"), 3),
+    (("how many p6 sizes exist",), ("2 instance types: p6-b200.48xlarge", "p6-b300.48xlarge"), 2),
+    (("GPU boxes that aren't nvidia, and under 75 cents an hour",), ("g4ad.xlarge", "$0.37853", "g4ad.2xlarge", "$0.54117"), 2),
+    (("Show accelerators under two dollars an hour.", "only amd pls"), ("g4ad.xlarge", "g4ad.2xlarge", "g4ad.4xlarge", "g4ad.8xlarge"), 4),
+    (("Cheapest thing with 80 GB of GPU memory in total, I don't care how many cards", "ok and if it has to be one single card?"), ("g7e.2xlarge", "$3.36312", "p5.4xlarge", "$6.88"), 2),
     # The first of any set, with what is special about it.
     (("cheapest instance with any nvidia gpu at all? just need cuda to test compiling",), ("g6f.large", "$0.202", "a fraction of one", "g5g.xlarge", "arm64", "g4dn.xlarge"), 4),
     (("most expensive gpu instance",), ("p6-b300.48xlarge", "$142.416"), 4),

@@ -32,6 +32,8 @@ _FEW, _FAMILIES = 4, 16
 _FOLLOWERS = 3
 _HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?)\b", re.IGNORECASE)
 _LONGEST = 300
+_HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b")
+_REQUESTS = re.compile(r"\W*(?:\w+ ){0,2}(?:can|could|would|will) (?:you|i|we)\b", re.IGNORECASE)
 _SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
 
 
@@ -44,7 +46,7 @@ def answer_from_table(
     for whatever documents might answer. `sought` says that it was learned that instance types are asked for.
     """
     text = query.standalone
-    if not _HINT.search(" ".join([text, *(turn.question for turn in query.history[-TURNS:])])) or len(text) > _LONGEST:
+    if not (sought or _HINT.search(" ".join([text, *(turn.question for turn in query.history[-TURNS:])]))) or len(text) > _LONGEST:
         return None
     known = load_instances(index)
     request = request_of(query, known, sought=sought) if known.rows else None
@@ -53,7 +55,7 @@ def answer_from_table(
     known, apart = priced(request, known)
     if (request := measured(request, known.rows)) is None:
         return None
-    if (alone and not _is_of_rows(request, query)) or (not alone and _documents_answer(request, query, scored, known)):
+    if (alone and not (sought or _is_of_rows(request, query))) or (not alone and _documents_answer(request, query, scored, known)):
         return None
     return _compose(request, query, known, passages, apart)
 
@@ -210,18 +212,21 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
 
 
 def _enumerate(request: Request, query: Query, known: Instances, writing: Writing) -> None:
-    """The rows one below the other; numbered, so that their number can be seen; more than fit by their families."""
+    """The rows one below the other, behind how many they are where that is asked; more than fit by their families."""
     rows, columns = select(request, known.newest), columns_of(request)
     if not rows:
         _nearest(request, known, writing)
     elif len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators):
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
-    if len(rows) > SHOWN and not request.sorts and 1 < len({row.family for row in rows}) <= _FAMILIES:
-        _tell_by_family(rows, columns, writing)
+    by_family = len(rows) > SHOWN and not request.sorts and 1 < len({row.family for row in rows}) <= _FAMILIES
+    yes = "Yes, " if query.yes_no and not _REQUESTS.match(query.question) else ""
+    count = f"{yes}{len(rows)} instance types" if len(rows) > 1 and not writing.lines and (yes or _HOW_MANY.search(query.question.lower())) and (by_family or len(rows) <= SHOWN) else ""
+    if by_family:
+        _tell_by_family(rows, columns, writing, lead=count)
         return
     for number, row in enumerate(rows[:SHOWN], start=1):
         told = with_own_memory(columns, query.standalone, accelerated=bool(row.number("accelerators")))
-        opening = "Yes: " if query.yes_no and len(rows) == 1 else _opening(number, len(rows), writing)
+        opening = "Yes: " if yes and len(rows) == 1 else writing.count(count) if count and number == 1 else "- " if count else _opening(number, len(rows), writing)
         writing.row(row, told if request.asked else _with_summary(told, row), opening=opening)
 
 
@@ -242,8 +247,8 @@ def _nearest(request: Request, known: Instances, writing: Writing) -> None:
 _OF_THE_SIZE: tuple[Column, ...] = ("network", "price", "vcpus", "memory", "storage")
 
 
-def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing) -> None:
-    """Which sizes of each family there are, and what they have in the columns: once where it is the same."""
+def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing, *, lead: str = "") -> None:
+    """Which sizes of each family there are, and what they have in the columns: once where it is the same; behind a `lead`."""
     told = list(dict.fromkeys(("accelerators", *columns)))
     for family in sorted({row.family for row in rows}):
         alike: dict[str, list[Row]] = {}
@@ -251,8 +256,9 @@ def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Wri
             alike.setdefault(describe(row, [column for column in columns if column in _OF_THE_SIZE]), []).append(row)
         for own in alike.values():
             names = ", ".join(row.name.partition(".")[2] for row in own)
-            sizes = writing.count(f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})") if len(own) > 1 else ""
-            writing.row(own[0], told, opening=f"- {sizes}")
+            sizes = f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})" if len(own) > 1 else ""
+            before = ": ".join(filter(None, ("" if writing.lines else lead, sizes)))
+            writing.row(own[0], told, opening=f"{'- ' if writing.lines or not lead else ''}{writing.count(before) if before else ''}")
 
 
 def _opening(number: int, matching: int, writing: Writing) -> str:

@@ -15,19 +15,20 @@ _MOST = r"at most|up to|no(?:t)? more than|(?:with )?a maximum of|maximum(?: of)
 _MORE = r"more than|over|greater than|larger than|bigger than|above|exceeding|>"
 _LESS = r"less than|fewer than|smaller than|under|below|<"
 _BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})|exactly|only|just|=)\s*)?"
-_AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
-_UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigs?|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|usd)(?![\w/]))?"
+_AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger|better)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
+_UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigs?|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|bucks?|usd)(?![\w/]))?"
 _AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
 _RANGE = rf"between\s(?P<low>{NUMBER})(?:\s?[gt]i?b(?:ps)?)?\sand\s(?P<high>{NUMBER}){_UNIT}"
 _IS = r"(?: (?:of|is|are|being|that is))?:?\s?"
 # "One GPU with at least 40 GB", "80 GB on one chip", "24 GB cards": memory that is said of a device is that of each; RAM is the host's.
-_SIZE = rf"(?P<size>(?:(?:{_LEAST}|{_MOST}|{_MORE}|{_LESS}|exactly|only|just)\s*)?(?<![\w.]){NUMBER}\+?[\s-]?[gt]i?b\b\+?(?: or (?:more|less))?)"
+_SIZE = rf"(?P<size>(?:between {NUMBER}(?:\s?[gt]i?b)? and )?(?:(?:{_LEAST}|{_MOST}|{_MORE}|{_LESS}|exactly|only|just)\s*)?(?<![\w.]){NUMBER}\+?[\s-]?(?:[gt]i?b|gigs?|gigabytes?)\b\+?(?: or (?:more|less|better))?)"
 _OF_DEVICE = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?P<device>{DEVICE}s?)(?:,? (?:with|of|having|has|have|at|(?:that|which) (?:has|have))(?: an?)?)? {_SIZE}(?: (?:of )?(?:memory|mem|hbm)\b)?(?! ?(?:of )?(?:v?ram|system|host|main|total|gpu|accelerator|network|local|nvme|ssd))",
-        rf"{_SIZE} (?:of )?(?:memory |hbm |v?ram )?(?:on|in|per|for) (?:(?:one|an?|each|every|single|the) )*(?P<device>){DEVICE}\b",
+        rf"{_SIZE} (?:of )?(?:memory |hbm |v?ram )?(?:on|in|per|for) (?:(?:one|an?|each|every|single|the|that|this|its) )*(?P<device>){DEVICE}\b",
         rf"{_SIZE} (?:nvidia |amd )?(?P<device>{DEVICE}s?)\b(?! ?(?:memory|mem|v?ram))",
+        rf"{_SIZE} on (?P<device>each)\b",
     )
 )
 # Accelerators are sold by decimal GB and described in GiB: "40 GB" is anything from 40 GB to 40 GiB. 1 GB is 0.931 GiB, less rounding.
@@ -68,10 +69,16 @@ def take_columns(reading: Reading) -> tuple[Column, ...]:
     return tuple(column for column, words in WORDS if reading.take(rf"\b(?:{words})(?!\w)"))
 
 
+_MONEY = r"\s(?P<unit>dollars?|bucks?|usd)"
+_SUMS = tuple(pattern.replace(_UNIT, _MONEY) for pattern in (_RANGE, _AMOUNT))
+
+
 def take_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[tuple[Bound, ...], tuple[str, ...]]:
     """The conditions with a number, and the names of accelerators, with a number before them or without."""
-    bounds, names = _accelerator_bounds(reading, accelerators)
-    bounds += _column_bounds(reading)
+    # A sum is of the price, whatever stands beside it: "local disk under 10 dollars".
+    bounds = [_bound("price", match) for pattern in _SUMS for match in reading.take(pattern)]
+    counted, names = _accelerator_bounds(reading, accelerators)
+    bounds += counted + _column_bounds(reading)
     for pattern in (_RANGE, rf"{_AMOUNT}(?!\w)"):
         for match in reading.take(pattern) if all(found["unit"] for found in re.finditer(pattern, reading.text)) else ():
             bounds.append(_bound(_of_unit(match["unit"] or ""), match))
@@ -87,7 +94,35 @@ def take_amounts(reading: Reading) -> tuple[Bound, ...]:
 def in_dollars(text: str) -> str:
     """The text with sums of money as amounts are written: "$1.50" as "1.50 dollars", "a dollar" as "1 dollar"."""
     text = re.sub(r"\b(?:a|one) (?=dollar\b|buck\b)", "1 ", text, flags=re.IGNORECASE)
+    text = re.sub(r"\b(\d+) ?(?:cents?|¢)(?:/hr?\b)?", lambda match: f"{int(match[1]) / 100:g} dollars", text)
     return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)(?:\s?/\s?h(?:r|our)?\b)?", r"\1 dollars", text)
+
+
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SPELT_OUT = {**dict(zip(_SPELT, range(1, 13), strict=True)), "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
+    **{word: 10 * place for place, word in enumerate(_TENS, start=2)}}  # fmt: skip
+_SPELT_WORD = "|".join(sorted(_SPELT_OUT, key=len, reverse=True))
+_FIGURE = re.compile(rf"\b(?:an? (?=hundred|thousand))?(?:(?:hundred|thousand)(?: and(?= (?:{_SPELT_WORD})\b))?|{_SPELT_WORD})\b(?:[ -](?:(?:hundred|thousand)(?: and(?= (?:{_SPELT_WORD})\b))?|{_SPELT_WORD})\b)*")
+
+
+def in_figures(text: str) -> str:
+    """The text with numbers of more than a word, and tens, in figures: "a hundred and twenty-eight" as "128"."""
+    return _FIGURE.sub(lambda match: _in_figures(match.group()), text)
+
+
+def _in_figures(spelt: str) -> str:
+    words = re.findall(r"[a-z]+", spelt)
+    if len(words) == 1 and words[0] in _SPELT:
+        return spelt
+    whole = part = 0
+    for word in words:
+        if word == "hundred":
+            part = max(part, 1) * 100
+        elif word == "thousand":
+            whole, part = whole + max(part, 1) * 1000, 0
+        else:
+            part += _SPELT_OUT.get(word, 0)
+    return str(whole + part)
 
 
 def of_each_device(text: str) -> str:
@@ -144,7 +179,7 @@ def _bound(column: Column, match: re.Match[str]) -> Bound:
 
 
 def _of_unit(unit: str) -> Column:
-    return "network" if unit in ("gbps", "tbps", "gbit/s") or unit.startswith("gigabit") else "price" if unit in ("dollar", "dollars", "usd") else "memory"
+    return "network" if unit in ("gbps", "tbps", "gbit/s") or unit.startswith("gigabit") else "price" if unit in ("dollar", "dollars", "buck", "bucks", "usd") else "memory"
 
 
 def value_of(written: str) -> float:

@@ -1,12 +1,24 @@
 """What a question asks of a table of instance types: which rows, by which columns, in which order."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from chatbot.table.bounds import Bound, Reading, in_dollars, of_each_device, take_amounts, take_bounds, take_columns
+from chatbot.names import names
+from chatbot.table.bounds import (
+    DECIMAL,
+    NUMBER,
+    Bound,
+    Reading,
+    in_dollars,
+    in_figures,
+    of_each_device,
+    take_amounts,
+    take_bounds,
+    take_columns,
+)
 from chatbot.table.columns import ACCELERATOR, DEVICE, HOURLY, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.table.entities import take_regions
@@ -59,7 +71,7 @@ class Request:
 # Words that order without a column.
 _ALONE: tuple[tuple[Literal["price", "size"], bool, str], ...] = (
     ("price", True, r"most expensive|priciest|dearest"),
-    ("price", False, r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced"),
+    ("price", False, r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced|lowest (?:[\w-]+ )?rate"),
     ("size", True, r"largest|biggest"),
     ("size", False, r"smallest"),
 )
@@ -99,15 +111,13 @@ _FRAME = frozenset(
 _MATTERS = frozenset({"not", "no", "nor", "without", "than", "until", "instead", "why", "against"})
 
 
-def read_request(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str], *, sought: bool = False) -> Request | None:
+def read_request(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
     """The request in a question over these names, all in lower case; None where any of its words is more than that.
-
-    `sought` says that instance types are asked for, as was learned from people's words: then any words may stand between the conditions.
 
     A word is understood when it belongs to a name, a column, a condition or the frame of a question. What is said beside a sentence that
     asks for instance types, without a number, a column or a place, is no condition: "just need it to compile".
     """
-    if whole := _read(question, types, families, accelerators, sought=sought):
+    if whole := _read(question, types, families, accelerators):
         return whole
     sentences = [part for part in _ENDS.split(question) if part.strip()]
     read = [_read(part, types, families, accelerators) for part in sentences] if len(sentences) > 1 else []
@@ -122,7 +132,7 @@ _ENDS = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
 _MATTERS_BESIDE = re.compile(r"\d|\?|\bspot\b|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|\bllm|\bmodel|\bnot?\b|\bwithout\b|\bonly\b")
 
 
-def _read(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str], *, sought: bool = False) -> Request | None:
+def _read(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
     text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", _on_one_line(question))  # SageMaker's name of the same type
     reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
     without = _take_without(reading, families, accelerators)
@@ -135,13 +145,14 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
         return None
     groups = _take_families(reading, families, accelerators)
     counted = named and _take_counted(reading, accelerators)
-    bounds, cards = take_bounds(reading, accelerators)
     unaccelerated = reading.take(_UNACCELERATED)
-    bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]))
+    bounds, cards = take_bounds(reading, accelerators)
+    accelerated = [] if cards or any(b.column == "accelerators" for b in bounds) else reading.take(_ACCELERATED)
+    bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(ANY for _ in accelerated[:1]))
     order, sorts, per = _take_sorting(reading)
+    bounds = bounds if sorts else open_ended(bounds, order)
     seeks = not named and (
-        (sought and any(inf in (-bound.low, bound.high) for bound in bounds))
-        or comparison is not None or sorts or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
+        comparison is not None or sorts or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
     )
     traits = _take_traits(reading) if seeks else ()
     traits = tuple(dict.fromkeys((*traits, *(_kind(text) if seeks and not cards and not unaccelerated else ()))))
@@ -158,17 +169,30 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
         return None
     if "price" in priced:
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
-    if _MATTERS_BESIDE.search(reading.text) if sought else strange(reading.text):
+    if strange(reading.text):
         return None
     return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without, per, sorts)
 
 
 def _on_one_line(text: str) -> str:
-    """The text in lower case, with what other languages write otherwise as English does: "GPU NVIDIA", "more than a GPU", "g6-sizes"."""
-    text = re.sub(rf"\b({DEVICE}s?) (nvidia|amd|intel)\b", r"\2 \1", " ".join(text.lower().split()))
-    return re.sub(rf"(?<=\bthan) an?(?= {DEVICE}\b)", " one", re.sub(r"(?<=\d)-(?=(?:sizes?|instances?|types?)\b)", " ", text))
+    """The text in lower case, with what is written otherwise as it is written most: "GPU NVIDIA", "more than a GPU", "g6-sizes", "w/o", "thirty-two"."""
+    text = in_figures(" ".join(text.lower().split()))
+    for pattern, plain in _PLAINLY:
+        text = pattern.sub(plain, text)
+    text = " ".join(text.split())
+    text = re.sub(rf"\b({DEVICE}s?) (nvidia|amd|intel)\b", r"\2 \1", text)
+    return re.sub(rf"(?<=\bthan|\bonly) an?(?= {DEVICE}\b)", " one", re.sub(r"(?<=\d)-(?=(?:sizes?|instances?|types?)\b)", " ", text))
 
 
+# What is said in many ways, and the way that conditions are read in.
+_PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
+    (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing less\b", ""),
+    (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
+    (rf"\b(?:quota|limit|cap|allowance)(?: (?:is|of|for|at))+ (?={NUMBER})", "at most "),
+    (rf"\b(top|first|the|list|show|me|need) {NUMBER} (?=(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b)", r"\1 "),
+    (rf"(?<=cheapest) {NUMBER}\b(?! ?[\w-]*(?:gpu|card|accelerator|chip|gb|v?cpu))", ""),
+    (r"\b(?:cpu|processor)[- ]?only\b|\bcpu (?=(?:instances?|types?|machines?|boxes)\b)", "without gpus "),
+))  # fmt: skip
 # "That one" is no number.
 _ONE = re.compile(rf"\b((?:that|this|which|any|each|every|the(?: \w+)?)) one\b(?! (?:{DEVICE}|v?cpu))")
 _AGAINST = rf"\b(?:how much|by what|what)\b[^.?;]*\b(?:more|less|cheaper|dearer|pricier|extra|difference)\b[^.?;]*?\b(?:than|to|over|from|and) (?:the |an? )?{_TYPE}"
@@ -185,14 +209,75 @@ _OF_LISTS = frozenset({"rest", "remaining", "remain", "remains", "left", "others
 _BESIDE = 6
 
 
+def read_list(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
+    """The rows that a question seeks of which it was learned that it seeks some, whatever words stand beside its conditions.
+
+    None where it names types, sets no condition, or leaves an amount or a name of hardware that is not understood: it may be one, unless it
+    stands in a sentence of its own beside one that seeks.
+    """
+    if whole := _read_list(question, types, families, accelerators):
+        return whole
+    sentences = [part for part in _ENDS.split(question) if part.strip()]
+    read = (_read_list(part, types, families, accelerators) for part in sentences if len(sentences) > 1)
+    found = [request for request in read if request]
+    return found[0] if len(found) == 1 else None
+
+
+def _read_list(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
+    found = _taken(question, types, families, accelerators)
+    if found is None or names_left(found.rest):
+        return None
+    request = replace(found.request, seeks=True)
+    text = _on_one_line(question)
+    if not (request.order or request.bounds or request.families or request.accelerators or request.traits):
+        return None
+    if not (request.accelerators or found.unaccelerated):
+        kinds = (trait for trait in _kind(text) if replace(trait, denied=True) not in request.traits)
+        request = replace(request, traits=tuple(dict.fromkeys((*request.traits, *kinds))))
+    if not (found.unaccelerated or request.families or request.accelerators or {b.column for b in request.bounds} & {"accelerators"} or {t.header for t in request.traits} & _OF_PROCESSORS):
+        request = replace(request, bounds=(*request.bounds, ANY), asked=tuple(c for c in request.asked if c != "accelerators"))
+    return request
+
+
+def names_left(rest: str) -> bool:
+    """Whether an amount, or a name of hardware, stands in what is left of a question."""
+    return bool(_AMOUNT_LEFT.search(rest)) or any(name.known for name in names(rest))
+
+
+# Of these machines without accelerators are told apart as well.
+_OF_PROCESSORS = frozenset({"Architecture", "Processor", "Category", "Burstable", "Bare metal"})
+# An amount that no condition took, a thing that is denied, and what no row of an instance type has.
+_AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|blackwell|hopper|ampere|turing|volta|kepler)\b")
+
+
 def read_change(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> tuple[Request, bool] | None:
     """What a turn changes of the list that it leans on, whatever words stand beside it, and whether it narrows the list.
 
     None where it asks for more than rows, or where it sets no condition and no order and asks for columns in words that are not all understood.
     """
+    found = _taken(question, types, families, accelerators)
+    if found is None:
+        return None
+    request, beside = found.request, {*strange(found.rest)} - _OF_LISTS
+    changes = replace(request, asked=(), region="", purchase=PURCHASE, against="") != Request() or (request.asked and not beside)
+    return (request, found.narrows) if changes and not _MORE.search(found.rest) and len(beside) <= _BESIDE else None
+
+
+class _Taken(NamedTuple):
+    """What a text says of rows, what is left of it, whether it narrows a list, and whether it wants no accelerators."""
+
+    request: Request
+    rest: str
+    narrows: bool
+    unaccelerated: bool
+
+
+def _taken(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> _Taken | None:
+    """Every condition, order and column in a text that names no type; None for one that does, that names several Regions, or that removes what is not understood."""
     text = re.sub(r"\bmulti[- ]?gpu", "more than one gpu", _on_one_line(question))
     reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
     against = types_in(" ".join(match.group() for match in reading.take(_AGAINST)), types)
+    unaccelerated = reading.take(_UNACCELERATED)
     clauses = [match["what"] for match in reading.take(_REMOVED)]
     removed = [read_conditions(clause, families, accelerators) for clause in clauses]
     reading.text = of_each_device(reading.text)
@@ -200,9 +285,9 @@ def read_change(question: str, types: Collection[str], families: Collection[str]
     named = _take_types(reading, types)
     groups = _take_families(reading, families, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
-    unaccelerated = reading.take(_UNACCELERATED)
     order, sorts, per = _take_sorting(reading)
-    traits = _take_traits(reading)
+    bounds = bounds if sorts else open_ended(bounds, order)
+    traits = (*_take_traits(reading), *(Trait(ACCELERATOR, match["maker"].upper(), bool(match["no"])) for match in reading.take(rf"\b{_DENIED}{_MAKER}")))
     asked = take_columns(reading)
     purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
     reading.take(r"\b(?:on[- ]demand|spot|linux)\b")
@@ -210,19 +295,20 @@ def read_change(question: str, types: Collection[str], families: Collection[str]
     if (reading.take(rf"{HOURLY}(?!\w)") or against or regions or purchase != PURCHASE) and "price" not in priced:
         asked = tuple(dict.fromkeys((*asked, "price")))
     less = [(r.families or r.accelerators, r.bounds, r.traits) for r in removed]
-    beside = {*strange(reading.text)} - _OF_LISTS
-    found = groups or cards or bounds or unaccelerated or order or traits or removed or (asked and not beside)
-    if len(regions) > 1 or named != () or not found or (less and not any(map(any, less))) or _MORE.search(reading.text) or len(beside) > _BESIDE:
+    if len(regions) > 1 or named != () or (less and not any(map(any, less))):
         return None
-    change = Request(
+    request = Request(
         families=groups, accelerators=cards, order=order, per=per, sorts=sorts, region="".join(regions), purchase=purchase, against="".join(against[:1]), asked=asked,
         bounds=(*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(replace(b, denied=True) for _, own, _ in less for b in own)),
         traits=(*traits, *(replace(trait, denied=not trait.denied) for *_, own in less for trait in own)),
         without=tuple(name for r in removed for name in (*r.families, *r.accelerators)),
     )  # fmt: skip
-    return change, bool(removed or _NARROWS.search(text))
+    return _Taken(request, reading.text, bool(removed or _NARROWS.search(text)), bool(unaccelerated))
 
 
+# "With a GPU": no matter which or how many.
+ANY = Bound("accelerators", 0.0, open=True)
+_ACCELERATED = rf"\b(?:with|have|has|having) (?:an? |any |some )?{DEVICE}s?\b(?! (?:memory|mem|v?ram|count|type|with|of|at))|\b(?:ai |ml )?accelerator (?=(?:instances?|types?|machines?|boxes|ones|only)\b)"
 _UNACCELERATED = r"\b(?:no|without|not) (?:any |an? )?(?:gpus?|accelerators?)\b"
 
 
@@ -258,7 +344,9 @@ def read_conditions(text: str, families: Collection[str], accelerators: Collecti
     bounds, cards = take_bounds(reading, accelerators)
     bounds += take_amounts(reading)
     order = _take_order(reading)
-    return Request((), groups, cards, bounds, _take_traits(reading), take_columns(reading), order)
+    traits = _take_traits(reading)
+    made = reading.take(_MAKER)
+    return Request((), groups, cards, bounds, (*traits, *(Trait(ACCELERATOR, match["maker"].upper()) for match in made)), take_columns(reading), order)
 
 
 def types_in(text: str, known: Collection[str]) -> tuple[str, ...]:
@@ -307,8 +395,10 @@ def _members(name: str, known: Collection[str]) -> list[str]:
 
 
 _PER = rf"\b(?:cheapest|least expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"
-_SORTS = r"\b(?:(?:sort|order|rank|arrang)\w*(?: \w+){0,5}?|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
-_DOWN = r"\b(?:descending|desc|downwards?|(?:highest|largest|most|biggest|most expensive|dearest)(?: ones?)? first)\b"
+_SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|top(?: {NUMBER})?|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
+_TOP = re.compile(r"\btop\b")
+_DOWN = r"\b(?:descending|desc|downwards?|high(?:est)? to low(?:est)?|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
+_BY_PRICE = r"\b(?:cheap(?:est)?|low(?:est)?) to (?:most )?(?:expensive|high(?:est)?|dear(?:est)?|pric(?:e|ie)y?(?:st)?)\b"
 
 
 def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
@@ -316,10 +406,21 @@ def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
     if per := columns_in(" ".join(match["per"] for match in reading.take(_PER))):
         return ("price", False), False, per[0]
     for column, pattern in WORDS:
-        if column in NUMBERED and reading.take(rf"{_SORTS} (?:{pattern})(?!\w)"):
-            return (column, bool(reading.take(_DOWN))), True, None
+        if column in NUMBERED and (said := reading.take(rf"{_SORTS} (?:{pattern})(?!\w)")):
+            return (column, bool(reading.take(_DOWN) or _TOP.match(said[0].group()))), True, None
+    if reading.take(_BY_PRICE):
+        return ("price", False), True, None
     first = bool(re.search(r"(?:est|expensive|priced|most \w+|least \w+)(?: ones?)? first\b", reading.text))
     return _take_order(reading), first and bool(reading.take(r"\bfirst\b")), None
+
+
+def open_ended(bounds: Sequence[Bound], order: Order | None) -> tuple[Bound, ...]:
+    """The conditions, an amount of what more does no harm as the least that is wanted of the cheapest or smallest: "cheapest with 80 GB"."""
+    least = order in (("price", False), ("size", False))
+    return tuple(replace(b, high=inf) if least and b.column in _MORE_IS_FINE and b.high * DECIMAL <= b.low <= b.high else b for b in bounds)
+
+
+_MORE_IS_FINE: frozenset[Column] = frozenset({"each", "total", "memory", "storage", "network"})
 
 
 def _take_order(reading: Reading) -> Order | None:
@@ -343,6 +444,9 @@ def _kind(text: str) -> tuple[Trait, ...]:
     makers = re.findall(rf"\b(nvidia|amd|intel|aws|xilinx)(?:['’]s)? {DEVICE}s?\b", text)
     kinds = ["GPU"] if re.search(r"\b(?:gpus?|cards?)\b", text) else []
     return tuple(Trait(ACCELERATOR, words) for words in (*map(str.upper, makers), *kinds))
+
+
+_MAKER = rf"(?P<maker>nvidia|amd|xilinx|habana)\b(?: {DEVICE}s?\b)?(?! (?:cpu|processor|epyc))"
 
 
 def _is_ambiguous(text: str, asked: Collection[Column]) -> bool:

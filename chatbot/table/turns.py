@@ -9,7 +9,7 @@ from chatbot.glossary import in_english
 from chatbot.query import Query
 from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
 from chatbot.table.columns import OTHER_TABLES, Column
-from chatbot.table.filters import Request, read_change, read_request
+from chatbot.table.filters import ANY, Request, read_change, read_list, read_request
 from chatbot.table.instances import PURCHASE, Instances, Row
 from chatbot.table.selection import OF_HOST, columns_of, select
 
@@ -19,18 +19,35 @@ _FOUND = 8
 _OF_MEMORY: tuple[Column, ...] = ("each", "total", "memory")
 # "Do they have EFA?" asks of each what "with EFA" picks them by.
 _OF_EACH = re.compile(r"\b(?:does|do|is|are|has|have) (?:it|they|each|all of (?:them|those|these)|those|these)\b")
-_BARE = re.compile(rf"\W*(?:(?:and|or|but|with|what about|how about|only) )*(?P<number>{NUMBER})(?: ones| of them| each)?\W*")
+_COUNTED = re.compile(r"^\W*(?:and |so |ok |okay )*how many (?:is|are|was|were) (?:that|those|these|they|there)\b")
+_ADDS = re.compile(r"^(?!\W*(?:and |but )?(?:does|do|is|are|has|have)\b).*\b(?:too|also|as well|in the same (?:table|list)|add|beside (?:it|them|those))\b")
+_BARE = re.compile(rf"\W*(?:(?:and|or|but|with|what about|how about|only|ok|make (?:it|that)) )*(?P<number>{NUMBER})(?: ones| of them| each)?\W*")
 
 
 def request_of(query: Query, known: Instances, *, sought: bool = False) -> Request | None:
-    """The request of the last turn, by its own words and those before, or else by the words that stand for it; None for no request."""
-    read = partial(read_request, types=known.rows, families=known.families, accelerators=known.accelerators)
+    """The request of the last turn, by its own words and those before, or else by the words that stand for it; None for no request.
+
+    `sought` says that instance types are asked for, as was learned from people's words.
+    """
+    found = partial(_found, known=known)
     turns = [" ".join(question.split()) for question in (*(turn.question for turn in query.history[-TURNS:]), query.question)]
     *earlier, last = in_english("\n".join(turns)).split("\n")
     before: Request | None = None
     for question in earlier:
-        before = _leaning(question, turn := read(question), before, known) or turn or read(question, sought=True)
-    return (_leaning(last, read(last, sought=sought), before, known) if before else None) or read(query.standalone, sought=sought)
+        # Of an earlier turn nothing was learned: it sought rows if it has a condition or an order.
+        turn, anyhow = found(question), found(question, sought=True)
+        sought_before = anyhow and (anyhow.order or any(bound != ANY for bound in anyhow.bounds))
+        before = _leaning(question, turn, before, known) or (anyhow if sought_before else turn)
+    own = found(last, sought=sought)
+    return (_leaning(last, own, before, known) if before else None) or found(query.standalone, sought=sought)
+
+
+def _found(question: str, known: Instances, *, sought: bool = False) -> Request | None:
+    """The request of a question by itself; of one that seeks rows, whatever words stand beside its conditions."""
+    names = (known.rows, known.families, known.accelerators)
+    whole = read_request(question, *names)
+    is_known = whole and (whole.seeks or whole.types or whole.order or (whole.families and whole.asked))
+    return whole if is_known or not sought else read_list(question, *names) or whole
 
 
 def priced(request: Request, known: Instances) -> tuple[Instances, str]:
@@ -53,12 +70,15 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
     """The request of a turn that leans on the one before it; None for a turn that stands by itself."""
     if before is None:
         return None
+    if _COUNTED.search(question.lower()) and before.seeks:
+        return replace(before, leans=True)
     if before.bounds and (bare := _BARE.fullmatch(question.lower())):
         *others, last = before.bounds
         scale = value_of(bare["number"]) / (last.low if last.high == inf else last.high)
         return replace(before, bounds=(*others, replace(last, low=last.low * scale, high=last.high * scale)), leans=True)
     if turn and turn.families and before.types and before.asked and not (turn.bounds or turn.asked or before.order):
-        return replace(before, types=tuple(_of_family(family, before.types[-1], known) for family in turn.families), leans=True)
+        asked: tuple[Column, ...] = (*before.asked, *(("accelerators",) if turn.accelerators and "accelerators" not in before.asked else ()))
+        return replace(before, types=tuple(_of_family(family, before.types[-1], known) for family in turn.families), asked=asked, leans=True)
     found = before.listed or before
     if not (found.seeks or found.order or (found.families and not found.types)):
         return None
@@ -68,7 +88,7 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
     if change.traits and _OF_EACH.search(question.lower()):
         change = replace(change, traits=(), asked=tuple(columns_of(Request(asked=change.asked, traits=change.traits))))
     if replace(change, asked=(), region="", purchase=PURCHASE) != Request():
-        return _changed(change, narrows, found, bare=not OF_HOST.search(question.lower()))
+        return _changed(change, narrows, found, bare=not OF_HOST.search(question.lower()), adds=bool(_ADDS.search(question.lower())))
     rows = select(found, priced(found, known)[0].newest)
     names = tuple(row.name for row in rows[: 1 if found.order and not found.sorts else _FOUND])
     return Request(types=names, asked=change.asked, region=change.region or found.region, purchase=change.purchase, listed=found, leans=True)
@@ -87,10 +107,10 @@ def _of_family(family: str, like: str, known: Instances) -> str:
     return name if name in known.rows else largest(family, known).name
 
 
-def _changed(change: Request, narrows: bool, before: Request, *, bare: bool) -> Request:
+def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, adds: bool) -> Request:
     """A list with what a turn adds to its conditions, or with what takes the place of those of their kind unless the turn narrows it.
 
-    An amount that is `bare`, of no memory that is named, is of the memory that was spoken of.
+    What `adds` families or accelerators keeps the earlier ones. An amount that is `bare`, of no memory that is named, is of the memory that was spoken of.
     """
     meant: Column = next((b.column for b in before.bounds if b.column in _OF_MEMORY), "memory") if bare else "memory"
     slack = 1.0 if meant == "memory" else DECIMAL
@@ -100,10 +120,10 @@ def _changed(change: Request, narrows: bool, before: Request, *, bare: bool) -> 
     return replace(
         before,
         types=() if bounds or named else before.types,
-        families=change.families or (() if named and not narrows else before.families or families),
-        accelerators=change.accelerators or (() if named and not narrows else before.accelerators),
+        families=(*(before.families if adds and not before.accelerators else ()), *change.families) or (() if named and not narrows else before.families or families),
+        accelerators=(*(before.accelerators if adds and not before.families else ()), *change.accelerators) or (() if named and not narrows else before.accelerators),
         bounds=(*(b for b in before.bounds if narrows or not any(_replaces(new, b) for new in bounds)), *bounds),
-        traits=tuple(dict.fromkeys((*before.traits, *change.traits))),
+        traits=tuple(dict.fromkeys((*(t for t in before.traits if replace(t, denied=not t.denied) not in change.traits), *change.traits))),
         without=(*before.without, *change.without),
         asked=change.asked or before.asked,
         region=change.region or before.region,
