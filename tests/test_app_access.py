@@ -105,6 +105,7 @@ def answer(port: int, method: str, path: str, **headers: str) -> httpx.Response:
     return httpx.request(method, f"http://127.0.0.1:{port}{path}", headers=headers, timeout=10)
 
 
+@pytest.mark.evaluation
 @pytest.mark.parametrize(
     ("method", "path"),
     [("GET", "/"), ("GET", "/_stcore/health"), ("GET", "/_stcore/host-config"), ("PUT", "/_stcore/upload_file/a/b")],

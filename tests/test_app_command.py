@@ -86,6 +86,7 @@ def test_a_child_that_is_too_busy_to_end_is_ended(monkeypatch: pytest.MonkeyPatc
     child.stdout.close()
 
 
+@pytest.mark.evaluation
 def test_a_setting_that_cannot_be_read_is_said_without_a_traceback() -> None:
     environment = {**os.environ, "WATTWISE_APP_UPLOADS": "maybe"}
     arguments = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", f"--server.port={free_port()}"]

@@ -72,6 +72,7 @@ def asked(link: str) -> tuple[Workload | None, AppTest]:
     return workload, app
 
 
+@pytest.mark.evaluation
 def test_without_a_model_the_page_offers_examples() -> None:
     page = started("size")
     assert "Does it fit, what do I launch" in html(page)

@@ -77,6 +77,7 @@ finally:
 """
 
 
+@pytest.mark.evaluation
 @pytest.mark.parametrize("way", ["stop", pytest.param("leave", marks=pytest.mark.evaluation)])
 def test_work_in_the_pages_own_thread_ends_when_the_visitor_stops_it_or_leaves(way: str, tmp_path: Path) -> None:
     ended, port = tmp_path / "ended", free_port()

@@ -149,6 +149,7 @@ def test_an_unknown_model_names_the_remedy(corpus_index: Path, capsys: pytest.Ca
     assert "offline" in err
 
 
+@pytest.mark.evaluation
 def test_a_question_and_an_exam_import_nothing_heavy(corpus_index: Path, tmp_path: Path) -> None:
     (tmp_path / "exam.md").write_text("1. Which AWS chip is for inference?\n   A. Trainium\n   B. Inferentia\n   Answer: B\n")
     program = (

@@ -200,6 +200,7 @@ def refusal(address: str = ADDRESS) -> str:
     return str(caught.value)
 
 
+@pytest.mark.evaluation
 def test_a_region_is_one_table_with_todays_date(settings: None) -> None:
     before = datetime.now(UTC).date().isoformat()
     item = only_item()

@@ -62,6 +62,7 @@ def test_a_missing_package_is_named_with_its_install_line(
     assert str(caught.value) == f"{model!r} needs more packages. Install them with: pip install 'wattwise[{extra}]'"
 
 
+@pytest.mark.evaluation
 def test_opening_a_chatbot_with_a_model_imports_no_langchain(bot: Chatbot, corpus_index: Any) -> None:
     program = (
         "import sys; from chatbot import Chatbot; Chatbot.open(sys.argv[1], 'bedrock_converse:a.b-v1:0');"

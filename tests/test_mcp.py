@@ -206,6 +206,7 @@ def test_a_page_of_another_name_is_refused(address: str) -> None:
     assert initialize(address, Origin="http://evil.example").status_code == 403
 
 
+@pytest.mark.evaluation
 def test_with_a_key_only_its_holders_get_in(corpus_index: Path) -> None:
     with serving(
         corpus_index, "--host", "0.0.0.0", "--allow-host", "wattwise.example", WATTWISE_MCP_KEY=KEY

@@ -329,6 +329,7 @@ def test_the_extra_is_named_where_its_packages_are_missing() -> None:
     )
 
 
+@pytest.mark.evaluation
 def test_the_packages_are_imported_only_where_the_address_asks_for_them(docs: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from ingest import Index, sync\n"

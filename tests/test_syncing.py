@@ -369,6 +369,7 @@ def modules_after(code: str) -> list[str]:
     return list(json.loads(done.stdout))
 
 
+@pytest.mark.evaluation
 def test_no_step_imports_torch_and_a_sync_without_changes_not_even_the_encoder(docs: Path, folder: Path) -> None:
     sync([docs], folder)
     again = f"from ingest import sync; sync([{str(docs)!r}], {str(folder)!r})"

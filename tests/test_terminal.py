@@ -87,6 +87,7 @@ def test_stopping_an_answer_does_not_stop_the_program(
     assert err == ["Stopped. Ask on, or press Ctrl-D to end."]
 
 
+@pytest.mark.evaluation
 def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(tmp_path: Path) -> None:
     (tmp_path / "chips.md").write_text("# Chips\n\nTrainium is a chip that trains models.\n")
     sync([tmp_path / "chips.md"], tmp_path / "index", encoder="none")

@@ -58,6 +58,7 @@ def test_a_pasted_exam_question_gets_its_letter_and_verdicts(page: Page, own_bot
     assert page.texts(".ww-chosen .ww-letter") == [letter]
 
 
+@pytest.mark.evaluation
 def test_a_follow_up_and_then_a_new_chat(page: Page) -> None:
     page.ask("How many vCPUs has trn1.2xlarge?")
     page.ask("and the bigger one?")
@@ -117,6 +118,7 @@ def test_a_double_click_on_send_sends_once_and_stops_nothing(page: Page) -> None
     assert page.texts(".ww-question") == [QUESTION]
 
 
+@pytest.mark.evaluation
 def test_a_conversation_survives_a_reload_and_is_another_browser_s_secret(page: Page, driver: webdriver.Chrome) -> None:
     page.ask("How many vCPUs has trn1.2xlarge?")
     answer, address = page.texts(".ww-answer"), driver.current_url
@@ -152,6 +154,7 @@ def test_a_file_of_another_kind_is_rejected_beside_the_box(page: Page, tmp_path:
     assert "can be read." in page.driver.execute_script(told)
 
 
+@pytest.mark.evaluation
 def test_a_file_dropped_into_the_box_is_asked_about_and_removed_again(page: Page, tmp_path: Path) -> None:
     (tmp_path / "bilby.md").write_text(NOTE)
     page.driver.find_element(By.CSS_SELECTOR, '[data-testid="stChatInput"] input[type="file"]').send_keys(
@@ -183,6 +186,7 @@ def test_a_file_with_a_hostile_name_is_added_and_removed_on_the_sources_page(pag
     page.waiting().until(lambda _: list((page.app.index / "uploads").iterdir()) == [])
 
 
+@pytest.mark.evaluation
 def test_hostile_documents_are_shown_as_text(page: Page) -> None:
     page.ask("What does the Wombat-7 chip cost?")
     assert "$5" in page.texts(".ww-answer")[-1]
