@@ -80,11 +80,11 @@ def row_answer(query: Query, index: Index) -> Draft | None:
     return answer_from_table(query, (), (), index, alone=True) or answer_of_places(query, index) or _listed(query, index)
 
 
-def _listed(query: Query, index: Index) -> Draft | None:
+def _listed(query: Query, index: Index, least: float = _SOUGHT) -> Draft | None:
     """The rows with what a turn names, in any words, where it was learned that instance types are asked for."""
     tables = load(index)
     heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
-    return answer_from_table(query, (), (), index, alone=True, sought=True) if heard and not heard.said.unknown and _sought(heard) > _SOUGHT else None
+    return answer_from_table(query, (), (), index, alone=True, sought=True) if heard and not heard.said.unknown and _sought(heard) > least else None
 
 
 def _sought(heard: Heard) -> float:
@@ -93,9 +93,9 @@ def _sought(heard: Heard) -> float:
 
 
 def asks_rows(query: Query, index: Index) -> bool:
-    """Whether each word of a question is a named thing or a column of its row: then no answer to a question like it is meant."""
+    """Whether each word of a question is a named thing or a column of its row, or it surely seeks rows: then no answer to a question like it is meant."""
     told = told_by_rows(query, index) if not query.yes_no and not query.options else None
-    return bool(told and told.whole and told.draft.text) or asks_cells(query, index)
+    return bool(told and told.whole and told.draft.text) or asks_cells(query, index) or bool(not query.options and _listed(query, index, _SURELY))
 
 
 def told_by_rows(query: Query, index: Index) -> Told | None:

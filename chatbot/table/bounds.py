@@ -140,7 +140,9 @@ def _accelerator_bounds(reading: Reading, accelerators: Collection[str]) -> tupl
     counted = [*sized, *reading.take(rf"{_AMOUNT}\s?(?:of )?{name}")]
     bounds = [_bound("each" if match["unit"] else "accelerators", match) for match in counted]
     found = [match["name"] for match in (*counted, *reading.take(rf"(?<![\w-]){name}"))]
-    return bounds, tuple(dict.fromkeys(found))
+    # "Trainium" is all its generations.
+    lines = [other for said in found for other in ([said, *sorted(a for a in accelerators if a.rstrip("0123456789") == said != a)] if said.isalpha() else [said])]
+    return bounds, tuple(dict.fromkeys(lines))
 
 
 def _column_bounds(reading: Reading) -> list[Bound]:

@@ -150,7 +150,7 @@ def _read(question: str, types: Collection[str], families: Collection[str], acce
     accelerated = [] if cards or any(b.column == "accelerators" for b in bounds) else reading.take(_ACCELERATED)
     bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(ANY for _ in accelerated[:1]))
     order, sorts, per = _take_sorting(reading)
-    bounds = bounds if sorts else open_ended(bounds, order)
+    bounds = open_ended(bounds, None if sorts else order)
     seeks = not named and (
         comparison is not None or sorts or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
     )
@@ -186,7 +186,7 @@ def _on_one_line(text: str) -> str:
 
 # What is said in many ways, and the way that conditions are read in.
 _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
-    (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing less\b", ""),
+    (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing less\b", ""),
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
     (rf"\b(?:quota|limit|cap|allowance)(?: (?:is|of|for|at))+ (?={NUMBER})", "at most "),
     (rf"\b(top|first|the|list|show|me|need) {NUMBER} (?=(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b)", r"\1 "),
@@ -218,9 +218,10 @@ def read_list(question: str, types: Collection[str], families: Collection[str], 
     if whole := _read_list(question, types, families, accelerators):
         return whole
     sentences = [part for part in _ENDS.split(question) if part.strip()]
-    read = (_read_list(part, types, families, accelerators) for part in sentences if len(sentences) > 1)
-    found = [request for request in read if request]
-    return found[0] if len(found) == 1 else None
+    read = {part: _read_list(part, types, families, accelerators) for part in sentences} if len(sentences) > 1 else {}
+    found = [request for request in read.values() if request]
+    beside = " ".join(part for part, request in read.items() if not request)
+    return found[0] if len(found) == 1 and not _MEASURED.search(_on_one_line(in_dollars(beside))) else None
 
 
 def _read_list(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
@@ -244,6 +245,8 @@ def names_left(rest: str) -> bool:
     return bool(_AMOUNT_LEFT.search(rest)) or any(name.known for name in names(rest))
 
 
+# What sets a condition in a sentence of its own.
+_MEASURED = re.compile(rf"\b{NUMBER}[ -]?(?:dollars?|bucks?|euros?|[gt]i?b|gigs?|gbit|gbps|v?cpus?|gpus?|cards?|accelerators?)\b")
 # Of these machines without accelerators are told apart as well.
 _OF_PROCESSORS = frozenset({"Architecture", "Processor", "Category", "Burstable", "Bare metal"})
 # An amount that no condition took, a thing that is denied, and what no row of an instance type has.
@@ -286,7 +289,7 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     groups = _take_families(reading, families, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
     order, sorts, per = _take_sorting(reading)
-    bounds = bounds if sorts else open_ended(bounds, order)
+    bounds = open_ended(bounds, None if sorts else order)
     traits = (*_take_traits(reading), *(Trait(ACCELERATOR, match["maker"].upper(), bool(match["no"])) for match in reading.take(rf"\b{_DENIED}{_MAKER}")))
     asked = take_columns(reading)
     purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
@@ -397,7 +400,7 @@ def _members(name: str, known: Collection[str]) -> list[str]:
 _PER = rf"\b(?:cheapest|least expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"
 _SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|top(?: {NUMBER})?|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
 _TOP = re.compile(r"\btop\b")
-_DOWN = r"\b(?:descending|desc|downwards?|high(?:est)? to low(?:est)?|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
+_DOWN = r"\b(?:descending|desc|downwards?|(?:from )?(?:most|high|highest|big|biggest|large|largest) to (?:least|low|lowest|small|smallest|fewest)|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
 _BY_PRICE = r"\b(?:cheap(?:est)?|low(?:est)?) to (?:most )?(?:expensive|high(?:est)?|dear(?:est)?|pric(?:e|ie)y?(?:st)?)\b"
 
 
@@ -415,8 +418,9 @@ def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
 
 
 def open_ended(bounds: Sequence[Bound], order: Order | None) -> tuple[Bound, ...]:
-    """The conditions, an amount of what more does no harm as the least that is wanted of the cheapest or smallest: "cheapest with 80 GB"."""
+    """The conditions, a price as the most that is paid, and an amount of what more does no harm as the least that is wanted of the cheapest or smallest: "cheapest with 80 GB"."""
     least = order in (("price", False), ("size", False))
+    bounds = tuple(replace(b, low=-inf) if b.column == "price" and b.low == b.high else b for b in bounds)  # who has $3 may pay less
     return tuple(replace(b, high=inf) if least and b.column in _MORE_IS_FINE and b.high * DECIMAL <= b.low <= b.high else b for b in bounds)
 
 
