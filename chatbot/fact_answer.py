@@ -17,7 +17,7 @@ from chatbot.table import answer_from_table, asks_cells
 from chatbot.table.bounds import Reading, take_columns
 from chatbot.table.columns import TYPE, Column
 from chatbot.table.entities import accelerator_names
-from chatbot.table.filters import strange, types_in
+from chatbot.table.filters import SENTENCES, strange, types_in
 from chatbot.table.instances import Row, load_instances, load_tables
 from chatbot.table.lookup import (
     GREATER,
@@ -39,7 +39,7 @@ from ingest import Index
 _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
 # How likely a question must ask for what a row says, and to be told that none says it.
 _POSSIBLY, _ASKED, _SURELY = 0.1, 0.4, 0.8
-_SOUGHT = 0.5
+_SOUGHT, _BY_A_SENTENCE = 0.5, 0.95
 _SHOWN = 8
 _WHETHER = re.compile(
     r"^\W*(?:(?:so|and|but|hm+|hey|hi|ok)\W+)*(?:is|are|does|do|did|has|have|can|was|isn['’]?t|aren['’]?t|doesn['’]?t|hat|ist|a-t-il|est-ce|tiene|ha)\b"
@@ -81,15 +81,23 @@ def row_answer(query: Query, index: Index) -> Draft | None:
 
 
 def _listed(query: Query, index: Index, least: float = _SOUGHT) -> Draft | None:
-    """The rows with what a turn names, in any words, where it was learned that instance types are asked for."""
+    """The rows with what a turn names, in any words, where it was learned that instance types are asked for, by the turn or by a sentence of it."""
     tables = load(index)
     heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
-    return answer_from_table(query, (), (), index, alone=True, sought=True) if heard and not heard.said.unknown and _sought(heard) > least else None
+    if heard is None or heard.said.unknown or (heard.computed and heard.label != "cheapest"):
+        return None
+    sentences = SENTENCES.split(query.question) if not heard.said.slots.keys() & _OF_MODELS else []
+    said = (hear(part, query.history, tables.known) for part in sentences if len(sentences) > 1 and part.strip())
+    likely = max(_sought(one) for one in (heard, *said) if one)
+    return answer_from_table(query, (), (), index, alone=True, sought=True) if likely > least else None
+
+
+_OF_MODELS = frozenset({"model", "parameters"})
 
 
 def _sought(heard: Heard) -> float:
     """How likely instance types are sought by what their rows have: the cheapest too, where no model is to be placed."""
-    return heard.likely["fact_instance"] + (heard.likely["cheapest"] if heard.likely["fact_instance"] > _POSSIBLY and not heard.said.slots.keys() & {"model", "parameters"} else 0.0)
+    return heard.likely["fact_instance"] + (heard.likely["cheapest"] if heard.likely["fact_instance"] > _POSSIBLY and not heard.said.slots.keys() & _OF_MODELS else 0.0)
 
 
 def asks_rows(query: Query, index: Index) -> bool:

@@ -16,7 +16,7 @@ from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.searching import is_background
 from chatbot.table.columns import FAMILY, OTHER_TABLES, SIZES, TYPE, Column
-from chatbot.table.filters import Request, columns_in
+from chatbot.table.filters import Request, columns_in, wanted_first
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import NOUNS, describe, subject
 from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory
@@ -25,7 +25,8 @@ from chatbot.table.writing import Writing
 from chatbot.working import rounded
 from ingest import Index
 
-SHOWN = 8
+# Rows that are shown; more of them than of several families are told by family.
+SHOWN, _SINGLY = 12, 8
 # More families than a few are told by one size of each, and so many at most.
 _FEW, _FAMILIES = 4, 16
 # Rows that stand behind the first of a ranking, to show that it is the first.
@@ -101,7 +102,7 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
     elif request.asked and not limited and len(request.types) + len(request.families) > 1 and len(request.families) <= _FEW:
         _side_by_side(request, known, writing)
     elif request.order and not request.sorts:
-        _rank(request, *request.order, select(request, known.newest), writing)
+        _rank(request, *request.order, select(request, known.newest), writing, first=wanted_first(query.question))
     elif (request.seeks or request.sorts) and (request.families or request.accelerators or request.bounds or request.traits):
         _enumerate(request, query, known, writing)
     elif request.families and request.asked and not limited:
@@ -192,10 +193,10 @@ _UNIT_OF: dict[Column, str] = {"total": "GiB of accelerator memory", "memory": "
 _SUPERLATIVES = {"size": ("Smallest", "Largest"), "price": ("Cheapest", "Most expensive")}
 
 
-def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequence[Row], writing: Writing) -> None:
-    """The first row of an order, and the next ones to compare: of each family one, by price or where several are named."""
+def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequence[Row], writing: Writing, *, first: int | None) -> None:
+    """The first row of an order, and the next ones to compare: of each family one, by price or where several are named, unless the `first` few are asked for."""
     place = sort_key(request)
-    if len(request.families) > 1 or by == "price":
+    if not first and (len(request.families) > 1 or by == "price"):
         rows = sorted({row.family: row for row in reversed(rows)}.values(), key=place)
     # Before equals are told apart.
     if by == "size":  # of equally large ones the cheapest first
@@ -203,22 +204,24 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
     places = [place(row)[: 3 if by == "size" else 1] for row in rows]
     tied = sum(other == places[0] for other in places)
     superlative = f"Cheapest per {_UNIT_OF[request.per]}" if request.per else _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
-    first = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
-    for number, row in enumerate(rows[: max(1 + _FOLLOWERS, min(tied, SHOWN))]):
+    opening = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
+    for number, row in enumerate(rows[: min(first, SHOWN) if first else max(1 + _FOLLOWERS, min(tied, SHOWN))]):
         told = _with_summary(columns_of(request), row) if by == "size" else columns_of(request)
         if by == "price" and row.number("accelerators") and row.says("architecture") == "arm64" and "architecture" not in told:
             told.append("architecture")
-        writing.row(row, told, lead="" if number else f"{superlative}: ", opening="- " if number else first, dated=not number)
+        writing.row(row, told, lead="" if number else f"{superlative}: ", opening="- " if number else opening, dated=not number)
 
 
 def _enumerate(request: Request, query: Query, known: Instances, writing: Writing) -> None:
     """The rows one below the other, behind how many they are where that is asked; more than fit by their families."""
     rows, columns = select(request, known.newest), columns_of(request)
+    if request.sorts and re.search(r"\bfamilies\b", query.question.lower()):
+        rows = list({row.family: row for row in reversed(rows)}.values())[::-1]
     if not rows:
         _nearest(request, known, writing)
     elif len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators):
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
-    by_family = len(rows) > SHOWN and not request.sorts and 1 < len({row.family for row in rows}) <= _FAMILIES
+    by_family = len(rows) > _SINGLY and not request.sorts and 1 < len({row.family for row in rows}) <= _FAMILIES
     yes = "Yes, " if query.yes_no and not _REQUESTS.match(query.question) else ""
     count = f"{yes}{len(rows)} instance types" if len(rows) > 1 and not writing.lines and (yes or _HOW_MANY.search(query.question.lower())) and (by_family or len(rows) <= SHOWN) else ""
     if by_family:

@@ -18,6 +18,7 @@ from chatbot.table.bounds import (
     take_amounts,
     take_bounds,
     take_columns,
+    value_of,
 )
 from chatbot.table.columns import ACCELERATOR, DEVICE, HOURLY, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
@@ -119,7 +120,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     """
     if whole := _read(question, types, families, accelerators):
         return whole
-    sentences = [part for part in _ENDS.split(question) if part.strip()]
+    sentences = [part for part in SENTENCES.split(question) if part.strip()]
     read = [_read(part, types, families, accelerators) for part in sentences] if len(sentences) > 1 else []
     beside = " ".join(part for part, request in zip(sentences, read, strict=False) if request is None).lower()
     found = [request for request in read if request]
@@ -127,7 +128,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     return found[0] if len(found) == 1 and found[0].seeks and is_aside else None
 
 
-_ENDS = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
+SENTENCES = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
 # What an aside may not speak of: a number, another way to buy, work that a machine is sized for, a question of its own.
 _MATTERS_BESIDE = re.compile(r"\d|\?|\bspot\b|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|\bllm|\bmodel|\bnot?\b|\bwithout\b|\bonly\b")
 
@@ -185,8 +186,17 @@ def _on_one_line(text: str) -> str:
 
 
 # What is said in many ways, and the way that conditions are read in.
+_FIRST = re.compile(rf"\b(?:top|first) (?P<top>{NUMBER})\b|\b(?P<ahead>{NUMBER}) (?=(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b)|\bcheapest (?P<behind>{NUMBER})\b(?! ?[\w-]*(?:gpu|card|accelerator|chip|gb|v?cpu))")
+
+
+def wanted_first(question: str) -> int | None:
+    """How many of an order are asked for: "the five most expensive"; None where it is not said."""
+    found = _FIRST.search(in_figures(question.lower()))
+    return int(value_of(next(filter(None, found.groups())))) if found else None
+
+
 _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
-    (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing less\b", ""),
+    (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing (?:less|more)\b", ""),
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
     (rf"\b(?:quota|limit|cap|allowance)(?: (?:is|of|for|at))+ (?={NUMBER})", "at most "),
     (rf"\b(top|first|the|list|show|me|need) {NUMBER} (?=(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b)", r"\1 "),
@@ -217,11 +227,12 @@ def read_list(question: str, types: Collection[str], families: Collection[str], 
     """
     if whole := _read_list(question, types, families, accelerators):
         return whole
-    sentences = [part for part in _ENDS.split(question) if part.strip()]
+    sentences = [part for part in SENTENCES.split(question) if part.strip()]
     read = {part: _read_list(part, types, families, accelerators) for part in sentences} if len(sentences) > 1 else {}
     found = [request for request in read.values() if request]
     beside = " ".join(part for part, request in read.items() if not request)
-    return found[0] if len(found) == 1 and not _MEASURED.search(_on_one_line(in_dollars(beside))) else None
+    is_aside = not (_MEASURED.search(_on_one_line(in_dollars(beside))) or {*columns_in(beside)} - {"accelerators"})
+    return found[0] if len(found) == 1 and is_aside else None
 
 
 def _read_list(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
@@ -246,7 +257,7 @@ def names_left(rest: str) -> bool:
 
 
 # What sets a condition in a sentence of its own.
-_MEASURED = re.compile(rf"\b{NUMBER}[ -]?(?:dollars?|bucks?|euros?|[gt]i?b|gigs?|gbit|gbps|v?cpus?|gpus?|cards?|accelerators?)\b")
+_MEASURED = re.compile(rf"\b{NUMBER}[ -]?(?:dollars?|bucks?|euros?|[gt]i?b|gigs?|gbit|gbps|v?cpus?|gpus?|cards?|accelerators?|an hour)\b")
 # Of these machines without accelerators are told apart as well.
 _OF_PROCESSORS = frozenset({"Architecture", "Processor", "Category", "Burstable", "Bare metal"})
 # An amount that no condition took, a thing that is denied, and what no row of an instance type has.
@@ -398,7 +409,7 @@ def _members(name: str, known: Collection[str]) -> list[str]:
 
 
 _PER = rf"\b(?:cheapest|least expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"
-_SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|top(?: {NUMBER})?|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
+_SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|\blist(?: [\w|-]+){{0,4}}?|top(?: {NUMBER})?|families|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
 _TOP = re.compile(r"\btop\b")
 _DOWN = r"\b(?:descending|desc|downwards?|(?:from )?(?:most|high|highest|big|biggest|large|largest) to (?:least|low|lowest|small|smallest|fewest)|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
 _BY_PRICE = r"\b(?:cheap(?:est)?|low(?:est)?) to (?:most )?(?:expensive|high(?:est)?|dear(?:est)?|pric(?:e|ie)y?(?:st)?)\b"
