@@ -88,8 +88,8 @@ def _listed(query: Query, index: Index, least: float = _SOUGHT) -> Draft | None:
         return None
     sentences = SENTENCES.split(query.question) if not heard.said.slots.keys() & _OF_MODELS else []
     said = (hear(part, query.history, tables.known) for part in sentences if len(sentences) > 1 and part.strip())
-    likely = max(_sought(one) for one in (heard, *said) if one)
-    return answer_from_table(query, (), (), index, alone=True, sought=True) if likely > least else None
+    is_sought = _sought(heard) > least or any(one.likely["fact_instance"] > _BY_A_SENTENCE for one in said if one)
+    return answer_from_table(query, (), (), index, alone=True, sought=True) if is_sought else None
 
 
 _OF_MODELS = frozenset({"model", "parameters"})
