@@ -112,28 +112,14 @@ _FRAME = frozenset(
 _MATTERS = frozenset({"not", "no", "nor", "without", "than", "until", "instead", "why", "against"})
 
 
+SENTENCES = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
+
+
 def read_request(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
     """The request in a question over these names, all in lower case; None where any of its words is more than that.
 
-    A word is understood when it belongs to a name, a column, a condition or the frame of a question. What is said beside a sentence that
-    asks for instance types, without a number, a column or a place, is no condition: "just need it to compile".
+    A word is understood when it belongs to a name, a column, a condition or the frame of a question.
     """
-    if whole := _read(question, types, families, accelerators):
-        return whole
-    sentences = [part for part in SENTENCES.split(question) if part.strip()]
-    read = [_read(part, types, families, accelerators) for part in sentences] if len(sentences) > 1 else []
-    beside = " ".join(part for part, request in zip(sentences, read, strict=False) if request is None).lower()
-    found = [request for request in read if request]
-    is_aside = not (_MATTERS_BESIDE.search(beside) or take_regions(Reading(beside)) or columns_in(beside))
-    return found[0] if len(found) == 1 and found[0].seeks and is_aside else None
-
-
-SENTENCES = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
-# What an aside may not speak of: a number, another way to buy, work that a machine is sized for, a question of its own.
-_MATTERS_BESIDE = re.compile(r"\d|\?|\bspot\b|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|\bllm|\bmodel|\bnot?\b|\bwithout\b|\bonly\b")
-
-
-def _read(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
     text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", _on_one_line(question))  # SageMaker's name of the same type
     reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
     without = _take_without(reading, families, accelerators)
