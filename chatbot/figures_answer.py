@@ -17,6 +17,7 @@ from chatbot.sizing.given import ITEM, OF_ONE, Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
+from chatbot.units_answer import lines_by_units
 from chatbot.working import Working, article, load, rounded
 from ingest import Index, Row
 
@@ -114,7 +115,9 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
         # A figure that is given and not computed with would make another sum of it.
         if lines and total.used.issuperset(figure.value for figure in figures):
             return working.draft(*lines, *([f"{'; '.join(total.steps)}."] if total.steps else []))
-    return None
+    working = Working(tables, index, ["\n".join(turns), "CO2e"])
+    lines = list(lines_by_units(given, working))
+    return working.draft(*lines) if lines else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,9 @@ def _break_even(given: Given, total: _Sum) -> Iterator[str]:
             paid = f"({formula}) / {_n(total.know(round(used / HOURS_A_MONTH, 6)))}"
             change = total.compute(f"({paid} - 1) × 100" if dearer else f"(1 - {paid}) × 100", f"{{}} % {'more' if dearer else 'less'}")[1]
             gains = f" It costs {change} than paying for the hours that it runs."
+            if len(prices) == 2 and re.search(r"\b(?:over|per|an?|in) (?:the )?year", total.asked):
+                apart = [_n(prices[0]), f"{_n(prices[1])} × {_n(total.know(round(used / HOURS_A_MONTH, 6)))}"]
+                gains = f"{gains[:-1]}, {total.compute(f'({apart[1 - dearer]} - {apart[dearer]}) × 8760', '${}')[1]} a year."
         percent = total.step(f"({formula}) × 100", "{} %")[1]
         text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}.{gains}"
         yield text if verdict else f"From {text}"
@@ -278,8 +284,8 @@ def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str
         for side in sides:
             total.given = side
             formulas.append(measure(total))
-        if not all(formulas):
-            return
+        if not all(formulas) or (len(formulas) > 1 and len(set(formulas)) == 1):
+            return  # in what they differ was not read
         values = [total.compute(formula, written) for formula in formulas]
         types = [total.working.say(side.slots.get("instance_type", "")) for side in sides]
         names = types if len({*types, ""}) > len(types) else ["the first", "the second"]
@@ -318,7 +324,7 @@ def _spent(total: _Sum) -> str:
 def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
     """What a fleet costs of which each part is paid for in another way."""
     base = total.price()
-    if not given.parts or not all(part.count and (part.price or base) for part in given.parts):
+    if (given.sides and re.search(_COMPARES, total.asked)) or not given.parts or not all(part.count and (part.price or base) for part in given.parts):
         return
     fleet = sum(part.count for part in given.parts)
     total.used.update([fleet, *(number for part in given.parts for number in (part.count, part.discount, part.price))])
@@ -488,7 +494,7 @@ def _cards(given: Given, total: _Sum) -> str:
         return f"{_n(_machines(given, total))} × {_n(of_one)}".removesuffix(" × 1")
     counted = [figure for figure in given.figures if figure.role in ("machines", "cards")]
     each = [f.role for f in counted] == ["machines", "cards"] or any(f.role == "cards" and re.search(r"\beach|per", f.beside) for f in counted)
-    cards, machines = total.one("cards") or 1.0, total.one("machines") or 1.0
+    cards, machines = total.one("cards") or given.slots.get("accelerators") or 1.0, total.one("machines") or 1.0
     return f"{_n(machines)} × {_n(cards)}" if each and machines > 1 else _n(cards)
 
 
@@ -545,23 +551,6 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
     if states and not size and each == 14:
         more = total.compute(f"{_n(parameters or 0)} × {_n(total.know(16.0))}", "{} GB", scale=1e9)[1]
         yield f"Taken as 2 bytes of weights and 12 of master weights and moments for each parameter; {more} if the gradients are saved too {cite}."
-
-
-def _transfer(given: Given, total: _Sum) -> Iterator[str]:
-    """How long data take over each link and at each rate, and what they cost at a price for each GB."""
-    size, share, price = total.one("size"), total.one("efficiency"), total.one("storage price")
-    if not size:
-        return
-    results = []
-    for role, value in dict.fromkeys((f.role, f.value) for f in given.figures if f.role in ("link", "write rate") and total.all(f.role)):
-        used = share if role == "link" else None
-        seconds = f"{_n(size / 1e9)}{' × 8' * (role == 'link')} / {_n(value / 1e9)}{f' / {_n(used)}' if used else ''}"
-        took = total.step(f"{seconds} / 3600", "{} hours")[1] if evaluate(seconds) > 3600 else total.step(seconds, "{} s")[1]
-        at = f"{_n(value / 1e9)} {'Gbit/s' if role == 'link' else 'GB/s'}{f' of which {_n(used * 100)} % are used' if used else ''}"
-        results.append(f"{took} at {total.working.say(at)}")
-    if price:
-        results.append(f"{total.step(f'{_n(size / 1e9)} × {_n(price)}', '${}')[1]} at your {_usd(price)} a GB")
-    yield f"{'; '.join(results)} {total.cite('transfer')}."
 
 
 def _batch(given: Given, total: _Sum) -> Iterator[str]:
@@ -630,7 +619,7 @@ def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     yield f"{result}, for {needed} at {one:,g} {unit} a second from each {total.cite('throughput')}.{paid}{prompts}"
 
 
-_EVEN = r"break[ -]?even|(?:buy|buying|it|that)(?: to| has to)? pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|amorti|\bequals?\b|lohnt"
+_EVEN = r"break[ -]?even|(?:buy|buying|it|that)(?: to| has to)? pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|worse|make sense|\bstay\b|amorti|\bequals?\b|lohnt"
 _GAINS = r"\bsav(?:e|es|ed|ing)\b(?![ -]plan)|\blos(?:e|ing)\b|\bdeal\b"
 _CARBON = r"co2|carbon|emission|emit|footprint|co₂"
 _MILLION = r"(?:per|for|a|each|/) ?(?:1 ?)?(?:million|mtok|m\b|mio)|\bper-million|price of tokens|cost of tokens|tokens? cost"
@@ -659,7 +648,6 @@ _FORMULAS = (
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
     _Formula(re.compile(rf"^(?!.*(?:{_AMOUNT}))(?=.*(?:{_GAINS})).*(?:{_COMMITS})", re.DOTALL), ("price", "busy or hours or share of day"), _break_even, "discount or term"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
-    _Formula(_words(r"how long|how (?:many|much) (?:hours?|minutes?|time|days?)|take|wie lange|transfer time|duration"), ("size", "link or write rate"), _transfer, "storage price or efficiency"),
     _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),
     _Formula(_words(_WATTED + "|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"how many|number of|wie viele|\b(?:fleet|machines|boxes|replicas|needs?)\b"), ("requests or pace",), _replicas, "output or headroom or times"),

@@ -31,6 +31,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["1 yr savings plan gives us 37% off the on demand price, 3 yr gives 56%. at what utilization do they break even?"], r"From 63 % [^\n]*\nFrom 44 % of the hours on"),
         # 0.76 / 1.21 = 0.628
         (["box costs 1.21/h on demand. savings plan 1yr is 0.76/h. how many hours a day must it run so the plan wins"], r"From 62\.8 % of the hours on, 15\.1 hours a day"),
+        # 33.2 / 55.04 = 0.6032; (33.2 - 0.45 × 55.04) × 8,760 = 73,864
+        (["A 1-year reservation of an 8-GPU box. On demand it's $55.04/h.", "The reservation comes out at $33.20/h.", "From what share of hours does that make sense? And at only 45% of the time, how much worse off are we over the year?"], r"No, it runs 45 % .* from 60\.3 % .* It costs 34 % more than paying for the hours that it runs, \$73,900 a year\."),
+        # 0.73 / 0.6 = 1.217
+        (["What's break-even on a 3yr commit that's 45% off on demand?", "same for the 1yr at 27%?", "The box is on for 60% of hours in the first year. Take the 1yr or stay OD, and how much is the wrong choice worse?"], r"No, it runs 60 % of the hours: the commitment pays from 73 % .* It costs 21\.7 % more"),
         # 19.2 / 32.77 = 0.5859; 19.2 / 21.957642 = 0.8744
         (["p4d on demand is 32.77/h in our spreadsheet. 1 yr reserved is about 19.2/h. break even in hours per month?"], r"From 58\.6 % [^\n]* 428 hours a month [^\n]*\nAgainst today's \$21\.96 an hour of p4d\.24xlarge \(on demand, [^)]*\) it would be 87\.4 %, 638 hours a month \[2\]"),
         (["Our on-demand rate is $3.06, with the 1 year reserved we pay $1.93. Does it pay off if it runs 10 hours a day?"], r"No, it runs 42 % of the hours: the commitment pays from 63\.1 % of the hours on"),
@@ -63,7 +67,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 20 × (72 W × 0.6 + 50 W) × 8,760 h = 16,329 kWh
         (["20 g6.xlarge around the clock: 72 W per L4 at 60% load plus 50 W for the rest of each server, how many kWh is that a year?"], r"16,300 kWh"),
         # 140 GB at 12.5, 3.5 and 6 GB/s
-        (["We pull a 140 GB model over a 100 Gbps link but see 3.5 GB/s. How long is the download, and from local NVMe at 6 GB/s?"], r"11\.2 s at 100 Gbit/s; 40 s at 3\.5 GB/s; 23\.3 s at 6 GB/s"),
+        (["We pull a 140 GB model over a 100 Gbps link but see 3.5 GB/s. How long is the download, and from local NVMe at 6 GB/s?"], r"11\.2 seconds at 100: 140 / \(100 / 8 × 3600\) × 3600; 40 seconds at 3\.5: 140 / \(3\.5 × 3600\) × 3600; 23\.3 seconds at 6: "),
         # 16 × 10.2 kW × 504 h × 1.15 × 0.35 kg
         (["16 GPU servers at 10.2 kW average draw, 21 days non stop, PUE 1.15, grid factor 0.35 kg CO2e per kWh. How many tonnes?"], r"33,100 kg of CO2e: 82,300 kWh"),
         # 4 × 1.2 kW × 730 h × $0.28
@@ -75,8 +79,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 45 × 250 / 1,500 × 1.3 = 9.75
         (["Peak is 45 req/s, avg prompt 1200 tokens, avg output 250 tokens. One replica tops out around 1500 output tok/s. how many replicas with N+1 and 30% headroom"], r"11 replicas: 10 with 30 % of headroom and one to spare, for 11,200 tokens a second"),
         # 85,000 GB × 8 / 10 / 0.75 / 3,600 s = 25.2 h; 500 GB × $0.09 = $45
-        (["moving 85TB from onprem into s3 over a 10 gbit direct connect, realistically 75% of that. how long does it take"], r"25\.2 hours at 10 Gbit/s of which 75 % are used \[1\]"),
-        (["500 GB out over 2.5 Gbit/s, how long, and the bill at 0.09/GB?"], r"1,600 s at 2\.5 Gbit/s; \$45\.00 at your \$0\.09 a GB"),
+        (["moving 85TB from onprem into s3 over a 10 gbit direct connect, realistically 75% of that. how long does it take"], r"25\.2 hours: 85 × 1000 / \(10 / 8 × 3600 × 0\.75\) \[1\]\."),
+        (["500 GB out over 2.5 Gbit/s, how long, and the bill at 0.09/GB?"], r"26\.7 minutes: 500 / \(2\.5 / 8 × 3600\) × 60; \$45\.00: 500 × 0\.09"),
         # 12e6 / (3.5 × 3,600) / 0.9 = 1,058 h; / 72 = 14.7; × $0.75 = $794
         (["12 million photos to caption, we measured 3.5 images/s per L40S, budget is 3 days. how many gpus, and the bill if i pay 0.75 $/h each with 10% lost to interruptions"], r"15 machines to finish within 72 hours; 1,060 hours on one; \$794 at your \$0\.75 an hour"),
         # 900,000 × 700 / (9,000 × 3,600) = 19.4 h; × $0.80 = $15.56
@@ -98,6 +102,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["3 endpoints with 2 instances each at 1.515 an hour, SageMaker vs 1.212 on EC2: difference a month?"], r"The second costs less, by \$1,330: 3 × 2 × 1\.515 × 730 hours = \$6,640 for the first; 3 × 2 × 1\.212"),
         (["p5 at 55.04/h finishes in 18 hours, p4d at 21.96/h in 50. which is cheaper and by how much?"], r"The first costs less, by \$107: "),
         (["10 spot boxes at 0.31/h for 14 hours or one big box at 4.10/h for 9 hours, which costs less?"], r"The second costs less, by \$6\.50: 10 × 0\.31 × 14 hours = \$43\.40 for the first; 4\.1 × 9 hours = \$36\.90"),
+        (["10 spot boxes at 0.31/h for 14 hours or 4 on-demand boxes at 0.98/h for 9 hours, which costs less?"], r"The second costs less, by \$8\.12: 10 × 0\.31 × 14 hours = \$43\.40"),
+        (["old setup: 6 nodes at $3.06/h around the clock. new: 4 nodes at $4.10/h. what do we save per month?"], r"The second costs less, by \$1,430: "),
+        # (8 × 520 W + 2,000 W) × 264 h × 1.15 × 0.38 kg
+        (["Trained for 11 days on one 8-GPU node: 520 W average per GPU, the rest of the server about 2 kW, PUE 1.15, grid 380 g CO2 per kWh. In kWh and kg?"], r"711 kg of CO2e: 1,630 kWh, 1,870 kWh with your PUE"),
         # 20 × 0.9 × 730; × 60 / 168
         (["Before: 20 boxes 24/7 at $0.90/h. After: 20 boxes during 12 h a day on weekdays only. cost per month before and after?"], r"The second costs less, by \$8,450: .*\$13,100 for the first; .*\$4,690 for the second"),
         (["is 20 hours at $0.90 cheaper than 6 hours at $3.20?", "and if the second takes 5 hours?"], r"No, the second costs less, by \$2\.00: 0\.9 × 20 hours = \$18\.00 for the first; 3\.2 × 5 hours"),
@@ -159,7 +167,6 @@ def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, que
 @pytest.mark.parametrize(
     "question",
     [
-        "endpoint costs $2.80/h, 900 tok/s, busy 40% of the time and 10% of requests fail and are retried. cost per million useful tokens?",
         "64 H100s for 9 days at 700 W, drawing 75% of that, the servers add 40%, PUE 1.15. How much CO2 at 350 g/kWh?",
         "how do i work out how many gpus i need for 15 req/s with 6k in 300 out on 8B",
         "a node does 8,500 tokens per second without a pause; how many per week?",

@@ -70,7 +70,8 @@ class Given:
         new = frozenset({*(figure.role for figure in figures), *other.slots, *(other.new & {"parts"})})
         # Of what one gives and all need, the one is changed that is said again.
         again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
-        kept = tuple(f for f in self.figures if f.role not in new or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
+        told = self.new & _PRICES if "?" not in self.text else frozenset()  # what is told in several turns stands side by side
+        kept = tuple(f for f in self.figures if f.role not in new or f.role in told or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
         always = {"hours": self.slots["hours"]} if other.slots.get("hours") == MONTH_HOURS and "hours" in self.slots else {}  # what a schedule is held against
         which = _WHICH.search(other.text)
         sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
@@ -155,11 +156,12 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
 _SHARES = {
     "discount": r"off\b|\bspot\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
     "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
-    "lost": r"\blost\b|\blose\b|interrupt|preempt|wasted",
+    "again": r"\bre-?(?:do|doing|done|run|runs|running)\b|\bretr(?:y|ies|ied)\b|\bredone\b",
+    "lost": r"\bfail|\blost\b|\blose\b|interrupt|preempt|wasted",
     "MFU": r"\bmfu\b",
-    "part of power": r"\A ?of(?: the| their| its| a| max\w*| full)* ?\Z|\btdp\b",
-    "efficiency": r"effic|eff?ecti|of (?:it|that|line|the link)\b|real(?:ly|istic)|usable|goodput|\bsee\b",
-    "busy": r"busy|utili|load|\bused?\b|usage|of the (?:day|time|hours?)|duty|occup|active",
+    "part of power": r"\bdraw|\A ?of(?: the| their| its| a| max\w*| full)* ?\Z|\btdp\b",
+    "efficiency": r"effic|eff?ecti|of (?:it|that|line|the link)\b|\breal(?:ly|istic\w*)?\b|usable|goodput|\bsee\b",
+    "busy": r"busy|utili|load|\bused?\b|usage|of (?:the |its |all )?(?:day|time|hours?)|duty|occup|active",
 }
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
 # "Eight GPUs"; one is no count, as in "one may fail".
@@ -197,7 +199,7 @@ def read_given(question: str, known: Known) -> Given:
     slots, several = (said := read_question(question, known)).slots, said.several
     reading = Reading(text)
     reading.take(_ALWAYS)
-    found = [(m.start(), Figure(_share(text, m.start(), m.end()), _value(m) / 100, "")) for m in reading.take(_SHARE)]
+    found = [(m.start(), Figure(share_of(text, m.start(), m.end()), _value(m) / 100, "")) for m in reading.take(_SHARE)]
     for role, pattern, factors in _patterns():
         units = [(m, factors.get((m.groupdict().get("u") or " ")[0], 1.0)) for m in reading.take(pattern)]
         found += [(m.start(), Figure(role, _value(m) * unit, _beside(text, m.start(), m.end()), unit)) for m, unit in units]
@@ -224,6 +226,9 @@ def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure
     for figure in figures:
         roles = next((roles for roles, beside in _GAPS if beside.search(figure.beside)), ()) if figure.role in ("", "slot", "money") else ()
         # A price of an hour has cents, or a sign of money.
+        shares = {f.role for f in among if f.role in _SHARES}
+        if figure.role == "share" and len(shares) == 1:
+            figure = replace(figure, role=shares.pop())  # "same at 27 %?"
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
@@ -319,7 +324,7 @@ def _beside(text: str, start: int, end: int) -> str:
 _CLAUSE = re.compile(r"[,.;?!+](?:\s|$)|\band\b")
 
 
-def _share(text: str, start: int, end: int) -> str:
+def share_of(text: str, start: int, end: int) -> str:
     """The role of a share: of the words behind it, then of those before it, the nearest."""
     near: list[tuple[int, str]] = []
     for role, words in _SHARES.items():

@@ -1,0 +1,391 @@
+"""Quantities with their units read from plain words, and the one product or quotient of them that has the unit of what is asked.
+
+Each number takes the unit behind it: "2,900 tok/s per GPU" is tokens an hour and GPU, "95 s each" hours of a GPU for each of what was
+counted before. Where two formulas use as many of the figures and differ, none is right.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from chatbot.sizing.arithmetic import evaluate
+from chatbot.sizing.given import share_of
+from chatbot.sizing.reading import number_of
+from ingest import Row
+
+Dimensions = frozenset[tuple[str, int]]
+"""Exponents of "usd", "h", "GB", "token", "audio", "kWh", "g", of machines and GPUs, and of whatever else is counted: "#photo"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as `text` computes it in hours, dollars, GB, kWh and grams; `at` is its turn and place, and one that is `idle` may go unused."""
+
+    text: str
+    dimensions: Dimensions
+    at: tuple[int, int]
+    numbers: tuple[float, ...] = ()
+    idle: bool = False
+    rows: tuple[Row, ...] = ()
+    """Where it stands, if the asker does not give it."""
+
+    @property
+    def units(self) -> dict[str, int]:
+        return dict(self.dimensions)
+
+
+def dimensions(**exponents: int) -> Dimensions:
+    return frozenset(exponents.items())
+
+
+def times(*terms: tuple[Dimensions, int]) -> Dimensions:
+    """The dimensions of a product, each term with its exponent."""
+    found: dict[str, int] = {}
+    for dims, sign in terms:
+        for name, exponent in dims:
+            found[name] = found.get(name, 0) + sign * exponent
+    return frozenset((name, exponent) for name, exponent in found.items() if exponent)
+
+
+# --- reading --------------------------------------------------------------------------------------------------------------
+
+_CARD = r"(?:nvidia )?(?:gpus?|cards?|accelerators?|chips?|(?!p\d)[abhlvt]\d{1,3}s?(?:(?= sxm) sxm)?)"
+_MACHINE = r"(?:gpu |dev |spot |on-demand |big )?(?:nodes?|servers?|box(?:es)?|machines?|hosts?|instances?|notebooks?|vms?|workstations?|endpoints?|replicas?|pods?|workers?|containers?)|[a-z]\w{1,6}\.\w*large|of (?:them|those|these)"
+_SPOKEN = r"(?:audio|speech|calls?|recordings?|videos?|podcasts?|footage|interviews?|meetings?|lectures?)"
+_TIMES = (
+    (r"ms|milliseconds?", "/ 3.6e6"), (r"s|secs?|seconds?", "/ 3600"), (r"mins?|minutes?", "/ 60"), (r"h|hrs?|hours?", ""), (r"d|days?|nights?", "× 24"),
+    (r"weeks?", "× 168"), (r"mo|months?", "× 730"), (r"quarters?", "× 2190"), (r"y|yrs?|years?|annum", "× 8760"),
+)  # fmt: skip
+# How a unit is written, its dimensions, and what makes it the unit of its dimension.
+_UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
+    (rf"{_CARD}[- ](?:hours?|hrs?|h)", {"h": 1, "gpu": 1}, ""),
+    (r"(?:node|instance|machine|box|server)[- ](?:hours?|hrs?|h)", {"h": 1, "machine": 1}, ""),
+    (rf"(?:hours?|h) (?:of )?(?:\w+ )?{_SPOKEN}", {"audio": 1}, ""),
+    (r"gi?b[- ]?(?:months?|mo)", {"GB": 1, "h": 1}, "× 730"),
+    *((rf"{scale}wh", {"kWh": 1}, factor) for scale, factor in (("k", ""), ("m", "× 1000"), ("", "/ 1000"))),
+    *((rf"{scale}w|{scale and 'kilo'}watts?", {"kWh": 1, "h": -1}, factor) for scale, factor in (("k", ""), ("", "/ 1000"))),
+    *((rf"{scale}(?:bits?(?:ps|/s| per second| a second)?|bps|ig)", {"GB": 1, "h": -1}, f"/ {factor} × 3600") for scale, factor in (("g", 8), ("m", 8000))),
+    *((rf"{scale}i?b(?:ytes?)?", {"GB": 1}, factor) for scale, factor in (("p", "× 1e6"), ("t", "× 1000"), ("g", ""), ("m", "/ 1000"))),
+    *((rf"(?:{written})(?: (?:of )?co2\w*)?", {"g": 1}, factor) for written, factor in ((r"kg|kilos?", "× 1000"), (r"g|grams?", ""))),
+    (r"(?:input |prompt |output |generated )?(?:tokens?|toks?)(?: in| out)?", {"#token": 1}, ""),
+    (r"cents?|ct", {"usd": 1}, "/ 100"),
+    (r"usd|us dollars?|dollars?|bucks|euros?|eur|€|\$", {"usd": 1}, ""),
+    (r"rps|qps", {"#request": 1, "h": -1}, "× 3600"),
+    *((written, {"h": 1}, factor) for written, factor in _TIMES),
+    (_CARD, {"gpu": 1}, ""),
+    (_MACHINE, {"machine": 1}, ""),
+)  # fmt: skip
+_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12}
+_SCALE = r"(?P<scale>k|thousand|mn|mio|m(?!\s?(?:/|per ))|million|bn|b|billion|t|trillion)(?![a-z/])"
+_NUMBER = re.compile(rf"(?<![\w.,-])(?P<sign>[$€]\s?)?(?P<n>\d+(?:[.,]\d+)*|\.\d+)(?:\s?{_SCALE})?(?!\d|\w*\.\w)(?P<of>\s?(?:%|[x×](?![a-z])))?")
+_ADJECTIVE = re.compile(r"(?!(?:per|an?|each|every|on|of|for|in|at|and|or|with|from|to|the|is|are|was|will|we|it|not|x|hours?|days?)\b)[a-z+-]+ ")
+_PER = re.compile(rf"(?: a ?piece| each)?\s?(?:(?P<sure>/\s?|-?per[ -])|an? |each |every |p(?=s\b))(?P<n>1 ?|\d[\d,.]* ?)?(?:{_SCALE} ?)?")
+_EACH = re.compile(r"[^.,;?!|\d]{0,30}?\b(?:each|apiece|a piece)\b")
+_EACH_OF = re.compile(r"(?:^|[,;.:(] ?(?:and )?|\bif )each (?:of (?:them|these|which) )?(?:[a-z]+ ){0,6}$")
+_CLAUSE = re.compile(r"[,;?!|]|[.] |[0-9]")
+_ALIKE = {"img": "image", "photo": "image", "picture": "image", "frame": "image", "doc": "document", **dict.fromkeys(("req", "query", "querie", "call", "message", "prompt", "chat", "reply", "answer", "replie"), "request")}
+_NAMES = re.compile(r"(?<![\w.])(?:(?P<card>(?:rtx )?[345]0[5-9]0(?: ?ti)?s?)|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day )?(?:at )?\d{1,2}:\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day (?:at )?\d{1,2}|(?:llama|qwen|gemma|phi|gpt|v)[ -]?\d(?:\.\d)?|\d+(?:\.\d+)?b(?! (?:\w+ )?tok)|24 ?[/x] ?7|(?:24 ?h|7 ?[jd]) ?/ ?(?:24|7) ?[hjd]?|1 tb = 1,?0\d\d gb|[13][ -]?(?:years?|yrs?) (?:reserv|commit|savings|plan)\w*|\d{1,2}(?::00)? ?(?:h|am|pm|uhr)?(?: to |-|–| until )\d{1,2}(?::00)? ?(?:h|am|pm|uhr|o'clock)?(?=[ ,.;?)]|$)(?! ?(?:%|[a-z]*s\b)))(?!\w)")
+_WRITTEN = tuple(
+    (re.compile(written), dims, idle)
+    for written, dims, idle in (
+        (r"(\d+(?:[.,]\d+)?)\s?(?:x|×|times) (?:faster than )?real[ -]?time", dimensions(audio=1, h=-1, worker=-1), False),
+        (r"(?:real[- ]time factor|rtf)(?: of| is|:|=)* (\d*[.,]?\d+)", dimensions(audio=-1, h=1, worker=1), False),
+        (r"\bpue(?: of| is| at|:|=| around| about| quotes)*\s?(\d+(?:[.,]\d+)?)", dimensions(pue=1), False),
+        (r"(?<![\w.])(\d+) (?:epochs|times|passes|\w+ one after (?:another|the other))\b", dimensions(), False),
+        (r"(?<![\w.])(\d+)[ -](?:x )?(?:gpu|card) (?=(?:node|server|box|machine|instance)\b)", dimensions(gpu=1, machine=-1), True),
+    )
+)
+_WHOLE = {"year": 8760.0, "month": 730.0, "week": 168.0, "day": 24.0}
+_WHOLE_SPAN = re.compile(rf"\b(?:all|whole|entire|full) ({'|'.join(_WHOLE)})\b(?! long)")
+_REST = re.compile(r"\b(?:rest|host|others?|overhead|plus|another|constant|total|altogether|together|in all|whole)\b")
+_PLURAL = re.compile(r"(?!(?:gives|does|makes|takes|needs|costs|times)\b)(?:[a-z][a-z-]+[^\W\d_aius]s|req|img|people|ppl|staff)(?!\w)")
+_SINGULAR = re.compile(r"(?!day|other|more|piece|one|it\b)[a-z]{3,}(?!\w)")
+_ALONE = re.compile(r"\b(?:on|with|for)\s(?:only |just |about )*$")
+_A_PRICE = re.compile(rf"(?: a piece| apiece| each)?\s?(?:/|per |an? |-?per-)\s?(?:(?:{_CARD}|{_MACHINE})[ -]?)?(?:h|hr|hour|months?|mo|year|gi?b|[km]wh|m|mio|million|mtok)\b")
+_BATCH = re.compile(r"batch(?: size)?(?: of| is)? $")
+_SEEN = re.compile(r"\b(?:peak|traffic|we (?:see|get|have|need)|demand|in total|altogether|together)\b")
+
+
+@cache
+def _units() -> tuple[tuple[re.Pattern[str], Dimensions, str], ...]:
+    return tuple((re.compile(rf"(?:{written})(?!\w)"), frozenset(dims.items()), factor) for written, dims, factor in _UNITS)
+
+
+def named(noun: str) -> str:
+    """The dimension of what is counted."""
+    stem = noun.removesuffix("s")
+    return f"#{_ALIKE.get(stem, stem)}"
+
+
+def _unit_at(text: str, at: int, *, one: bool = False) -> tuple[Dimensions, str, int] | None:
+    """The unit that begins here, where one thing is meant a noun without an s too: its dimensions, its factor and where it ends."""
+    for pattern, dims, factor in _units():
+        if match := pattern.match(text, at):
+            return dims, factor, match.end()
+    noun = (_SINGULAR if one else _PLURAL).match(text, at)
+    return (frozenset({(named(noun.group()), 1)}), "", noun.end()) if noun else None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share in the role that the words beside it give it, as a formula writes it."""
+
+    role: str
+    text: str
+    at: tuple[int, int]
+    numbers: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one turn gives: quantities, shares with their roles, numbers that have no unit, and the text with bars over all of them."""
+
+    quantities: tuple[Quantity, ...]
+    shares: tuple[Share, ...]
+    left: tuple[str, ...]
+    text: str
+
+
+def read(text: str, turn: int) -> Turn:
+    """The figures of a turn as `as_read` writes it."""
+    found: list[Quantity] = []
+    shares: list[Share] = []
+    left: list[str] = []
+    text = masked = _NAMES.sub(lambda name: ("gpu" if name["card"] else "").ljust(len(name.group())), text)
+    for pattern, dims, idle in _WRITTEN:
+        for match in pattern.finditer(text):
+            number = next(filter(None, match.groups())).replace(",", ".")
+            found.append(Quantity(number, dims, (turn, match.start()), (float(number),), idle))
+        text = masked = pattern.sub(lambda match: "|" * len(match.group()), text)
+    if shape := _cache_of_a_token(text):
+        found.append(Quantity(shape, frozenset({("GB", 1), ("#token", -1)}), (turn, 0), tuple(map(float, re.findall(r"\d+(?:e9)?", shape)))))
+        text = _SHAPE.sub(lambda match: "|" * len(match.group()), text)
+        text = masked = _CONTEXT.sub(lambda match: f"{int(match[1]) * 1024} tokens each", text)
+    found += [Quantity(f"{_WHOLE[match[1]]:g}", dimensions(h=1), (turn, match.start()), (_WHOLE[match[1]],)) for match in _WHOLE_SPAN.finditer(text)]
+    end, counted = 0, dimensions()
+    for match in _NUMBER.finditer(text):
+        if match.start() < end:
+            continue
+        quantity, end = _quantity(text, match, turn, counted)
+        if "%" in (match["of"] or ""):
+            share = number_of(match["n"]) / 100
+            shares.append(Share(share_of(text, match.start(), match.end()), f"{share:.6g}", (turn, match.start()), (share,)))
+            end = match.end()
+        elif quantity:
+            found += [] if any((q.text, q.dimensions) == (quantity.text, quantity.dimensions) and len(q.dimensions) == 1 for q in found) else [quantity]
+            counted = frozenset(pair for pair in quantity.dimensions if pair[1] == 1 and pair[0].startswith(_COUNTED)) or counted
+        elif match["n"] != "1":
+            left.append(match.group())
+        masked = f"{masked[: match.start()]}{'|' * (end - match.start())}{masked[end:]}"
+    return Turn(tuple(found), tuple(shares), tuple(left), masked)
+
+
+_SHAPE = re.compile(r"(?P<layers>\d+) layers\b|(?P<heads>\d+) (?:kv|key[/-]value) heads?\b|(?:head[ -]?dim(?:ension)?(?: of| is)? )(?P<dim>\d+)|(?P<dim_>\d+) (?:head[ -]?)?dim\b")
+
+
+_CONTEXT = re.compile(r"(?<![\w.])(\d{1,4})k(?: (?:tok(?:en)?s?|prompts?|context|ctx))?(?: each)?(?!\w)")
+
+
+def _cache_of_a_token(text: str) -> str:
+    """The GB that a token takes in a key/value cache whose layers, heads and head dimension are told, in 16 bits where no format is."""
+    sizes = {name.rstrip("_"): number for match in _SHAPE.finditer(text) for name, number in match.groupdict().items() if number}
+    if len(sizes) < 3:
+        return ""
+    bytes_ = 4 if "fp32" in text else 1 if re.search(r"\bfp8|\bint8|\b8[ -]?bit", text) else 2
+    return f"2 × {sizes['layers']} × {sizes['heads']} × {sizes['dim']} × {bytes_} / 1e9"
+
+
+_COUNTED = ("#", "gpu", "machine", "worker")
+_HOURLY = ("/ 3600", "/ 60", "")
+
+
+def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -> tuple[Quantity | None, int]:
+    """The number with the unit behind it, and where that ends."""
+    value = (float(match["n"]) if match["n"].startswith(".") else number_of(match["n"])) * _SCALES.get(match["scale"] or "", 1.0)
+    at, factor, before = match.end(), "", text[max(0, match.start() - 40) : match.start()]
+    if match["sign"] or _A_PRICE.match(text, at):
+        dims = dimensions(usd=1)
+    elif unit := _unit_behind(text, at):
+        dims, factor, at = unit
+    elif _BATCH.search(before):
+        dims = frozenset({("#example", 1), ("#step", -1)})
+    elif _ALONE.search(before) and re.match(r"\W*(?:$|[,.;?!]|and\b|in\b)", text[at:]):
+        dims = dimensions(worker=1)
+    else:
+        return None, at
+    if "usd" in dict(dims) and re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", match["n"]) and value < 1000 and not _PER.match(text, at):
+        value *= 1000  # "2.850 €"
+    factors, hourly = [f"{value:.10g}", factor], False
+    while per := _PER.match(text, at):
+        unit = _unit_at(text, per.end(), one=bool(per["sure"] or dims == dimensions(usd=1)) and not per["n"])
+        if unit is None and per["scale"] and "usd" in dict(dims):
+            unit = (frozenset({("#token", 1)}), "", per.end())
+        if unit is None:
+            break
+        many = (number_of(per["n"].strip()) if per["n"] else 1.0) * _SCALES.get(per["scale"] or "", 1.0)
+        factors += [f"/ {many:g}" if many != 1 else "", unit[1].translate(str.maketrans("/×", "×/"))]
+        hourly = hourly or (unit[0] == dimensions(h=1) and unit[1] in _HOURLY)
+        dims, at = times((dims, 1), (unit[0], -1)), unit[2]
+    near = f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(text[at : at + 40])[0]}"
+    names = {name for name, _ in dims}
+    if names == {"g"} and "grid" in before:
+        dims = times((dims, 1), (dimensions(kWh=1), -1))
+    elif re.search(r"\b(?:every|each)\s(?:about |roughly )?$", before) and names == {"h"}:
+        pass
+    elif counted and _is_each(text, at, before, counted, dims):
+        dims = times((dims, 1), (counted, -1))
+    elif not names & {"gpu", "machine"} and (_draws(names, near) or (hourly and names - {"GB", "kWh"} > {"h"} and not _SEEN.search(near))):
+        worker = "gpu" if re.search(rf"\b(?:{_CARD})\b", near) else "machine" if re.search(rf"\b(?:{_MACHINE})\b", near) else "worker"
+        dims = times((dims, 1), (frozenset({(worker, 1)}), -1))
+    if dict(dims).get("h") == 1 and {name[0] for name, exponent in dims if exponent < 0} == {"#"} and len(dims) == 2:
+        dims = times((dims, 1), (dimensions(worker=1), 1))  # each takes so long on one
+    idle = (value in (730, 8760) and dims == dimensions(h=1)) or (dims == dimensions(GB=1) and bool(re.search(rf"(?:{_CARD})\s$", before)))
+    return Quantity(" ".join(filter(None, factors)), dims, (turn, match.start()), (value,), idle), at
+
+
+def _is_each(text: str, at: int, before: str, counted: Dimensions, dims: Dimensions) -> bool:
+    """Whether so much is of each of what was counted before: "650 tokens each", "episodes of 52 min", "700 tokens on average"; a price or a power is of a machine."""
+    names, of = {name for name, _ in dims}, re.search(r"(\w+) of $", before)
+    if {name for name, _ in counted} & names or ({"usd", "kWh"} & names and "h" in names and any(name.startswith("#") for name, _ in counted)):
+        return False
+    average = names == {"#token"} and re.search(r"\b(?:avg|average|mean)\b", f"{before[-15:]} {text[at : at + 12]}")
+    return bool(_EACH.match(text, at) or _EACH_OF.search(before) or average or (of and (named(of[1]), 1) in counted))
+
+
+def _draws(names: set[str], near: str) -> bool:
+    """Whether a power is that of each machine or GPU, and not of what is around them."""
+    return names == {"kWh", "h"} and not _REST.search(near)
+
+
+def _unit_behind(text: str, at: int) -> tuple[Dimensions, str, int] | None:
+    """The unit behind a number, with two words between at most: "14 million product photos"."""
+    at += len(text[at:]) - len(text[at:].lstrip(" -")) if text[at : at + 1] in " -" else 0
+    for _ in range(3):
+        if unit := _unit_at(text, at):
+            return unit
+        word = _ADJECTIVE.match(text, at)
+        if not word:
+            return None
+        at = word.end()
+    return None
+
+
+# --- solving --------------------------------------------------------------------------------------------------------------
+
+_MOST = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A formula that has the dimensions of what is asked, and the places of the quantities in it."""
+
+    formula: str
+    used: frozenset[tuple[int, int]]
+
+
+def solve(quantities: Sequence[Quantity], target: Dimensions, must: frozenset[tuple[int, int]], *, adds: bool = False) -> Solution | None:
+    """The product that has the dimensions of the target, of the most quantities, or where that leaves one out that must be in it and `adds`
+    the one with a sum of two in it; None where two formulas of as many quantities differ."""
+    quantities = _aligned(quantities, target)
+    if len(quantities) > _MOST:
+        return None
+    products = _products(quantities, target)
+    best = _only((len(used), _is_exact(dims, target), formula, used) for used, made in products.items() for dims, formula in made if (len(used) > 1 or "GB" in dict(target)) and _matches(dims, target))
+    if not adds or (best and must <= best.used):
+        return best
+    return _only(_sums(products, target, must)) or best
+
+
+def _aligned(quantities: Sequence[Quantity], target: Dimensions) -> list[Quantity]:
+    """With one name for machines and GPUs where one of both is counted, and none where none is."""
+    counted = {name for q in quantities if not q.idle and len(q.dimensions) == 1 for name, exponent in q.dimensions if exponent == 1 and name in _WORKERS}
+    of_one = any(q.idle and {"gpu", "machine"} == {name for name, _ in q.dimensions} for q in quantities)
+    each = any({"gpu", "machine"} == {name for name, _ in q.dimensions} for q in quantities if not q.idle)
+    if not counted and target != dimensions(machine=1):
+        drop = {"machine", "worker"} if of_one else set(_WORKERS)
+        return [replace(q, dimensions=frozenset(pair for pair in q.dimensions if pair[0] not in drop)) for q in quantities]
+    if each or of_one or {"gpu", "machine"} <= counted:
+        same = {"worker": "machine"}
+    else:
+        same = dict.fromkeys(_WORKERS, "machine")
+    return [replace(q, dimensions=times(*((frozenset({(same.get(name, name), 1)}), exponent) for name, exponent in q.dimensions))) for q in quantities]
+
+
+_WORKERS = ("gpu", "machine", "worker")
+
+
+def _products(quantities: Sequence[Quantity], target: Dimensions) -> dict[frozenset[tuple[int, int]], list[tuple[Dimensions, str]]]:
+    """By the places of what is in it, each product or quotient: a number without a dimension multiplies, and what is of one kind is never divided by its like."""
+    made: list[tuple[tuple[tuple[Quantity, int], ...], Dimensions]] = [((), dimensions())]
+    for quantity in quantities:
+        signs = (1,) if quantity.idle and quantity.dimensions == dimensions(h=1) else _signs(quantity.dimensions, target)
+        made += [
+            ((*factors, (quantity, sign)), times((dims, 1), (quantity.dimensions, sign)))
+            for factors, dims in made
+            for sign in signs
+            if not any(other.dimensions == quantity.dimensions and of * sign < 0 for other, of in factors)
+        ]
+    found: dict[frozenset[tuple[int, int]], list[tuple[Dimensions, str]]] = {}
+    for factors, dims in made:
+        found.setdefault(frozenset(q.at for q, _ in factors), []).append((dims, _written(factors)))
+    return found
+
+
+def _signs(dims: Dimensions, target: Dimensions) -> tuple[int, ...]:
+    """Whether a number multiplies or divides: more machines take less time and cost more, and what is counted is divided by where one of it is asked for."""
+    of = dict(target)
+    name, exponent = next(iter(dims)) if len(dims) == 1 else ("", 0)
+    if not dims or name == "pue":
+        return (1,)
+    if exponent == 1 and name in _WORKERS and name not in of:
+        return (-1,) if "h" in of and not {"usd", "kWh", "g"} & of.keys() else (1,)
+    if exponent == 1 and (name.startswith("#") or name in ("audio", "GB")):
+        return (of[name],) if name in of else (1,)
+    return (1, -1)
+
+
+def _written(factors: Sequence[tuple[Quantity, int]]) -> str:
+    above = [q.text for q, sign in factors if sign > 0]
+    below = [f" / ({q.text})" if " " in q.text else f" / {q.text}" for q, sign in factors if sign < 0]
+    return f"{' × '.join(above) or '1'}{''.join(below)}"
+
+
+def _matches(dims: Dimensions, target: Dimensions) -> bool:
+    """Whether they are the same, or differ in the words for what is counted alone: photos and images; a PUE goes with energy."""
+    rest = times((dims, 1), (target, -1))
+    return all(name.startswith("#") or (name, exponent) == ("pue", 1) for name, exponent in rest) and sum(exponent for name, exponent in rest if name != "pue") == 0
+
+
+def _is_exact(dims: Dimensions, target: Dimensions) -> bool:
+    return {pair for pair in times((dims, 1), (target, -1)) if pair[0] != "pue"} == set()
+
+
+def _sums(products: Mapping[frozenset[tuple[int, int]], list[tuple[Dimensions, str]]], target: Dimensions, must: frozenset[tuple[int, int]]) -> Iterator[tuple[int, bool, str, frozenset[tuple[int, int]]]]:
+    """A sum of two products of the same dimensions, times or divided by what else there is; first those whose figures stand together."""
+    terms = {used: [(dims, formula) for dims, formula in made if {"usd", "kWh", "g"} & {name for name, _ in dims} and not formula.startswith("1 / ")] for used, made in products.items() if used}
+    for first, those in terms.items():
+        for second, these in terms.items():
+            if first & second or min(first) > min(second) or not those or not these:
+                continue
+            for beside, made in products.items():
+                if beside & (first | second) or not must <= (used := first | second | beside):
+                    continue
+                for dims, formula in those:
+                    for other, formula_ in these:
+                        if times((dims, 1), (other, -1)) or (len(first) == len(second) == 1 and dims == dimensions(usd=1)):
+                            continue
+                        for factor, by in made:
+                            for sign in (1, -1):
+                                if _is_exact(times((dims, sign), (factor, 1)), target):
+                                    whole = f"({formula} + {formula_})"
+                                    text = f"{by} / {whole}" if sign < 0 else f"{whole} × {by}".removesuffix(" × 1").replace("× 1 /", "/") if beside else whole
+                                    yield len(used), max(first) < min(second), text, used
+
+
+def _only(found: Iterable[tuple[int, bool, str, frozenset[tuple[int, int]]]]) -> Solution | None:
+    """The one of the most quantities; None where the best differ in value."""
+    ranked = sorted(found, key=lambda one: (one[1], one[0]), reverse=True)
+    best = [one for one in ranked if one[:2] == ranked[0][:2]]
+    values = [evaluate(formula) for _, _, formula, _ in best]
+    return Solution(best[0][2], best[0][3]) if best and max(values) - min(values) <= 1e-6 * abs(values[0]) else None

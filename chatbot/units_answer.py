@@ -1,0 +1,331 @@
+"""Questions whose figures have units answered: the product or quotient of them that has the unit of what is asked."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.computed import Computed
+from chatbot.sizing.arithmetic import evaluate
+from chatbot.sizing.dimensions import Dimensions, Quantity, Share, Solution, Turn, dimensions, named, read, solve
+from chatbot.sizing.facts import short
+from chatbot.sizing.given import Given
+from chatbot.working import Working, rounded
+
+_CONSTANTS = (1.0, 7.0, 8.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 1024.0, 2190.0, 3600.0, 8000.0, 8760.0, 1e6, 1e9)
+# Of what a question gives a figure for each of several places, links or offers.
+_PLACES = (frozenset({("g", 1), ("kWh", -1)}), frozenset({("GB", 1), ("h", -1)}), frozenset({("usd", 1), ("kWh", -1)}))
+_WORKERS = frozenset({"gpu", "machine", "worker"})
+# A turn of so many words that asks for nothing asks again with other figures.
+_SHORT = 18
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What is asked: its dimensions, how it is written ("${}"), what it is multiplied by for that, and which document explains it."""
+
+    dimensions: Dimensions
+    written: str
+    times: str
+    term: str
+
+    @property
+    def units(self) -> set[str]:
+        return {name for name, _ in self.dimensions}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the last turn asks for, of each the readings that it may have, its words, and the first turn whose figures are all of the sum."""
+
+    targets: tuple[tuple[_Target, ...], ...]
+    text: str
+    since: int
+
+
+def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
+    """Each result that the last turn asks for, where they are computed with all the figures that it gives."""
+    turns = [read(given.text, number) for number, given in enumerate(givens)]
+    asked = _asked(turns, "€" if any("€" in given.text for given in givens) else "$")
+    if asked is None or any(turn.left for turn in turns[asked.since :]):
+        return
+    if _COMPARES.search(asked.text) and not re.search(r"\bco2|\bkg\b", asked.text):
+        return
+    told = " ".join(turn.text for turn in turns)
+    given = _as_audio(_last_of_each([q for turn in turns for q in turn.quantities], turns))
+    given, shares = _duties(given, [share for turn in turns for share in turn.shares], givens, told)
+    if shares is None:
+        return
+    given += _from_sheets(given, givens[-1], told, working)
+    must = frozenset(q.at for q in given if q.at[0] >= asked.since and not q.idle)
+    adds = bool(_PLUS.search(" ".join(turn.text for turn in turns[asked.since :])))
+    results: list[tuple[_Target, str, str]] = []
+    used: set[tuple[int, int]] = set()
+    for choices in asked.targets:
+        for label, chosen, without in _variants(asked, shares, given, must):
+            there, needed = [q for q in given if q.at not in without], must - without
+            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, needed, asked, told, adds=adds)) and _has_time(target, choices, s, given) and _leaves(target, s, there, needed)]
+            if not solved:
+                return
+            target, solution = min(solved, key=lambda pair: not needed <= pair[1].used)
+            used |= solution.used
+            results.append((target, solution.formula, label))
+    if results and must <= used:
+        sheet = next((working.say(f", at the {q.numbers[0]:g} W of its data sheet ") + working.cite(*q.rows) for q in given if q.rows), "")
+        yield from _written(results, [*(n for q in given for n in q.numbers), *(n for s in shares for n in (*s.numbers, 1 - s.numbers[0], 1 + s.numbers[0]))], sheet, working)
+
+
+def _has_time(target: _Target, choices: Sequence[_Target], solution: Solution, given: Sequence[Quantity]) -> bool:
+    """Whether a sum in all that could be one a month is over a time that is given."""
+    return not any("h" in choice.units for choice in choices) or "h" in target.units or any(q.at in solution.used and ("h", 1) in q.dimensions for q in given)
+
+
+def _leaves(target: _Target, solution: Solution, given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> bool:
+    """Whether a formula leaves out nothing but what has no part in it: a price in a time, and in the price of a work how many share it and how long it may take."""
+    of_work = any(name.startswith("#") or name == "audio" for q in given if q.at in solution.used for name, _ in q.dimensions)
+    beside = {"usd": {"g"}, "g": {"usd"}, "kWh": {"usd", "g"}}
+    apart = next((others for unit, others in beside.items() if unit in target.units), {"usd", "g", "kWh", "pue"})
+    left = [{name for name, _ in q.dimensions} for q in given if q.at in must - solution.used]
+    shared = [{"GB", "h"}, *([{"machine"}, {"gpu"}, {"worker"}, {"h"}] if of_work else [])] if "usd" in target.units else []
+    return target.units >= {"GB", "#token"} or all(units & apart or units in shared for units in left)
+
+
+# --- what is asked --------------------------------------------------------------------------------------------------------
+
+_QUESTION = r"[^.?!]*\?|(?:^|(?<=[.,!;] ))(?:so |and |now )*(?:how|what|which|when|is|are|do|does|can|in)\b[^?]*$|\b(?:how (?:many|much|long))\b[^?]*$"
+_MACHINES = r"gpus?|cards?|accelerators?|machines|boxes|replicas|servers|instances|nodes|pods|workers|[abhlvt]\d{1,3}s"
+_SPANS = {"hour": "", "day": " × 24", "night": " × 24", "week": " × 168", "month": " × 730", "year": " × 8760"}
+_SPAN = re.compile(r"\b(?:per|an?|each|every|over the|for the) (hour|day|night|week|month|year)\b|\b(month|year|week|dai)l[yi]\b|\b(ann)ual|/ ?(month|year|day|week)\b")
+_TOTAL = re.compile(r"\b(?:costs?|bill|pay|price|spend|charge|invoice|total|save|saving|burn)\b(?![ -]plan)|\b(?:what['’]?s (?:that|it|this|an? (?:million|thousand|hour))|how much)|\$|€|\busd\b|\bcents?\b")
+_COST_OF = re.compile(r"\b(?:per|for|a|an|each|one|of a) (?:(?P<scale>1 ?m|1 ?k|1,?000|thousand|million|billion|mio|m)\b ?)?(?:hour of (?P<audio>audio|speech|recording|video|podcast)s?|(?P<noun>(?!hours?|days?|nights?|weeks?|months?|years?|gpus?|one|machine|node)[a-z]{3,}))\b")
+_TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?\?")
+_COMPARES = re.compile(r"\b(?:cheaper|dearer|or|vs|versus|than|which|better|before and after)\b")
+_SAVES = re.compile(r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|\bdifference\b|\bhow much (?:less|more)\b")
+_ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\\b(?:how|what|why)\\b(?! (?:about|if)\\b)")
+_IN_HOURS = {"se": " × 3600", "mi": " × 60", "da": " / 24", "ni": " / 24", "we": " / 168", "mo": " / 730", "ye": " / 8760"}
+_PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|all in)\b|\+")
+
+
+def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
+    """What the last turn asks for, or a turn before with the figures that this one brings."""
+    said, last = " ".join(turn.text for turn in turns), len(turns) - 1
+    asks = [" ".join(re.findall(_QUESTION, turn.text)) or (turn.text if n == last else "") for n, turn in enumerate(turns)]
+    wished = [tuple(_targets(text, said, sign)) for text in asks]
+    at = next((number for number in range(last, -1, -1) if wished[number]), None)
+    if at is None or (at < last and (len(turns[last].text.split()) > _SHORT or _ASKS_ELSE.search(turns[last].text))):
+        return None
+    since = at
+    while since and not wished[since - 1]:
+        since -= 1
+    more = tuple((*choices, _Target(dimensions(usd=1), choices[0].written, "", "cost")) if "usd" in choices[0].units and at < last else choices for choices in wished[at])
+    return _Asked(more, asks[at], since)
+
+
+def _targets(text: str, said: str, sign: str) -> Iterator[tuple[_Target, ...]]:
+    """What is asked for, in the order of the words; of each the readings that it may have."""
+    found: list[tuple[int, tuple[_Target, ...]]] = []
+    spans = {_span(match) for match in _SPAN.finditer(text)}
+    span = spans.pop() if len(spans) == 1 else ""
+    if match := re.search(rf"(?:how many|number of) (?:more )?(?:{_MACHINES})\b(?![ -]?(?:hours?|h)\b)|\b(?:{_MACHINES})\s?\?", text):
+        found.append((match.start(), (_Target(dimensions(machine=1), "machines", "", "throughput"),)))
+    if match := re.search(r"how (?:many|much) (?:gb|memory|vram)\b|\bkv[ -]cache\b|\bper token\b", text):
+        shaped = "per token" in text
+        if shaped:
+            found.append((match.start(), (_Target(frozenset({("GB", 1), ("#token", -1)}), "{} KiB a token", " × 1e9 / 1024", "KV cache"),)))
+        if not shaped or re.search(r"\band\b", text):
+            found.append((len(text), (_Target(dimensions(GB=1), "{} GB of KV cache", "", "KV cache"),)))
+    if match := _TIME.search(text):
+        unit = next(filter(None, match.groups()))
+        found.append((match.start(), (_Target(dimensions(h=1), f"{{}} {unit.removesuffix('s')}s", _IN_HOURS.get(unit[:2], ""), "throughput"),)))
+    if match := re.search(r"(?<!/)(?<! a )(?<!per )\b(m|k)?wh\b|\benergy\b|\belectricity\s?\?", text):
+        unit, factor = ("MWh", " / 1000") if match[1] == "m" else ("kWh", "")
+        found.append((match.start(), _in_time(dimensions(kWh=1), f"{{}} {unit}", factor, "emissions", span)))
+    if match := re.search(r"\b(?:kg|kilos|tonnes?|co2\w*|carbon|emissions?|emit\w*)\b", text):
+        unit, factor = ("tonnes of CO2e", " / 1e6") if re.search(r"\btonnes?\b", text) else ("kg of CO2e", " / 1000")
+        found.append((match.start(), _in_time(dimensions(g=1), f"{{}} {unit}", factor, "emissions", span)))
+    if (match := _TOTAL.search(text)) and not any(target.dimensions >= {("GB", 1)} for _, (target, *_) in found):
+        counted = {named(word) for word in re.findall(r"[a-z]{3,}", said)} - {named(word) for word in re.findall(r"[a-z]{3,}", text)} | {"#token"}
+        each = next((m for m in _COST_OF.finditer(text) if m["audio"] or m["scale"] or named(m["noun"]) in counted), None)
+        if each:
+            scale = next((f" × {n}" for start, n in (("thousand", 1000), ("1k", 1000), ("1 k", 1000), ("1,", 1000), ("10", 1000), ("b", "1e9"), ("1", "1e6"), ("m", "1e6")) if (each["scale"] or "").startswith(start)), "")
+            cents = " × 100" if re.search(r"\bcents?\b", text) else ""
+            of = "audio" if each["audio"] else named(each["noun"])
+            found.append((match.start(), (_Target(frozenset({("usd", 1), (of, -1)}), "{} cents" if cents else f"{sign}{{}}", f"{scale}{cents}", "price of tokens"),)))
+        else:
+            found.append((match.start(), _in_time(dimensions(usd=1), f"{sign}{{}}", "", "cost", span)))
+    yield from (targets for _, targets in sorted(found, key=lambda pair: pair[0]))
+
+
+def _span(match: re.Match[str]) -> str:
+    word = str(next(filter(None, match.groups())))
+    return {"dai": "day", "ann": "year"}.get(word, word)
+
+
+def _in_time(dims: Dimensions, written: str, factor: str, term: str, span: str) -> tuple[_Target, ...]:
+    """In all, and in each of the times that are asked for."""
+    whole = _Target(dims, written, factor, term)
+    return (whole, _Target(frozenset({*dims, ("h", -1)}), f"{written} a {span}", f"{factor}{_SPANS[span]}", term)) if span else (whole,)
+
+
+# --- what is given --------------------------------------------------------------------------------------------------------
+
+
+def _last_of_each(quantities: Sequence[Quantity], turns: Sequence[Turn]) -> list[Quantity]:
+    """Without those in whose place a turn behind a question has a figure of the same dimensions."""
+    asks = [bool(re.search(_QUESTION, turn.text)) for turn in turns]
+    return [q for q in quantities if not any(other.dimensions == q.dimensions and any(asks[q.at[0] : other.at[0]]) for other in quantities)]
+
+
+def _as_audio(quantities: list[Quantity]) -> list[Quantity]:
+    """Where speech is transcribed, how long each of something takes is how long it plays."""
+    if not any(name == "audio" for q in quantities for name, _ in q.dimensions):
+        return quantities
+    return [
+        replace(q, dimensions=frozenset(("audio", 1) if name == "h" else (name, exponent) for name, exponent in q.dimensions if name != "worker"))
+        if {name[0] for name, _ in q.dimensions} == {"h", "w", "#"} and dict(q.dimensions)["h"] == 1 else q
+        for q in quantities
+    ]  # fmt: skip
+
+
+_NIGHTLY = re.compile(r"\bnightly|\bdaily|\b(?:every|each|per|an?) (?:night|day)\b")
+_SCHEDULED = re.compile(r"\bweek ?days?\b|\bweek ?ends?\b|\b(?:at|over) nights?\b|\bmon\w*(?: to |-| in )fri|\b(?:office|business|working) hours\b")
+
+
+def _duties(quantities: list[Quantity], shares: list[Share], givens: Sequence[Given], told: str) -> tuple[list[Quantity], list[Share] | None]:
+    """The share of the time that a schedule leaves, in place of the hours that it is written with; None in place of the shares where it cannot be told."""
+    own, kept = list[Share](), list[Quantity]()
+    for q in quantities:
+        daily = q.dimensions == dimensions(h=1) and q.numbers[0] < 24 and q.text == f"{q.numbers[0]:.10g}" and _NIGHTLY.search(told)
+        if daily or (not q.dimensions and " " in q.text):
+            own.append(Share("duty", f"{q.text} / 24" if daily else q.text, q.at, q.numbers))
+        else:
+            kept.append(q)
+    scheduled = [given for given in givens if _SCHEDULED.search(given.text)]
+    clocked = next((given for given in reversed(scheduled) if 24 < given.slots.get("hours", 0) < 730), None)
+    if clocked:  # with the days of the week
+        hours = clocked.slots["hours"]
+        own = [Share("duty", f"{hours:.10g} / 730", (givens.index(clocked), 0), (hours,))]
+    return kept, None if scheduled and not own else [*shares, *own]
+
+
+_OF_SHEET = (-1, 0)
+
+
+def _from_sheets(quantities: Sequence[Quantity], given: Given, told: str, working: Working) -> list[Quantity]:
+    """The power of the accelerator that is named where its TDP is said and no watts are."""
+    facts, name = working.tables.facts, given.slots.get("accelerator")
+    sheet = next((s for full, sheets in facts.accelerators.items() if short(full) == name for s in sheets if s.max_w), None)
+    if any(q.dimensions >= {("kWh", 1), ("h", -1)} for q in quantities) or not sheet or not sheet.max_w or "tdp" not in told:
+        return []
+    return [Quantity(f"{sheet.max_w:g} / 1000", frozenset({("kWh", 1), ("h", -1), ("gpu", -1)}), _OF_SHEET, (sheet.max_w,), rows=(sheet.row,))]
+
+
+# --- computing ------------------------------------------------------------------------------------------------------------
+
+
+def _variants(asked: _Asked, shares: Sequence[Share], given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> Iterator[tuple[str, Sequence[Share], frozenset[tuple[int, int]]]]:
+    """What to compute with, each with its name: all shares, and none where both are asked for or what they save; of one figure that is given several times each."""
+    none = frozenset[tuple[int, int]]()
+    again = [alike for q in given if q.at in must and len(alike := [other for other in given if other.dimensions == q.dimensions and other.at in must]) > 1 and alike[0] == q]
+    if len(again) == 1 and again[0][0].dimensions in _PLACES:
+        for q in again[0]:
+            yield f"at {q.numbers[0]:g}", shares, frozenset(other.at for other in again[0] if other != q)
+        return
+    if _SAVES.search(asked.text):
+        if not any(s.role == "discount" for s in shares):
+            return
+        yield "without", [s for s in shares if s.role not in ("discount", "lost", "again")], none
+    elif any(s.role in ("busy", "efficiency") for s in shares) and re.search(r"\bat full\b", asked.text):
+        yield "at full load", [s for s in shares if s.role not in ("busy", "efficiency")], none
+        yield "as it is used", shares, none
+        return
+    yield "", shares, none
+
+
+def _solved(given: Sequence[Quantity], shares: Sequence[Share], target: _Target, must: frozenset[tuple[int, int]], asked: _Asked, told: str, *, adds: bool) -> Solution | None:
+    """The formula of a target, with each share in it; None where it is not clear what one is of."""
+    quantities, whole = list(given), ""
+    reduced: list[int] = []
+    for share in shares:
+        places, factor = _of_share(share, quantities, target, told)
+        if places is None or (share.role != "duty" and set(places) & set(reduced)):
+            if share.at[0] >= asked.since:
+                return None
+            continue
+        whole += factor if not places else ""
+        reduced += places
+        for n in places:
+            quantities[n] = replace(quantities[n], text=f"{quantities[n].text} × {factor}")
+    solution = solve(quantities, target.dimensions, must, adds=adds)
+    return replace(solution, formula=f"{solution.formula}{whole}") if solution else None
+
+
+def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target, told: str) -> tuple[list[int] | None, str]:
+    """Which quantities a share is of and how it is written beside them; none of them where it is of the result, None where that is not clear."""
+    value, units = share.text, target.units
+    prices, powers, links = (_rates(quantities, unit) for unit in ("usd", "kWh", "GB"))
+    if share.role == "duty":
+        if units == {"h"}:
+            return ([], f" / ({value})") if target.times in (" / 24", " / 168", " / 730") and not prices else (prices or None, value)
+        return (prices if "usd" in units and prices else powers) or None, value
+    if share.role == "discount":
+        return _one(prices), f"(1 - {value})"
+    if share.role == "lost" and units & {"usd", "h", "machine"}:
+        return [], f" / (1 - {value})"
+    if share.role == "again" and units & {"usd", "h", "machine", "kWh", "g"}:
+        return [], f" × (1 + {value})"
+    if share.role == "headroom" and units == {"machine"}:
+        return [], f" × (1 + {value})"
+    if share.role in ("efficiency", "busy", "share", "part of power"):
+        if powers and units & {"kWh", "g", "usd"} and not prices:
+            return _one([n for n in powers if _WORKERS & {name for name, _ in quantities[n].dimensions}] or powers), value
+        if links:
+            return _one(links), value
+        if share.role in ("efficiency", "busy") and any(name.startswith("#") for name in units):
+            return _one([n for n, q in enumerate(quantities) if ("h", -1) in q.dimensions and n not in (*prices, *powers)]), value
+        if share.role == "busy" and units == {"machine"}:
+            return [], f" / {value}"
+        if share.role == "busy" and units == {"usd"} and re.search(r"\bidle|wast|burn", told):
+            return _one(prices), f"(1 - {value})"
+    return None, ""
+
+
+def _one(places: list[int]) -> list[int] | None:
+    return places if len(places) == 1 else None
+
+
+def _rates(quantities: Sequence[Quantity], unit: str) -> list[int]:
+    """Which are so much an hour, of whatever machine."""
+    return [n for n, q in enumerate(quantities) if {name for name, _ in q.dimensions} - _WORKERS == {unit, "h"} and ("h", -1) in q.dimensions]
+
+
+def _written(results: Sequence[tuple[_Target, str, str]], known: Sequence[float], sheet: str, working: Working) -> Iterator[str]:
+    texts, values = [], []
+    for target, formula, label in results:
+        unit, factor = target.written, target.times
+        if unit == "{} longs":
+            unit, factor = next((f"{{}} {name}s", by) for name, by, least in (("day", " / 24", 48), ("hour", "", 1), ("minute", " × 60", 1 / 60), ("second", " × 3600", 0)) if evaluate(formula) >= least)
+        formula = f"({formula}){factor}" if factor and " + " in formula and not formula.startswith("(") else f"{formula}{factor}"
+        value = evaluate(formula)
+        values.append(value)
+        if unit == "machines":
+            spare = bool(re.search(r"\b(?:plus|and|with) (?:1|one|a) (?:spare|extra|more|standby)\b|\bn ?\+ ?1\b", working.said[0].lower()))
+            count = math.ceil(value - 1e-9) + spare
+            text, told = rounded(value), f"{count}: {formula} = {rounded(value)}, rounded up{' and one to spare' if spare else ''}"
+            working.say(str(count))
+        else:
+            text = unit.format(rounded(value, money="$" in unit or "€" in unit))
+            told = f"{text}{f' {label}' if label not in ('', 'without') else ''}: {formula}"
+        working.note(Computed(text, formula, 1.0, (*_CONSTANTS, *known, value)))
+        working.say(formula)
+        texts.append(told)
+    mark = next((working.mark(e) for target, _, _ in results if (e := working.tables.explained(target.term, working.index))), "")
+    if [label for _, _, label in results] == ["without", ""]:
+        first, second = (f"{value:.10g}" for value in values)
+        unit = results[0][0].written
+        saved, part = f"{first} - {second}", f"(1 - {second} / {first}) × 100"
+        less = unit.format(rounded(evaluate(saved), money=True)), f"{rounded(evaluate(part))} %"
+        for text, formula in zip(less, (saved, part), strict=True):
+            working.note(Computed(text, formula, 1.0, (*_CONSTANTS, *known, *values)))
+        texts = [f"{less[0]}, {less[1]}: {texts[1].split(':')[0]} instead of {texts[0].split(':')[0]}", *(told.split(": ", 1)[1] for told in texts[::-1])]
+    yield f"{'; '.join(texts)} {mark}".rstrip() + f"{sheet}."

@@ -1,0 +1,85 @@
+"""Quantities with units: what is read of a turn, and the product or quotient that answers a question, by hand."""
+
+import pytest
+
+from chatbot import Answer, Chatbot, Turn
+from chatbot.figures_answer import answer_by_figures
+from chatbot.query import understand
+from chatbot.sizing.dimensions import read
+
+
+def ask(bot: Chatbot, *turns: str) -> Answer:
+    history: list[Turn] = []
+    for question in turns:
+        answer = bot.ask(question, history)
+        history.append(Turn(question, answer.text))
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("text", "quantities"),
+    [
+        ("2,900 tok/s per gpu", [("2900 × 3600", {"#token": 1, "h": -1, "gpu": -1})]),
+        ("3.2m tickets, 650 output tokens each", [("3200000", {"#ticket": 1}), ("650", {"#token": 1, "#ticket": -1})]),
+        ("48,000 sequences, 95 s each", [("48000", {"#sequence": 1}), ("95 / 3600", {"h": 1, "#sequence": -1, "worker": 1})]),
+        ("20 tb at $0.06 per gb-month", [("20 × 1000", {"GB": 1}), ("0.06 / 730", {"usd": 1, "GB": -1, "h": -1})]),
+        ("29 cents per kwh", [("29 / 100", {"usd": 1, "kWh": -1})]),
+        ("one 8-gpu node at 520 w per gpu, 2 kw for the rest", [("8", {"gpu": 1, "machine": -1}), ("520 / 1000", {"kWh": 1, "h": -1, "gpu": -1}), ("2", {"kWh": 1, "h": -1})]),
+        ("16 h100s at 2.10 a piece per hour", [("16", {"gpu": 1}), ("2.1", {"usd": 1, "h": -1, "worker": -1})]),
+        ("a g4dn at 12x real time, 5000 hours of calls", [("12", {"audio": 1, "h": -1, "worker": -1}), ("5000", {"audio": 1})]),
+        ("80 layers, 8 kv heads, head dim 128, fp8", [("2 × 80 × 8 × 128 × 1 / 1e9", {"GB": 1, "#token": -1})]),
+        ("an a100, a 4090 and a g5.xlarge from 20:00", []),
+    ],
+)  # fmt: skip
+def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str, dict[str, int]]]) -> None:
+    assert [(q.text, dict(q.dimensions)) for q in read(text, 0).quantities] == quantities
+
+
+@pytest.mark.parametrize(
+    ("turns", "text"),
+    [
+        # 3.2e6 × 650 / 2,900 s / 8
+        (["3.2M support tickets to rewrite, 650 output tokens each on average, vLLM gives us 2,900 tok/s per GPU. days with 8 GPUs?"], "1.04 days: 3200000 × 650 / (2900 × 3600) / 8 / 24 [1]."),
+        (["whisper at 12x realtime on one box, a backlog of 5000 hours of calls", "how long with 6 of them and what's that in $ at 0.526/h?"], "2.89 days: 5000 / 12 / 6 / 24; $219: 5000 × 0.526 / 12 [1]."),
+        # (8 × 700 W × 0.6 + 1.9 kW) × 1.3 × 504 h
+        (["8 H100s at 700 W running at 60% on average, plus 1.9 kW constant for the rest of the server. PUE 1.3. 21 days. How many kWh?"], "3,450 kWh: (8 × 700 / 1000 × 0.6 + 1.9) × 1.3 × 21 × 24 [1]."),
+        (["4 x g6.xlarge running 24/7 all year. L4 TDP is 72 W, say 60% average draw and PUE 1.15. How many kWh?"], "1,740 kWh: 1.15 × 8760 × 4 × 72 / 1000 × 0.6 [1]."),
+        # 400 W of the data sheet
+        (["We ran 64 A100 SXM for 11 days at full TDP, PUE 1.18. How many MWh?"], "7.97 MWh: 1.18 × 64 × 11 × 24 × 400 / 1000 / 1000 [1], at the 400 W of its data sheet [2]."),
+        (["2 GPUs at 300 W for 6 days, PUE of 1.2. How many kWh?", "and the CO2 in Paris (56 g/kWh) and in Dublin (290 g/kWh)?"], "5.81 kg of CO2e at 56: 1.2 × 2 × 300 / 1000 × 6 × 24 × 56 / 1000; 30.1 kg of CO2e at 290: 1.2 × 2 × 300 / 1000 × 6 × 24 × 290 / 1000 [1]."),
+        # 45 of 168 hours a week, the disk all the time
+        (["Got 5,000 USD of credits. A g5.xlarge is 1.006/h. How long if I leave it on?", "only weekdays 9 to 18 then. plus I keep a 200 GB gp3 at 8 cents per GB-month the whole time. how many weeks do the credits last?"], "102 weeks: (5000 / (1.006 × 195.5357143 / 730 + 200 × 8 / 100 / 730)) / 168 [1]."),
+        # 489.60 - 489.60 × 0.35 × 1.15
+        (["Job needs 40 hours. On demand box is 12.24/h. Spot is 65% off but we redo about 15% of the work after interruptions. What do we really save?"], "$293, 59.8 %: $197 instead of $490; 40 × 12.24 × (1 - 0.65) × (1 + 0.15); 40 × 12.24 [1]."),
+        (["Each node has to pull 3.2 TB from S3. NIC is 25 Gbit, 80% real. How many minutes?"], "21.3 minutes: 3.2 × 1000 / (25 / 8 × 3600 × 0.8) × 60 [1]."),
+        (["KV cache: 64 layers, 8 kv heads, head dim 128, fp16. what does it cost me per token, and for 16 users at 8k each?"], "256 KiB a token: 2 × 64 × 8 × 128 × 2 / 1e9 × 1e9 / 1024; 34.4 GB of KV cache: 2 × 64 × 8 × 128 × 2 / 1e9 × 16 × 8192 [1]."),
+        # 120 × 0.35 / 0.7
+        (["Peak is 120 requests a second, each keeps a GPU busy for 0.35 s, and I don't want any card more than 70% busy. How many GPUs?"], "60: 120 × 3600 × 0.35 / 3600 / 0.7 = 60, rounded up [1]."),
+        # 3,500 / 40 / 6 = 14.6
+        (["At peak 3,500 pupils online, each sends a prompt every 40 seconds. One replica handles 6 requests/s. How many replicas, plus one spare?"], "16: 3500 / (40 / 3600) / (6 × 3600) = 14.6, rounded up and one to spare [1]."),
+        (["the 8 gpu node costs us 18.40 an hour", "it pushes 21k tok/s at full load but averaged over the day we're at 35% of that", "cost per M tokens at full load and at real load?"], "$0.243 at full load: 18.4 / (21000 × 3600) × 1e6; $0.695 as it is used: 18.4 / (21000 × 3600 × 0.35) × 1e6 [1]."),
+        (["1.8M requests a month, around 0.9 Wh each", "PUE 1.25", "grid is 412 g", "so per year in tonnes?"], "10 tonnes of CO2e a year: 1800000 / 730 × 0.9 / 1000 × 1.25 × 412 / 1e6 × 8760 [1]."),
+        (["I have a nightly job that takes 5h20 on a g4dn.xlarge", "its three of those now, each on its own machine, every night", "at 0.526/h what's that for a 30 day month?", "and on spot with 64% off?"], "$90.89: 3 × 0.526 × (1 - 0.64) × 5.333333333 / 24 × 30 × 24 [1]."),
+        (["16 H100s at 2.10 a piece per hour, for 6 weeks non stop", "finance got us 12% off the compute", "plus 20 TB storage at $0.06 per GB-month for 1.5 months. total?"], "$31,600: (16 × 2.1 × (1 - 0.12) × 6 × 168 + 20 × 1000 × 0.06 / 730 × 1.5 × 730) [1]."),
+        (["finetuning at 0.84 s per step, batch 16, 52k examples, 3 epochs: how many hours?"], "2.27 hours: 3 × 0.84 / 3600 × 52000 / 16 [1]."),
+        (["Una 4090 a 320 W, más unos 140 W del resto del PC. Entreno unas 6 horas al día. ¿Cuánto pago de luz al mes (30 días) a 0,19 €/kWh?"], "€15.73: (320 / 1000 × 6 / 24 + 140 / 1000 × 6 / 24) × 30 × 24 × 0.19 [1]."),
+        (["transcribing podcasts on an L4 at $0.71/h, it does 38x real time", "what does an hour of audio cost me?", "and 15,000 episodes of 52 min?"], "$243: 0.71 × 15000 × 52 / 60 / 38 [1]."),
+    ],
+)  # fmt: skip
+def test_units_lead_to_what_is_asked(bot: Chatbot, turns: list[str], text: str) -> None:
+    answer = ask(bot, *turns)
+    assert (answer.text, answer.dropped, answer.refused) == (text, 0, False)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "12 inf2.xlarge in us-east-1, on demand, 24/7, $0.7582 each. Monthly cost with 730 hours?",
+        "900k images at 1.7 s each on one GPU. 12 GPUs, though two of them are an older model and only half as fast. How long, in hours?",
+        "48,000 sequences, 95 s each on an A100. We only get the node (8 A100s) at night. How many nights?",
+        "Can a g5 savings plan of $12/h be returned within 7 days",
+        "2.3 million requests per month from two g5.2xlarge at $1.212/h each. What does one request cost us, and the margin at $0.002 a call?",
+    ],
+)
+def test_what_has_two_readings_or_leaves_a_figure_out_is_not_computed(bot: Chatbot, question: str) -> None:
+    assert answer_by_figures(understand(question, (), bot.index), bot.index) is None
