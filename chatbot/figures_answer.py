@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from chatbot.computed import Computed
@@ -114,10 +114,18 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
             continue  # by a rate of 0, or by what a share of 100 % leaves
         # A figure that is given and not computed with would make another sum of it.
         if lines and total.used.issuperset(figure.value for figure in figures):
-            return working.draft(*lines, *([f"{'; '.join(total.steps)}."] if total.steps else []))
+            return _in_euros(working.draft(*lines, *([f"{'; '.join(total.steps)}."] if total.steps else [])), turns, total)
     working = Working(tables, index, ["\n".join(turns), "CO2e"])
     lines = list(lines_by_units(given, working))
     return working.draft(*lines) if lines else None
+
+
+def _in_euros(draft: Draft, turns: Sequence[str], total: _Sum) -> Draft:
+    """In the currency of the asker, unless a price in dollars is in the sum."""
+    said = " ".join(turns)
+    if "€" not in said or "$" in said or total.rows:
+        return draft
+    return replace(draft, text=draft.text.replace("$", "€"), said=draft.said.replace("$", "€"), computed=tuple(replace(c, text=c.text.replace("$", "€")) for c in draft.computed))
 
 
 @dataclass(frozen=True, slots=True)

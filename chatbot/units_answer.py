@@ -10,6 +10,7 @@ from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Dimensions, Quantity, Share, Solution, Turn, dimensions, named, read, solve
 from chatbot.sizing.facts import short
 from chatbot.sizing.given import Given
+from chatbot.sizing.reading import number_of
 from chatbot.working import Working, rounded
 
 _CONSTANTS = (1.0, 7.0, 8.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 1024.0, 2190.0, 3600.0, 8000.0, 8760.0, 1e6, 1e9)
@@ -45,7 +46,7 @@ class _Asked:
 
 def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     """Each result that the last turn asks for, where they are computed with all the figures that it gives."""
-    turns = [read(given.text, number) for number, given in enumerate(givens)]
+    turns = _instead([read(given.text, number) for number, given in enumerate(givens)])
     asked = _asked(turns, "€" if any("€" in given.text for given in givens) else "$")
     if asked is None or any(turn.left for turn in turns[asked.since :]):
         return
@@ -58,21 +59,28 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
         return
     given += _from_sheets(given, givens[-1], told, working)
     must = frozenset(q.at for q in given if q.at[0] >= asked.since and not q.idle)
-    adds = bool(_PLUS.search(" ".join(turn.text for turn in turns[asked.since :])))
+    adds = bool(_PLUS.search(" ".join(turn.text for turn in turns[asked.since :]))) or {"#input", "#output"} <= {name for q in given for name, _ in q.dimensions}
     results: list[tuple[_Target, str, str]] = []
     used: set[tuple[int, int]] = set()
     for choices in asked.targets:
         for label, chosen, without in _variants(asked, shares, given, must):
             there, needed = [q for q in given if q.at not in without], must - without
-            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, needed, asked, told, adds=adds)) and _has_time(target, choices, s, given) and _leaves(target, s, there, needed)]
+            parts = {target: _needed(target, there, needed) for target in choices}
+            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, parts[target], asked, told, adds=adds)) and _has_time(target, choices, s, given) and parts[target] <= s.used]
             if not solved:
                 return
-            target, solution = min(solved, key=lambda pair: not needed <= pair[1].used)
+            target, solution = solved[0]
             used |= solution.used
             results.append((target, solution.formula, label))
-    if results and must <= used:
+    if results and must <= used and not _is_of_a_machine(results, given, used, shares, givens[-1]):
         sheet = next((working.say(f", at the {q.numbers[0]:g} W of its data sheet ") + working.cite(*q.rows) for q in given if q.rows), "")
         yield from _written(results, [*(n for q in given for n in q.numbers), *(n for s in shares for n in (*s.numbers, 1 - s.numbers[0], 1 + s.numbers[0]))], sheet, working)
+
+
+def _is_of_a_machine(results: Sequence[tuple[_Target, str, str]], given: Sequence[Quantity], used: set[tuple[int, int]], shares: Sequence[Share], said: Given) -> bool:
+    """Whether it is the price of a machine that has a name over a time, of which a sizing says more."""
+    units = {name for q in given if q.at in used for name, _ in q.dimensions}
+    return "instance_type" in said.slots and not shares and units <= {"usd", "h", *_WORKERS} and all(target.units <= {"usd", "h"} and "usd" in target.units and "+" not in formula for target, formula, _ in results)
 
 
 def _has_time(target: _Target, choices: Sequence[_Target], solution: Solution, given: Sequence[Quantity]) -> bool:
@@ -80,14 +88,18 @@ def _has_time(target: _Target, choices: Sequence[_Target], solution: Solution, g
     return not any("h" in choice.units for choice in choices) or "h" in target.units or any(q.at in solution.used and ("h", 1) in q.dimensions for q in given)
 
 
-def _leaves(target: _Target, solution: Solution, given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> bool:
-    """Whether a formula leaves out nothing but what has no part in it: a price in a time, and in the price of a work how many share it and how long it may take."""
-    of_work = any(name.startswith("#") or name == "audio" for q in given if q.at in solution.used for name, _ in q.dimensions)
+def _needed(target: _Target, given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    """Without what has no part in a target: a price in a time, in the price of a work how many share it and how long it may take, in that of one how many there are."""
     beside = {"usd": {"g"}, "g": {"usd"}, "kWh": {"usd", "g"}}
     apart = next((others for unit, others in beside.items() if unit in target.units), {"usd", "g", "kWh", "pue"})
-    left = [{name for name, _ in q.dimensions} for q in given if q.at in must - solution.used]
+    counted = {name for name in target.units if name.startswith("#")}
+    of_work = any(name.startswith("#") or name == "audio" for q in given for name, _ in q.dimensions)
     shared = [{"GB", "h"}, *([{"machine"}, {"gpu"}, {"worker"}, {"h"}] if of_work else [])] if "usd" in target.units else []
-    return target.units >= {"GB", "#token"} or all(units & apart or units in shared for units in left)
+
+    def has_part(units: set[str]) -> bool:
+        return not (target.units >= {"GB", "#token"} or units & apart or units in shared or (counted and units <= {*counted, "h"}))
+
+    return frozenset(q.at for q in given if q.at in must and has_part({name for name, _ in q.dimensions}))
 
 
 # --- what is asked --------------------------------------------------------------------------------------------------------
@@ -96,7 +108,7 @@ _QUESTION = r"[^.?!]*\?|(?:^|(?<=[.,!;] ))(?:so |and |now )*(?:how|what|which|wh
 _MACHINES = r"gpus?|cards?|accelerators?|machines|boxes|replicas|servers|instances|nodes|pods|workers|[abhlvt]\d{1,3}s"
 _SPANS = {"hour": "", "day": " × 24", "night": " × 24", "week": " × 168", "month": " × 730", "year": " × 8760"}
 _SPAN = re.compile(r"\b(?:per|an?|each|every|over the|for the) (hour|day|night|week|month|year)\b|\b(month|year|week|dai)l[yi]\b|\b(ann)ual|/ ?(month|year|day|week)\b")
-_TOTAL = re.compile(r"\b(?:costs?|bill|pay|price|spend|charge|invoice|total|save|saving|burn)\b(?![ -]plan)|\b(?:what['’]?s (?:that|it|this|an? (?:million|thousand|hour))|how much)|\$|€|\busd\b|\bcents?\b")
+_TOTAL = re.compile(r"\b(?:costs?|bill|pay|price|spend|charge|invoice|total|save|saving|burn)\b(?![ -]plan)|\b(?:what['’]?s (?:that|it|this|an? (?:million|thousand|hour))|how much)|\$|€|\busd\b|\bcents?\b|\b(?:month|year|dai)ly\s?[,?]")
 _COST_OF = re.compile(r"\b(?:per|for|a|an|each|one|of a) (?:(?P<scale>1 ?m|1 ?k|1,?000|thousand|million|billion|mio|m)\b ?)?(?:hour of (?P<audio>audio|speech|recording|video|podcast)s?|(?P<noun>(?!hours?|days?|nights?|weeks?|months?|years?|gpus?|one|machine|node)[a-z]{3,}))\b")
 _TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?\?")
 _COMPARES = re.compile(r"\b(?:cheaper|dearer|or|vs|versus|than|which|better|before and after)\b")
@@ -108,9 +120,9 @@ _PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|
 
 def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
     """What the last turn asks for, or a turn before with the figures that this one brings."""
-    said, last = " ".join(turn.text for turn in turns), len(turns) - 1
+    counted, last = {"#token", *(name for turn in turns for q in turn.quantities for name, _ in q.dimensions)}, len(turns) - 1
     asks = [" ".join(re.findall(_QUESTION, turn.text)) or (turn.text if n == last else "") for n, turn in enumerate(turns)]
-    wished = [tuple(_targets(text, said, sign)) for text in asks]
+    wished = [tuple(_targets(text, counted, sign)) for text in asks]
     at = next((number for number in range(last, -1, -1) if wished[number]), None)
     if at is None or (at < last and (len(turns[last].text.split()) > _SHORT or _ASKS_ELSE.search(turns[last].text))):
         return None
@@ -121,7 +133,7 @@ def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
     return _Asked(more, asks[at], since)
 
 
-def _targets(text: str, said: str, sign: str) -> Iterator[tuple[_Target, ...]]:
+def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target, ...]]:
     """What is asked for, in the order of the words; of each the readings that it may have."""
     found: list[tuple[int, tuple[_Target, ...]]] = []
     spans = {_span(match) for match in _SPAN.finditer(text)}
@@ -136,22 +148,21 @@ def _targets(text: str, said: str, sign: str) -> Iterator[tuple[_Target, ...]]:
             found.append((len(text), (_Target(dimensions(GB=1), "{} GB of KV cache", "", "KV cache"),)))
     if match := _TIME.search(text):
         unit = next(filter(None, match.groups()))
-        found.append((match.start(), (_Target(dimensions(h=1), f"{{}} {unit.removesuffix('s')}s", _IN_HOURS.get(unit[:2], ""), "throughput"),)))
+        found.append((match.start(), (_Target(dimensions(h=1), "nights" if unit.startswith("night") else f"{{}} {unit.removesuffix('s')}s", _IN_HOURS.get(unit[:2], ""), "throughput"),)))
     if match := re.search(r"(?<!/)(?<! a )(?<!per )\b(m|k)?wh\b|\benergy\b|\belectricity\s?\?", text):
         unit, factor = ("MWh", " / 1000") if match[1] == "m" else ("kWh", "")
         found.append((match.start(), _in_time(dimensions(kWh=1), f"{{}} {unit}", factor, "emissions", span)))
     if match := re.search(r"\b(?:kg|kilos|tonnes?|co2\w*|carbon|emissions?|emit\w*)\b", text):
         unit, factor = ("tonnes of CO2e", " / 1e6") if re.search(r"\btonnes?\b", text) else ("kg of CO2e", " / 1000")
         found.append((match.start(), _in_time(dimensions(g=1), f"{{}} {unit}", factor, "emissions", span)))
-    if (match := _TOTAL.search(text)) and not any(target.dimensions >= {("GB", 1)} for _, (target, *_) in found):
-        counted = {named(word) for word in re.findall(r"[a-z]{3,}", said)} - {named(word) for word in re.findall(r"[a-z]{3,}", text)} | {"#token"}
+    if (match := _TOTAL.search(text)) and not (found and "usd" not in counted and (re.match("sav|total|how", match.group()) or "GB" in found[0][1][0].units)):
         each = next((m for m in _COST_OF.finditer(text) if m["audio"] or m["scale"] or named(m["noun"]) in counted), None)
         if each:
             scale = next((f" × {n}" for start, n in (("thousand", 1000), ("1k", 1000), ("1 k", 1000), ("1,", 1000), ("10", 1000), ("b", "1e9"), ("1", "1e6"), ("m", "1e6")) if (each["scale"] or "").startswith(start)), "")
             cents = " × 100" if re.search(r"\bcents?\b", text) else ""
             of = "audio" if each["audio"] else named(each["noun"])
             found.append((match.start(), (_Target(frozenset({("usd", 1), (of, -1)}), "{} cents" if cents else f"{sign}{{}}", f"{scale}{cents}", "price of tokens"),)))
-        else:
+        if not each or re.search(r"\band (?:per|in|for|an?|each) (?:\||month|year|day|week)", text[each.end() :]):
             found.append((match.start(), _in_time(dimensions(usd=1), f"{sign}{{}}", "", "cost", span)))
     yield from (targets for _, targets in sorted(found, key=lambda pair: pair[0]))
 
@@ -168,6 +179,21 @@ def _in_time(dims: Dimensions, written: str, factor: str, term: str, span: str) 
 
 
 # --- what is given --------------------------------------------------------------------------------------------------------
+
+
+def _instead(turns: list[Turn]) -> list[Turn]:
+    """With the one number of the last turn that has no unit in that of the figure in whose place it stands: "and in Paris instead (56)?"."""
+    last = turns[-1]
+    before = [q for turn in turns[:-1] for q in turn.quantities if q.dimensions in _PLACES]
+    if len(last.left) != 1 or len(before) != 1 or last.quantities or not re.search(r"\binstead\b", last.text):
+        return turns
+    value = number_of(last.left[0])
+    there = replace(before[0], at=(len(turns) - 1, 1))
+    new = Quantity(f"{value:.10g}", before[0].dimensions, (len(turns) - 1, 0), (value,))
+    if before[0].text != f"{before[0].numbers[0]:.10g}":
+        return turns
+    earlier = [replace(turn, quantities=tuple(q for q in turn.quantities if q != before[0])) for turn in turns[:-1]]
+    return [*earlier, replace(last, quantities=(there, new), left=())]
 
 
 def _last_of_each(quantities: Sequence[Quantity], turns: Sequence[Turn]) -> list[Quantity]:
@@ -188,6 +214,7 @@ def _as_audio(quantities: list[Quantity]) -> list[Quantity]:
 
 
 _NIGHTLY = re.compile(r"\bnightly|\bdaily|\b(?:every|each|per|an?) (?:night|day)\b")
+_CLOCK = re.compile(r"\b(?P<start>\d{1,2}):00 ?(?:to|-|–|until) ?(?P<end>\d{1,2}):00\b")
 _SCHEDULED = re.compile(r"\bweek ?days?\b|\bweek ?ends?\b|\b(?:at|over) nights?\b|\bmon\w*(?: to |-| in )fri|\b(?:office|business|working) hours\b")
 
 
@@ -200,8 +227,12 @@ def _duties(quantities: list[Quantity], shares: list[Share], givens: Sequence[Gi
             own.append(Share("duty", f"{q.text} / 24" if daily else q.text, q.at, q.numbers))
         else:
             kept.append(q)
+    told_ = " ".join(given.text for given in givens)
     scheduled = [given for given in givens if _SCHEDULED.search(given.text)]
     clocked = next((given for given in reversed(scheduled) if 24 < given.slots.get("hours", 0) < 730), None)
+    if not own and (clock := _CLOCK.search(told_)) and not re.search(r"\bweek|\bmon", told_):
+        hours = (int(clock["end"]) - int(clock["start"])) % 24
+        own = [Share("duty", f"{hours} / 24", (len(givens) - 1, 0), (float(hours),))]
     if clocked:  # with the days of the week
         hours = clocked.slots["hours"]
         own = [Share("duty", f"{hours:.10g} / 730", (givens.index(clocked), 0), (hours,))]
@@ -228,7 +259,7 @@ def _variants(asked: _Asked, shares: Sequence[Share], given: Sequence[Quantity],
     none = frozenset[tuple[int, int]]()
     again = [alike for q in given if q.at in must and len(alike := [other for other in given if other.dimensions == q.dimensions and other.at in must]) > 1 and alike[0] == q]
     if len(again) == 1 and again[0][0].dimensions in _PLACES:
-        for q in again[0]:
+        for q in again[0][:4]:
             yield f"at {q.numbers[0]:g}", shares, frozenset(other.at for other in again[0] if other != q)
         return
     if _SAVES.search(asked.text):
@@ -308,8 +339,8 @@ def _written(results: Sequence[tuple[_Target, str, str]], known: Sequence[float]
         formula = f"({formula}){factor}" if factor and " + " in formula and not formula.startswith("(") else f"{formula}{factor}"
         value = evaluate(formula)
         values.append(value)
-        if unit == "machines":
-            spare = bool(re.search(r"\b(?:plus|and|with) (?:1|one|a) (?:spare|extra|more|standby)\b|\bn ?\+ ?1\b", working.said[0].lower()))
+        if unit in ("machines", "nights"):
+            spare = unit == "machines" and bool(re.search(r"\b(?:plus|and|with) (?:1|one|a) (?:spare|extra|more|standby)\b|\bn ?\+ ?1\b", working.said[0].lower()))
             count = math.ceil(value - 1e-9) + spare
             text, told = rounded(value), f"{count}: {formula} = {rounded(value)}, rounded up{' and one to spare' if spare else ''}"
             working.say(str(count))
@@ -320,12 +351,14 @@ def _written(results: Sequence[tuple[_Target, str, str]], known: Sequence[float]
         working.say(formula)
         texts.append(told)
     mark = next((working.mark(e) for target, _, _ in results if (e := working.tables.explained(target.term, working.index))), "")
-    if [label for _, _, label in results] == ["without", ""]:
-        first, second = (f"{value:.10g}" for value in values)
+    places = len(results) == 2 and all(label.startswith("at ") for _, _, label in results) and results[0][0] == results[1][0]
+    if places or [label for _, _, label in results] == ["without", ""]:
+        first, second = (f"{value:.10g}" for value in ((max(values), min(values)) if places else values))
         unit = results[0][0].written
         saved, part = f"{first} - {second}", f"(1 - {second} / {first}) × 100"
-        less = unit.format(rounded(evaluate(saved), money=True)), f"{rounded(evaluate(part))} %"
+        less = unit.format(rounded(evaluate(saved), money="kg" not in unit)), f"{rounded(evaluate(part))} %"
         for text, formula in zip(less, (saved, part), strict=True):
             working.note(Computed(text, formula, 1.0, (*_CONSTANTS, *known, *values)))
-        texts = [f"{less[0]}, {less[1]}: {texts[1].split(':')[0]} instead of {texts[0].split(':')[0]}", *(told.split(": ", 1)[1] for told in texts[::-1])]
+        told = f"{less[0]}, {less[1]}"
+        texts = [*texts, f"{told} less"] if places else [f"{told}: {texts[1].split(':')[0]} instead of {texts[0].split(':')[0]}", *(text.split(": ", 1)[1] for text in texts[::-1])]
     yield f"{'; '.join(texts)} {mark}".rstrip() + f"{sheet}."

@@ -70,6 +70,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["We pull a 140 GB model over a 100 Gbps link but see 3.5 GB/s. How long is the download, and from local NVMe at 6 GB/s?"], r"11\.2 seconds at 100: 140 / \(100 / 8 × 3600\) × 3600; 40 seconds at 3\.5: 140 / \(3\.5 × 3600\) × 3600; 23\.3 seconds at 6: "),
         # 16 × 10.2 kW × 504 h × 1.15 × 0.35 kg
         (["16 GPU servers at 10.2 kW average draw, 21 days non stop, PUE 1.15, grid factor 0.35 kg CO2e per kWh. How many tonnes?"], r"33,100 kg of CO2e: 82,300 kWh"),
+        (["A T4 box that just idles the whole year at 28 W, how many kWh is that and what does it cost me at 0,31 €/kWh"], r"€76\.04 for 245 kWh, at your €0\.31 a kWh"),
         # 4 × 1.2 kW × 730 h × $0.28
         (["electricity for 4 servers with 1.2 kW each, 24/7 for a month, at 0.28 $/kWh"], r"\$981 for 3,500 kWh, at your \$0\.28 a kWh"),
         # 13e9 × 14 bytes = 182 GB; × 24 = 4.368 TB; × $0.023 = $100.46

@@ -46,7 +46,16 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
         (["4 x g6.xlarge running 24/7 all year. L4 TDP is 72 W, say 60% average draw and PUE 1.15. How many kWh?"], "1,740 kWh: 1.15 × 8760 × 4 × 72 / 1000 × 0.6 [1]."),
         # 400 W of the data sheet
         (["We ran 64 A100 SXM for 11 days at full TDP, PUE 1.18. How many MWh?"], "7.97 MWh: 1.18 × 64 × 11 × 24 × 400 / 1000 / 1000 [1], at the 400 W of its data sheet [2]."),
-        (["2 GPUs at 300 W for 6 days, PUE of 1.2. How many kWh?", "and the CO2 in Paris (56 g/kWh) and in Dublin (290 g/kWh)?"], "5.81 kg of CO2e at 56: 1.2 × 2 × 300 / 1000 × 6 × 24 × 56 / 1000; 30.1 kg of CO2e at 290: 1.2 × 2 × 300 / 1000 × 6 × 24 × 290 / 1000 [1]."),
+        (["2 GPUs at 300 W for 6 days, PUE of 1.2. How many kWh?", "and the CO2 in Paris (56 g/kWh) and in Dublin (290 g/kWh)?"], "5.81 kg of CO2e at 56: 1.2 × 2 × 300 / 1000 × 6 × 24 × 56 / 1000; 30.1 kg of CO2e at 290: 1.2 × 2 × 300 / 1000 × 6 × 24 × 290 / 1000; 24.3 kg of CO2e, 80.7 % less [1]."),
+        # 32 × 0.65 kW × 96 h × 1.2 × (290 - 56) g
+        (["Training run of 32 GPUs at 650 W each for 96 h, PUE 1.2. Energy?", "And CO2 in Dublin, 290 g/kWh", "how many kg do I save if I do it in Paris instead (56)?"], "695 kg of CO2e at 290: 1.2 × 32 × 650 / 1000 × 96 × 290 / 1000; 134 kg of CO2e at 56: 1.2 × 32 × 650 / 1000 × 96 × 56 / 1000; 561 kg of CO2e, 80.7 % less [1]."),
+        # 3,200 × 0.60 + 450 × 2.40 a million, 18,000 × 30 times
+        (["provider charges $0.60 per M input, $2.40 per M output. A chat of ours is 3,200 in and 450 out, 18k chats a day. cost per chat, and per 30 days?"], "$0.003: (0.6 / 1e6 × 3200 + 2.4 / 1e6 × 450); $1,620: (0.6 / 1e6 × 3200 + 2.4 / 1e6 × 450) × 18000 / 24 × 30 × 24 [1]."),
+        # 24,000 / 35,040 + 1.6 × 0.22 an hour
+        (["Bought a server for €24,000, writing it off over 4 years of 365 days. It draws 1.6 kW on average and power is 0.22 per kWh.", "it gets through about 110,000 documents a day. all in, how many cents per thousand docs?"], "22.6 cents: (24000 / (4 × 8760) + 1.6 × 0.22) / (110000 / 24) × 1000 × 100 [1]."),
+        # 10 hours a night
+        (["48,000 sequences, 95 s each on an A100. We only get the node (8 A100s) at night, 20:00 to 06:00. How many nights?"], "16: 48000 × 95 / 3600 / 8 / (10 / 24) / 24 = 15.8, rounded up [1]."),
+        (["data loader pulls 18 TB a day from another AZ at $0.01/GB each way. Monthly, 30 days?"], "$10,800: 18 × 1000 / 24 × 0.01 × 2 × 30 × 24 [1]."),
         # 45 of 168 hours a week, the disk all the time
         (["Got 5,000 USD of credits. A g5.xlarge is 1.006/h. How long if I leave it on?", "only weekdays 9 to 18 then. plus I keep a 200 GB gp3 at 8 cents per GB-month the whole time. how many weeks do the credits last?"], "102 weeks: (5000 / (1.006 × 195.5357143 / 730 + 200 × 8 / 100 / 730)) / 168 [1]."),
         # 489.60 - 489.60 × 0.35 × 1.15

@@ -68,7 +68,9 @@ _UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
     *((rf"{scale}(?:bits?(?:ps|/s| per second| a second)?|bps|ig)", {"GB": 1, "h": -1}, f"/ {factor} × 3600") for scale, factor in (("g", 8), ("m", 8000))),
     *((rf"{scale}i?b(?:ytes?)?", {"GB": 1}, factor) for scale, factor in (("p", "× 1e6"), ("t", "× 1000"), ("g", ""), ("m", "/ 1000"))),
     *((rf"(?:{written})(?: (?:of )?co2\w*)?", {"g": 1}, factor) for written, factor in ((r"kg|kilos?", "× 1000"), (r"g|grams?", ""))),
-    (r"(?:input |prompt |output |generated )?(?:tokens?|toks?)(?: in| out)?", {"#token": 1}, ""),
+    (r"(?:input|prompt) tok(?:en)?s?|in(?=(?:,| and| \+|/| plus)\b)|input", {"#input": 1}, ""),
+    (r"(?:output|completion) tok(?:en)?s?|out(?=[,.?]|$)|output", {"#output": 1}, ""),
+    (r"(?:tokens?|toks?)(?: in| out)?", {"#token": 1}, ""),
     (r"cents?|ct", {"usd": 1}, "/ 100"),
     (r"usd|us dollars?|dollars?|bucks|euros?|eur|€|\$", {"usd": 1}, ""),
     (r"rps|qps", {"#request": 1, "h": -1}, "× 3600"),
@@ -85,7 +87,7 @@ _EACH = re.compile(r"[^.,;?!|\d]{0,30}?\b(?:each|apiece|a piece)\b")
 _EACH_OF = re.compile(r"(?:^|[,;.:(] ?(?:and )?|\bif )each (?:of (?:them|these|which) )?(?:[a-z]+ ){0,6}$")
 _CLAUSE = re.compile(r"[,;?!|]|[.] |[0-9]")
 _ALIKE = {"img": "image", "photo": "image", "picture": "image", "frame": "image", "doc": "document", **dict.fromkeys(("req", "query", "querie", "call", "message", "prompt", "chat", "reply", "answer", "replie"), "request")}
-_NAMES = re.compile(r"(?<![\w.])(?:(?P<card>(?:rtx )?[345]0[5-9]0(?: ?ti)?s?)|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day )?(?:at )?\d{1,2}:\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day (?:at )?\d{1,2}|(?:llama|qwen|gemma|phi|gpt|v)[ -]?\d(?:\.\d)?|\d+(?:\.\d+)?b(?! (?:\w+ )?tok)|24 ?[/x] ?7|(?:24 ?h|7 ?[jd]) ?/ ?(?:24|7) ?[hjd]?|1 tb = 1,?0\d\d gb|[13][ -]?(?:years?|yrs?) (?:reserv|commit|savings|plan)\w*|\d{1,2}(?::00)? ?(?:h|am|pm|uhr)?(?: to |-|–| until )\d{1,2}(?::00)? ?(?:h|am|pm|uhr|o'clock)?(?=[ ,.;?)]|$)(?! ?(?:%|[a-z]*s\b)))(?!\w)")
+_NAMES = re.compile(r"(?<![\w.])(?:(?P<card>(?:rtx )?[345]0[5-9]0(?: ?ti)?s?)|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day )?(?:at )?\d{1,2}:\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day (?:at )?\d{1,2}|(?:llama|qwen|gemma|phi|gpt|v)[ -]?\d(?:\.\d)?|\d+(?:\.\d+)?b(?! (?:\w+ )?tok)|24 ?[/x] ?7|(?:24 ?h|7 ?[jd]) ?/ ?(?:24|7) ?[hjd]?|1 tb = 1,?0\d\d gb|of 365 days|[13][ -]?(?:years?|yrs?) (?:reserv|commit|savings|plan)\w*|\d{1,2}(?::00)? ?(?:h|am|pm|uhr)?(?: to |-|–| until )\d{1,2}(?::00)? ?(?:h|am|pm|uhr|o'clock)?(?=[ ,.;?)]|$)(?! ?(?:%|[a-z]*s\b)))(?!\w)")
 _WRITTEN = tuple(
     (re.compile(written), dims, idle)
     for written, dims, idle in (
@@ -103,6 +105,10 @@ _PLURAL = re.compile(r"(?!(?:gives|does|makes|takes|needs|costs|times)\b)(?:[a-z
 _SINGULAR = re.compile(r"(?!day|other|more|piece|one|it\b)[a-z]{3,}(?!\w)")
 _ALONE = re.compile(r"\b(?:on|with|for)\s(?:only |just |about )*$")
 _A_PRICE = re.compile(rf"(?: a piece| apiece| each)?\s?(?:/|per |an? |-?per-)\s?(?:(?:{_CARD}|{_MACHINE})[ -]?)?(?:h|hr|hour|months?|mo|year|gi?b|[km]wh|m|mio|million|mtok)\b")
+_BOTH_WAYS = re.compile(r" (?:each|per|both|in each) (?:way|direction)s?\b")
+# Where tokens of a prompt and of an answer have prices of their own, they are not the same.
+_BY_KIND = re.compile(r"(?:per|/) ?(?:1 ?)?m\w* (?:input|output|prompt)")
+_A_THING = re.compile(r"\b(?:an?|one|each|every) ([a-z]+)(?: of ours)? (?:is|has|takes|averages|uses)(?: about| around)? (?:[\d,.k]+ in and )?$")
 _BATCH = re.compile(r"batch(?: size)?(?: of| is)? $")
 _SEEN = re.compile(r"\b(?:peak|traffic|we (?:see|get|have|need)|demand|in total|altogether|together)\b")
 
@@ -153,6 +159,8 @@ def read(text: str, turn: int) -> Turn:
     shares: list[Share] = []
     left: list[str] = []
     text = masked = _NAMES.sub(lambda name: ("gpu" if name["card"] else "").ljust(len(name.group())), text)
+    if not _BY_KIND.search(text):
+        text = masked = re.sub(r"\b(?:input|prompt|output|completion|generated) (?=tok)", lambda kind: " " * len(kind.group()), text)
     for pattern, dims, idle in _WRITTEN:
         for match in pattern.finditer(text):
             number = next(filter(None, match.groups())).replace(",", ".")
@@ -224,15 +232,19 @@ def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -
         if unit is None:
             break
         many = (number_of(per["n"].strip()) if per["n"] else 1.0) * _SCALES.get(per["scale"] or "", 1.0)
-        factors += [f"/ {many:g}" if many != 1 else "", unit[1].translate(str.maketrans("/×", "×/"))]
+        factors += [f"/ {many:g}".replace("e+0", "e") if many != 1 else "", unit[1].translate(str.maketrans("/×", "×/"))]
         hourly = hourly or (unit[0] == dimensions(h=1) and unit[1] in _HOURLY)
         dims, at = times((dims, 1), (unit[0], -1)), unit[2]
+    if both := _BOTH_WAYS.match(text, at):
+        factors, at = [*factors, "× 2"], both.end()
     near = f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(text[at : at + 40])[0]}"
     names = {name for name, _ in dims}
     if names == {"g"} and "grid" in before:
         dims = times((dims, 1), (dimensions(kWh=1), -1))
     elif re.search(r"\b(?:every|each)\s(?:about |roughly )?$", before) and names == {"h"}:
         pass
+    elif names <= {"#input", "#output", "#token"} and (of := _A_THING.search(before)):
+        dims = times((dims, 1), (frozenset({(named(of[1]), 1)}), -1))
     elif counted and _is_each(text, at, before, counted, dims):
         dims = times((dims, 1), (counted, -1))
     elif not names & {"gpu", "machine"} and (_draws(names, near) or (hourly and names - {"GB", "kWh"} > {"h"} and not _SEEN.search(near))):
@@ -260,7 +272,7 @@ def _draws(names: set[str], near: str) -> bool:
 
 def _unit_behind(text: str, at: int) -> tuple[Dimensions, str, int] | None:
     """The unit behind a number, with two words between at most: "14 million product photos"."""
-    at += len(text[at:]) - len(text[at:].lstrip(" -")) if text[at : at + 1] in " -" else 0
+    at += len(text[at:]) - len(text[at:].lstrip(" -"))
     for _ in range(3):
         if unit := _unit_at(text, at):
             return unit
