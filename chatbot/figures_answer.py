@@ -105,8 +105,12 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
     formulas, asked = _asked(given)
     # Of turns before, what goes on is computed with too.
     figures = [f for f in given[-1].figures if f.is_input and (asked != given[-1].text or f.role in given[-1].new)]
-    for formula in formulas:
+    for formula in [*(f for f in formulas if f.write is not _SPENT), None, *(f for f in formulas if f.write is _SPENT)]:
         working = Working(tables, index, ["\n".join(turns), "CO2e"])
+        if formula is None:
+            if lines := list(lines_by_units(given, working)):
+                return working.draft(*lines)
+            continue
         total = _Sum(given[-1], asked, working)
         try:
             lines = [line for line in formula.write(given[-1], total) if line]
@@ -115,9 +119,7 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
         # A figure that is given and not computed with would make another sum of it.
         if lines and total.used.issuperset(figure.value for figure in figures):
             return _in_euros(working.draft(*lines, *([f"{'; '.join(total.steps)}."] if total.steps else [])), turns, total)
-    working = Working(tables, index, ["\n".join(turns), "CO2e"])
-    lines = list(lines_by_units(given, working))
-    return working.draft(*lines) if lines else None
+    return None
 
 
 def _in_euros(draft: Draft, turns: Sequence[str], total: _Sum) -> Draft:
@@ -317,6 +319,8 @@ def _spent(total: _Sum) -> str:
     if (tokens := total.one("tokens")) and (rate := total.one("API price")):
         return f"{_n(tokens)} / 1e6 × {_n(rate)}"
     price, hours, counts = total.price(), _paid_hours(total), _counts(total)
+    if any(f.value not in total.used for f in total.given.figures if f.role in ("things", "items", "calls", "times") and f.is_input):
+        return ""
     alone = total.alone and ("instance_type" in total.given.slots or not re.search(_AMOUNT, total.asked))
     if not price or not hours or counts is None or alone:
         return ""
@@ -647,6 +651,7 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
     return re.compile(rf"^(?=.*(?:{pattern})){f'(?=.*(?:{only}))' if only else ''}", re.DOTALL)
 
 
+_SPENT = _by_sides(_spent, "${}", "costs", "cost")
 # The first that is asked for and has its figures is computed.
 _FORMULAS = (
     _Formula(_words(rf"{_AMOUNT}|{_COSTS}|\b(?:if|with|what about|suppose)\b|\b(?:per|an?) (?:day|week|month|year)\b"), ("parts",), _of_parts),
@@ -669,6 +674,6 @@ _FORMULAS = (
         )
     ),
     _Formula(_words(r"how (?:long|(?:many|much) (?:hour|day|week|month|year)s?)\b|\blasts?\b|\bruns? (?:out|dry)|\bout of (?:money|credits?|budget)|\brunway"), ("price or instance_type", "money"), _lasts, "hours or share of day or machines or cards"),
-    _Formula(_words(f"{_AMOUNT}|{_COMPARES}"), ("price",), _by_sides(_spent, "${}", "costs", "cost"), "hours or machines or cards or items or things or discount or card hours or share of day"),
+    _Formula(_words(f"{_AMOUNT}|{_COMPARES}"), ("price",), _SPENT, "hours or machines or cards or items or things or discount or card hours or share of day"),
     _Formula(_words(_WATTED, only=_COMPARES), ("watts", "hours", "cards or machines"), _by_sides(lambda total: _energy(total.given, total), "{} kWh", "takes", "emissions")),
 )

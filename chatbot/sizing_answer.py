@@ -9,6 +9,7 @@ from typing import Any, Literal
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed, is_near, numbers
 from chatbot.draft import Draft
+from chatbot.glossary import in_english
 from chatbot.hardware_answer import answer_by_hardware, asks_unit, rented
 from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
@@ -83,7 +84,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if not query.history and not filtered and not asks_unit(query.question) and _may_stand_in_rows(asked, query.question) and (asked.others or answer_from_table(query, (), (), index)):
         return None
     draft = _told(query, heard, asked, tables, index)
-    return None if _leaves_out(query.question, asked, draft, tables.known) else draft
+    return None if _leaves_out(query, asked, draft, tables.known) else draft
 
 
 # What makes another sum of what is computed for a workload; most formulas take none of it.
@@ -92,12 +93,21 @@ _OF_SUMS = frozenset({"share", "price", "pace", "power price", "storage price", 
 _SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
 
 
-def _leaves_out(question: str, asked: Asked, draft: Draft, known: Known) -> bool:
-    """Whether a figure that the question gives is no number of what is told and of its arithmetic."""
+# What the formulas of memory do not take.
+_OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
+
+
+def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
+    """Whether a figure that the question gives, or a price in euros before it, is no number of what is told and of its arithmetic."""
+    question, turns = query.question, [*(turn.question for turn in query.history), query.question]
     told = [number * scale for text in (draft.text, *(c.formula for c in draft.computed)) for number in numbers(text) for scale in _SCALES]
     roles = _OF_SUMS - ({"price"} if re.search(r"on[- ]demand|\blist\b", question) else set())  # beside the price that is asked for
     roles |= (set() if asked.names_model else {"monthly price"}) | (set() if Goal.TOKEN_COST in asked.goals else {"API price"})
     given = [figure for figure in read_given(question, known).figures if figure.role in roles and figure.is_input]
+    if "€" in " ".join(turns) and "$" in draft.text:
+        given += [figure for figure in read_turns(list(map(in_english, turns)), known)[-1].figures if figure.role == "price"]
+    if _OTHER_BITS.search(question.lower()):
+        return True
     return bool(draft.evidence) and not all(any(is_near(value, n) for n in told for value in (figure.value, 1 - figure.value)) for figure in given)
 
 

@@ -108,12 +108,14 @@ _QUESTION = r"[^.?!]*\?|(?:^|(?<=[.,!;] ))(?:so |and |now )*(?:how|what|which|wh
 _MACHINES = r"gpus?|cards?|accelerators?|machines|boxes|replicas|servers|instances|nodes|pods|workers|[abhlvt]\d{1,3}s"
 _SPANS = {"hour": "", "day": " × 24", "night": " × 24", "week": " × 168", "month": " × 730", "year": " × 8760"}
 _SPAN = re.compile(r"\b(?:per|an?|each|every|over the|for the) (hour|day|night|week|month|year)\b|\b(month|year|week|dai)l[yi]\b|\b(ann)ual|/ ?(month|year|day|week)\b")
-_TOTAL = re.compile(r"\b(?:costs?|bill|pay|price|spend|charge|invoice|total|save|saving|burn)\b(?![ -]plan)|\b(?:what['’]?s (?:that|it|this|an? (?:million|thousand|hour))|how much)|\$|€|\busd\b|\bcents?\b|\b(?:month|year|dai)ly\s?[,?]")
+_TOTAL = re.compile(r"\b(?:costs?|bill|pay|price|spend|charge|invoice|total|save|saving|burn)\b(?![ -]plan)|\b(?:what['’]?s (?:that|it|this|an? (?:million|thousand|hour))|how much)|\$|€|\b(?:usd|dollars|euros)\b|\bcents?\b|\b(?:month|year|dai)ly\s?[,?]")
 _COST_OF = re.compile(r"\b(?:per|for|a|an|each|one|of a) (?:(?P<scale>1 ?m|1 ?k|1,?000|thousand|million|billion|mio|m)\b ?)?(?:hour of (?P<audio>audio|speech|recording|video|podcast)s?|(?P<noun>(?!hours?|days?|nights?|weeks?|months?|years?|gpus?|one|machine|node)[a-z]{3,}))\b")
-_TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?\?")
+_TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?(?:\?|and (?:dollars|\$|cost|how much))")
 _COMPARES = re.compile(r"\b(?:cheaper|dearer|or|vs|versus|than|which|better|before and after)\b")
 _SAVES = re.compile(r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|\bdifference\b|\bhow much (?:less|more)\b")
 _ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\\b(?:how|what|why)\\b(?! (?:about|if)\\b)")
+_RATE = re.compile(r"\b(?:(?P<scale>million|billion) )?(?P<noun>tokens|requests|images|messages) ?(?:/|per|an?|each) ?(?P<by>s(?:ec(?:ond)?)?|minute|hour|day)\b")
+_BY_SCALE = {"million": " / 1e6", "billion": " / 1e9"}
 _IN_HOURS = {"se": " × 3600", "mi": " × 60", "da": " / 24", "ni": " / 24", "we": " / 168", "mo": " / 730", "ye": " / 8760"}
 _PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|all in)\b|\+")
 
@@ -136,6 +138,8 @@ def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
 def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target, ...]]:
     """What is asked for, in the order of the words; of each the readings that it may have."""
     found: list[tuple[int, tuple[_Target, ...]]] = []
+    if (match := re.search(r"how many ([a-z]+)\b(?! ?(?:/|per\b|an? |each\b))", text)) and named(match[1]) in counted:
+        found.append((match.start(), (_Target(frozenset({(named(match[1]), 1)}), f"{{}} {match[1]}", "", "throughput"),)))
     spans = {_span(match) for match in _SPAN.finditer(text)}
     span = spans.pop() if len(spans) == 1 else ""
     if match := re.search(rf"(?:how many|number of) (?:more )?(?:{_MACHINES})\b(?![ -]?(?:hours?|h)\b)|\b(?:{_MACHINES})\s?\?", text):
@@ -146,7 +150,11 @@ def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target,
             found.append((match.start(), (_Target(frozenset({("GB", 1), ("#token", -1)}), "{} KiB a token", " × 1e9 / 1024", "KV cache"),)))
         if not shaped or re.search(r"\band\b", text):
             found.append((len(text), (_Target(dimensions(GB=1), "{} GB of KV cache", "", "KV cache"),)))
-    if match := _TIME.search(text):
+    if match := _RATE.search(text):
+        by, scale = {"s": (" / 3600", "second"), "m": (" / 60", "minute"), "h": ("", "hour"), "d": (" × 24", "day")}[match["by"][0]], match["scale"] or ""
+        told = f"{{}} {scale} {match['noun']} a {by[1]}".replace("  ", " ")
+        found.append((match.start(), (_Target(frozenset({(named(match["noun"]), 1), ("h", -1)}), told, f"{by[0]}{_BY_SCALE.get(scale, '')}", "throughput"),)))
+    elif match := _TIME.search(text):
         unit = next(filter(None, match.groups()))
         found.append((match.start(), (_Target(dimensions(h=1), "nights" if unit.startswith("night") else f"{{}} {unit.removesuffix('s')}s", _IN_HOURS.get(unit[:2], ""), "throughput"),)))
     if match := re.search(r"(?<!/)(?<! a )(?<!per )\b(m|k)?wh\b|\benergy\b|\belectricity\s?\?", text):

@@ -113,8 +113,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["our api bill is 2.1 billion tokens a month at $0.80 per million. a box for $3.10/h would do all of it. cheaper?"], r"The first costs less, by \$583: "),
         (["a g6.xlarge does 350 tokens/s and a g6e.xlarge 900 tokens/s. Which is cheaper per token?"], r"g6e\.xlarge costs less, by \$0\.0643 for a million tokens: "),
         (["40 hours on 8 cards of 400 W or 22 hours on 8 cards of 700 W. which uses less energy?"], r"The second takes less, by 4\.8 kWh: "),
-        (["a run takes 6 h 15 min on 4 machines that cost $2.50 an hour each. what does one run cost?"], r"\$62\.50: 4 × 2\.5 × 6\.25 hours \[1\]\."),
-        (["24 A100 for 11 days at $1.90 per gpu hour plus $450 for storage: what does the training cost?"], r"\$12,500: 24 × 1\.9 × 264 hours \+ 450"),
+        (["a run takes 6 h 15 min on 4 machines that cost $2.50 an hour each. what does one run cost?"], r"\$62\.50: 6\.25 × 4 × 2\.5 \[1\]\."),
+        (["24 A100 for 11 days at $1.90 per gpu hour plus $450 for storage: what does the training cost?"], r"\$12,500: \(24 × 11 × 24 × 1\.9 \+ 450\)"),
         (["each of 45 developers uses a notebook at $0.53/h for 6 hours a day, 21 days a month. what do we pay?"], r"\$3,010: 45 × 0\.53 × 126 hours"),
         (["we have $4,000. boxes are $1.80 an hour. how many hours can we run 5 of them?"], r"444 hours: 4000 / \(5 × 1\.8\)"),
         # 25,000 / 1.86 = 13,441; / 730 = 18.4; / (50 × 730 / 168) = 61.9

@@ -55,6 +55,13 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
         (["Bought a server for €24,000, writing it off over 4 years of 365 days. It draws 1.6 kW on average and power is 0.22 per kWh.", "it gets through about 110,000 documents a day. all in, how many cents per thousand docs?"], "22.6 cents: (24000 / (4 × 8760) + 1.6 × 0.22) / (110000 / 24) × 1000 × 100 [1]."),
         # 10 hours a night
         (["48,000 sequences, 95 s each on an A100. We only get the node (8 A100s) at night, 20:00 to 06:00. How many nights?"], "16: 48000 × 95 / 3600 / 8 / (10 / 24) / 24 = 15.8, rounded up [1]."),
+        # 2e6 × 0.4 / 3,600 = 222 hours
+        (["2 million pages at 0.4 s per page on an L4 that costs 0.80/h. what does it cost, and how long with 5 cards?"], "$178: 2000000 × 0.4 / 3600 × 0.8; 44.4 hours: 2000000 × 0.4 / 3600 / 5 [1]."),
+        (["5,000 users, each sends 20 messages a day of 300 tokens. how many tokens a second on average?"], "347 tokens a second: 5000 × 20 / 24 × 300 / 3600 [1]."),
+        (["An epoch takes 3 h 20 min on 4 GPUs at $2.10 per GPU hour. 12 epochs?", "what does that cost?"], "$336: 12 × 3.333333333 × 4 × 2.1 [1]."),
+        # 20 × 0.35 / 0.8
+        (["our model needs 350 ms on a T4 per image and we get 20 images per second at peak. how many T4s at 80% max utilization?"], "9: 350 / 3.6e6 × 20 × 3600 / 0.8 = 8.75, rounded up [1]."),
+        (["500 GB of logs a day, we keep them 90 days, 2.3 cents per GB-month. monthly storage bill?"], "$1,030 a month: 500 / 24 × 90 × 24 × 2.3 / 100 / 730 × 730 [1]."),
         (["data loader pulls 18 TB a day from another AZ at $0.01/GB each way. Monthly, 30 days?"], "$10,800: 18 × 1000 / 24 × 0.01 × 2 × 30 × 24 [1]."),
         # 45 of 168 hours a week, the disk all the time
         (["Got 5,000 USD of credits. A g5.xlarge is 1.006/h. How long if I leave it on?", "only weekdays 9 to 18 then. plus I keep a 200 GB gp3 at 8 cents per GB-month the whole time. how many weeks do the credits last?"], "102 weeks: (5000 / (1.006 × 195.5357143 / 730 + 200 × 8 / 100 / 730)) / 168 [1]."),

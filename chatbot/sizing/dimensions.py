@@ -50,7 +50,7 @@ def times(*terms: tuple[Dimensions, int]) -> Dimensions:
 
 # --- reading --------------------------------------------------------------------------------------------------------------
 
-_CARD = r"(?:nvidia )?(?:gpus?|cards?|accelerators?|chips?|(?!p\d)[abhlvt]\d{1,3}s?(?:(?= sxm) sxm)?)"
+_CARD = r"(?:nvidia )?(?:gpus?|cards?|accelerators?|chips?|(?!p\d)[abhlvt]\d{1,3}[a-z]?s?(?: sxm)?)"
 _MACHINE = r"(?:gpu |dev |spot |on-demand |big )?(?:nodes?|servers?|box(?:es)?|machines?|hosts?|instances?|notebooks?|vms?|workstations?|endpoints?|replicas?|pods?|workers?|containers?)|[a-z]\w{1,6}\.\w*large|of (?:them|those|these)"
 _SPOKEN = r"(?:audio|speech|calls?|recordings?|videos?|podcasts?|footage|interviews?|meetings?|lectures?)"
 _TIMES = (
@@ -99,6 +99,9 @@ _WRITTEN = tuple(
     )
 )
 _WHOLE = {"year": 8760.0, "month": 730.0, "week": 168.0, "day": 24.0}
+_SPANS = frozenset({*_WHOLE, "hour", "night", "second", "minute"})
+# "500 GB of logs a day", "350 ms on a T4 per image".
+_APART = re.compile(rf"(?: of)?(?: [a-z]+){{1,2}}(?= (?:an?|per|every|each) (?:{'|'.join(_SPANS)})\b)| on (?:an? |one )?(?:{_CARD}|{_MACHINE})(?= per [a-z])")
 _WHOLE_SPAN = re.compile(rf"\b(?:all|whole|entire|full) ({'|'.join(_WHOLE)})\b(?! long)")
 _REST = re.compile(r"\b(?:rest|host|others?|overhead|plus|another|constant|total|altogether|together|in all|whole)\b")
 _PLURAL = re.compile(r"(?!(?:gives|does|makes|takes|needs|costs|times)\b)(?:[a-z][a-z-]+[^\W\d_aius]s|req|img|people|ppl|staff)(?!\w)")
@@ -186,6 +189,9 @@ def read(text: str, turn: int) -> Turn:
         elif match["n"] != "1":
             left.append(match.group())
         masked = f"{masked[: match.start()]}{'|' * (end - match.start())}{masked[end:]}"
+    timed = any(("h", 1) in q.dimensions for q in found) and not any({("usd", 1), ("h", -1)} <= q.dimensions for q in found)
+    hourly = frozenset({("usd", 1), ("h", -1), ("worker", -1)})
+    found = [replace(q, dimensions=hourly) if timed and q.dimensions == dimensions(usd=1) and re.search(r"(?:\bat|@) $", text[: q.at[1]]) else q for q in found]
     return Turn(tuple(found), tuple(shares), tuple(left), masked)
 
 
@@ -225,6 +231,8 @@ def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -
     if "usd" in dict(dims) and re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", match["n"]) and value < 1000 and not _PER.match(text, at):
         value *= 1000  # "2.850 €"
     factors, hourly = [f"{value:.10g}", factor], False
+    if "usd" not in dict(dims) and ("h", -1) not in dims and (apart := _APART.match(text, at)):
+        at = apart.end()
     while per := _PER.match(text, at):
         unit = _unit_at(text, per.end(), one=bool(per["sure"] or dims == dimensions(usd=1)) and not per["n"])
         if unit is None and per["scale"] and "usd" in dict(dims):
@@ -262,7 +270,7 @@ def _is_each(text: str, at: int, before: str, counted: Dimensions, dims: Dimensi
     if {name for name, _ in counted} & names or ({"usd", "kWh"} & names and "h" in names and any(name.startswith("#") for name, _ in counted)):
         return False
     average = names == {"#token"} and re.search(r"\b(?:avg|average|mean)\b", f"{before[-15:]} {text[at : at + 12]}")
-    return bool(_EACH.match(text, at) or _EACH_OF.search(before) or average or (of and (named(of[1]), 1) in counted))
+    return bool(_EACH.match(text, at) or _EACH_OF.search(before) or average or (of and ((named(of[1]), 1) in counted or of[1] in _SPANS)))
 
 
 def _draws(names: set[str], near: str) -> bool:
@@ -351,7 +359,7 @@ def _signs(dims: Dimensions, target: Dimensions) -> tuple[int, ...]:
     if not dims or name == "pue":
         return (1,)
     if exponent == 1 and name in _WORKERS and name not in of:
-        return (-1,) if "h" in of and not {"usd", "kWh", "g"} & of.keys() else (1,)
+        return (-1,) if of.get("h") == 1 and not {"usd", "kWh", "g"} & of.keys() else (1,)
     if exponent == 1 and (name.startswith("#") or name in ("audio", "GB")):
         return (of[name],) if name in of else (1,)
     return (1, -1)

@@ -194,8 +194,8 @@ _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_N
 _SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
-# "In bf16 instead of fp8".
-_DENIED_FORMAT = re.compile(r"\b(?:instead of|rather than|not) (?:[bt]?f(?:p|loat)?\d+|int\d|\d[ -]?bits?)\b")
+# "In bf16 instead of fp8", "an fp32 master copy": the weights are in none of these.
+_DENIED_FORMAT = re.compile(r"\b(?:no |\d |an? |two |the )*(?:fp32|float32|32-bit) (?:master|adam|optimi[sz]er|moments?|cop(?:y|ies)|states?)\b|\b(?:instead of|rather than|not) (?:[bt]?f(?:p|loat)?\d+|int\d|\d[ -]?bits?)\b")
 # "Five machines, not two."
 _DENIED_NUMBER = re.compile(rf",? \b(?:not|instead of|rather than|nicht|statt|pas|no) {_NUMBER}(?=\W*(?:$|[,;.?!]))")
 _LEFT = re.compile(rf"(?<![\w.,$-])(?!(?:one|single)\b)(?:{_NUMBER})k?(?:\s?%)?(?![\w-])")
@@ -842,12 +842,15 @@ _COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
 
+_NEEDED = re.compile(r"\s?(?:of |for |in )?(?:the )?(?:kv|k/v|overhead|context|cache|activations?)\b")
+
+
 def _take_memory(reading: Reading) -> None:
     """ "A 24 GB GPU", "two GPUs": accelerators without a name. What a model needs ("26 GB of weights") is none."""
     sizes: list[float] = []
     for match in reading.take(_MEMORY):
         named = match["with"] or match["of"] or match["kind"] is not None or match["count"] or (match["least"] and not reading.slots.keys() & {"model", "parameters"})
-        if named and "instance_type" not in reading.slots:
+        if named and "instance_type" not in reading.slots and not _NEEDED.match(reading.question, match.end()):
             sizes += [_gigabytes(match["gb"], match["unit"])] if match["kind"] is not None or not sizes else []
             reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
     reading.fill("accelerator_memory_gb", sizes[:1] if "accelerators" in reading.slots else sizes)
