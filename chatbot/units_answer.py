@@ -129,7 +129,7 @@ def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
     if at is None or (at < last and (len(turns[last].text.split()) > _SHORT or _ASKS_ELSE.search(turns[last].text))):
         return None
     since = at
-    while since and not wished[since - 1]:
+    while since and not wished[since - 1] and "?" not in turns[since - 1].text:
         since -= 1
     more = tuple((*choices, _Target(dimensions(usd=1), choices[0].written, "", "cost")) if "usd" in choices[0].units and at < last else choices for choices in wished[at])
     return _Asked(more, asks[at], since)
@@ -144,7 +144,8 @@ def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target,
     span = spans.pop() if len(spans) == 1 else ""
     if match := re.search(rf"(?:how many|number of) (?:more )?(?:{_MACHINES})\b(?![ -]?(?:hours?|h)\b)|\b(?:{_MACHINES})\s?\?", text):
         found.append((match.start(), (_Target(dimensions(machine=1), "machines", "", "throughput"),)))
-    if match := re.search(r"how (?:many|much) (?:gb|memory|vram)\b|\bkv[ -]cache\b|\bper token\b", text):
+    at_once = r"|\bat once\b|\bconcurrent" if {"GB", "#token"} <= counted else ""
+    if match := re.search(rf"how (?:many|much) (?:gb|memory|vram)\b|\bkv[ -]cache\b|\bper token\b{at_once}", text):
         shaped = "per token" in text
         if shaped:
             found.append((match.start(), (_Target(frozenset({("GB", 1), ("#token", -1)}), "{} KiB a token", " × 1e9 / 1024", "KV cache"),)))

@@ -185,10 +185,22 @@ def test_a_figure_that_no_formula_takes_stops_the_sum(bot: Chatbot, question: st
 
 @pytest.mark.parametrize(
     "question",
-    ["our negotiated rate is 22 % under list; two p5.48xlarge for a fortnight then come to?", "20 g6.xlarge in Frankfurt for a year, PUE 1.3: how much CO2 at 380 g/kWh?"],
+    [
+        "our negotiated rate is 22 % under list; two p5.48xlarge for a fortnight then come to?",
+        "20 g6.xlarge in Frankfurt for a year, PUE 1.3: how much CO2 at 380 g/kWh?",
+        "can I fit a 34B at 4.5 bits per weight on a 24 GB card, and how much is left over?",
+        "Full fine-tuning of a 3B with 8-bit Adam and no fp32 copy: does it fit in 48 GB?",
+        "3 L40S at 0,95 €/h each: what is that for three years?",
+    ],
 )
 def test_a_figure_that_a_sizing_does_not_take_stops_it(bot: Chatbot, question: str) -> None:
     assert answer_by_sizing(understand(question, (), bot.index), bot.index) is None
+
+
+def test_what_a_model_needs_is_no_memory_of_a_card_and_moments_are_no_format_of_weights(bot: Chatbot) -> None:
+    assert ask(bot, "so with 2.2 GB kv does a 13B in int4 go on my 12gb card?").text.startswith("Yes: a 13B model in int4 needs 8.05 GB, 6.7 GB of it for the weights; a GPU has 12 GB")
+    tuned = ask(bot, "Full fine-tune of a 7.2B model: bf16 weights and grads, fp32 master copy plus the two fp32 Adam moments. How many GB is that before activations?")
+    assert tuned.text.startswith("Full fine-tuning of a 7.2B model in bf16 needs 115 GB.")
 
 
 def test_what_is_no_input_does_not_stop_the_sum(bot: Chatbot) -> None:

@@ -87,7 +87,14 @@ _EACH = re.compile(r"[^.,;?!|\d]{0,30}?\b(?:each|apiece|a piece)\b")
 _EACH_OF = re.compile(r"(?:^|[,;.:(] ?(?:and )?|\bif )each (?:of (?:them|these|which) )?(?:[a-z]+ ){0,6}$")
 _CLAUSE = re.compile(r"[,;?!|]|[.] |[0-9]")
 _ALIKE = {"img": "image", "photo": "image", "picture": "image", "frame": "image", "doc": "document", **dict.fromkeys(("req", "query", "querie", "call", "message", "prompt", "chat", "reply", "answer", "replie"), "request")}
-_NAMES = re.compile(r"(?<![\w.])(?:(?P<card>(?:rtx )?[345]0[5-9]0(?: ?ti)?s?)|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day )?(?:at )?\d{1,2}:\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day (?:at )?\d{1,2}|(?:llama|qwen|gemma|phi|gpt|v)[ -]?\d(?:\.\d)?|\d+(?:\.\d+)?b(?! (?:\w+ )?tok)|24 ?[/x] ?7|(?:24 ?h|7 ?[jd]) ?/ ?(?:24|7) ?[hjd]?|1 tb = 1,?0\d\d gb|of 365 days|[13][ -]?(?:years?|yrs?) (?:reserv|commit|savings|plan)\w*|\d{1,2}(?::00)? ?(?:h|am|pm|uhr)?(?: to |-|–| until )\d{1,2}(?::00)? ?(?:h|am|pm|uhr|o'clock)?(?=[ ,.;?)]|$)(?! ?(?:%|[a-z]*s\b)))(?!\w)")
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+# Numbers that are no figures: of cards and models, of the clock, and what is said of a unit or of a commitment.
+_NAMES = re.compile(
+    r"(?<![\w.])(?:(?P<card>(?:rtx )?[345]0[5-9]0(?: ?ti)?s?)|(?:llama|qwen|gemma|phi|gpt|v)[ -]?\d(?:\.\d)?|\d+(?:\.\d+)?b(?! (?:\w+ )?tok)"
+    rf"|(?:{_WEEKDAY} )?(?:at )?\d{{1,2}}:\d\d|{_WEEKDAY} (?:at )?\d{{1,2}}|24 ?[/x] ?7|(?:24 ?h|7 ?[jd]) ?/ ?(?:24|7) ?[hjd]?"
+    r"|\d{1,2}(?::00)? ?(?:h|am|pm|uhr)?(?: to |-|–| until )\d{1,2}(?::00)? ?(?:h|am|pm|uhr|o'clock)?(?=[ ,.;?)]|$)(?! ?(?:%|[a-z]*s\b))"
+    r"|1 tb = 1,?0\d\d gb|of 365 days|[13][ -]?(?:years?|yrs?) (?:reserv|commit|savings|plan)\w*)(?!\w)"
+)
 _WRITTEN = tuple(
     (re.compile(written), dims, idle)
     for written, dims, idle in (
@@ -312,7 +319,7 @@ def solve(quantities: Sequence[Quantity], target: Dimensions, must: frozenset[tu
         return None
     products = _products(quantities, target)
     best = _only((len(used), _is_exact(dims, target), formula, used) for used, made in products.items() for dims, formula in made if (len(used) > 1 or "GB" in dict(target)) and _matches(dims, target))
-    if not adds or (best and must <= best.used):
+    if not adds or (best and must <= best.used) or len(quantities) > _MOST - 1:
         return best
     return _only(_sums(products, target, must)) or best
 
@@ -344,12 +351,20 @@ def _products(quantities: Sequence[Quantity], target: Dimensions) -> dict[frozen
             ((*factors, (quantity, sign)), times((dims, 1), (quantity.dimensions, sign)))
             for factors, dims in made
             for sign in signs
-            if not any(other.dimensions == quantity.dimensions and of * sign < 0 for other, of in factors)
+            if not any(other.dimensions == quantity.dimensions and of * sign < 0 for other, of in factors) and _is_apart(quantity, [other for other, _ in factors], target)
         ]
     found: dict[frozenset[tuple[int, int]], list[tuple[Dimensions, str]]] = {}
     for factors, dims in made:
         found.setdefault(frozenset(q.at for q, _ in factors), []).append((dims, _written(factors)))
     return found
+
+
+def _is_apart(quantity: Quantity, others: Sequence[Quantity], target: Dimensions) -> bool:
+    """Whether it is the one price or power of a product; where money is divided by a price, there are two."""
+    if {("kWh", 1), ("h", -1)} <= quantity.dimensions:
+        return not any({("kWh", 1), ("h", -1)} <= other.dimensions for other in others)
+    priced = sum("usd" in dict(q.dimensions) for q in (quantity, *others))
+    return "usd" not in dict(quantity.dimensions) or priced <= (1 if "usd" in dict(target) else 2)
 
 
 def _signs(dims: Dimensions, target: Dimensions) -> tuple[int, ...]:
