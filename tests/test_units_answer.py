@@ -63,6 +63,11 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
         (["our model needs 350 ms on a T4 per image and we get 20 images per second at peak. how many T4s at 80% max utilization?"], "9: 350 / 3.6e6 × 20 × 3600 / 0.8 = 8.75, rounded up [1]."),
         (["500 GB of logs a day, we keep them 90 days, 2.3 cents per GB-month. monthly storage bill?"], "$1,030 a month: 500 / 24 × 90 × 24 × 2.3 / 100 / 730 × 730 [1]."),
         (["70b awq cheapest box?", "48gb card you mean? how tight", "ok and 30 ppl w 16k prompts at once? llama 3 so 80 layers 8 kv heads 128 dim, fp16 kv"], "161 GB of KV cache: 2 × 80 × 8 × 128 × 2 / 1e9 × 30 × 16384 [1]."),
+        # 8 × 1.35 × 0.59 × 2,160 = 13,764
+        (["We committed to 8 A100s for a year at $1.35 per GPU-hour, and our dashboard says 41% average utilisation over the last 90 days. How much did we burn on idle cards in those 90 days?"], "$13,800: 8 × 1.35 × (1 - 0.41) × 90 × 24 [1]."),
+        (["training takes us 340 hours on 16 nodes at $21.50 per node hour, and we rerun 15% of it because of failures. total?"], "$135,000: 340 × 16 × 21.5 × (1 + 0.15) [1]."),
+        # 2.8 / (900 × 3,600 × 0.4 × 0.9)
+        (["endpoint costs $2.80/h, 900 tok/s, busy 40% of the time and 10% of requests fail and are retried. cost per million useful tokens?"], "$2.40: 2.8 / (900 × 3600 × 0.4) / (1 - 0.1) × 1e6 [1]."),
         (["data loader pulls 18 TB a day from another AZ at $0.01/GB each way. Monthly, 30 days?"], "$10,800: 18 × 1000 / 24 × 0.01 × 2 × 30 × 24 [1]."),
         # 45 of 168 hours a week, the disk all the time
         (["Got 5,000 USD of credits. A g5.xlarge is 1.006/h. How long if I leave it on?", "only weekdays 9 to 18 then. plus I keep a 200 GB gp3 at 8 cents per GB-month the whole time. how many weeks do the credits last?"], "102 weeks: (5000 / (1.006 × 195.5357143 / 730 + 200 × 8 / 100 / 730)) / 168 [1]."),

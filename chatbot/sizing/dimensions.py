@@ -108,7 +108,7 @@ _WRITTEN = tuple(
 _WHOLE = {"year": 8760.0, "month": 730.0, "week": 168.0, "day": 24.0}
 _SPANS = frozenset({*_WHOLE, "hour", "night", "second", "minute"})
 # "500 GB of logs a day", "350 ms on a T4 per image".
-_APART = re.compile(rf"(?: of)?(?: [a-z]+){{1,2}}(?= (?:an?|per|every|each) (?:{'|'.join(_SPANS)})\b)| on (?:an? |one )?(?:{_CARD}|{_MACHINE})(?= per [a-z])")
+_APART = re.compile(rf"(?: of)?(?: (?!(?:for|over|in|during|at|and|than|on)\b)[a-z]+){{1,2}}(?= (?:an?|per|every|each) (?:{'|'.join(_SPANS)})\b)| on (?:an? |one )?(?:{_CARD}|{_MACHINE})(?= per [a-z])")
 _WHOLE_SPAN = re.compile(rf"\b(?:all|whole|entire|full) ({'|'.join(_WHOLE)})\b(?! long)")
 _REST = re.compile(r"\b(?:rest|host|others?|overhead|plus|another|constant|total|altogether|together|in all|whole)\b")
 _PLURAL = re.compile(r"(?!(?:gives|does|makes|takes|needs|costs|times)\b)(?:[a-z][a-z-]+[^\W\d_aius]s|req|img|people|ppl|staff)(?!\w)")

@@ -325,9 +325,12 @@ _CLAUSE = re.compile(r"[,.;?!+](?:\s|$)|\band\b")
 
 
 def share_of(text: str, start: int, end: int) -> str:
-    """The role of a share: of the words behind it, then of those before it, the nearest."""
+    """The role of a share: of the words behind it, then of those before it and behind another share, the nearest."""
     near: list[tuple[int, str]] = []
+    before = re.split(r"%[^%]*\band\b", text[max(0, start - 40) : start])[-1]
+    if re.search(rf"(?:{_SHARES['again']})(?: about| around)? $", before):
+        return "again"
     for role, words in _SHARES.items():
         near += [(match.start(), role) for match in re.finditer(words, re.split(r"[,;?!]|\.\s|\d", text[end : end + 40])[0])]
-        near += [(start - before - match.end() + 8, role) for before in [max(0, start - 40)] for match in re.finditer(words, text[before:start])]
+        near += [(len(before) - match.end() + 8, role) for match in re.finditer(words, before)]
     return min(near, default=(0, "share"))[1]
