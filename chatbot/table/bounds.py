@@ -18,7 +18,7 @@ _BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<l
 _AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger|better)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
 _UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigs?|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|bucks?|usd)(?![\w/]))?"
 _AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
-_RANGE = rf"between\s(?P<low>{NUMBER})(?:\s?[gt]i?b(?:ps)?)?\sand\s(?P<high>{NUMBER}){_UNIT}"
+_RANGE = rf"between\s(?P<low>{NUMBER})(?:\s?(?:[gt]i?b(?:ps)?|dollars?|bucks?))?\sand\s(?P<high>{NUMBER}){_UNIT}"
 _IS = r"(?: (?:of|is|are|being|that is))?:?\s?"
 # "One GPU with at least 40 GB", "80 GB on one chip", "24 GB cards": memory that is said of a device is that of each; RAM is the host's.
 _SIZE = rf"(?P<size>(?:between {NUMBER}(?:\s?[gt]i?b)? and )?(?:(?:{_LEAST}|{_MOST}|{_MORE}|{_LESS}|exactly|only|just)\s*)?(?<![\w.]){NUMBER}\+?[\s-]?(?:[gt]i?b|gigs?|gigabytes?)\b\+?(?: or (?:more|less|better))?)"
@@ -31,6 +31,8 @@ _OF_DEVICE = tuple(
         rf"{_SIZE} on (?P<device>each)\b",
     )
 )
+# "A single GPU has 100 GB" says nothing of how many there are.
+_ONE_HAS = re.compile(rf"\b(?:an?|one|each|every)(?: single)? (?:nvidia |amd )?{DEVICE} (?:has|holds?|offers?|comes with) {_SIZE}(?: of)?(?: memory)?")
 # Accelerators are sold by decimal GB and described in GiB: "40 GB" is anything from 40 GB to 40 GiB. 1 GB is 0.931 GiB, less rounding.
 DECIMAL = 0.93
 
@@ -127,6 +129,7 @@ def _in_figures(spelt: str) -> str:
 
 def of_each_device(text: str) -> str:
     """The text with memory that is said of a device as that of each: "one GPU with 40 GB" as "one GPU | 40 GB of memory per GPU"."""
+    text = _ONE_HAS.sub(r" | \g<size> of memory per gpu", text)
     for pattern in _OF_DEVICE:
         text = pattern.sub(r"\g<device> | \g<size> of memory per gpu", text)
     return text

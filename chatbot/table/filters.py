@@ -182,6 +182,8 @@ def wanted_first(question: str) -> int | None:
 
 
 _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
+    (r"(?:, ?)?\b(?:\w+ ){0,3}(?:says?|said|claims?|thinks?|swears?|insists?|(?:tells|telling|told) (?:me|us))\b[^.?!;]*", ""),  # what others say is no condition
+    (r"\b[a-z]+\d+\w* (?:and|or) (?:up|newer|later)\b", "newer"),
     (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing (?:less|more)\b", ""),
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
     (rf"\b(?:quota|limit|cap|allowance)(?: (?:is|of|for|at))+ (?={NUMBER})", "at most "),
@@ -398,7 +400,10 @@ _PER = rf"\b(?:cheapest|least expensive|lowest|best)(?: (?:instances?|types?|siz
 _SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|\blist(?: [\w|-]+){{0,4}}?|top(?: {NUMBER})?|families|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
 _TOP = re.compile(r"\btop\b")
 _DOWN = r"\b(?:descending|desc|downwards?|(?:from )?(?:most|high|highest|big|biggest|large|largest) to (?:least|low|lowest|small|smallest|fewest)|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
-_BY_PRICE = r"\b(?:cheap(?:est)?|low(?:est)?) to (?:most )?(?:expensive|high(?:est)?|dear(?:est)?|pric(?:e|ie)y?(?:st)?)\b"
+_FROM_TO: tuple[tuple[Order, str], ...] = (
+    (("price", False), r"\b(?:cheap(?:est)?|low(?:est)?) to (?:most )?(?:expensive|high(?:est)?|dear(?:est)?|pric(?:e|ie)y?(?:st)?)\b"),
+    (("size", False), r"\bsmall(?:est)? to (?:big(?:gest)?|large(?:st)?)\b"), (("size", True), r"\b(?:big(?:gest)?|large(?:st)?) to small(?:est)?\b"),
+)  # fmt: skip
 
 
 def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
@@ -408,8 +413,9 @@ def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
     for column, pattern in WORDS:
         if column in NUMBERED and (said := reading.take(rf"{_SORTS} (?:{pattern})(?!\w)")):
             return (column, bool(reading.take(_DOWN) or _TOP.match(said[0].group()))), True, None
-    if reading.take(_BY_PRICE):
-        return ("price", False), True, None
+    for order, words in _FROM_TO:
+        if reading.take(words):
+            return order, True, None
     first = bool(re.search(r"(?:est|expensive|priced|most \w+|least \w+)(?: ones?)? first\b", reading.text))
     return _take_order(reading), first and bool(reading.take(r"\bfirst\b")), None
 
