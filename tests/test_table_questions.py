@@ -12,7 +12,7 @@ from tests.marks import one_of
 CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     # Memory that is said of a device is that of each; a size as sold is the nearest one listed.
     (("which aws instances have a single gpu with 48gb",), ("g6e.xlarge", "g6e.2xlarge", "g6e.4xlarge", "g6e.8xlarge", "g6e.16xlarge"), 5),
-    (("Which EC2 instances have exactly one GPU with at least 40 GB of memory?",), ("g6e, 5 of 8", "44.7 GiB", "g7e, 3 of 6", "96 GiB", "p5, 1 of 2", "80 GiB"), 3),
+    (("Which EC2 instances have exactly one GPU with at least 40 GB of memory?",), ("g6e, 5 of 8", "44.7 GiB", "g7e, 3 of 6", "96 GiB", "p5.4xlarge", "80 GiB"), 3),
     (("What instance types come with exactly one GPU and 24GB of GPU memory?",), ("g5, 5 of 8", "22.35 GiB", "g6, 5 of 8", "gr6, 2 of 2"), 3),
     (("what instance types have 16 GB GPUs",), ("g4dn, 7 of 7", "g5g, 6 of 6"), 2),
     (("cheapest instance with at least 80 gb on one gpu", "what about 24 gb"), ("g6.xlarge", "$0.8048", "g5.xlarge", "gr6.4xlarge"), 3),
@@ -46,7 +46,7 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("most expensive gpu instance",), ("p6-b300.48xlarge", "$142.416"), 4),
     (("instances with no GPU but 100 Gbps network, cheapest",), ("c8gn.8xlarge", "$1.896"), 4),
     (("Which is cheapest with 8 NVIDIA GPUs?",), ("g4dn.metal", "$7.824"), 4),
-    (("what's the cheapest 80GB card instance",), ("p5.4xlarge", "$6.88"), 2),
+    (("what's the cheapest 80GB card instance",), ("g7e.2xlarge", "$3.36312", "96 GiB", "p5.4xlarge", "$6.88", "80 GiB"), 4),
     # Side by side: one row each, in the columns that are asked for.
     (("p5 vs p5e vs p5en: gpu, memory per gpu, local nvme, price per hour if you have it",), ("p5.48xlarge", "$55.04", "80 GiB", "no price of p5e.48xlarge", "141 GiB", "p5en.48xlarge", "$63.296"), 3),
     (("p4d vs p4de: memory per gpu and price",), ("p4d.24xlarge", "$21.957642", "40 GiB", "p4de.24xlarge", "$27.44705", "80 GiB"), 2),

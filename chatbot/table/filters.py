@@ -249,7 +249,7 @@ _MEASURED = re.compile(rf"\b{NUMBER}[ -]?(?:dollars?|bucks?|euros?|[gt]i?b|gigs?
 # Of these machines without accelerators are told apart as well.
 _OF_PROCESSORS = frozenset({"Architecture", "Processor", "Category", "Burstable", "Bare metal"})
 # An amount that no condition took, a thing that is denied, and what no row of an instance type has.
-_AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|blackwell|hopper|ampere|turing|volta|kepler)\b")
+_AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|(?:data[ -]?)types? can|formats?|precisions?|(?:fp|bf|int|tf)\d+|blackwell|hopper|ampere|turing|volta|kepler)\b")
 
 
 def read_change(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> tuple[Request, bool] | None:
