@@ -38,7 +38,7 @@ from ingest import Index
 
 _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
 # How likely a question must ask for what a row says, and to be told that none says it.
-_POSSIBLY, _ASKED, _SURELY = 0.1, 0.4, 0.8
+_POSSIBLY, _ASKED, _SURELY = 0.1, 0.45, 0.8
 _SOUGHT, _BY_A_SENTENCE = 0.5, 0.95
 _SHOWN = 8
 _WHETHER = re.compile(
@@ -125,7 +125,10 @@ def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | 
     if likely + heard.likely["fact_price"] < _ASKED:
         told = _things("Accelerator", heard, tables["Accelerator"], history, facts) if "Accelerator" in tables and not heard.computed else None
         return told if told and told.whole else None
-    for label in sorted((label for label in _KEYS if heard.likely[label] > _POSSIBLY), key=lambda label: -heard.likely[label]):
+    # What only data sheets have, as formats, is of the accelerator, however much a question sounds like one of its machines.
+    sheets = tables.get("Accelerator", ())
+    of_a_sheet = "fact_accelerator" if set(take_columns_of(Reading(heard.said.text), "Accelerator", sheets)) - {"Memory"} else ""
+    for label in sorted((label for label in _KEYS if heard.likely[label] > _POSSIBLY or label == of_a_sheet), key=lambda label: (label != of_a_sheet, -heard.likely[label])):
         key = _KEYS[label]
         told = _instances(query, heard, history, index) if key == TYPE else _things(key, heard, tables[key], history, facts) if key in tables else None
         if told:

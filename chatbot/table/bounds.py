@@ -96,6 +96,7 @@ def take_amounts(reading: Reading) -> tuple[Bound, ...]:
 def in_dollars(text: str) -> str:
     """The text with sums of money as amounts are written: "$1.50" as "1.50 dollars", "a dollar" as "1 dollar"."""
     text = re.sub(r"\b(?:a|one) (?=dollar\b|buck\b)", "1 ", text, flags=re.IGNORECASE)
+    text = re.sub(r"\ba quarter (?=an hour\b)", "0.25 dollars ", text)
     text = re.sub(r"\b(\d+) ?(?:cents?|¢)(?:/hr?\b)?", lambda match: f"{int(match[1]) / 100:g} dollars", text)
     return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)(?:\s?/\s?h(?:r|our)?\b)?", r"\1 dollars", text)
 

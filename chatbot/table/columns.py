@@ -48,7 +48,7 @@ WORDS: tuple[tuple[Column, str], ...] = (
     ("price", rf"(?:(?:hourly|on[- ]demand|spot|list|current) )*(?:prices?|pricing|priced|costs?)(?: {HOURLY})?|how (?:much (?:is|are|for)|expensive (?:is|are))(?=\s+(?:(?:an?|the)\s+)?(?:\||[\w-]+\.))|how (?:much (?:is|are)|expensive (?:is|are)) (?:each|it|they|that|those|these)\b"),
     ("host", r"(?:host|server)(?:['’]s)? power(?: draw| consumption| use)?|power(?: draw| consumption| use)? of (?:the |its |a )?(?:host|server)"),
     ("embodied", r"embodied (?:carbon|emissions?)"),
-    ("each", rf"(?:(?:{DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) each|each) {DEVICE}|per[- ]{DEVICE} (?:memory|vram)|(?:{DEVICE} )?(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{DEVICE}s?"),
+    ("each", rf"(?:(?:{DEVICE} )?(?:memory|ram|vram)|hbm) (?:per|(?:of|on|in|for) (?:each|the|a|one)|each) {DEVICE}|per[- ]{DEVICE} (?:memory|vram)|(?:{DEVICE} )?(?:memory|v?ram|hbm)(?: does| is| on| in| has| of)? (?:each|every|one|a single) (?:of (?:its|the) )?{DEVICE}s?"),
     ("total", rf"(?:gpu|accelerator|graphics|video)[- ]?(?:speicher|mem)|grafikspeicher|显存|(?:total |combined )?(?:{DEVICE}|video|graphics)s? (?:memory|ram)|(?:total )?vram|(?:total )?hbm(?:\d\w?)?(?: memory)?|(?:memory|ram) (?:of|on|in|do|across) (?:all )?(?:the |its )?{DEVICE}s|(?:memory|ram) (?:of )?{DEVICE}"),
     ("ratio", r"(?:memory|ram)(?: per |[- ]to[- ]|/)v?cpus?(?: ratio)?|gi?b (?:of (?:memory|ram) )?per v?cpu"),
     ("memory", r"(?:arbeits)?speicher|mémoire|memoria|内存|メモリ(?:ー)?|pamięci|gigs|(?:system |host |main |instance )?(?:memory|ram)(?: size| capacity)?"),

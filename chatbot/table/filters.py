@@ -83,10 +83,10 @@ _DIRECTIONS = {
 # "The smallest GPU instance" is no instance with few GPUs.
 _COUNTING = {True: r"most|highest|maximum|max|more|higher", False: r"least|lowest|fewest|minimum|min|less|lower|fewer"}
 _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|does|did)(?: not|n['’]?t) (?:have|support)) )?(?:any |an? )?"
-_ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?|boxes)"
+ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?|boxes)"
 _SEEKS = re.compile(
-    rf"\b(?:which|what|list|show|find|looking for|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {_ROWS}\b"
-    rf"|^\W*(?:\w+[- ]){{0,5}}{_ROWS} (?:with|without|whose|that|having|under|below|over|costing|cheaper than|list|table|overview)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
+    rf"\b(?:which|what|list|show|find|looking for|name|any|all|every|table of|overview of|are there|how many|number of)\b(?: (?!does\b|do\b|is\b)[\w.-]+){{0,4}}? {ROWS}\b"
+    rf"|^\W*(?:\w+[- ]){{0,5}}{ROWS} (?:with|without|whose|that|having|under|below|over|costing|cheaper than|list|table|overview)\b|\b(?:largest|biggest|smallest|cheapest|most expensive|least expensive)\b|^\W*(?:which|what) (?:of|has|have)\b|\b(?:is|are) there (?:an?|any)\b|\bwhich one\b"
 )
 _WHICH = re.compile(r"\W*(?:which|what|any)\b")
 _SPECIFIED = re.compile(r"\b(?:specs?|specifications?|details|configuration)\b|^\W*(?:tell me about|describe|show(?: me)?)\b")
@@ -106,7 +106,7 @@ _MEASURE = (
     rf"(?: (?:an?|the|on|in|of|with|our|my|that|those))* {_TYPE}(?: (?:has|have|does|instances?)\b)*"
 )
 _FRAME = frozenset(
-    ["ec2", "aws", "amazon", "instance", "instances", "type", "types", "size", "sizes", "family", "families", "series", "machine", "machines", "vm", "vms", "virtual", "member", "members", "support", "supports", "supported", "offer", "offers", "offered", "equipped", "feature", "features", "featured", "contain", "contains", "carry", "carries", "exist", "exists", "available", "number", "total", "amount", "count", "spec", "specs", "specification", "specifications", "details", "configuration", "capacity", "table", "provide", "provides", "watts", "gb", "gib", "gigabytes", "tb", "tib", "terabytes", "gbps", "together", "altogether", "compare", "include", "includes", "use", "uses", "used", "inside", "built", "among", "between", "across", "compared", "overall", "installed", "attached", "each", "different", "show", "find", "describe", "give", "need", "want", "box", "boxes", "please", "pls", "plz", "thx", "thanks", "hi", "hey", "can", "could", "make", "get", "side", "slide", "slides", "overview", "summary", "rank", "ranked", "list", "listed", "row", "rows", "column", "columns", "ones", "looking"]
+    ["ec2", "aws", "amazon", "instance", "instances", "type", "types", "size", "sizes", "family", "families", "series", "machine", "machines", "vm", "vms", "virtual", "member", "members", "support", "supports", "supported", "offer", "offers", "offered", "equipped", "feature", "features", "featured", "contain", "contains", "carry", "carries", "exist", "exists", "available", "number", "total", "amount", "count", "spec", "specs", "specification", "specifications", "details", "configuration", "capacity", "table", "provide", "provides", "watts", "gb", "gib", "gigabytes", "tb", "tib", "terabytes", "gbps", "together", "altogether", "compare", "include", "includes", "use", "uses", "used", "inside", "built", "among", "between", "across", "compared", "overall", "installed", "attached", "each", "different", "show", "find", "describe", "give", "need", "want", "box", "boxes", "please", "pls", "plz", "thx", "thanks", "nice", "great", "cool", "perfect", "hi", "hey", "can", "could", "make", "get", "side", "slide", "slides", "overview", "summary", "rank", "ranked", "list", "listed", "row", "rows", "column", "columns", "ones", "looking"]
 )
 # Stop words that change what is asked.
 _MATTERS = frozenset({"not", "no", "nor", "without", "than", "until", "instead", "why", "against"})

@@ -9,7 +9,7 @@ from chatbot.glossary import in_english
 from chatbot.query import Query
 from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
 from chatbot.table.columns import OTHER_TABLES, Column
-from chatbot.table.filters import ANY, Request, read_change, read_list, read_request
+from chatbot.table.filters import ANY, ROWS, Request, read_change, read_list, read_request
 from chatbot.table.instances import PURCHASE, Instances, Row
 from chatbot.table.selection import OF_HOST, columns_of, select
 
@@ -19,6 +19,7 @@ _FOUND = 8
 _OF_MEMORY: tuple[Column, ...] = ("each", "total", "memory")
 # "Do they have EFA?" asks of each what "with EFA" picks them by.
 _OF_EACH = re.compile(r"\b(?:does|do|is|are|has|have) (?:it|they|each|all of (?:them|those|these)|those|these)\b")
+_OF_ROWS = re.compile(rf"\b{ROWS}\b")
 _COUNTED = re.compile(r"^\W*(?:and |so |ok |okay )*how many (?:is|are|was|were) (?:that|those|these|they|there)\b")
 _ADDS = re.compile(r"^(?!\W*(?:and |but )?(?:does|do|is|are|has|have)\b).*\b(?:too|also|as well|in the same (?:table|list)|add|beside (?:it|them|those))\b")
 _BARE = re.compile(rf"\W*(?:(?:and|or|but|with|what about|how about|only|ok|make (?:it|that)) )*(?P<number>{NUMBER})(?: ones| of them| each)?\W*")
@@ -34,9 +35,9 @@ def request_of(query: Query, known: Instances, *, sought: bool = False) -> Reque
     *earlier, last = in_english("\n".join(turns)).split("\n")
     before: Request | None = None
     for question in earlier:
-        # Of an earlier turn nothing was learned: it sought rows if it has a condition or an order.
+        # Of an earlier turn nothing was learned: it sought rows if it speaks of them, or has a condition or an order.
         turn, anyhow = found(question), found(question, sought=True)
-        sought_before = anyhow and (anyhow.order or any(bound != ANY for bound in anyhow.bounds))
+        sought_before = anyhow and (anyhow.order or any(bound != ANY for bound in anyhow.bounds) or _OF_ROWS.search(question))
         before = _leaning(question, turn, before, known) or (anyhow if sought_before else turn)
     own = found(last, sought=sought)
     return (_leaning(last, own, before, known) if before else None) or found(query.standalone, sought=sought)
