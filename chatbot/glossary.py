@@ -50,15 +50,20 @@ class _Language:
         return next((self.beginnings[word[:n]] for n in lengths if word[:n] in self.beginnings), None)
 
 
+# "5.300 horas"; a price or what goes through in an hour may have a point.
+_DOTTED = re.compile(r"(?<![\w.,$€])[1-9]\d{0,2}(?:\.\d{3})+(?!\w|[.,]\d|\s?(?:[$€/]|(?:usd|dollars?|euros?|per|an)\b))", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d{1,2}(?![\w.,])")
+
+
 def in_english(text: str) -> str:
-    """The text with the words of another language in English, or as it is where it is in English."""
+    """The text with the words of another language in English, or as it is where it is in English; without the dots between thousands, where there are any."""
     found = list(_WORD.finditer(text))
     words = [m[0].lower() for m in found]
     telling = [w for w in words if len(w) > 1 and w not in _english()]
     counts = {name: sum(language.english((w,)) is not None for w in telling) for name, language in _languages().items()}
     name = max(counts, key=counts.__getitem__)
     if counts[name] < max(_LEAST, _SHARE * len(words)) or counts[name] <= sum(w in _english() for w in words):
-        return text
+        return _DOTTED.sub(_undotted, text) if _DECIMAL_COMMA.search(text) else text
     pieces, end = [], 0
     for first, last, english in _translated(words, _languages()[name]):
         start = found[first].start()
@@ -66,7 +71,11 @@ def in_english(text: str) -> str:
         # "l'inférence" and "est-ce que" are several words in English.
         pieces += [" " if end and gap in ("'", "’", "-", "") else gap, english or text[start : found[last].end()]]
         end = found[last].end()
-    return "".join([*pieces, text[end:]])
+    return _DOTTED.sub(_undotted, "".join([*pieces, text[end:]]))
+
+
+def _undotted(match: re.Match[str]) -> str:
+    return match[0].replace(".", "")
 
 
 def _translated(words: Sequence[str], language: _Language) -> Iterator[tuple[int, int, str | None]]:

@@ -18,6 +18,8 @@ TUNED = [*Path(__file__).parent.glob("golden/*tuned.jsonl"), *Path(__file__).par
         ("que region de AWS tiene menos emisiones?", "what region of AWS has less emissions?"),
         ("qual é o custo da inferência por mês em g5?", "which is the cost of inference a month in g5?"),
         ("Quanto costa addestrare un modello su trn1?", "how much cost train a model on trn1?"),
+        ("Wie lange dauern 5.300 Stunden zu 1.212 $/h und 1.006 pro Stunde?", "how long dauern 5300 hour to 1.212 $/h and 1.006 an hour?"),
+        ("5.300 hours at 1,65 €/h", "5300 hours at 1,65 €/h"),
         ("Wat is goedkoper voor inferentie: inf2 of g5?", "what is cheaper for inference: inf2 or g5?"),
     ],
 )
