@@ -250,15 +250,17 @@ def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
     if not price or not pace:
         return
     busy, api, cite = total.one("busy") or 1.0, total.one("API price"), total.cite("price of tokens")
-    always = total.compute(f"{_n(price[0])} / ({_n(pace)} × 3600) × 1e6", "${}")[1]
-    cost, text = total.step(_rated("1e6", ["pace"], total), "${}")
+    each = any(f.role == "price" and re.search(r"\b(?:each|apiece)\b", f.beside) for f in given.figures)
+    count = f"{_n(number)} × " if each and (number := total.one("cards") or total.one("machines")) else ""
+    always = total.compute(f"{count}{_n(price[0])} / ({_n(pace)} × 3600) × 1e6", "${}")[1]
+    cost, text = total.step(f"{count}{_rated('1e6', ['pace'], total)}", "${}")
     use = f", busy for {total.working.say(f'{_n(busy * 100)} %')} of the time; {always} if it were always busy" if busy < 1 else " when it is always busy"
-    result = f"{text} for a million tokens at {price[1]} and {total.working.say(f'{pace:,g} tokens a second')}{use} {cite}."
+    result = f"{text} for a million tokens at {price[1]}{' each' if count else ''} and {total.working.say(f'{pace:,g} tokens a second')}{use} {cite}."
     if not api:
         below = f" An API that asks less is cheaper than this machine {cite}." if re.search(r"\bapi\b|bedrock|self[- ]?host", total.asked) else ""
         yield f"{result}{total.working.say(below)}"
         return
-    share, even = total.step(f"{_n(price[0])} / ({_n(pace)} × 3600 × {_n(api)}) × 1e8", "{} %")
+    share, even = total.step(f"{count}{_n(price[0])} / ({_n(pace)} × 3600 × {_n(api)}) × 1e8", "{} %")
     times = total.compute(f"{_n(cost)} / {_n(api)}", "{} times")[1]
     equal = f"It costs as much as your {_usd(api)} for a million tokens when it is busy for {even} of the time" if share <= 100 else f"Not even always busy is it as cheap as your {_usd(api)} for a million tokens"
     led = [f"{equal} {cite}.", result] if re.search(_EVEN, total.asked) else [result.replace(f" {cite}.", f", {times} your API's {_usd(api)} {cite}."), f"{equal} {cite}."]
@@ -294,8 +296,8 @@ def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str
         for side in sides:
             total.given = side
             formulas.append(measure(total))
-        if not all(formulas) or (len(formulas) > 1 and len(set(formulas)) == 1):
-            return  # in what they differ was not read
+        if not all(formulas) or (len(formulas) > 1 and (len(set(formulas)) == 1 or _UNTIL.search(total.asked))):
+            return  # in what they differ was not read, or they are the same at what is asked for
         values = [total.compute(formula, written) for formula in formulas]
         types = [total.working.say(side.slots.get("instance_type", "")) for side in sides]
         names = types if len({*types, ""}) > len(types) else ["the first", "the second"]
@@ -311,6 +313,7 @@ def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str
 
 
 _COMPARES = r"\bor\b|cheap|\bless\b|\bsav(?:e|es|ed|ing)\b|differ|dearer|expensive|versus|\bvs\b|before|after|which|better|(?:go|went) (?:up|down)|compar|billiger|günstiger"
+_UNTIL = re.compile(r"\b(?:how many|after what|from how many) (?:hours|days|weeks|months)\b.*\b(?:before|until|wins?|pays?)\b")
 _FIRST_IS_LESS = re.compile(r"^\W*(?:so,? |and |hm+,? )*(?:is|are|was|were|would|will|does|do|did|ist|sind)\b.*\b(?:cheaper|less|billiger|günstiger)\b.*\b(?:than|als)\b")
 
 

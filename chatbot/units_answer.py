@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.computed import Computed
 from chatbot.sizing.arithmetic import evaluate
-from chatbot.sizing.dimensions import Dimensions, Quantity, Share, Solution, Turn, dimensions, named, read, solve
+from chatbot.sizing.dimensions import Dimensions, Quantity, Share, Solution, Turn, dimensions, named, read_all, solve
 from chatbot.sizing.facts import short
 from chatbot.sizing.given import Given
 from chatbot.sizing.reading import number_of
@@ -46,9 +46,9 @@ class _Asked:
 
 def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     """Each result that the last turn asks for, where they are computed with all the figures that it gives."""
-    turns = _instead([read(given.text, number) for number, given in enumerate(givens)])
+    turns = _instead(read_all(given.text for given in givens))
     asked = _asked(turns, "€" if any("€" in given.text for given in givens) else "$")
-    if asked is None or any(turn.left for turn in turns[asked.since :]):
+    if asked is None or _ROUNDS.search(" ".join(turn.text for turn in turns)) or any(turn.left for turn in turns[asked.since :]):
         return
     if _COMPARES.search(asked.text) and not re.search(r"\bco2|\bkg\b", asked.text):
         return
@@ -91,7 +91,8 @@ def _has_time(target: _Target, choices: Sequence[_Target], solution: Solution, g
 def _needed(target: _Target, given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
     """Without what has no part in a target: a price in a time, in the price of a work how many share it and how long it may take, in that of one how many there are."""
     beside = {"usd": {"g"}, "g": {"usd"}, "kWh": {"usd", "g"}}
-    apart = next((others for unit, others in beside.items() if unit in target.units), {"usd", "g", "kWh", "pue"})
+    stored = any(q.dimensions == dimensions(kWh=1) for q in given)
+    apart = next((others for unit, others in beside.items() if unit in target.units), {"usd", "g", "pue", *(() if stored else ("kWh",))})
     counted = {name for name in target.units if name.startswith("#")}
     of_work = any(name.startswith("#") or name == "audio" for q in given for name, _ in q.dimensions)
     shared = [{"GB", "h"}, *([{"machine"}, {"gpu"}, {"worker"}, {"h"}] if of_work else [])] if "usd" in target.units else []
@@ -113,10 +114,11 @@ _COST_OF = re.compile(r"\b(?:per|for|a|an|each|one|of a) (?:(?P<scale>1 ?m|1 ?k|
 _TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?(?:\?|and (?:dollars|\$|cost|how much))")
 _COMPARES = re.compile(r"\b(?:cheaper|dearer|or|vs|versus|than|which|better|before and after)\b")
 _SAVES = re.compile(r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|\bdifference\b|\bhow much (?:less|more)\b")
-_ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\\b(?:how|what|why)\\b(?! (?:about|if)\\b)")
+_ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\b(?:how|what|why)\b(?! (?:about|if)\b)")
 _RATE = re.compile(r"\b(?:(?P<scale>million|billion) )?(?P<noun>tokens|requests|images|messages) ?(?:/|per|an?|each) ?(?P<by>s(?:ec(?:ond)?)?|minute|hour|day)\b")
 _BY_SCALE = {"million": " / 1e6", "billion": " / 1e9"}
 _IN_HOURS = {"se": " × 3600", "mi": " × 60", "da": " / 24", "ni": " / 24", "we": " / 168", "mo": " / 730", "ye": " / 8760"}
+_ROUNDS = re.compile(r"\b(?:whole|full|complete) (?:rounds?|runs?|batches)\b|\brounds\b")
 _PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|all in)\b|\+")
 
 
@@ -142,7 +144,7 @@ def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target,
         found.append((match.start(), (_Target(frozenset({(named(match[1]), 1)}), f"{{}} {match[1]}", "", "throughput"),)))
     spans = {_span(match) for match in _SPAN.finditer(text)}
     span = spans.pop() if len(spans) == 1 else ""
-    if match := re.search(rf"(?:how many|number of) (?:more )?(?:{_MACHINES})\b(?![ -]?(?:hours?|h)\b)|\b(?:{_MACHINES})\s?\?", text):
+    if match := re.search(rf"(?:how many|number of) (?:more )?(?:{_MACHINES})\b(?![ -]?(?:hours?|h)\b)|\b(?:{_MACHINES})\s?\?|^(?:{_MACHINES}) (?:for|to)\b", text):
         found.append((match.start(), (_Target(dimensions(machine=1), "machines", "", "throughput"),)))
     at_once = r"|\bat once\b|\bconcurrent" if {"GB", "#token"} <= counted else ""
     if match := re.search(rf"how (?:many|much) (?:gb|memory|vram)\b|\bkv[ -]cache\b|\bper token\b{at_once}", text):
@@ -267,9 +269,10 @@ def _variants(asked: _Asked, shares: Sequence[Share], given: Sequence[Quantity],
     """What to compute with, each with its name: all shares, and none where both are asked for or what they save; of one figure that is given several times each."""
     none = frozenset[tuple[int, int]]()
     again = [alike for q in given if q.at in must and len(alike := [other for other in given if other.dimensions == q.dimensions and other.at in must]) > 1 and alike[0] == q]
-    if len(again) == 1 and again[0][0].dimensions in _PLACES:
-        for q in again[0][:4]:
-            yield f"at {q.numbers[0]:g}", shares, frozenset(other.at for other in again[0] if other != q)
+    if again and len({len(alike) for alike in again}) == 1 and {alike[0].dimensions for alike in again} <= {*_PLACES, dimensions(pue=1)}:
+        for here in list(zip(*again, strict=True))[:4]:
+            figure = next((q for q in here if q.dimensions in _PLACES), here[0])
+            yield f"at {figure.numbers[0]:g}", shares, frozenset(q.at for alike in again for q in alike if q not in here)
         return
     if _SAVES.search(asked.text):
         if not any(s.role == "discount" for s in shares):
@@ -317,7 +320,7 @@ def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target, tol
     if share.role == "headroom" and units == {"machine"}:
         return [], f" × (1 + {value})"
     if share.role in ("efficiency", "busy", "share", "part of power"):
-        if powers and units & {"kWh", "g", "usd"} and not prices:
+        if powers and (units & {"kWh", "g", "usd"} or any(q.dimensions == dimensions(kWh=1) for q in quantities)) and not prices:
             return _one([n for n in powers if _WORKERS & {name for name, _ in quantities[n].dimensions}] or powers), value
         if links:
             return _one(links), value

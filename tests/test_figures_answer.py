@@ -168,7 +168,6 @@ def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, que
 @pytest.mark.parametrize(
     "question",
     [
-        "64 H100s for 9 days at 700 W, drawing 75% of that, the servers add 40%, PUE 1.15. How much CO2 at 350 g/kWh?",
         "how do i work out how many gpus i need for 15 req/s with 6k in 300 out on 8B",
         "a node does 8,500 tokens per second without a pause; how many per week?",
         "8 boxes at $2/h for 12 hours a day: 5 reserved at 30% off, 3 on demand. What is that a month?",

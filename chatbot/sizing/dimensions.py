@@ -63,8 +63,8 @@ _UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
     (r"(?:node|instance|machine|box|server)[- ](?:hours?|hrs?|h)", {"h": 1, "machine": 1}, ""),
     (rf"(?:hours?|h) (?:of )?(?:\w+ )?{_SPOKEN}", {"audio": 1}, ""),
     (r"gi?b[- ]?(?:months?|mo)", {"GB": 1, "h": 1}, "× 730"),
-    *((rf"{scale}wh", {"kWh": 1}, factor) for scale, factor in (("k", ""), ("m", "× 1000"), ("", "/ 1000"))),
-    *((rf"{scale}w|{scale and 'kilo'}watts?", {"kWh": 1, "h": -1}, factor) for scale, factor in (("k", ""), ("", "/ 1000"))),
+    *((rf"{scale}wh", {"kWh": 1}, factor) for scale, factor in (("k", ""), ("m", "× 1000"), ("g", "× 1e6"), ("", "/ 1000"))),
+    *((rf"{scale}w|{name}watts?", {"kWh": 1, "h": -1}, factor) for scale, name, factor in (("k", "kilo", ""), ("m", "mega", "× 1000"), ("", "", "/ 1000"))),
     *((rf"{scale}(?:bits?(?:ps|/s| per second| a second)?|bps|ig)", {"GB": 1, "h": -1}, f"/ {factor} × 3600") for scale, factor in (("g", 8), ("m", 8000))),
     *((rf"{scale}i?b(?:ytes?)?", {"GB": 1}, factor) for scale, factor in (("p", "× 1e6"), ("t", "× 1000"), ("g", ""), ("m", "/ 1000"))),
     *((rf"(?:{written})(?: (?:of )?co2\w*)?", {"g": 1}, factor) for written, factor in ((r"kg|kilos?", "× 1000"), (r"g|grams?", ""))),
@@ -101,10 +101,13 @@ _WRITTEN = tuple(
         (r"(\d+(?:[.,]\d+)?)\s?(?:x|×|times) (?:faster than )?real[ -]?time", dimensions(audio=1, h=-1, worker=-1), False),
         (r"(?:real[- ]time factor|rtf)(?: of| is|:|=)* (\d*[.,]?\d+)", dimensions(audio=-1, h=1, worker=1), False),
         (r"\bpue(?: of| is| at|:|=| around| about| quotes)*\s?(\d+(?:[.,]\d+)?)", dimensions(pue=1), False),
+        (r"(?<![\w.])(\d+(?:[.,]\d+)?)\s?(?:x|×|times) (?:the |that |of the )*(?:(?:daily|usual|normal) )?(?:average|mean|usual|normal)\b", dimensions(), False),
         (r"(?<![\w.])(\d+) (?:epochs|times|passes|\w+ one after (?:another|the other))\b", dimensions(), False),
         (r"(?<![\w.])(\d+)[ -](?:x )?(?:gpu|card) (?=(?:node|server|box|machine|instance)\b)", dimensions(gpu=1, machine=-1), True),
     )
 )
+# What a question compares.
+_ALTERNATIVES = frozenset({"#site", "#quote", "#offer", "#option", "#region", "#location", "#place"})
 _WHOLE = {"year": 8760.0, "month": 730.0, "week": 168.0, "day": 24.0}
 _SPANS = frozenset({*_WHOLE, "hour", "night", "second", "minute"})
 # "500 GB of logs a day", "350 ms on a T4 per image".
@@ -113,6 +116,7 @@ _WHOLE_SPAN = re.compile(rf"\b(?:all|whole|entire|full) ({'|'.join(_WHOLE)})\b(?
 _REST = re.compile(r"\b(?:rest|host|others?|overhead|plus|another|constant|total|altogether|together|in all|whole)\b")
 _PLURAL = re.compile(r"(?!(?:gives|does|makes|takes|needs|costs|times)\b)(?:[a-z][a-z-]+[^\W\d_aius]s|req|img|people|ppl|staff)(?!\w)")
 _SINGULAR = re.compile(r"(?!day|other|more|piece|one|it\b)[a-z]{3,}(?!\w)")
+_AND_FOR = re.compile(r"(?:\bplus|\+|\band)(?: about| some| another)? $")
 _ALONE = re.compile(r"\b(?:on|with|for)\s(?:only |just |about )*$")
 _A_PRICE = re.compile(rf"(?: a piece| apiece| each)?\s?(?:/|per |an? |-?per-)\s?(?:(?:{_CARD}|{_MACHINE})[ -]?)?(?:h|hr|hour|months?|mo|year|gi?b|[km]wh|m|mio|million|mtok)\b")
 _BOTH_WAYS = re.compile(r" (?:each|per|both|in each) (?:way|direction)s?\b")
@@ -155,16 +159,25 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one turn gives: quantities, shares with their roles, numbers that have no unit, and the text with bars over all of them."""
+    """What one turn gives: quantities, shares with their roles, numbers that have no unit, the text with bars over all of them, and what it counted last."""
 
     quantities: tuple[Quantity, ...]
     shares: tuple[Share, ...]
     left: tuple[str, ...]
     text: str
+    counted: Dimensions
 
 
-def read(text: str, turn: int) -> Turn:
-    """The figures of a turn as `as_read` writes it."""
+def read_all(texts: Iterable[str]) -> list[Turn]:
+    """The figures of the turns as `as_read` writes them; what is counted in one is what "each" is of in the next."""
+    turns: list[Turn] = []
+    for number, text in enumerate(texts):
+        turns.append(read(text, number, turns[-1].counted if turns else dimensions()))
+    return turns
+
+
+def read(text: str, turn: int, counted: Dimensions = frozenset()) -> Turn:
+    """The figures of a turn, behind one that counted so."""
     found: list[Quantity] = []
     shares: list[Share] = []
     left: list[str] = []
@@ -181,11 +194,13 @@ def read(text: str, turn: int) -> Turn:
         text = _SHAPE.sub(lambda match: "|" * len(match.group()), text)
         text = masked = _CONTEXT.sub(lambda match: f"{int(match[1]) * 1024} tokens each", text)
     found += [Quantity(f"{_WHOLE[match[1]]:g}", dimensions(h=1), (turn, match.start()), (_WHOLE[match[1]],)) for match in _WHOLE_SPAN.finditer(text)]
-    end, counted = 0, dimensions()
+    end = 0
     for match in _NUMBER.finditer(text):
         if match.start() < end:
             continue
         quantity, end = _quantity(text, match, turn, counted)
+        if not quantity and found and {("kWh", 1), ("h", -1)} <= found[-1].dimensions and _AND_FOR.search(text[: match.start()]) and text[end:].startswith(" for "):
+            quantity = Quantity(f"{match['n']}{found[-1].text[found[-1].text.find(' ') :]}", dimensions(kWh=1, h=-1), (turn, match.start()), (number_of(match["n"]),))
         if "%" in (match["of"] or ""):
             share = number_of(match["n"]) / 100
             shares.append(Share(share_of(text, match.start(), match.end()), f"{share:.6g}", (turn, match.start()), (share,)))
@@ -199,7 +214,7 @@ def read(text: str, turn: int) -> Turn:
     timed = any(("h", 1) in q.dimensions for q in found) and not any({("usd", 1), ("h", -1)} <= q.dimensions for q in found)
     hourly = frozenset({("usd", 1), ("h", -1), ("worker", -1)})
     found = [replace(q, dimensions=hourly) if timed and q.dimensions == dimensions(usd=1) and re.search(r"(?:\bat|@) $", text[: q.at[1]]) else q for q in found]
-    return Turn(tuple(found), tuple(shares), tuple(left), masked)
+    return Turn(tuple(found), tuple(shares), tuple(left), masked, counted)
 
 
 _SHAPE = re.compile(r"(?P<layers>\d+) layers\b|(?P<heads>\d+) (?:kv|key[/-]value) heads?\b|(?:head[ -]?dim(?:ension)?(?: of| is)? )(?P<dim>\d+)|(?P<dim_>\d+) (?:head[ -]?)?dim\b")
@@ -254,7 +269,7 @@ def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -
         factors, at = [*factors, "× 2"], both.end()
     near = f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(text[at : at + 40])[0]}"
     names = {name for name, _ in dims}
-    if names == {"g"} and "grid" in before:
+    if dims == dimensions(g=1) and not factor:
         dims = times((dims, 1), (dimensions(kWh=1), -1))
     elif re.search(r"\b(?:every|each)\s(?:about |roughly )?$", before) and names == {"h"}:
         pass
@@ -267,7 +282,7 @@ def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -
         dims = times((dims, 1), (frozenset({(worker, 1)}), -1))
     if dict(dims).get("h") == 1 and {name[0] for name, exponent in dims if exponent < 0} == {"#"} and len(dims) == 2:
         dims = times((dims, 1), (dimensions(worker=1), 1))  # each takes so long on one
-    idle = (value in (730, 8760) and dims == dimensions(h=1)) or (dims == dimensions(GB=1) and bool(re.search(rf"(?:{_CARD})\s$", before)))
+    idle = (value in (730, 8760) and dims == dimensions(h=1)) or bool(names & _ALTERNATIVES) or (dims == dimensions(GB=1) and bool(re.search(rf"(?:{_CARD})\s$", before)))
     return Quantity(" ".join(filter(None, factors)), dims, (turn, match.start()), (value,), idle), at
 
 
@@ -355,8 +370,13 @@ def _products(quantities: Sequence[Quantity], target: Dimensions) -> dict[frozen
         ]
     found: dict[frozenset[tuple[int, int]], list[tuple[Dimensions, str]]] = {}
     for factors, dims in made:
-        found.setdefault(frozenset(q.at for q, _ in factors), []).append((dims, _written(factors)))
+        if "usd" not in dict(target) or not any(sign < 0 and q.dimensions == dimensions(h=1) for q, sign in factors) or any(q.dimensions in _SPENT for q, _ in factors):
+            found.setdefault(frozenset(q.at for q, _ in factors), []).append((dims, _written(factors)))
     return found
+
+
+# What is spread over a time.
+_SPENT = (dimensions(usd=1), dimensions(usd=1, machine=-1), dimensions(usd=1, gpu=-1), dimensions(usd=1, worker=-1))
 
 
 def _is_apart(quantity: Quantity, others: Sequence[Quantity], target: Dimensions) -> bool:

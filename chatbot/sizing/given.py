@@ -328,7 +328,7 @@ def share_of(text: str, start: int, end: int) -> str:
     """The role of a share: of the words behind it, then of those before it and behind another share, the nearest."""
     near: list[tuple[int, str]] = []
     before = re.split(r"%[^%]*\band\b", text[max(0, start - 40) : start])[-1]
-    if re.search(rf"(?:{_SHARES['again']})(?: about| around)? $", before):
+    if re.search(rf"(?:{_SHARES['again']}|\b(?:add|adds|adding))(?: about| around)? $", before):
         return "again"
     for role, words in _SHARES.items():
         near += [(match.start(), role) for match in re.finditer(words, re.split(r"[,;?!]|\.\s|\d", text[end : end + 40])[0])]
