@@ -112,7 +112,7 @@ _SPAN = re.compile(r"\b(?:per|an?|each|every|over the|for the) (hour|day|night|w
 _TOTAL = re.compile(r"\b(?:costs?|bill|pay|price|spend|charge|invoice|total|save|saving|burn)\b(?![ -]plan)|\b(?:what['’]?s (?:that|it|this|an? (?:million|thousand|hour))|how much)|\$|€|\b(?:usd|dollars|euros)\b|\bcents?\b|\b(?:month|year|dai)ly\s?[,?]")
 _COST_OF = re.compile(r"\b(?:per|for|a|an|each|one|of a) (?:(?P<scale>1 ?m|1 ?k|1,?000|thousand|million|billion|mio|m)\b ?)?(?:useful |good )?(?:hour of (?P<audio>audio|speech|recording|video|podcast)s?|(?P<noun>(?!hours?|days?|nights?|weeks?|months?|years?|gpus?|one|machine|node)[a-z]{3,}))\b")
 _TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?(?:\?|and (?:dollars|\$|cost|how much))")
-_COMPARES = re.compile(r"\b(?:cheaper|dearer|or|vs|versus|than|which|better|before and after)\b")
+_COMPARES = re.compile(r"\b(?:cheaper|dearer|or(?! per\b)|vs|versus|than|which|better|before and after)\b")
 _SAVES = re.compile(r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|\bdifference\b|\bhow much (?:less|more)\b")
 _ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\b(?:how|what|why)\b(?! (?:about|if)\b)")
 _RATE = re.compile(r"\b(?:(?P<scale>million|billion) )?(?P<noun>tokens|requests|images|messages) ?(?:/|per|an?|each) ?(?P<by>s(?:ec(?:ond)?)?|minute|hour|day)\b")
@@ -167,7 +167,7 @@ def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target,
         unit, factor = ("tonnes of CO2e", " / 1e6") if re.search(r"\btonnes?\b", text) else ("kg of CO2e", " / 1000")
         found.append((match.start(), _in_time(dimensions(g=1), f"{{}} {unit}", factor, "emissions", span)))
     if (match := _TOTAL.search(text)) and not (found and "usd" not in counted and (re.match("sav|total|how", match.group()) or "GB" in found[0][1][0].units)):
-        each = next((m for m in _COST_OF.finditer(text) if m["audio"] or m["scale"] or named(m["noun"]) in counted), None)
+        each = next((m for m in _COST_OF.finditer(text) if m["audio"] or m["scale"] or named(m["noun"]) in counted or (named("thing") in counted and m[0].startswith("per"))), None)
         if each:
             scale = next((f" × {n}" for start, n in (("thousand", 1000), ("1k", 1000), ("1 k", 1000), ("1,", 1000), ("10", 1000), ("b", "1e9"), ("1", "1e6"), ("m", "1e6")) if (each["scale"] or "").startswith(start)), "")
             cents = " × 100" if re.search(r"\bcents?\b", text) else ""
@@ -325,7 +325,8 @@ def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target, tol
         if links:
             return _one(links), value
         if share.role in ("efficiency", "busy") and any(name.startswith("#") for name in units):
-            return _one([n for n, q in enumerate(quantities) if ("h", -1) in q.dimensions and n not in (*prices, *powers)]), value
+            rates = [n for n, q in enumerate(quantities) if ("h", -1) in q.dimensions and n not in (*prices, *powers)]
+            return ([], f" / {value}") if not rates and prices and share.role == "busy" else (_one(rates), value)
         if share.role == "busy" and units == {"machine"}:
             return [], f" / {value}"
         if share.role == "busy" and units == {"usd"} and re.search(r"\bidle|wast|burn", told):

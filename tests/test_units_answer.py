@@ -94,6 +94,8 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
         (["7,400 GPU-hours on H100 SXM, assume 60 % of TDP, add 25% for the host, PUE 1.15, 344 g/kWh. How many kg CO2e?"], "1,540 kg of CO2e: (1.15 × 7400 × 344 × 700 / 1000 × 0.6 × (1 + 0.25)) / 1000 [1], at the 700 W of its data sheet [2]."),
         (["64 H100s for 9 days at 700 W, drawing 75% of that, the servers add 40%, PUE 1.15. How much CO2 at 350 g/kWh?"], "4,090 kg of CO2e: (1.15 × 64 × 9 × 24 × 700 / 1000 × 0.75 × 350 × (1 + 0.4)) / 1000 [1]."),
         (["Preciso legendar 5.300 horas de vídeo. O modelo roda a 22x tempo real numa GPU. Com 2 GPUs dá quantos dias?"], "5.02 days: 5300 / 22 / 2 / 24 [1]."),
+        # 0.4 s at 0.99 an hour, of which 30 % are used
+        (["we remove backgrounds from product photos, 0.4 s of GPU each on an L40S at 0.99 $/h, but the card is only busy 30 % of the time. whats my real cost per image in cents, or per thousand?"], "0.0367 cents: 0.4 / 3600 × 0.99 / 0.3 × 100 [1]."),
         # 1,200 kW × 0.75 × 8,760 h × PUE × g
         (["Comparing two sites for a 1.2 MW cluster (IT load) that will average 75%: Norway with PUE 1.08 and 28 g/kWh, Poland with PUE 1.4 and 660 g/kWh. Tonnes of CO2 a year in each?"], "238 tonnes of CO2e a year at 28: 1.08 × 1.2 × 1000 × 0.75 × 28 / 1e6 × 8760; 7,280 tonnes of CO2e a year at 660: 1.4 × 1.2 × 1000 × 0.75 × 660 / 1e6 × 8760; 7,050 tonnes of CO2e a year, 96.7 % less [1]."),
         (["transcribing podcasts on an L4 at $0.71/h, it does 38x real time", "what does an hour of audio cost me?", "and 15,000 episodes of 52 min?"], "$243: 0.71 × 15000 × 52 / 60 / 38 [1]."),

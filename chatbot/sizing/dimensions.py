@@ -277,6 +277,8 @@ def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -
         dims = times((dims, 1), (frozenset({(named(of[1]), 1)}), -1))
     elif counted and _is_each(text, at, before, counted, dims):
         dims = times((dims, 1), (counted, -1))
+    elif names == {"h"} and not counted and _EACH.match(text, at):
+        dims = times((dims, 1), (frozenset({(named("thing"), 1)}), -1))  # of what is not counted: "photos, 0.4 s each"
     elif not names & {"gpu", "machine"} and (_draws(names, near) or (hourly and names - {"GB", "kWh"} > {"h"} and not _SEEN.search(near))):
         worker = "gpu" if re.search(rf"\b(?:{_CARD})\b", near) else "machine" if re.search(rf"\b(?:{_MACHINE})\b", near) else "worker"
         dims = times((dims, 1), (frozenset({(worker, 1)}), -1))
