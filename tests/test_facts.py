@@ -303,7 +303,7 @@ def test_answers_of_several_rows_begin_with_the_right_one(index: Index, question
         ),
         (["Layers in Qwen3-14B?", "the 32B?"], "Qwen/Qwen3-32B has 64 layers [1]."),
         (["deepseek r1 size?", "no i mean how much of that fires per token"], "deepseek-ai/DeepSeek-R1 has 37B active parameters [1]."),
-        (["trn1.32xlarge has how many chips", "memory on each of them?"], "trn1.32xlarge (as of 2026-10-11) has 32 GiB of memory on each of its accelerators [1]."),
+        (["trn1.32xlarge has how many chips", "memory on each of them?"], "trn1.32xlarge has 32 GiB of memory on each of its accelerators [1]."),
         (["Quanti watt assorbe al massimo una singola H200?"], "NVIDIA H200 GPU (141 GB) has a maximum power of 700 W [1]."),
         (["is Paris under 50 g/kWh"], "Yes: eu-west-3 (Europe (Paris)) has a grid carbon intensity of 41.44 g CO2e per kWh [1]."),
     ],

@@ -56,7 +56,7 @@ def answer_from_table(
     known, apart = priced(request, known)
     if (request := measured(request, known.rows)) is None:
         return None
-    if (alone and not (sought or _is_of_rows(request, query))) or (not alone and _documents_answer(request, query, scored, known)):
+    if (alone and not ((sought and not request.types) or _is_of_rows(request, query))) or (not alone and _documents_answer(request, query, scored, known)):
         return None
     return _compose(request, query, known, passages, apart)
 
