@@ -105,7 +105,9 @@ def _needed(target: _Target, given: Sequence[Quantity], must: frozenset[tuple[in
 
 # --- what is asked --------------------------------------------------------------------------------------------------------
 
-_QUESTION = r"[^.?!]*\?|(?:^|(?<=[.,!;] ))(?:so |and |now )*(?:how|what|which|when|is|are|do|does|can|in)\b[^?]*$|\b(?:how (?:many|much|long))\b[^?]*$"
+_SENTENCE = re.compile(r"(?:^|(?<=[.?!]))[^.?!]*\?")
+# A question without its mark, which goes on to the end.
+_UNMARKED = re.compile(r"(?:^|(?<=[.,!;] ))(?:so |and |now )*(?:how|what|which|when|is|are|do|does|can|in)\b|\bhow (?:many|much|long)\b")
 _MACHINES = r"gpus?|cards?|accelerators?|machines|boxes|replicas|servers|instances|nodes|pods|workers|[abhlvt]\d{1,3}s"
 _SPANS = {"hour": "", "day": " × 24", "night": " × 24", "week": " × 168", "month": " × 730", "year": " × 8760"}
 _SPAN = re.compile(r"\b(?:per|an?|each|every|over the|for the) (hour|day|night|week|month|year)\b|\b(month|year|week|dai)l[yi]\b|\b(ann)ual|/ ?(month|year|day|week)\b")
@@ -125,7 +127,7 @@ _PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|
 def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
     """What the last turn asks for, or a turn before with the figures that this one brings."""
     counted, last = {"#token", *(name for turn in turns for q in turn.quantities for name, _ in q.dimensions)}, len(turns) - 1
-    asks = [" ".join(re.findall(_QUESTION, turn.text)) or (turn.text if n == last else "") for n, turn in enumerate(turns)]
+    asks = [_questions(turn.text) or (turn.text if n == last else "") for n, turn in enumerate(turns)]
     wished = [tuple(_targets(text, counted, sign)) for text in asks]
     at = next((number for number in range(last, -1, -1) if wished[number]), None)
     if at is None or (at < last and (len(turns[last].text.split()) > _SHORT or _ASKS_ELSE.search(turns[last].text))):
@@ -135,6 +137,13 @@ def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
         since -= 1
     more = tuple((*choices, _Target(dimensions(usd=1), choices[0].written, "", "cost")) if "usd" in choices[0].units and at < last else choices for choices in wished[at])
     return _Asked(more, asks[at], since)
+
+
+def _questions(text: str) -> str:
+    """What of a text asks."""
+    end = text.rfind("?") + 1
+    unmarked = _UNMARKED.search(text, end)
+    return " ".join([*_SENTENCE.findall(text, 0, end), *([text[unmarked.start() :]] if unmarked else [])])
 
 
 def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target, ...]]:
@@ -209,7 +218,7 @@ def _instead(turns: list[Turn]) -> list[Turn]:
 
 def _last_of_each(quantities: Sequence[Quantity], turns: Sequence[Turn]) -> list[Quantity]:
     """Without those in whose place a turn behind a question has a figure of the same dimensions."""
-    asks = [bool(re.search(_QUESTION, turn.text)) for turn in turns]
+    asks = [bool(_questions(turn.text)) for turn in turns]
     return [q for q in quantities if not any(other.dimensions == q.dimensions and any(asks[q.at[0] : other.at[0]]) for other in quantities)]
 
 

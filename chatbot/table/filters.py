@@ -171,8 +171,9 @@ def _on_one_line(text: str) -> str:
     return re.sub(rf"(?<=\bthan|\bonly) an?(?= {DEVICE}\b)", " one", re.sub(r"(?<=\d)-(?=(?:sizes?|instances?|types?)\b)", " ", text))
 
 
-# What is said in many ways, and the way that conditions are read in.
-_FIRST = re.compile(rf"\b(?:top|first) (?P<top>{NUMBER})\b|\b(?P<ahead>{NUMBER}) (?=(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b)|\bcheapest (?P<behind>{NUMBER})\b(?! ?[\w-]*(?:gpu|card|accelerator|chip|gb|v?cpu))")
+_SUPERLATIVE = r"(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b"
+_NOT_OF = r"\b(?! ?[\w-]*(?:gpu|card|accelerator|chip|gb|v?cpu))"  # "cheapest 8 GPU instance" is not eight
+_FIRST = re.compile(rf"\b(?:top|first) (?P<top>{NUMBER})\b|\b(?P<ahead>{NUMBER}) (?={_SUPERLATIVE})|\bcheapest (?P<behind>{NUMBER}){_NOT_OF}")
 
 
 def wanted_first(question: str) -> int | None:
@@ -181,14 +182,15 @@ def wanted_first(question: str) -> int | None:
     return int(value_of(next(filter(None, found.groups())))) if found else None
 
 
+# What is said in many ways, and the way that conditions are read in.
 _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
     (r"(?:, ?)?\b(?:\w+ ){0,3}(?:says?|said|claims?|thinks?|swears?|insists?|(?:tells|telling|told) (?:me|us))\b[^.?!;]*", ""),  # what others say is no condition
     (r"\b[a-z]+\d+\w* (?:and|or) (?:up|newer|later)\b", "newer"),
     (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing (?:less|more)\b", ""),
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
     (rf"\b(?:quota|limit|cap|allowance)(?: (?:is|of|for|at))+ (?={NUMBER})", "at most "),
-    (rf"\b(top|first|the|list|show|me|need) {NUMBER} (?=(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b)", r"\1 "),
-    (rf"(?<=cheapest) {NUMBER}\b(?! ?[\w-]*(?:gpu|card|accelerator|chip|gb|v?cpu))", ""),
+    (rf"\b(top|first|the|list|show|me|need) {NUMBER} (?={_SUPERLATIVE})", r"\1 "),
+    (rf"(?<=cheapest) {NUMBER}{_NOT_OF}", ""),
     (r"\b(?:cpu|processor)[- ]?only\b|\bcpu (?=(?:instances?|types?|machines?|boxes)\b)", "without gpus "),
 ))  # fmt: skip
 # "That one" is no number.
