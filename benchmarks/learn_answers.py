@@ -1,4 +1,4 @@
-"""Learn which question of the corpus means what a user asks: python benchmarks/learn_answers.py weights INDEX | choice INDEX [--write].
+"""Learn which question of the corpus means what a user asks: python benchmarks/learn_answers.py weights|choice|told INDEX [--write].
 
 INDEX is one of `corpus`. `weights` learns weights for a choice among the nearest questions and none (a conditional logit) from turns of writers of whom
 `learn_questions.py` learned nothing: `labels/graded.jsonl` has what others, who knew neither version, thought of what is near to them, and
@@ -7,6 +7,9 @@ INDEX is one of `corpus`. `weights` learns weights for a choice among the neares
 `choice` learns when the answer to the likeliest question is better than what else would be said (a logistic regression), from what people asked and the tuned golden and
 natural questions: the latter tell whether each of the two passes, of the former it is known whether the likeliest question is the right one. How good other
 answers are to those is assumed (OTHERS).
+
+`told` learns when evidence in documents is worth telling where no prepared answer is given, from the same tuned questions, and from `labels/told.jsonl`, which has what
+graders thought of such evidence, told to people who had read no document; these and the natural questions count together as much as the golden ones.
 """
 
 import argparse
@@ -30,12 +33,16 @@ from chatbot.proved_answers import (
     CHOSEN,
     FEATURES,
     LATER,
+    TOLD,
     Alternative,
     Match,
     answer_of,
     choice,
+    is_better,
     load_book,
     matches,
+    nearest,
+    told,
 )
 from chatbot.query import Query, understand
 from chatbot.render import as_json
@@ -54,6 +61,8 @@ MARGIN_TO_EVIDENCE = 0.0
 MARGINS = {"refusal": -0.8, "sized": 2.6, "row": 1.9, "compared": 2.6, "rows": 0.4}
 # "How do I rotate its keys?" weighs no more than this against a prepared answer: of 60 procedures that no document gives 25 are refused with it, with the -4.25 that was learned 26.
 HOW_TO = -2.0
+# What a person has of reading that nothing answers, and which prepared questions are nearest.
+UNTOLD = 0.3
 PARTS = 5
 SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -213,6 +222,45 @@ def learn_choice(index: str) -> dict[str, np.ndarray]:
     return {"chosen": learned.astype(np.float32)}
 
 
+def told_choices(index: str, part: int) -> list[tuple[bool, Choice]]:
+    """Whether somebody who had read no document asked, and how good evidence was that stood against a refusal; every second question."""
+    bot = Chatbot.open(index)
+    documents = [document.id for document in bot.index.documents()]
+    tuned = (question for file in TUNED for question in load_questions(file) if not question.is_answered_by(documents) and not question.choices)
+    asked = [*((question.turns, question, 0.0) for question in tuned), *((label["turns"], None, label["grade"] / RIGHT) for label in labelled("told.jsonl"))]
+    found = []
+    for turns, question, grade in asked[part::2]:
+        history: list[Turn] = []
+        for turn in turns[:-1]:
+            history.append(Turn(turn, bot.ask(turn, history).text))
+        query = understand(turns[-1], history, bot.index)
+        near = nearest(query, bot.index)
+        other, said = other_answer(query, bot, near)
+        if near and other.kind == "evidence" and not is_better(near, query, other):
+            good = grade if question is None else float(failure(question, said) is None)
+            found.append((question is None or question.id.startswith("nat"), Choice(told(query, other.probability), good, UNTOLD)))
+    return found
+
+
+def learn_told(index: str) -> dict[str, np.ndarray]:
+    """Weights, (TOLD + 1,)."""
+    with ProcessPoolExecutor(2) as pool:
+        found = [one for part in pool.map(told_choices, repeat(index), range(2)) for one in part]
+    natural = np.array([is_natural for is_natural, _ in found])
+    weight = len(natural) / 2 / np.where(natural, natural.sum(), (~natural).sum())
+    taught = [Choice(one.features, w * one.prepared, w * one.other) for w, (_, one) in zip(weight, found, strict=True)]
+    held, part = np.zeros(len(found), dtype=bool), np.random.default_rng(0).integers(0, PARTS, len(found))
+    for number in range(PARTS):
+        weights = logistic([one for one, p in zip(taught, part, strict=True) if p != number])
+        held[part == number] = [one.features @ weights[:-1] + weights[-1] > 0 for one, p in zip(taught, part, strict=True) if p == number]
+    good = np.array([one.prepared >= 0.5 for _, one in found])
+    for name, some in (("natural", natural), ("golden", ~natural)):
+        print(f"{name}: {(some & good & held).sum()} of {(some & good).sum()} that are good are told, {(some & ~good & held).sum()} of {(some & ~good).sum()} others")
+    learned = logistic(taught)
+    print(dict(zip([*TOLD, "bias"], learned.round(2).tolist(), strict=True)))
+    return {"told": learned.astype(np.float32)}
+
+
 def with_margins(weights: np.ndarray) -> np.ndarray:
     """The bias less the margin to evidence, and the weights of the other kinds less theirs; and the weight of HOW_TO."""
     weighed = weights.copy()
@@ -242,11 +290,11 @@ def logistic(taught: Sequence[Choice]) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("learned", choices=("weights", "choice"))
+    parser.add_argument("learned", choices=("weights", "choice", "told"))
     parser.add_argument("index")
     parser.add_argument("--write", action="store_true", help=f"write {OUT}")
     given = parser.parse_args()
-    learned = {"weights": learn_weights, "choice": learn_choice}[given.learned](given.index)
+    learned = {"weights": learn_weights, "choice": learn_choice, "told": learn_told}[given.learned](given.index)
     if given.write:
         OUT.write_bytes(save(load_file(OUT) | learned))
 

@@ -36,6 +36,7 @@ from chatbot.proved_answers import (
     answer_of_each,
     is_better,
     is_proved_by,
+    is_worth_telling,
     load_book,
     may_serve,
     nearest,
@@ -287,6 +288,8 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         says_more = kind != "refusal" and not other.proves
         yield from _known(query, prepared.then(surest(query, draft)) if says_more else prepared)
         return
+    if kind == "evidence" and near and not is_worth_telling(query, other.probability):
+        kind, verified = "refusal", Verified("", (), ())
     if kind == "refusal" and (possible := may_serve(near, query)) and not is_outside(query, index) and (told := answer_of(possible, index, outright=False)):
         yield from _known(query, told)
         return

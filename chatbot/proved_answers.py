@@ -79,6 +79,7 @@ LATER = (*FEATURES, *(f"{name}, as typed" for name in NEARNESS), *(f"{name}, com
 Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
 CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to")
+TOLD = ("evidence", "words", "later")
 _NONE = np.zeros((0, 0), dtype=np.float32)
 # So much of an answer tells it from all others.
 _BEGINNING = 60
@@ -135,11 +136,13 @@ class Learned(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """Weights for a first turn (FEATURES), for a later one (LATER), and for the choice between a prepared answer and what else would be said (CHOSEN)."""
+    """Weights for a first turn (FEATURES), for a later one (LATER), for the choice between a prepared answer and what else would be said (CHOSEN), and
+    for whether evidence is worth telling (TOLD)."""
 
     first: Learned
     later: Learned
     chosen: Learned
+    told: Learned
 
 
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
@@ -164,6 +167,17 @@ def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
     return bool(found) and _fits(found[0], query, other) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
 
 
+def is_worth_telling(query: Query, probability: float) -> bool:
+    """Whether evidence that is so probable to answer helps a person more than to read that nothing does: a sentence that shares words with a long story, or
+    with a turn of a conversation, is mostly beside the point."""
+    return bool(load_matching().told.odds(told(query, probability)) > 1)
+
+
+def told(query: Query, probability: float) -> NDArray[np.float32]:
+    """(TOLD,): what is told by."""
+    return np.array([_logit(probability), math.log(1 + len(query.question.split())), float(bool(query.history))], dtype=np.float32)
+
+
 def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
     conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
@@ -181,10 +195,15 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
 
 def may_serve(found: Sequence[Match], query: Query) -> Match | None:
     """The likeliest of the nearest questions whose answer is worth telling where nothing answers: of advice, as no figure and no procedure stands in
-    for another, and of all that the question names."""
+    for another, and of all that the question names, unless a story or a conversation names more than it turns on."""
     near = (match for match in found[:_TOLD] if match.probability >= POSSIBLE and not (query.asks_number or query.operates))
-    named = mentioned(query.standalone)
-    return next((match for match in near if named <= mentioned(said := _said(match)) and _has_years(said, query)), None)
+    named, is_story = mentioned(query.standalone), bool(query.history) or len(query.question) > _SHORT
+
+    def is_of(match: Match) -> bool:
+        said = _said(match)
+        return ((is_story and match.probability >= OUTRIGHT) or named <= mentioned(said)) and _has_years(said, query)
+
+    return next(filter(is_of, near), None)
 
 
 def _has_years(said: str, query: Query) -> bool:
