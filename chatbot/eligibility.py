@@ -20,7 +20,7 @@ SURE = 0.4
 MEANT_SURE = 0.1
 MEANT = 0.6
 _IN_YEAR = re.compile(r"\b(?:in|of|for|during|since|until|by)\s+((?:19|20)\d\d)(?![\w,])", re.IGNORECASE)
-_WAS = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
+_WAS = re.compile(r"\b(?:was|were|did|had|will)\b", re.IGNORECASE)
 # The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
@@ -82,7 +82,7 @@ def _speaks_of_operation(query: Query, scored: Scored, said: str) -> bool:
 
 
 def _of_year(question: str, scored: Scored) -> bool:
-    """Whether evidence is of the year that a question names: it gives that year and not others alone; for what was then, it must."""
+    """Whether evidence is of the year that a question names: it gives that year and not others alone; for what was or will be then, it must."""
     asked = _years_asked(question)
     there = {match.group() for match in _YEAR.finditer(scored.unit.meant_in_place)}
     is_of_it = not asked or bool(asked & (there | {match.group() for match in _YEAR.finditer(_provenance(scored))}))

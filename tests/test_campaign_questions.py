@@ -59,8 +59,10 @@ def test_a_call_that_does_not_end_is_stopped_and_told(monkeypatch: pytest.Monkey
     "turns",
     [
         ["What is the difference between saving \\checkpoints and \\1 accumulating gradients?"],
-        ["Is \\dense L4 or \\2 L40S cheaper?", "And of the two, which draws more, the second one?"],
-        ["Which fits?\nA. P5 for \\training. Inf2 for \\gusts of load.\nB. Spot Instances for everything that ever runs at all."],
+        *left_to_evaluation(
+            ["Is \\dense L4 or \\2 L40S cheaper?", "And of the two, which draws more, the second one?"],
+            ["Which fits?\nA. P5 for \\training. Inf2 for \\gusts of load.\nB. Spot Instances for everything that ever runs at all."],
+        ),
     ],
 )
 def test_backslashes_of_a_question_are_no_template(bot: Chatbot, turns: list[str]) -> None:

@@ -186,6 +186,7 @@ def _fresh_environment(wheels: Path, folder: Path) -> Path:
     return folder / "bin" / "wattwise"
 
 
+@pytest.mark.evaluation
 def test_the_app_of_the_wheel_is_healthy_and_says_no_more_than_where(
     installed: Path, tmp_path: Path, corpus_index: Path
 ) -> None:

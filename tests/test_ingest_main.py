@@ -91,6 +91,7 @@ def test_wrong_use_exits_with_two(docs: Path) -> None:
     assert stopped.value.code == 2
 
 
+@pytest.mark.evaluation
 def test_a_bar_is_drawn_on_a_terminal_only(docs: Path) -> None:
     command = [sys.executable, "-m", "ingest", str(docs)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}

@@ -172,6 +172,7 @@ def test_an_unknown_tool_is_an_error_that_names_the_tools(address: str) -> None:
     assert met(address, call) == f"There is no tool 'delete_everything': call one of {', '.join(EACH)}."
 
 
+@pytest.mark.evaluation
 def test_only_the_protocol_is_on_standard_output(corpus_index: Path) -> None:
     said = [
         INITIALIZE,

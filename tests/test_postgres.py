@@ -215,6 +215,7 @@ def test_one_of_two_syncs_at_once_is_told_to_wait(database: Database, docs: Path
         assert first.result().added == ("docs/one.md", "docs/two.md")
 
 
+@pytest.mark.evaluation
 def test_many_vectors_are_found_by_an_index_and_rows_of_other_generations_do_not_crowd_them_out(
     postgres: Server, database: Database, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,6 +342,7 @@ def test_the_packages_are_imported_only_where_the_address_asks_for_them(docs: Pa
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.evaluation
 def test_the_command_line_takes_the_address_and_never_shows_its_password(database: Database, docs: Path) -> None:
     commands = (["ingest", str(docs), "--encoder", "none"], ["status", "--json"])
     shown = ""

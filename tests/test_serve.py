@@ -449,6 +449,7 @@ class TestOperations:
 
 
 class TestCommand:
+    @pytest.mark.evaluation
     def test_it_serves_and_ends_within_seconds_of_a_signal_with_nothing_secret_in_its_log(
         self, corpus_index: Path
     ) -> None:

@@ -79,6 +79,7 @@ def test_a_sync_tells_what_is_new_other_gone_and_the_same(docs: Path, place: Pla
     assert Index.open(place).generation == 2
 
 
+@folder_first
 def test_only_texts_without_a_vector_are_encoded(docs: Path, place: Place) -> None:
     assert sync([docs], place).encoded == 2
     (docs / "one.md").write_text(ONE + "\n## More\n\nIt trains large models best of all.\n")

@@ -111,6 +111,7 @@ def test_a_server_that_is_not_running_is_named(bot: Chatbot) -> None:
         Chatbot(bot.index, MODEL, settings).ask(QUESTION)
 
 
+@pytest.mark.evaluation
 def test_of_many_throttled_at_once_all_are_answered_within_seconds(bot: Chatbot) -> None:
     busy = openai_error(429, "rate_limit_exceeded")
     with serving(busy) as server, ThreadPoolExecutor(15) as askers:
