@@ -373,7 +373,7 @@ def _meant(asked: Asked, question: str) -> Asked:
         changes["context"] = 1  # a bound holds from the first token on
     if goal is Goal.TOKEN_COST and work.tokens_per_second and work.load:
         changes["tokens_per_second"] = work.tokens_per_second * work.load  # the idle time is paid for too
-    if goal is Goal.COUNT and "gpu" in question and not (work.vendors or work.families or work.accelerator or work.instance_type):
+    if goal in (Goal.COUNT, Goal.CHEAPEST, Goal.CHOICE, Goal.SMALLEST) and "gpu" in question and not (work.vendors or work.families or work.accelerator or work.instance_type):
         changes["vendors"] = frozenset({"NVIDIA", "AMD"})
     # Weights that are named beside another wish, or with gradients, are a part of the sum.
     sums = goal not in (Goal.MEMORY, Goal.CHOICE, Goal.COMPARE) or (work.task in TRAINING and "gradient" in question.replace("grads", "gradients"))
@@ -1099,7 +1099,8 @@ class _Answer:
     def _described(self, fit: Fit) -> str:
         """An instance type with its accelerators and its price."""
         name = self._machine_name(fit)
-        accelerators = f" ({self._accelerators(fit)})" if fit.accelerator else ""
+        caveats = [self._work.say(caveat) for caveat in fit.caveats if fit.runs == "yes"]
+        accelerators = f" ({'; '.join([self._accelerators(fit), *caveats])})" if fit.accelerator else ""
         if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
             return f"{name}{accelerators}, no on-demand price published {self._work.cite(*self._rows_of(fit))}"
         price = fit.impact.price
