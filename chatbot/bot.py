@@ -276,7 +276,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         yield from _known(query, each)
         return
     # A price of one GPU or one GB is computed; a prepared answer has those of whole machines.
-    if not (known and asks_unit(query.question)) and is_better(near, query, Alternative(kind, STRONG)):
+    # What a computation lacks it says without evidence: that is no more than a refusal.
+    other = Alternative(kind, STRONG) if not known or known.evidence else Alternative("refusal")
+    if not (known and known.evidence and asks_unit(query.question)) and is_better(near, query, other):
         known = answer_of(near[0], index) or known
     if known:
         yield from _known(query, known)

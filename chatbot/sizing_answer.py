@@ -35,6 +35,8 @@ _OF_DEPLOYMENT = frozenset({Goal.COST, *_OF_SPEED, *_OF_TRAINING})
 _OF_MACHINES = frozenset({Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.ENERGY, Goal.CARBON, Goal.WATER})
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _MOST_CARDS = 1024
+# More that is counted in training is what is learned from, and no batch: "20,000 support tickets".
+_MOST_IN_A_BATCH = 1024
 # How likely a question must be to ask for what no row and no document has, of which the training tells the kinds.
 _UNSAID = 0.6
 _NO_ROW = "The prices in the data are on demand, of EC2 and of the day that they were read; its other figures are those that makers and AWS publish."
@@ -67,7 +69,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _ask_back(asked)
     if asked.euros and Goal.FITS not in asked.goals and (asked.stated & BUDGETS or not hardware):
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
-    if not asked.workload.hours and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
+    if (not asked.workload.hours or _NEXT.search(query.question)) and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     if asked.purchase and read_given(query.question, tables.known).one("discount") is not None:
         asked = replace(asked, purchase="")  # who says what Spot or a plan saves needs no price of it
@@ -365,6 +367,8 @@ def _meant(asked: Asked, question: str) -> Asked:
     changes: dict[str, Any] = {}
     if work.task not in TRAINING and (goal in (Goal.TOKENS, Goal.DEADLINE) or (work.tokens and _ASKS_OPERATIONS.search(question))):
         changes["task"] = Task.FULL if goal is Goal.TOKENS else Task.PRETRAIN
+    if work.task in TRAINING and (work.sequences or 0) > _MOST_IN_A_BATCH:
+        changes["sequences"] = None
     if goal is Goal.TOKENS:
         changes["tokens"] = None
     elif goal is Goal.DEADLINE:
