@@ -36,6 +36,7 @@ from chatbot.proved_answers import (
     answer_of_each,
     is_better,
     is_proved_by,
+    is_story,
     is_worth_telling,
     load_book,
     may_serve,
@@ -276,9 +277,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         yield from _known(query, each)
         return
     # A price of one GPU or one GB is computed; a prepared answer has those of whole machines.
-    # What a computation lacks it says without evidence: that is no more than a refusal.
-    other = Alternative(kind, STRONG) if not known or known.evidence else Alternative("refusal")
-    if not (known and known.evidence and asks_unit(query.question)) and is_better(near, query, other):
+    # What a computation lacks it says without evidence: to a story that is no more than a refusal.
+    lacks = bool(known and not known.evidence and is_story(query))
+    if (lacks or not (known and asks_unit(query.question))) and is_better(near, query, Alternative("refusal") if lacks else Alternative(kind, STRONG)):
         known = answer_of(near[0], index) or known
     if known:
         yield from _known(query, known)

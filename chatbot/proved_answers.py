@@ -185,7 +185,7 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
     said = _said(match)
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
     alone = for_figure and not query.history
-    named = not alone or len(query.question) > _SHORT or mentioned(query.standalone) <= mentioned(said)
+    named = not alone or is_story(query) or mentioned(query.standalone) <= mentioned(said)
     brief = alone and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
     claims = not query.history and len(query.question) <= _SHORT and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
@@ -197,13 +197,18 @@ def may_serve(found: Sequence[Match], query: Query) -> Match | None:
     """The likeliest of the nearest questions whose answer is worth telling where nothing answers: of advice, as no figure and no procedure stands in
     for another, and of all that the question names, unless a story or a conversation names more than it turns on."""
     near = (match for match in found[:_TOLD] if match.probability >= POSSIBLE and not (query.asks_number or query.operates))
-    named, is_story = mentioned(query.standalone), bool(query.history) or len(query.question) > _SHORT
+    named = mentioned(query.standalone)
 
     def is_of(match: Match) -> bool:
         said = _said(match)
-        return ((is_story and match.probability >= OUTRIGHT) or named <= mentioned(said)) and _has_years(said, query)
+        return (((query.history or is_story(query)) and match.probability >= OUTRIGHT) or named <= mentioned(said)) and _has_years(said, query)
 
     return next(filter(is_of, near), None)
+
+
+def is_story(query: Query) -> bool:
+    """Whether a question is so long that it tells more than it turns on."""
+    return len(query.question) > _SHORT
 
 
 def _has_years(said: str, query: Query) -> bool:
