@@ -60,7 +60,7 @@ WRITTEN_UNIT = "|".join(sorted((re.escape(u) for u in UNITS if u not in "$€"),
 _QUANTITY = re.compile(
     rf"""(?P<day>(?<![\w.-])(?:19|20)\d\d-[01]\d(?:-[0-3]\d)?(?![\w-]))|(?<![\w.])(?:(?P<bound>up\ to|over|more\ than|at\ least|under|less\ than|below|above|about|roughly|approximately|around|[<>~≥≤])\s*)?
     (?P<money>USD\s?|US\$\s?|\$\s?|€\s?|-\s?)?
-    (?P<low>{_NUMBER}|\b(?a:{"|".join(sorted(WORD_NUMBERS, key=len, reverse=True)).replace(" ", "[ ]")})\b)
+    (?P<low>{_NUMBER}|\b(?a:{"|".join(sorted(WORD_NUMBERS, key=len, reverse=True)).replace(" ", "[ ]")})\b|\ba(?=[ ](?:b|tr)illion\b))
     (?:\s?(?P<scale1>(?a:thousand|million|billion|trillion|bn|mn|[kmb])(?![\w]))?\s*(?P<sep>-|–|—|\bto\b|\band\b)\s*(?:USD\s?|\$\s?|€\s?)?(?P<high>{_NUMBER})(?![\d]))?
     (?P<plus>\+)?(?:[\s-]?(?P<scale>(?a:thousand|million|billion|trillion|bn|mn|[kmb])(?![\w/])))?(?P<plus2>\+)?
     (?:[\s-]?(?P<unit>(?a:{WRITTEN_UNIT}))(?![\w/]|-[a-z]))?
@@ -191,6 +191,8 @@ def _open(low: float, high: float, bound: str, plus: bool) -> tuple[float, float
 
 
 def _number(text: str) -> float:
+    if text.lower() == "a":
+        return 1.0  # "a billion"; "a million" is more often the unit of a price
     return float(WORD_NUMBERS[text.lower()]) if text.lower() in WORD_NUMBERS else float(text.replace(",", ""))
 
 

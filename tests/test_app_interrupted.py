@@ -104,7 +104,8 @@ def killed(change: str, template: Path, folder: Path, moments: list[int]) -> lis
     return places
 
 
-@pytest.mark.parametrize("change", ["add", pytest.param("remove", marks=pytest.mark.evaluation)])
+@pytest.mark.evaluation
+@pytest.mark.parametrize("change", ["add", "remove"])
 def test_a_killed_change_is_listed_and_hinders_nothing(change: str, template: Path, tmp_path: Path) -> None:
     (whole,) = killed(change, template, tmp_path, [0])
     touched = int(whole.with_suffix(".count").read_text())

@@ -13,6 +13,7 @@ from chatbot import Cancelled, Chatbot, ReaderError
 from chatbot.deadline import Limits, OutOfTime, apart, begin, check
 from chatbot.llm.scripted import ScriptedChatModel
 from ingest import sync
+from tests.marks import one_of
 
 QUESTION = "What decides whether the L4, the H100 or Trainium is the better choice when memory and software both matter?"
 
@@ -112,7 +113,7 @@ def test_a_chain_is_cancelled_as_the_chatbot_is(bot: Chatbot) -> None:
         bot.as_runnable(cancelled=lambda: True).invoke(QUESTION)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), one_of(2, [(signal.SIGTERM, 143), (signal.SIGINT, 130)]))
 def test_a_signal_ends_the_command_without_a_traceback(tmp_path: Path, number: signal.Signals, code: int) -> None:
     (tmp_path / "chips.md").write_text("# Chips\n\nThe Quokka-9 chip has 77 GB of memory.\n")
     sync([tmp_path / "chips.md"], tmp_path / "index", encoder="none")

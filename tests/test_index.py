@@ -90,6 +90,7 @@ def test_hits_are_best_first_and_no_more_than_asked_for(index: Index) -> None:
     assert index.lexical("instances", 0) == index.lexical("", 5) == index.lexical("xylophonist", 5) == []
 
 
+@folder_first
 def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, place: Place) -> None:
     docs = write(tmp_path / "docs", {f"{n}.md": "# Same\n\nThe same words.\n" for n in range(60)})
     sync([docs], place)
@@ -241,6 +242,7 @@ def test_a_reader_takes_up_a_new_generation_by_itself(words_only: Place, docs: P
         assert [file.name for file in words_only.glob("derived-*")] == ["derived-2"]
 
 
+@folder_first
 def test_a_reader_takes_up_another_encoder_by_itself(words_only: Place, docs: Path) -> None:
     index = Index.open(words_only)
     assert index.encode(["a"]).shape == (1, 0)

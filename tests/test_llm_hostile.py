@@ -53,14 +53,14 @@ def check_harmless(answer: Answer, harmful: Sequence[str]) -> None:
     assert not answer.notice or answer.notice.startswith("The sources bear out nothing")
 
 
-@pytest.mark.parametrize("item", one_of(3, DOCUMENTS), ids=lambda item: item["id"])
+@pytest.mark.parametrize("item", one_of(6, DOCUMENTS), ids=lambda item: item["id"])
 def test_no_order_of_a_document_reaches_the_user(poisoned: Index, item: dict[str, Any]) -> None:
     answer = Chatbot(poisoned, ScriptedChatModel(script=obeying(item["obeyed"]))).ask(item["question"])
     assert any(f"{item['id']}.md" in p.chunk.document.id for p in answer.passages), "the document was not found"
     check_harmless(answer, item["harm"])
 
 
-@pytest.mark.parametrize("item", one_of(3, TURNS), ids=lambda item: item["id"])
+@pytest.mark.parametrize("item", one_of(6, TURNS), ids=lambda item: item["id"])
 def test_no_hostile_turn_makes_the_answer_say_what_no_source_says(bot: Chatbot, item: dict[str, Any]) -> None:
     *before, last = item["turns"]
     model = ScriptedChatModel(script=obeying(item["obeyed"]))

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from chatbot.answer import REFUSAL, Passage, Turn
@@ -37,6 +38,25 @@ _TAG = re.compile(r"<(?=\s*/?\s*(?:passages?|rows?|conversation|question|options
 # A line of links alone ("Source: [Inf2](https://…)") says nothing and invites to be repeated.
 _LINK_LINE = re.compile(r"^[^\w\n]*(?:(?:sources?|see(?: also)?|links?|read more|references?|from)\s*:?\s*)?(?:\[[^\]\n]*\]\(\S+?\)|https?://\S+)(?:[\s,;|·]|and|\[[^\]\n]*\]\(\S+?\)|https?://\S+)*\.?[^\S\n]*$\n?", re.IGNORECASE | re.MULTILINE)
 _KEY_LIKE = re.compile(r"[\[【]\s*(\d[\d\s,;–-]*)[\]】]")
+
+
+# So many words in a row are no accident.
+_REPEATED = 5
+
+
+@cache
+def _told() -> frozenset[tuple[str, ...]]:
+    return frozenset(_runs(_RULES.replace(REFUSAL, "").replace("The sources do not say", "")))
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.lower())
+    return zip(*(words[start:] for start in range(_REPEATED)), strict=False)
+
+
+def repeats_rules(sentence: str) -> bool:
+    """Whether a sentence says again what the model was told, which no source says and nobody needs to hear."""
+    return not _told().isdisjoint(_runs(sentence))
 
 
 def answering(

@@ -21,6 +21,7 @@ from chatbot.citations import (
 )
 from chatbot.evidence import sentences
 from chatbot.evidence.wording import SENTENCE_END
+from chatbot.llm.prompts import repeats_rules
 from chatbot.llm.transcript import LINE_ENDS, is_fit
 from chatbot.marks import clauses_of, in_brackets, marked_numbers, marked_sentences, without_marks
 from chatbot.names import mentioned
@@ -182,7 +183,7 @@ class SentenceStream:
             self._refuses = True
         if self._was_said(sentence):
             return
-        if not is_fit(sentence):
+        if not is_fit(sentence) or repeats_rules(sentence):
             self._drop(sentence)
         elif not _keys(sentence) and self._is_lead(sentence):
             self._lead(_DEEPEST, opening + sentence)
