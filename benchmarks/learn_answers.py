@@ -230,10 +230,7 @@ def told_choices(index: str, part: int) -> list[tuple[bool, Choice]]:
     asked = [*((question.turns, question, 0.0) for question in tuned), *((label["turns"], None, label["grade"] / RIGHT) for label in labelled("told.jsonl"))]
     found = []
     for turns, question, grade in asked[part::2]:
-        history: list[Turn] = []
-        for turn in turns[:-1]:
-            history.append(Turn(turn, bot.ask(turn, history).text))
-        query = understand(turns[-1], history, bot.index)
+        query = understand(turns[-1], history_of(tuple(turns[:-1]), bot, {}), bot.index)
         near = nearest(query, bot.index)
         other, said = other_answer(query, bot, near)
         if near and other.kind == "evidence" and not is_better(near, query, other):

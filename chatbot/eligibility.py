@@ -20,7 +20,7 @@ SURE = 0.4
 MEANT_SURE = 0.1
 MEANT = 0.6
 _IN_YEAR = re.compile(r"\b(?:in|of|for|during|since|until|by)\s+((?:19|20)\d\d)(?![\w,])", re.IGNORECASE)
-_WAS = re.compile(r"\b(?:was|were|did|had|will)\b", re.IGNORECASE)
+_NOT_NOW = re.compile(r"\b(?:was|were|did|had|will)\b", re.IGNORECASE)
 # The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
@@ -86,7 +86,7 @@ def _of_year(question: str, scored: Scored) -> bool:
     asked = _years_asked(question)
     there = {match.group() for match in _YEAR.finditer(scored.unit.meant_in_place)}
     is_of_it = not asked or bool(asked & (there | {match.group() for match in _YEAR.finditer(_provenance(scored))}))
-    return is_of_it or not (there or _WAS.search(question))
+    return is_of_it or not (there or _NOT_NOW.search(question))
 
 
 # One question is asked of every unit.

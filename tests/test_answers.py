@@ -10,7 +10,8 @@ import pytest
 from chatbot import Chatbot, Turn
 from chatbot.citations import verify
 from chatbot.meaning import question_vector
-from chatbot.proved_answers import FEATURES, _draft, _letters, load_book, matches
+from chatbot.proved_answers import FEATURES, _draft, _letters, is_worth_telling, load_book, matches
+from chatbot.query import understand
 from ingest import Document, Index, Source, check, read_answers, sync
 from ingest.answers import Proof, ProvedAnswer, holds_answers, question_chunks, wordings_in
 from ingest.encoder import DEFAULT_ENCODER
@@ -92,6 +93,20 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 @pytest.fixture(scope="module")
 def kilns(index: Index) -> Chatbot:
     return Chatbot(index)
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        (("How hot does the Ember kiln get?",), True),
+        (("We fire twice a week, mostly stoneware, and two of our three potters would rather glaze at night: " * 2 + "which kiln?",), False),
+        (("How hot does the Ember kiln get?", "And is that hot enough for the stoneware that most of our customers have ordered for next spring?"), False),
+    ],
+)
+def test_evidence_is_told_to_a_question_and_not_to_a_story(kilns: Chatbot, turns: tuple[str, ...], told: bool) -> None:
+    *before, last = turns
+    query = understand(last, [Turn(turn, "1,300 degrees [1].") for turn in before], kilns.index)
+    assert is_worth_telling(query, 0.5) is told
 
 
 def test_answers_are_compared_with_and_not_searched(place: Place, tmp_path: Path) -> None:

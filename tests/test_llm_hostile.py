@@ -12,6 +12,7 @@ from langchain_core.messages import BaseMessage
 from prompt_reading import key_of, passages_in
 
 from chatbot import Answer, Chatbot, Turn
+from chatbot.llm.prompts import repeats_rules
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.render import as_text
 from ingest import Index, sync
@@ -58,6 +59,11 @@ def test_no_order_of_a_document_reaches_the_user(poisoned: Index, item: dict[str
     answer = Chatbot(poisoned, ScriptedChatModel(script=obeying(item["obeyed"]))).ask(item["question"])
     assert any(f"{item['id']}.md" in p.chunk.document.id for p in answer.passages), "the document was not found"
     check_harmless(answer, item["harm"])
+
+
+def test_rules_are_known_from_what_a_model_found() -> None:
+    assert repeats_rules("I know nothing but the passages in the message [1].")
+    assert not repeats_rules("The sources do not say what a p5.48xlarge costs; it has eight H100 GPUs [1].")
 
 
 @pytest.mark.parametrize("item", one_of(6, TURNS), ids=lambda item: item["id"])

@@ -97,6 +97,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("405B dense, 15.6T tokens, 400 TFLOP/s really achieved per gpu: total gpu-hours?", r"26\.3 million accelerator-hours"),
         ("LoRA r=16 only on q_proj and v_proj of llama 3.1 8b: how many MB is the trainable part?", r"The adapter of rank 16 of Llama-3\.1-8B takes 109 MB"),
         ("What will the on-demand price of p5.48xlarge be in 2030?", r"The sources do not say\."),
+        ("What will a p5.48xlarge cost per hour next summer? I need one number for Q3.", r"The sources do not say\. Prices of next summer are not in the data"),
+        ("LoRA of a 7B on about 20,000 support tickets: how much memory?", r"LoRA fine-tuning of a 7B model in bf16 needs 15\.3 GB"),
         ("1000 kWh in us-east-1: CO2e with PUE?", r"442 kg of CO2e in US East"),
         ("Can I full fine-tune Llama 3.1 8B in int4 on an H100?", r"int4 weights cannot be trained in full: use QLoRA"),
         ("what does training on inf2.48xlarge for 14 days cost?", r"Inferentia serves models and does not train them\.\n\$4,360 for 336 hours"),

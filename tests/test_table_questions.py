@@ -46,6 +46,9 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("most expensive gpu instance",), ("p6-b300.48xlarge", "$142.416"), 4),
     (("instances with no GPU but 100 Gbps network, cheapest",), ("c8gn.8xlarge", "$1.896"), 4),
     (("Which is cheapest with 8 NVIDIA GPUs?",), ("g4dn.metal", "$7.824"), 4),
+    # A gigabyte of a GPU box is of each GPU, and a whole GPU is no part of one.
+    (("cheapest gpu box over 40gb?",), ("g6e.xlarge", "$1.861", "44.7 GiB", "g7e.2xlarge"), 4),
+    (("cheapest instance with any nvidia gpu, us-east-1, linux, on demand?", "and if it has to be a whole GPU on x86?"), ("g4dn.xlarge", "$0.526", "x86_64"), 4),
     (("what's the cheapest 80GB card instance",), ("g7e.2xlarge", "$3.36312", "96 GiB", "p5.4xlarge", "$6.88", "80 GiB"), 4),
     # Side by side: one row each, in the columns that are asked for.
     (("p5 vs p5e vs p5en: gpu, memory per gpu, local nvme, price per hour if you have it",), ("p5.48xlarge", "$55.04", "80 GiB", "no price of p5e.48xlarge", "141 GiB", "p5en.48xlarge", "$63.296"), 3),
