@@ -15,7 +15,7 @@ from chatbot import ReaderError
 from chatbot.app import AppSettings
 from chatbot.settings import Settings, settings_from
 
-# Whatever this process writes is its own user's alone.
+# Files that this process writes are accessible to its own user only.
 os.umask(0o077)
 try:
     common = settings_from(os.environ, Settings)
@@ -27,7 +27,7 @@ except ReaderError as error:
 @asynccontextmanager
 async def warming(_: st.App) -> AsyncIterator[None]:
     remove_left_copies()
-    # Begun only when the app serves, so that a busy machine's first page does not wait for it.
+    # Started only once the app serves, so that the first page does not wait for it on a busy machine.
     Thread(target=warm_up, args=(common.index,), daemon=True).start()
     yield
 

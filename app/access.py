@@ -1,7 +1,7 @@
-"""Who is served: requests that name this app and come from its own pages, which no other page may frame.
+"""Access control: only requests that name this app and come from its own pages are served; other pages may not frame it.
 
-The address of whoever connects says little. A page of any name can have that name resolve to 127.0.0.1 (DNS rebinding),
-and behind a reverse proxy every visitor connects from the proxy's address.
+The address of a client says little. Any page can make its own name resolve to 127.0.0.1 (DNS rebinding), and behind a
+reverse proxy every visitor connects from the proxy's address.
 """
 
 import re
@@ -21,16 +21,16 @@ from chatbot.serve.gate import authority_of, name_of
 REFUSED = "This app does not answer under this name. Open it as localhost, or have its operator add the name to WATTWISE_APP_HOSTS."
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _PROXIED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-original-", "cf-connecting-ip", "true-client-ip")
-# The cookie that tells a browser from others, for its conversations and votes.
+# The cookie that identifies a browser, for its conversations and votes.
 VISITOR = "wattwise-visitor"
 _A_YEAR = 31_536_000
 _FRAMING = {"Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY"}
 
 
 class OwnNames:
-    """ASGI middleware that refuses requests under other names and from other pages, WebSockets included.
+    """ASGI middleware that refuses requests for other host names and from other origins, WebSockets included.
 
-    `hosts` are the names that the operator has given the app, beside those of this machine.
+    `hosts` are the names that the operator has given the app, in addition to those of this machine.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
@@ -49,7 +49,10 @@ class OwnNames:
 
 
 def _with_headers(send: Send, scope: Scope) -> Send:
-    """Let no page frame the answers, and give a browser without a name a random one, which nothing but its own requests ever tell."""
+    """Forbid framing of the responses, and set a random visitor cookie in a browser that has none.
+
+    Only the browser's own requests ever contain the cookie's value.
+    """
     is_named = visitor_of(cookie_parser(Headers(scope=scope).get("cookie", "")))
     secure = "; Secure" if scope.get("scheme") == "https" else ""
     cookie = f"{VISITOR}={uuid4().hex}; Path=/; Max-Age={_A_YEAR}; HttpOnly; SameSite=Lax{secure}"
@@ -66,15 +69,15 @@ def _with_headers(send: Send, scope: Scope) -> Send:
 
 
 def visitor_of(cookies: Mapping[str, str]) -> str:
-    """The name that a browser was given; "" where it has none that could be ours."""
+    """Return a browser's visitor cookie; "" if it is missing or not one of ours."""
     name = str(cookies.get(VISITOR, ""))
     return name if re.fullmatch("[0-9a-f]{32}", name) else ""
 
 
 def is_served(headers: Headers, hosts: frozenset[str], address: str | None) -> bool:
-    """Whether a request names one of `hosts` or this machine, and comes from the app's own page where it says so.
+    """Return whether a request names one of `hosts` or this machine, and its Origin, if any, is the app's own.
 
-    Beyond loopback any IP address will do, too: a page cannot have a name that is one.
+    If the app listens beyond loopback, any IP address is accepted too: DNS rebinding needs a name.
     """
     given, origins = headers.getlist("host"), headers.getlist("origin")
     name = name_of(given[0]) if len(given) == 1 else None
@@ -85,7 +88,7 @@ def is_served(headers: Headers, hosts: frozenset[str], address: str | None) -> b
 
 
 def is_direct(headers: Mapping[str, str]) -> bool:
-    """Whether no proxy has left its mark on a request."""
+    """Return whether a request has no headers that a proxy adds."""
     return not any(name.lower().startswith(_PROXIED) for name in headers)
 
 

@@ -1,4 +1,4 @@
-"""An answer as HTML: its text with marks, its options or table, its source cards. Pure functions over values."""
+"""An answer as HTML: its text with citation marks, its options or table, its source cards. Pure functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -15,12 +15,12 @@ from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 from chatbot.render import places
 
 _T = TypeVar("_T")
-# How much of a passage is shown on each side of a quote.
+# Characters of a passage that are shown on each side of a quote.
 _AROUND = 700
 _SHOWN = 3
-# More options than this stand below one another.
+# More options than this become rows instead of columns.
 _WIDE = 4
-# How much of a quote an address holds.
+# Characters of a quote that go into an address.
 _QUOTED = 200
 _SUPPORT = (
     (0.8, "backed by the quoted words"),
@@ -30,17 +30,17 @@ _SUPPORT = (
 
 
 def question_html(question: str, identity: str) -> str:
-    """A question as its own text; `identity` is the place on the page to scroll to."""
+    """Render a question literally; `identity` is the HTML id to scroll to."""
     return f'<div class="ww-question" id="{as_html(identity)}" dir="auto">{as_html(question.strip())}</div>'
 
 
 def quotes_of(answer: Answer) -> Mapping[int, str]:
-    """The quote behind each mark."""
+    """Return the quote behind each mark."""
     return {citation.number: citation.quote for citation in reversed(answer.citations)}
 
 
 def answer_html(answer: Answer, anchor: str) -> str:
-    """The answer without its cards; `anchor` is unique to the answer on its page."""
+    """Render the answer without its cards; `anchor` is an id prefix that is unique to the answer on its page."""
     quotes = quotes_of(answer)
     if answer.refused:
         first = answer.text.partition(" Nearest in the sources:")[0]
@@ -49,7 +49,7 @@ def answer_html(answer: Answer, anchor: str) -> str:
         return _exam(exam, answer.choices, quotes, anchor)
     compared = comparison(answer)
     if answer.model != OFFLINE:
-        # A language model's own lists and tables are shown as they are.
+        # Show a language model's own lists and tables as they are.
         text = markdown_html(answer.text, quotes, anchor)
     else:
         text = text_html(compared.lead if compared else answer.text, quotes, anchor)
@@ -58,7 +58,7 @@ def answer_html(answer: Answer, anchor: str) -> str:
 
 
 def text_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
-    """Paragraphs and lists; the first paragraph leads."""
+    """Render paragraphs and lists; a paragraph at the start is styled as the lead."""
     blocks: list[str] = []
     items: list[str] = []
     for line in [*text.splitlines(), ""]:
@@ -75,7 +75,7 @@ def text_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
 
 
 def comparison_html(found: Comparison, quotes: Mapping[int, str], anchor: str, *, in_words: bool) -> str:
-    """What rows say, property by option, with bars on a scale each; then what is said of the sides."""
+    """Render the figures by property and option, with bars per property; with `in_words` also the text on each side."""
     parts = [_properties(found, quotes, anchor)] if found.properties else []
     if in_words and found.sides:
         rows = (
@@ -101,7 +101,7 @@ def _properties(found: Comparison, quotes: Mapping[int, str], anchor: str) -> st
 
 
 def _row(found: Property, quotes: Mapping[int, str], anchor: str) -> list[str]:
-    """The cells of a property, each figure with a bar as part of the largest."""
+    """Render the cells of a property, each figure with a bar relative to the largest."""
     most = max((cell.value or 0.0 for cell in found.cells), default=0.0) or 1.0
     return [
         f'<td dir="auto">{as_html(cell.text or "–")}\u00a0{_marks(cell.numbers, quotes, anchor)}'
@@ -142,7 +142,7 @@ def _option(verdict: OptionVerdict, quotes: Mapping[int, str], anchor: str) -> s
 
 
 def cards_html(answer: Answer, anchor: str) -> str:
-    """A card a source with all of its quotes, closed until it is asked for, by a mark or by itself."""
+    """Render one card per source with all of its quotes, closed until it or one of its marks is clicked."""
     first = {citation.number: citation for citation in reversed(answer.citations)}
     return _cards(
         _card(
@@ -155,13 +155,13 @@ def cards_html(answer: Answer, anchor: str) -> str:
 
 
 def nearest_html(passages: Sequence[Passage], *, limit: int = 3) -> str:
-    """The nearest sources, a card each with its passages."""
+    """Render the nearest sources, one card each with its passages."""
     found = _by_source(passages[:limit], lambda passage: passage)
     return _cards(_card(near, "", "".join(map(_whole, near))) for near in found)
 
 
 def _by_source(found: Iterable[_T], passage_of: Callable[[_T], Passage]) -> Iterable[list[_T]]:
-    """What was found in each document, in the order in which the documents come first."""
+    """Group what was found by document, in the order in which the documents first occur."""
     sources: dict[str, list[_T]] = {}
     for each in found:
         sources.setdefault(passage_of(each).chunk.document.id, []).append(each)
@@ -169,7 +169,7 @@ def _by_source(found: Iterable[_T], passage_of: Callable[[_T], Passage]) -> Iter
 
 
 def _cards(cards: Iterable[str]) -> str:
-    """A few at once; the others wait behind one line, which a mark that leads to one of them opens by itself."""
+    """Show a few cards; the others are folded behind one line, which opens when a mark leads to one of them."""
     shown = list(cards)
     few, more = ("".join(shown[:_SHOWN]), shown[_SHOWN:]) if len(shown) > _SHOWN + 1 else ("".join(shown), [])
     rest = (
@@ -179,7 +179,7 @@ def _cards(cards: Iterable[str]) -> str:
 
 
 def _quoted(citation: Citation, identity: str) -> str:
-    """One quote where it stands: a row of a table by its columns, prose in its surroundings."""
+    """Render one quote in context: a table row by its columns, prose with the text around it."""
     row = _row_html(row_of(citation), citation.claim, identity)
     if not row:
         text, start = surroundings(citation)
@@ -188,7 +188,7 @@ def _quoted(citation: Citation, identity: str) -> str:
 
 
 def _row_html(row: TableRow | None, claim: str, identity: str) -> str:
-    """The row of a table that is quoted, titled by its first cell: each column by its name, those that the claim uses first."""
+    """Render a quoted table row by its columns, titled by its first cell; columns that the claim uses come first."""
     if row is None:
         return ""
     told = row.told(claim)
@@ -206,8 +206,8 @@ def _whole(passage: Passage) -> str:
 
 
 def _passage_html(passage: Passage, quote: str, shown: str, *facts: str) -> str:
-    """What is shown of a passage below its place, what is known of it, and the way to the quote in its document."""
-    document, words = passage.chunk.document.id, quote.strip()[:_QUOTED]  # words outlive the next sync
+    """Render a passage's place, facts and a link to the quote in its document, and below them the text that is shown."""
+    document, words = passage.chunk.document.id, quote.strip()[:_QUOTED]  # words stay valid after the next sync
     address = as_html(f"sources?doc={url_quote(document, safe='')}&quote={url_quote(words, safe='')}")
     said = [*(f"<strong>{as_html(place)}</strong>" for place in places(passage.chunk)), *map(as_html, facts)]
     line = " · ".join([*said, f'<a href="{address}" target="_blank">In the document</a>'])
@@ -215,7 +215,7 @@ def _passage_html(passage: Passage, quote: str, shown: str, *facts: str) -> str:
 
 
 def surroundings(citation: Citation) -> tuple[str, int]:
-    """The passage of a quote as it stands in the document, from a whole line to a whole line, and where in it the quote begins."""
+    """Return the whole lines around a quote, below the header of its table, and where in them the quote begins."""
     chunk = citation.passage.chunk
     text = chunk.document.text
     start, end = max(min(chunk.start, citation.start), citation.start - _AROUND), max(chunk.end, citation.end)
@@ -238,7 +238,7 @@ def _card(passages: Sequence[Passage], numbers: str, body: str) -> str:
 
 
 def facts_html(answer: Answer, updated: str) -> str:
-    """How well the answer is supported and what it took, on one line."""
+    """Say on one line how well the answer is supported and what it took."""
     parts = [
         _basis(answer),
         answer.model,
@@ -255,7 +255,7 @@ def facts_html(answer: Answer, updated: str) -> str:
 
 
 def _footprint_words(footprint: Footprint) -> list[str]:
-    """This machine's energy and carbon, then the estimate for a hosted model."""
+    """Say this machine's energy and carbon, then the estimate for a hosted model."""
     machine = f"{_in_milli(footprint.wh)}Wh"
     if footprint.g_co2 is not None:
         machine += f", {_in_milli(footprint.g_co2)}g CO2e"
@@ -267,24 +267,24 @@ def _footprint_words(footprint: Footprint) -> list[str]:
 
 
 def _in_milli(value: float) -> str:
-    """Two significant digits and the prefix of the unit: 0.00064 is "0.64 m"."""
+    """Format with two significant digits and the prefix of the unit: 0.00064 is "0.64 m"."""
     return f"{value:.2g} " if value >= 0.1 else f"{1000 * value:.2g} m"
 
 
 def day(moment: str) -> str:
-    """The day of an ISO date, in words: "21 Nov 2026"."""
+    """Return the day of an ISO date in words: "21 Nov 2026"."""
     return f"{datetime.fromisoformat(moment):%-d %b %Y}"
 
 
 def _basis(answer: Answer) -> str:
-    """What an answer stands on, in words; by its weakest citation."""
+    """Say in words how well an answer is supported: by its weakest citation, unless it is computed."""
     if any(statement.role == "computed" for statement in answer.statements):
         return "Computed from figures of the sources"
     return _support_words(answer.support).capitalize() if answer.citations else ""
 
 
 def _support_words(support: float) -> str:
-    """How well a quote bears out its claim, in words."""
+    """Say in words how well a quote supports its claim."""
     return next(words for least, words in _SUPPORT if support >= least)
 
 

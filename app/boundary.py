@@ -1,4 +1,4 @@
-"""Where errors of a page end: one sentence for the visitor, the details in the log."""
+"""Where a page's errors end up: as one sentence for the visitor, with the details in the log."""
 
 import logging
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ logger = logging.getLogger("wattwise")
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Show what can be mended in its own words, and anything else in one fixed sentence."""
+    """Show an error that the user can fix in its own words, and any other as one fixed sentence."""
     try:
         yield
     except (CorpusError, ReaderError) as error:
@@ -29,7 +29,7 @@ def told() -> Iterator[None]:
 
 def _show_and_offer(sentence: str) -> None:
     show_problem(sentence)
-    st.button("Try again", key=f"again-{uuid4().hex}", type="tertiary")  # any press runs the page anew
+    st.button("Try again", key=f"again-{uuid4().hex}", type="tertiary")  # any press reruns the page
 
 
 def show_problem(sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The question box, with files where visitors may add them; what cannot be sent is said right above it."""
+"""The question box, with file upload where visitors may add files. Problems with a question are shown above it."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ _KEY, _NOTE, _EDITING = "box", "box-note", "editing"
 
 
 def question_box(operator: Operator) -> None:
-    """Show the box; what is sent waits for the next run."""
+    """Show the box; a submission is handled in the next run of the script."""
     if note := st.session_state.pop(_NOTE, None):
         said, st.session_state[_KEY] = note
         st.html(f'<p class="ww-failed ww-note" role="alert">{as_html(said)}</p>')
@@ -21,7 +21,7 @@ def question_box(operator: Operator) -> None:
             st.html('<p class="ww-facts">Sending replaces the question and what came after it.</p>', width="content")
             st.button("Cancel", type="tertiary", on_click=_cancel)
     if operator.may_add:
-        # The box itself shows a file that it rejects in red alone, and of no file who will see it.
+        # Streamlit only colours a rejected file red, and never says who sees a file: the style sheet shows both texts.
         rejected = f"Not added: {', '.join(FILE_TYPES)}, up to {operator.app.upload_megabytes} MB, can be read."
         st.html(f"<style>.stChatInput {{ --ww-rejected: '{rejected}'; --ww-seen: '{operator.who_sees}' }}</style>")
     st.chat_input(
@@ -36,7 +36,7 @@ def question_box(operator: Operator) -> None:
 
 
 def edit(exchange: Exchange) -> None:
-    """Put a question into the box again."""
+    """Put a question back into the box for editing."""
     st.session_state.update({_KEY: exchange.question, _EDITING: exchange.id})
 
 

@@ -1,4 +1,4 @@
-"""The chat: ask, read the answer, look at its sources, ask on."""
+"""The chat: ask, read the answer, look at its sources, ask a follow-up."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -32,31 +32,32 @@ from chatbot.llm.models import OFFLINE
 from chatbot.suggestions import follow_ups
 from ingest import CorpusError, Index
 
-# Older exchanges wait behind a button, so that the two hundredth answer is as quick as the first.
+# Older exchanges are hidden behind a button, so that the two hundredth answer is as quick as the first.
 _SHOWN = 12
 
 
 def show_chat(operator: Operator, bot: Chatbot) -> None:
-    """The page: the landing, or the conversation so far and what was just submitted."""
+    """Show the landing page, or the conversation so far with the new submission."""
     submission = take_submission()
-    landing = st.empty()  # what is empty now goes at once, while the answer is still being found
+    landing = st.empty()  # emptied at once, so that the landing goes away while the answer is still being found
     if submission is None and not exchanges():
         show_conversations()
         with landing:
             _show_landing(operator)
         return
     if submission and submission.files and operator.is_for_session:
-        index_to_add_to(operator)  # from here on nothing is kept
+        index_to_add_to(operator)  # from here on, the conversation is not saved
     earlier = _recent(exchanges())
     exchange = begin(submission.question) if submission else None
     show_conversations()
-    with st.bottom:  # put there by hand, the page does not run after the end of an answer
+    with st.bottom:  # placed explicitly, so that the page does not scroll to the end of a growing answer
         question_box(operator)
-    # What a session has for itself alone is nobody's to read in the votes, and what all share says what to ask next.
+    # A session's own files must not show up in the votes. What to ask next comes from the shared index.
     store = None if own_copy() else feedback_store(operator.common.index)
     shared = bot_of(operator.common.index, OFFLINE).index
     for each in earlier:
-        # Where the answer was streamed into; emptied first, the page might draw the gap and close what stood open.
+        # A container takes the place of the slot that the answer was streamed into. Emptying that slot first could show a
+        # gap, and close what was open.
         with st.container():
             show_exchange(each, store, shared, is_last=exchange is None and each is earlier[-1])
             if exchange is None and each is earlier[-1]:
@@ -70,7 +71,7 @@ def show_chat(operator: Operator, bot: Chatbot) -> None:
             with place:
                 scroll_to(exchange, "answered")
             show_next(_with_next(exchange, shared))
-            # What the run before showed above is gone only when this one has ended.
+            # Scroll once more: what the previous run showed above goes away only when this run ends.
             with place:
                 scroll_to(exchange, "settled")
 
@@ -88,7 +89,7 @@ def _show_landing(operator: Operator) -> None:
 
 
 def _recent(found: Sequence[Exchange]) -> Sequence[Exchange]:
-    """The latest exchanges, and the earlier ones a step at a time."""
+    """Return the latest exchanges, and offer the earlier ones a step at a time."""
     shown = st.session_state.get("shown", _SHOWN)
     if len(found) > shown:
         hidden = len(found) - shown
@@ -107,13 +108,13 @@ def _seen_to(
 ) -> Exchange:
     if submission.files:
         exchange = settle(exchange, added=_added(submission, operator, slot))
-        bot = opened_bot(operator)  # that of the session's own copy, where the files have gone into one
+        bot = opened_bot(operator)  # the bot of the session's own copy, if the files went into one
     if not exchange.question:
         return exchange
     slot.html(_said(exchange) + live_html("searching", ""))
     with place:
         scroll_to(exchange, "asked")
-    # After Stop nothing more can be drawn: what is offered then stands there before, hidden by the style sheet.
+    # Nothing can be drawn after Stop: the button for it is drawn beforehand, and hidden by the style sheet until then.
     halted = st.empty()
     with halted.container(key="halted"):
         show_again(exchange, "Ask again", "halted")
@@ -136,10 +137,10 @@ def _added(submission: Submission, operator: Operator, slot: DeltaGenerator) -> 
 
 
 def _answered(exchange: Exchange, bot: Chatbot, slot: DeltaGenerator) -> Exchange:
-    """Stream the answer into the slot. What Stop leaves is what came so far."""
+    """Stream the answer into the slot. After Stop, the text that arrived so far remains."""
     stage, text = "searching", ""
     try:
-        # Closed at once when Stop ends the run here: that is what ends the model's call.
+        # Closed at once when Stop ends the run here: this is what ends the model call.
         with closing(events(bot, exchange.question, history(exchanges()))) as found:
             for event in found:
                 if event is not None and event.answer is not None:
@@ -161,7 +162,7 @@ def _said(exchange: Exchange) -> str:
 
 
 def _with_next(exchange: Exchange, shared: Index) -> Exchange:
-    """What to ask next, worked out when the answer stands there already."""
+    """Add what to ask next, which is worked out only after the answer is shown."""
     if exchange.answer is None or exchange.answer.small_talk:
         return exchange
     asked = [e.question for e in exchanges()]

@@ -1,4 +1,4 @@
-"""The conversation that a visitor reads: its exchanges, what was just submitted, and where it is kept."""
+"""The visitor's conversation: its exchanges, the new submission, and its storage."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ from chatbot import Answer, ReaderError, Turn
 from chatbot.conversations import Conversation, ConversationStore, self_contained
 from chatbot.sizing import Workload
 
-# A follow-up leans on the latest turns; older ones only cost time and tokens.
+# A follow-up depends on the latest turns; older ones only cost time and tokens.
 _REMEMBERED = 12
 # A longer question would not fit into an address.
 _LONGEST_LINK = 1_000
@@ -26,7 +26,7 @@ _LONGEST_LINK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What the visitor sent and nobody has seen to yet: a question, files (name and bytes), or both."""
+    """What the visitor sent and the page has not handled yet: a question, files (name and bytes), or both."""
 
     question: str
     files: tuple[tuple[str, bytes], ...] = ()
@@ -34,7 +34,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question and what became of it: an answer, or a problem in words, or text that was stopped."""
+    """One question and its outcome: an answer, a problem in words, or the partial text of a stopped answer."""
 
     id: str
     question: str
@@ -49,7 +49,7 @@ class Exchange:
 
 
 def exchanges() -> list[Exchange]:
-    """The exchanges of this conversation, oldest first."""
+    """Return the exchanges of this conversation, oldest first."""
     return cast(list[Exchange], st.session_state.setdefault("exchanges", []))
 
 
@@ -58,7 +58,7 @@ def begin(question: str) -> Exchange:
     exchange = Exchange(uuid4().hex[:12], question)
     exchanges().append(exchange)
     st.session_state.setdefault("conversation", uuid4().hex)
-    if own_copy():  # what a session has for itself alone is not kept, and a reload does not ask for it again
+    if own_copy():  # a session with its own files is not saved, and a reload does not ask its question again
         return exchange
     if len(question) <= _LONGEST_LINK:
         st.query_params["q"] = question
@@ -68,7 +68,7 @@ def begin(question: str) -> Exchange:
 
 
 def settle(exchange: Exchange, **changes: object) -> Exchange:
-    """The exchange of this id as it is by now, with these changes, which take its place."""
+    """Apply changes to the current version of an exchange, put the result in its place, and return it."""
     found = exchanges()
     now = next((each for each in found if each.id == exchange.id), exchange)
     changed = replace(now, **changes)  # type: ignore[arg-type]
@@ -77,12 +77,15 @@ def settle(exchange: Exchange, **changes: object) -> Exchange:
 
 
 def history(found: Sequence[Exchange]) -> list[Turn]:
-    """The turns that a follow-up may lean on."""
+    """Return the latest turns, on which a follow-up may depend."""
     return [Turn(e.question, e.answer.text) for e in found if e.answer is not None][-_REMEMBERED:]
 
 
 def submit(question: str, files: Sequence[tuple[str, bytes]] = (), instead_of: str = "") -> None:
-    """Have the next run of the script see to this, in the place of an exchange and what came after it."""
+    """Submit a question and files to the next run of the script.
+
+    The exchange with the id `instead_of`, and everything after it, is deleted.
+    """
     if question.strip() or files:
         found = exchanges()
         del found[next((place for place, e in enumerate(found) if e.id == instead_of), len(found)) :]
@@ -90,7 +93,10 @@ def submit(question: str, files: Sequence[tuple[str, bytes]] = (), instead_of: s
 
 
 def take_submission() -> Submission | None:
-    """What was submitted, once. What the page's address names counts once, too: a conversation of this visitor, else a question."""
+    """Return what was submitted, once.
+
+    What the page's address names is taken once too: a conversation of this visitor is opened, else a question is asked.
+    """
     found = st.session_state.pop("submission", None)
     linked, kept = st.query_params.get("q", ""), st.query_params.get("chat", "")
     if found is None and "linked" not in st.session_state and not (kept and open_conversation(kept)) and linked.strip():
@@ -100,7 +106,7 @@ def take_submission() -> Submission | None:
 
 
 def restart() -> None:
-    """Begin a new conversation; the one before is kept."""
+    """Begin a new conversation; the previous one stays saved."""
     st.session_state["exchanges"] = []
     st.session_state["linked"] = True
     for name in ("submission", "conversation", "editing", "shown"):
@@ -110,7 +116,7 @@ def restart() -> None:
 
 
 def visitor() -> str:
-    """Who asks and votes: the signed-in address, else the name of the browser, else one drawn for this session."""
+    """Return who asks and votes: the signed-in email address, else the browser's cookie, else a random id of the session."""
     if st.user.get("is_logged_in") and (address := st.user.get("email")):
         return str(address)
     return visitor_of(st.context.cookies) or cast(str, st.session_state.setdefault("visitor", uuid4().hex))
@@ -124,7 +130,7 @@ def conversations() -> tuple[Conversation, ...]:
 
 
 def keep() -> None:
-    """Save the conversation as it stands. One that cannot be saved goes on all the same."""
+    """Save the conversation as it is. If it cannot be saved, it goes on unsaved."""
     store, found = _store(), exchanges()
     if store is None or not found or own_copy():
         return
@@ -135,7 +141,7 @@ def keep() -> None:
 
 
 def open_conversation(id: str) -> bool:
-    """Take up a conversation of this visitor; whether there is one of this id that can be read."""
+    """Open a conversation of this visitor; False if there is none with this id that can be read."""
     found = _read(id)
     if not found:
         return False
@@ -158,13 +164,13 @@ def delete(id: str) -> None:
 
 
 def exported(id: str) -> list[Answer]:
-    """The answers of a kept conversation."""
+    """Return the answers of a saved conversation."""
     return [e.answer for e in _read(id) if e.answer is not None]
 
 
 def _read(id: str) -> list[Exchange]:
     store = _store()
-    # What another version has kept may look otherwise: it is as if it were not there.
+    # A conversation saved by another version may have another format: treat it as missing.
     with suppress(ReaderError, ValidationError):
         if store and (text := store.load(visitor(), id)):
             return _written().validate_json(text)

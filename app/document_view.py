@@ -1,4 +1,4 @@
-"""One document: what is known about it, its sections, its text as it is read, with what is looked for marked."""
+"""One document: its metadata, its sections and its text, with search hits marked."""
 
 import re
 
@@ -14,7 +14,7 @@ _MOST_HITS = 500
 
 
 def show_document(index: Index, document: Document) -> None:
-    """The document in full; a very long one a piece at a time, from where the address or the search leads."""
+    """Show the document; a very long one in pieces, from near the first hit of the search or of the address's quote."""
     st.button("All sources", icon=":material/arrow_back:", on_click=_close, type="tertiary")
     st.html(f'<h1 class="ww-title" dir="auto">{as_html(document.title)}</h1>')
     chunks = index.document_chunks(document.id)
@@ -72,7 +72,7 @@ def _show_outline(chunks: list[Chunk]) -> None:
 
 
 def _found(text: str, words: str) -> list[tuple[int, int]]:
-    """Where the words stand, in any case and with any white space between them."""
+    """Find the words in the text, ignoring case and the white space between them."""
     if not (parts := words.split()):
         return []
     pattern = re.compile(r"\s+".join(map(re.escape, parts)), re.IGNORECASE)
@@ -85,14 +85,14 @@ def _count(hits: int, words: str) -> str:
 
 
 def _begin(text: str, found: list[tuple[int, int]], shown: int) -> int:
-    """Where the shown piece begins: at the document's, or some lines before a hit that is farther down."""
+    """Return where the shown piece begins: at the document's start, or some lines before a first hit farther down."""
     if not found or found[0][1] < shown:
         return 0
     return text.rfind("\n", 0, max(0, found[0][0] - 2_000)) + 1
 
 
 def text_html(text: str, begin: int, end: int, found: list[tuple[int, int]]) -> str:
-    """A piece of a document's text; in a table the header is told again where the piece begins within it."""
+    """Render a piece of a document's text; if it begins within a table, the table's header is repeated."""
     header = header_above(text, begin)
     by = begin - len(header)
     end = line if (line := text.find("\n", end)) >= 0 else len(text)
@@ -101,7 +101,7 @@ def text_html(text: str, begin: int, end: int, found: list[tuple[int, int]]) -> 
 
 
 def _scroll(hit: tuple[int, int]) -> None:
-    # The script is a constant but for a number.
+    # The script is constant except for a number.
     scroll = f"document.getElementById('ww-hit-{hit[0]}')?.scrollIntoView({{block: 'center'}})"
     st.html(
         f"<script>setTimeout(() => {scroll}, 50); setTimeout(() => {scroll}, 400);</script>",

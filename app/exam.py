@@ -1,4 +1,4 @@
-"""The Exam page: practise questions oneself, or have the bot sit the whole exam."""
+"""The Exam page: practise questions yourself, or have the bot sit the whole exam."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,9 +42,9 @@ _TITLES = {
 
 
 def show_exam(operator: Operator, bot: Chatbot) -> None:
-    """Choose the questions, then what to do with them. Raises ReaderError for a file without any."""
+    """Show the choice of questions and of what to do with them. Raises ReaderError for a file without questions."""
     st.html('<h1 class="ww-title">Exam</h1>')
-    # Only whoever may change the index may start a run: it can take long, and a language model may cost.
+    # Only visitors who may change the index may start a run: it can take long, and a language model may cost money.
     modes = [_PRACTISE, _EVALUATE] if operator.may_change else [_PRACTISE]
     with st.container(horizontal=True, vertical_alignment="center", key="exam-choice"):
         mode = st.segmented_control("Mode", modes, default=_PRACTISE, label_visibility="collapsed", required=True)
@@ -60,7 +60,7 @@ def show_exam(operator: Operator, bot: Chatbot) -> None:
 
 
 def _questions(folder: Path) -> QuestionSet | None:
-    """The questions of the chosen file; None as long as none is chosen."""
+    """Return the questions of the chosen file; None until one is chosen."""
     chosen, files = None, []
     if folder.is_dir():
         files = sorted(f for f in folder.iterdir() if f.suffix.lower() in ACCEPTED_SUFFIXES and f.is_file())
@@ -95,7 +95,7 @@ def _show_skipped(skipped: tuple[Skipped, ...]) -> None:
 
 
 def _show_practise(bot: Chatbot, questions: Sequence[ExamQuestion]) -> None:
-    """One question at a time, in the order of the file."""
+    """Show one question at a time, in the order of the file."""
     if not questions:
         st.caption("The file has no question with options to choose from.")
         return
@@ -113,7 +113,7 @@ def _show_practise(bot: Chatbot, questions: Sequence[ExamQuestion]) -> None:
     if checked:
         st.session_state["practise-checked"] = (key, picked)
         right = set(picked) == set(question.answer)
-        if question.fingerprint not in st.session_state.setdefault(_SCORE, {}):  # the first choice counts
+        if question.fingerprint not in st.session_state.setdefault(_SCORE, {}):  # only the first choice counts
             st.session_state[_SCORE][question.fingerprint] = right
             st.rerun()
     if st.session_state.get("practise-checked") == (key, picked):
@@ -125,14 +125,14 @@ def _topic(question: ExamQuestion) -> str:
 
 
 def _score(questions: Sequence[ExamQuestion]) -> str:
-    """How many of these questions were answered, and how many of them right."""
+    """Say how many of these questions were answered, and how many of them correctly."""
     found = st.session_state.get(_SCORE, {})
     checked = [found[question.fingerprint] for question in questions if question.fingerprint in found]
     return f" · {sum(checked)} of {len(checked)} right" if checked else ""
 
 
 def _picked(question: ExamQuestion, key: str) -> tuple[int, ...]:
-    """What the visitor chose, as places from 0: one of the options, or several where several are right."""
+    """Return the options that the visitor chose, as indices from 0: one, or several if several are right."""
     labels = [f"{chr(ord('A') + place)}. {as_label(option)}" for place, option in enumerate(question.options)]
     if len(question.answer) == 1:
         chosen = st.radio(
@@ -167,7 +167,7 @@ def _show_verdict(bot: Chatbot, question: ExamQuestion, picked: tuple[int, ...])
 
 
 def _show_evaluation(bot: Chatbot, questions: QuestionSet) -> None:
-    """Start a run, watch it, stop it; what was asked until then is reported all the same."""
+    """Start, watch and stop a run; a stopped run is reported too."""
     identity = (questions.fingerprint, bot.model, bot.index.generation)
     limit = st.number_input("Questions", 1, len(questions), len(questions)) if len(questions) > 1 else 1
     if st.button("Start", type="primary", icon=":material/play_arrow:"):
@@ -180,7 +180,7 @@ def _show_evaluation(bot: Chatbot, questions: QuestionSet) -> None:
 
 
 def _ask(bot: Chatbot, questions: QuestionSet, limit: int, results: list[Result]) -> None:
-    """Ask one after another. Pressing Stop runs the page anew, which ends this loop and keeps the results."""
+    """Ask one question after another. Pressing Stop reruns the page, which ends this loop and keeps the results."""
     with st.container(key="exam-progress"):
         bar, stop = st.progress(0.0, "Asking"), st.empty()
         stop.button("Stop", type="tertiary")
@@ -193,7 +193,7 @@ def _ask(bot: Chatbot, questions: QuestionSet, limit: int, results: list[Result]
 
 
 def _report(bot: Chatbot, questions: QuestionSet, results: Sequence[Result]) -> Report:
-    """The report of these results, built once."""
+    """Return the report on these results, built once."""
     found: tuple[int, Report] | None = st.session_state.get(_REPORT)
     if found is None or found[0] != len(results):
         asked = QuestionSet(tuple(result.question for result in results), questions.skipped)
@@ -204,7 +204,7 @@ def _report(bot: Chatbot, questions: QuestionSet, results: Sequence[Result]) -> 
 
 
 def _show_report(report: Report, *, unfinished: bool) -> None:
-    """The report, and before it what to take with one."""
+    """Show the report, and above it the downloads."""
     if unfinished:
         st.caption("Stopped before the end: this is what was asked.")
     comparison = _compared(report)
@@ -217,7 +217,7 @@ def _show_report(report: Report, *, unfinished: bool) -> None:
 
 
 def _compared(report: Report) -> Comparison | None:
-    """The comparison with an earlier run, where the visitor gives its results."""
+    """Return the comparison with an earlier run, if the visitor uploads its results."""
     with st.popover("Compare with an earlier run", icon=":material/compare_arrows:", type="tertiary"):
         baseline = st.file_uploader("Its results.jsonl", type="jsonl")
     with told():

@@ -1,4 +1,4 @@
-"""One exchange on the page: the question, the answer first, then what it stands on."""
+"""One exchange on the page: the question, the answer, then its sources."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,7 +31,7 @@ STAGES = {
 
 
 def show_exchange(exchange: Exchange, store: FeedbackStore | None, index: Index, *, is_last: bool = False) -> None:
-    """The whole exchange but for what to ask next; the last one can be asked again."""
+    """Show an exchange, except for what to ask next; the last one can be asked again."""
     if exchange.question:
         st.html(question_html(exchange.question, place_of(exchange)))
     if exchange.added:
@@ -62,7 +62,7 @@ def _show_actions(exchange: Exchange, store: FeedbackStore | None, generation: i
 
 
 def _show_votes(exchange: Exchange, store: FeedbackStore, generation: int) -> None:
-    """The thumbs, closed once one was chosen; then, once, a line for a comment."""
+    """Show the thumbs, disabled after a vote; then, once, a field for a comment."""
     key = f"vote-{exchange.id}"
     st.feedback(
         "thumbs",
@@ -74,7 +74,7 @@ def _show_votes(exchange: Exchange, store: FeedbackStore, generation: int) -> No
     )
     if exchange.voted is None:
         return
-    # The thumbs of Streamlit tell the chosen one by a shade alone.
+    # Streamlit shows the chosen thumb only by its shade.
     st.html(f'<p class="ww-facts">{"Marked helpful" if exchange.voted else "Marked not helpful"}</p>', width="content")
     if exchange.commented:
         st.caption("Thank you.")
@@ -128,12 +128,12 @@ def place_of(exchange: Exchange) -> str:
 
 
 def scroll_to(exchange: Exchange, moment: str) -> None:
-    """Bring the question to the top of the window, so that the answer is read from its beginning.
+    """Scroll the question to the top of the window, so that the answer is read from its beginning.
 
-    The script is a constant but for an id that this process has drawn; another moment makes it run again.
+    The script is constant except for an id that this process generated. A different `moment` makes it run again.
     """
     scroll = f"const scroll = () => document.getElementById('{place_of(exchange)}')?.scrollIntoView();"
-    # Twice: what the run before left above the question goes away a moment later.
+    # Repeated, because what the previous run left above the question goes away a moment later.
     st.html(
         f"<script>/* {moment} */ {{ {scroll} setTimeout(scroll, 50); setTimeout(scroll, 400); }}</script>",
         unsafe_allow_javascript=True,
@@ -141,7 +141,7 @@ def scroll_to(exchange: Exchange, moment: str) -> None:
 
 
 def _show_answer(exchange: Exchange, answer: Answer, index: Index) -> None:
-    """The answer with its figures, and the sources, which the style sheet puts beside it."""
+    """Show the answer with its memory bars, and the sources, which the style sheet puts beside it."""
     anchor = f"ww-{exchange.id}"
     parts = [f'<p class="ww-notice" dir="auto">{as_html(said)}</p>' if (said := note(answer)) else ""]
     parts.append(answer_html(answer, anchor))
@@ -160,7 +160,7 @@ def _show_answer(exchange: Exchange, answer: Answer, index: Index) -> None:
 
 
 def _memory_html(workload: Workload, index: Index) -> str:
-    """The bar of a sizing, with the way to its page; nothing where the index has lost what it was computed with."""
+    """Return the bar of a sizing with a link to its page; empty if the index has lost what it was computed from."""
     with suppress(ReaderError):
         link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
         return memory_bar_html(sized(index.path, index.generation, workload)) + link
@@ -168,7 +168,7 @@ def _memory_html(workload: Workload, index: Index) -> str:
 
 
 def live_html(stage: str, text: str) -> str:
-    """The answer as it comes. The style sheet shows "Stopped." instead of the stage once the page is idle."""
+    """Return the answer so far. The style sheet shows "Stopped." instead of the stage once the page is idle."""
     body = markdown_html(text, {}, "") if text else ""
     return (
         f'<div class="ww-answer ww-live" aria-live="polite">{body}'
@@ -177,7 +177,7 @@ def live_html(stage: str, text: str) -> str:
 
 
 def added_html(added: Sequence[Added]) -> str:
-    """A status a file."""
+    """Return one status line per file."""
     lines = "".join(
         f'<li class="{"ww-failed" if a.problem else ""}"><strong dir="auto">{as_html(a.given)}</strong> '
         f"{as_html(a.problem or 'was read and can be asked about.')}</li>"
@@ -187,7 +187,7 @@ def added_html(added: Sequence[Added]) -> str:
 
 
 def show_questions(questions: Sequence[str], key: str, label: str) -> None:
-    """Questions as pills; the chosen one is asked."""
+    """Show questions as pills; the chosen one is asked."""
     st.pills(
         label, questions, key=key, format_func=as_label, on_change=_chosen, args=(key,), label_visibility="collapsed"
     )

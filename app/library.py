@@ -1,9 +1,9 @@
-"""The documents behind the app: what visitors add and remove, and bringing the index up to date with all of it.
+"""The documents behind the app: the files that visitors add and remove, and syncing the index with all sources.
 
-What visitors added lies in one flat folder inside the index's own, which every sync reads. A file lies in a second one,
-which no sync reads, from its first byte until the index has it, and again from when it is to be removed until the index
-has let go of it. So whatever is left there tells what was interrupted, however it was. Names are made harmless first, so
-that no name leads out of either.
+Visitors' files are in one flat folder (`UPLOADS`) inside the index's own, which every sync reads. A file that is being
+added or removed is in a second folder (`STAGED`), which no sync reads: from its first byte until the index has it, and
+from the start of its removal until the index no longer has it. So any file left there shows what was interrupted, for
+whatever reason. File names are made safe first, so that none leads out of either folder.
 """
 
 import fcntl
@@ -35,7 +35,7 @@ _one_thread = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much visitors may add: the size of one file in bytes, and how many files there may be in all."""
+    """Limits on what visitors may add: the size of one file in bytes, and the total number of files."""
 
     bytes: int
     count: int
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of a file that was given; `problem` is "" when its text can be asked about now."""
+    """The outcome for a file that was given; `problem` is "" if its text can be asked about now."""
 
     given: str
     stored: str
@@ -55,12 +55,12 @@ def uploads_folder(index: Path) -> Path:
 
 
 def uploaded(index: Place) -> tuple[str, ...]:
-    """The names of the files that visitors added, sorted; a database has none."""
+    """Return the names of the files that visitors added, sorted; a database has none."""
     return _names(uploads_folder(index)) if isinstance(index, Path) else ()
 
 
 def unfinished(index: Place, ids: Collection[str]) -> Mapping[str, str]:
-    """The files of visitors that an index with documents of these ids does not have, by name, and why not."""
+    """Return visitors' files that are missing from an index with these document ids: the reason by file name."""
     staging, kept = _names(index / STAGED) if isinstance(index, Path) else (), uploaded(index)
     missing = {*staging, *kept} - {name for name in kept if f"{UPLOADS}/{name}" in ids}
     return {name: INTERRUPTED if name in staging else OUTSIDE for name in sorted(missing)}
@@ -71,7 +71,7 @@ def _names(folder: Path) -> tuple[str, ...]:
 
 
 def safe_name(given: str) -> str:
-    """A file name without a folder, control characters or a leading dot, short enough for every file system."""
+    """Return a file name without folders, control characters or a leading dot, short enough for every file system."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]
     visible = "".join(c for c in last if unicodedata.category(c)[0] != "C")
     name = _HARMFUL.sub("_", visible).lstrip(" .~").rstrip(" .")
@@ -85,10 +85,10 @@ def safe_name(given: str) -> str:
 def add_files(
     index: Index, files: Iterable[tuple[str, bytes]], limits: Limits, progress: Progress | None = None
 ) -> tuple[Added, ...]:
-    """Store files and ingest them; one that cannot be kept or read says why and leaves nothing behind.
+    """Store files and ingest them. A file that cannot be stored or read gets a reason and leaves nothing behind.
 
-    Nor does one whose adding ends early, by an error or by an exception that `progress` raises. What a kill leaves is
-    `unfinished`. Raises CorpusError where another visitor is changing the index for long.
+    Neither does adding that ends early, by an error or by an exception that `progress` raises. What a kill leaves behind
+    is `unfinished`. Raises CorpusError if another visitor is changing the index for too long.
     """
     with _alone(index, progress):
         added: list[Added] = []
@@ -108,7 +108,7 @@ def add_files(
 
 
 def remove_files(index: Index, names: Iterable[str], progress: Progress | None = None) -> SyncReport:
-    """Remove files that visitors added, or whose adding was interrupted, and what the index has of them."""
+    """Remove files that visitors added, or whose adding was interrupted, from the folders and the index."""
     uploads, staging = uploads_folder(index.path), index.path / STAGED
     with _alone(index, progress):
         given = frozenset(names)
@@ -133,16 +133,16 @@ def remove_files(index: Index, names: Iterable[str], progress: Progress | None =
 def synchronise(
     index: Index, *, without: str = "", dry_run: bool = False, progress: Progress | None = None
 ) -> SyncReport:
-    """Bring the index up to date with the sources it was made from and with what visitors added.
+    """Sync the index with the sources it was made from and with the files that visitors added.
 
-    `without` is one of the sources that goes from the index; the source itself is not touched.
+    `without` is a source to remove from the index; the source itself is not touched.
     """
     with _alone(index, progress):
         return _synced(index, without=without, dry_run=dry_run, progress=progress)
 
 
 def origins(index: Index) -> tuple[str, ...]:
-    """The sources that the index was made from, without the visitors' folder: each as `wattwise ingest` was given it."""
+    """Return the sources of the index as they were given to `wattwise ingest`, without the visitors' folder."""
     own = str(uploads_folder(index.path).resolve()) if isinstance(index.path, Path) else None
     return tuple(origin for origin in index.origins() if origin != own)
 
@@ -150,7 +150,7 @@ def origins(index: Index) -> tuple[str, ...]:
 def _synced(
     index: Index, *, without: str = "", dry_run: bool = False, progress: Progress | None = None
 ) -> SyncReport:
-    # `sync` forgets what none of its sources has, so it is always given all of them, with the encoder they have.
+    # `sync` removes documents that none of the given sources has, so it always gets all sources, and the index's encoder.
     folder = uploads_folder(index.path)
     given = [origin for origin in origins(index) if origin != without]
     if uploaded(index.path):
@@ -162,7 +162,7 @@ def _synced(
 
 @contextmanager
 def _alone(index: Index, progress: Progress | None) -> Iterator[None]:
-    """One change at a time, of this process and of all; it begins with what an interrupted one has left."""
+    """Allow one change at a time, in this and all other processes, after settling what an interrupted change left."""
     until = time.monotonic() + _PATIENCE
     _wait(lambda: _one_thread.acquire(blocking=False), until, progress)
     try:
@@ -186,12 +186,12 @@ def _wait(is_mine: Callable[[], bool], until: float, progress: Progress | None) 
         if time.monotonic() > until:
             raise CorpusError("Somebody else is changing the index. Try again when that is done.")
         if progress:
-            progress("waiting for somebody else", 0, 0)  # whoever waits can be stopped by it
+            progress("waiting for somebody else", 0, 0)  # `progress` can raise to end the wait
         time.sleep(0.1)
 
 
 def _is_locked(descriptor: int) -> bool:
-    # The system lets go of the lock with this process; unlike one of flock it is not handed on to a forked child.
+    # The system releases the lock when this process ends; unlike a lock of flock, a forked child does not inherit it.
     try:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -200,7 +200,7 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _settle(index: Index, names: Iterable[str]) -> None:
-    """A file that lies in both folders stays in one: where syncs read it if the index has it, else where none does."""
+    """Keep files that are in both folders in only one: in `UPLOADS` if the index has the file, else in `STAGED`."""
     for name in names:
         if (uploads_folder(index.path) / name).is_file():
             has = bool(index.document_chunks(f"{UPLOADS}/{name}"))
@@ -220,7 +220,7 @@ def _stored(index: Index, given: str, data: bytes, limits: Limits) -> Added:
 
 
 def _written(index: Index, given: str, name: str, data: bytes) -> Added:
-    """In both folders, under a name of its own: another visitor's file is never replaced."""
+    """Write a file to both folders, under a name of its own: another visitor's file is never replaced."""
     uploads, staging = uploads_folder(index.path), index.path / STAGED
     try:
         if not all(map(_make_private, (staging, uploads))):
@@ -228,7 +228,7 @@ def _written(index: Index, given: str, name: str, data: bytes) -> Added:
         for candidate in _candidates(name):
             kept, begun = _bytes(uploads / candidate), _bytes(staging / candidate)
             if kept not in (None, data) or not data.startswith(begun or b""):
-                continue  # what an interrupted writer has begun is another's, too, unless it begins like this one
+                continue  # the name is taken; an interrupted file counts too, unless this one begins with the same bytes
             if kept is not None and index.document_chunks(f"{UPLOADS}/{candidate}"):
                 return Added(given, "", f"it is there already, as {candidate}")
             for folder in (staging, uploads):
@@ -245,7 +245,7 @@ def _bytes(file: Path) -> bytes | None:
 
 
 def _make_private(folder: Path) -> bool:
-    """Make a folder that is the program's user's alone; whether it lies where its path says."""
+    """Make a folder that only the program's user can access; False if the path is a symbolic link."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink():
         return False
@@ -254,7 +254,7 @@ def _make_private(folder: Path) -> bool:
 
 
 def _opened(file: Path, mode: str) -> BinaryIO:
-    """A file for the program's user alone, and never what a link leads to."""
+    """Open a file that only the program's user can access, without following symbolic links."""
 
     def opener(path: str, flags: int) -> int:
         return os.open(path, flags | os.O_NOFOLLOW, 0o600)
@@ -269,7 +269,7 @@ def _candidates(name: str) -> Iterable[str]:
 
 
 def _read(index: Path, added: Added, reason: str) -> Added:
-    """A file that could not be read goes, even where the index has an older one of its name."""
+    """Add the reason why a file could not be read, and delete the file, even if the index has an older one of its name."""
     if added.problem or not reason:
         return added
     (uploads_folder(index) / added.stored).unlink(missing_ok=True)

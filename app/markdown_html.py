@@ -1,4 +1,7 @@
-"""Markdown of language models and of documents as HTML: headings, lists, tables and emphasis, and nothing that can be clicked but our marks."""
+"""Render the Markdown of language models and documents as HTML: headings, lists, tables and emphasis.
+
+Nothing in it can be clicked except our citation marks.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,14 +14,14 @@ from markdown_it.token import Token
 
 from app.escaping import as_html, with_links
 
-# Of Markdown no links, pictures, HTML or entities: an answer's addresses are in its source cards.
+# No links, images, HTML or entities: an answer's addresses are in its source cards.
 _RULES = ("heading", "list", "table", "emphasis", "backticks", "fence", "blockquote", "hr", "newline", "escape")
-# A page has headings above those of an answer.
+# Levels by which headings are lowered: a page has headings above those of an answer.
 _DEEPER = 2
-# Two letters of Old South Arabian stand where a quote begins and ends while Markdown is read: it takes them for letters.
+# Two Old South Arabian letters mark the start and end of a quote for the Markdown parser, which treats them as letters.
 _OPEN, _CLOSE = "\U00010a60", "\U00010a61"
 _TAGS = re.compile(f"(<[^>]*>|[{_OPEN}{_CLOSE}])")
-# What Markdown reads only at the edge of a block, a cell or a word stays outside of the quote.
+# Syntax that Markdown recognises only at the edge of a block, cell or word must stay outside the quote.
 _BEFORE = re.compile(r"(?:[\s>#|*_`-]|\d+[.)]\s|\+\s)*")
 _AFTER = re.compile(r"[\s|*_`]*\Z")
 _LINK = re.compile(rf"!?\[([^\]\n]*)\]\([^)\n{_OPEN}{_CLOSE}]*\)")
@@ -26,16 +29,16 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
 def markdown_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:
-    """The text as HTML whose marks `[n]` lead to the sources; the first paragraph leads."""
+    """Render the text with its marks `[n]` linked to the sources; a paragraph at the start is styled as the lead."""
     html: str = _parser().render(text, {"quotes": quotes, "anchor": anchor})
     return html.replace("<p>", '<p class="ww-lead">', 1) if html.startswith("<p>") else html
 
 
 def document_html(text: str, spans: Sequence[tuple[int, int, str]] = (), *, sections: bool = False) -> str:
-    """A document or a part of it, with what lies between the places of `spans` marked under an id each.
+    """Render a document or a part of it, with each of `spans` (start, end, HTML id) highlighted.
 
-    The spans stand in order and do not overlap. Front matter is left out, links are their words. With `sections` each
-    heading is the place that `section_id` names.
+    The spans are in order and do not overlap. Front matter is left out, and links are reduced to their text. With
+    `sections`, each heading has the id from `section_id`.
     """
     pieces, identities, at = [], [], 0
     for start, end, identity in spans:
@@ -51,7 +54,7 @@ def document_html(text: str, spans: Sequence[tuple[int, int, str]] = (), *, sect
 
 
 def section_id(heading: str) -> str:
-    """The place of a section on the page of its document."""
+    """Return the HTML id of a section on the page of its document."""
     return "ww-at-" + re.sub(rf"[\W_{_OPEN}{_CLOSE}]+", "-", heading.casefold()).strip("-")
 
 
@@ -60,7 +63,7 @@ def _plain(text: str) -> str:
 
 
 def _marked(html: str, identities: Sequence[str]) -> str:
-    """Each stretch of text within a quote in a mark of its own, as a quote may begin in one cell and end in another."""
+    """Wrap each stretch of text within a quote in its own <mark>: a quote may begin in one cell and end in another."""
     found, inside, named, left = [], False, "", iter(identities)
     for piece in _TAGS.split(html):
         if piece == _OPEN:
@@ -81,7 +84,7 @@ def _parser() -> MarkdownIt:
 
 
 class _Renderer(RendererHTML):
-    """A method that is named as a kind of token renders it."""
+    """Each method renders the kind of token that it is named after."""
 
     def text(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         return with_links(tokens[idx].content, env["quotes"], env["anchor"])

@@ -1,4 +1,4 @@
-"""The memory of a workload as one bar: what each term takes of an accelerator, and where its usable memory ends."""
+"""The memory of a workload as one bar: each term's share of an accelerator, and where its usable memory ends."""
 
 from app.escaping import as_html
 from chatbot.sizing import Fit, Sizing
@@ -7,10 +7,9 @@ _MAKERS_AND_KINDS = frozenset({"NVIDIA", "AMD", "AWS", "Qualcomm", "Habana", "GP
 
 
 def memory_bar_html(sizing: Sizing) -> str:
-    """A figure that reads as text too: a segment and a line of the legend a term.
+    """Return a figure that can also be read as text: each term has a segment and a line in the legend.
 
-    On the hardware that is named, else on the cheapest that holds the workload, it shows what one accelerator holds; where
-    there is neither, all of the memory together.
+    It shows the memory of one accelerator of `shown_fit`. If there is no such hardware, it shows all memory together.
     """
     fit = shown_fit(sizing)
     terms = [(t.name, t.bytes / (fit.sharding.divisor(t.name) if fit else 1)) for t in sizing.memory.terms]
@@ -32,17 +31,17 @@ def memory_bar_html(sizing: Sizing) -> str:
 
 
 def shown_fit(sizing: Sizing) -> Fit | None:
-    """The hardware that a sizing is shown on."""
+    """Return the hardware that a sizing is shown on: the named one, else the cheapest, else the smallest that holds it."""
     return sizing.named or sizing.cheapest or sizing.smallest
 
 
 def machines(fit: Fit) -> str:
-    """The instances of a fit: "2 × p5.48xlarge"."""
+    """Name the instances of a fit: "2 × p5.48xlarge"."""
     return f"{fit.instances} × {fit.name}" if fit.instances > 1 else fit.name
 
 
 def hardware_words(fit: Fit) -> str:
-    """How many of which accelerators a fit uses: "4 of 8 L40S in a g6e.48xlarge"."""
+    """Say how many of which accelerators a fit uses: "4 of 8 L40S in g6e.48xlarge"."""
     count = machines(fit)
     if not fit.accelerator:
         return f"the CPU of {count}"
@@ -55,12 +54,12 @@ def hardware_words(fit: Fit) -> str:
 
 
 def short_name(accelerator: str) -> str:
-    """An accelerator without its maker and its kind: "NVIDIA L40S GPU" is L40S."""
+    """Strip the maker and the kind from an accelerator's name: "NVIDIA L40S GPU" becomes "L40S"."""
     return " ".join(word for word in accelerator.split() if word not in _MAKERS_AND_KINDS)
 
 
 def gb(size: float) -> str:
-    """Bytes in GB with three significant digits, and all of those before the point."""
+    """Format bytes as GB with three significant digits, but keep all digits before the decimal point."""
     return f"{size / 1e9:,.0f} GB" if size >= 1e11 else f"{size / 1e9:.3g} GB"
 
 

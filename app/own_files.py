@@ -1,4 +1,4 @@
-"""Files of one session alone: they go into a copy of the index that nobody else opens, and that goes with the session."""
+"""Files for one session only: they go into a copy of the index that no other session opens and that is deleted at its end."""
 
 import os
 import shutil
@@ -16,12 +16,12 @@ from chatbot.llm.models import OFFLINE, ModelSettings
 from ingest import Index
 
 _COPY, _PREFIX = "own-copy", "wattwise-session-"
-# Neither what others have added nor what anybody has said belongs in a copy.
+# A copy must not contain other visitors' files or anybody's conversations and votes.
 _LEFT_OUT = shutil.ignore_patterns("uploads*", "staged", "*.sqlite*", "*.lock")
 
 
 class OwnCopy:
-    """A copy of an index, with the bots that ask it; it is deleted when the session lets go of it, or the process ends."""
+    """A copy of an index, with its bots; it is deleted when the session drops it or the process ends."""
 
     def __init__(self, index: Path) -> None:
         folder = Path(mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
@@ -40,12 +40,12 @@ class OwnCopy:
 
 
 def own_copy() -> OwnCopy | None:
-    """The copy of this session; None as long as it has added nothing of its own."""
+    """Return this session's copy; None until it has added files of its own."""
     return st.session_state.get(_COPY)
 
 
 def index_to_add_to(operator: Operator) -> Index:
-    """The index that takes what the visitor adds: the one that all share, or a copy for this session."""
+    """Return the index that the visitor's files go into: the shared one, or this session's copy, made when first needed."""
     shared = bot_of(operator.common.index, OFFLINE).index
     if not (operator.is_for_session and isinstance(shared.path, Path)):
         return shared
@@ -55,7 +55,7 @@ def index_to_add_to(operator: Operator) -> Index:
 
 
 def remove_left_copies() -> None:
-    """Delete the copies of processes that were killed; for the start of a process, which has none yet."""
+    """Delete copies that killed processes left. Call it at the start of a process, which has none of its own yet."""
     for folder in Path(gettempdir()).glob(f"{_PREFIX}*"):
         pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if pid.isdigit() and (int(pid) == os.getpid() or not _lives(int(pid))):

@@ -5,11 +5,14 @@ from collections.abc import Callable
 
 import streamlit as st
 
-_TOLD_AFTER = 3.0  # seconds; before that what is left is a guess
+_TOLD_AFTER = 3.0  # seconds; before that, the time left would be a guess
 
 
 def bar(on_cancel: Callable[[], None] | None = None) -> Callable[[str, int, int], None]:
-    """Shown from the first call on, with the time left and a way to stop: any press runs the page anew, which ends this run."""
+    """Return a callback that shows a bar from its first call on, with the time left and a Cancel button.
+
+    Any button press reruns the page, which ends the current run.
+    """
     slot, cancel = st.empty(), st.empty()
     begun: dict[str, float] = {}
 
@@ -24,7 +27,7 @@ def bar(on_cancel: Callable[[], None] | None = None) -> Callable[[str, int, int]
 
 
 def left_words(passed: float, done: int, total: int) -> str:
-    """How long the rest takes at the speed so far, once that is more than a guess."""
+    """Say how long the rest takes at the speed so far; empty while that would be a guess."""
     if passed < _TOLD_AFTER or not 0 < done < total:
         return ""
     left = passed * (total - done) / done
@@ -32,5 +35,5 @@ def left_words(passed: float, done: int, total: int) -> str:
 
 
 def progress_words(stage: str, done: int, total: int) -> str:
-    """What is being done and how far it is, for example "encoding 3 of 24"."""
+    """Say what is being done and how far it is, for example "encoding 3 of 24"."""
     return f"{stage} {done} of {total}" if total else f"{stage} {done}" if done else stage

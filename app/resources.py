@@ -1,4 +1,4 @@
-"""What the pages share: the operator's settings, the bots that are open, the store of votes."""
+"""What the pages share: the operator's settings, the open bots, and the stores of votes and conversations."""
 
 import os
 from contextlib import suppress
@@ -27,7 +27,7 @@ _opening = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """The settings as this process has them, and whether the visitor sits at this machine (`is_own_user`)."""
+    """This process's settings, and whether the visitor sits at this machine (`is_own_user`)."""
 
     common: Settings
     app: AppSettings
@@ -35,12 +35,15 @@ class Operator:
 
     @property
     def may_change(self) -> bool:
-        """A library in a database is changed by `wattwise ingest`: other machines do not have the files of this one."""
+        """Whether the visitor may change the library.
+
+        Only `wattwise ingest` changes one in a database: other machines do not have the files of this one.
+        """
         return isinstance(self.common.index, Path) and self.app.may_change(self.is_own_user)
 
     @property
     def is_for_session(self) -> bool:
-        """Whether what a visitor adds is for this session alone."""
+        """Whether files that a visitor adds are for this session only."""
         return isinstance(self.common.index, Path) and self.app.uploads == "session"
 
     @property
@@ -49,7 +52,7 @@ class Operator:
 
     @property
     def who_sees(self) -> str:
-        """Who can ask about the files that a visitor adds."""
+        """Say who can ask about the files that a visitor adds."""
         if self.is_for_session:
             return "Only you can ask about them, until this page is closed or reloaded. Neither they nor what is said from then on are kept."
         if self.is_own_user:
@@ -58,7 +61,7 @@ class Operator:
 
     @property
     def may_name_models(self) -> bool:
-        """A model's name may start a paid or a remote call."""
+        """Whether the visitor may type any model's name, which can start paid or remote calls."""
         return self.is_own_user
 
     @property
@@ -71,18 +74,18 @@ class Operator:
 
 
 def operator() -> Operator:
-    """Raises ReaderError for a variable that cannot be read."""
+    """Return the settings that apply to this visitor. Raises ReaderError for an unreadable variable."""
     app = settings_from(os.environ, AppSettings, prefix="WATTWISE_APP_")
     here = is_loopback(st.get_option("server.address")) and not app.hosts and is_direct(st.context.headers)
     return Operator(settings_from(os.environ, Settings), app, here)
 
 
 def bot_of(index: Place, model: str, passages: int = 0) -> Chatbot:
-    """The bot for a model, opened once for all sessions. Raises CorpusError and ReaderError.
+    """Return the bot for a model, opened once for all sessions. Raises CorpusError and ReaderError.
 
-    `passages` bounds what a language model reads before its first attempt; 0 leaves it to the operator.
+    `passages` is how many passages a language model reads before its first attempt; 0 keeps the operator's setting.
     """
-    with _opening:  # so that two visitors at once do not open the same one twice
+    with _opening:  # so that two visitors at once do not open the same bot twice
         return _opened(index, model, model_settings(model, passages))
 
 
@@ -98,7 +101,7 @@ def _opened(index: Place, model: str, settings: ModelSettings) -> Chatbot:
 
 @lru_cache(maxsize=4)
 def facts_of(index: Place, generation: int) -> Facts:
-    """What sizing computes with, as an index has it in this generation; the corpus's own where it holds no models."""
+    """Return the sizing facts of an index's generation, or the shipped corpus's if the index lacks models or instances."""
     facts = Facts.load(bot_of(index, OFFLINE).index)
     if (facts.models and facts.instances) or not (CORPUS / "facts").is_dir():
         return facts
@@ -107,13 +110,13 @@ def facts_of(index: Place, generation: int) -> Facts:
 
 @lru_cache(maxsize=32)
 def sized(index: Place, generation: int, workload: Workload) -> Sizing:
-    """A sizing by the facts of an index, kept for the answers that a page shows again."""
+    """Size a workload with an index's facts; cached for answers that a page shows again."""
     return size(workload, facts_of(index, generation))
 
 
 @lru_cache(maxsize=4)
 def feedback_store(index: Place) -> FeedbackStore | None:
-    """The votes beside the index; None where they cannot be written, so that the page goes on without."""
+    """Return the store of votes beside the index; None if it cannot be written, so that the page works without it."""
     try:
         return FeedbackStore(index)
     except ReaderError:
@@ -122,7 +125,7 @@ def feedback_store(index: Place) -> FeedbackStore | None:
 
 @lru_cache(maxsize=4)
 def conversation_store(index: Place) -> ConversationStore | None:
-    """The conversations beside the index; None where there is no index, or its folder cannot be written."""
+    """Return the store of conversations in the index's folder; None if there is no such folder or it cannot be written."""
     try:
         return ConversationStore(index) if isinstance(index, Path) and index.is_dir() else None
     except ReaderError:
@@ -130,19 +133,22 @@ def conversation_store(index: Place) -> ConversationStore | None:
 
 
 def warm_up(index: Place) -> None:
-    """Have what the first visitor waits for ready: the bot, its encoders and the first questions. Nothing where there is no index."""
+    """Prepare what the first visitor would wait for: the bot, its encoders and the starter questions.
+
+    Does nothing if there is no index.
+    """
     with suppress(CorpusError, ReaderError):
         starters_of(index, bot_of(index, OFFLINE).index.generation)
 
 
 @lru_cache(maxsize=4)
 def starters_of(index: Place, generation: int) -> tuple[str, ...]:
-    """The first questions for an index as it is in this generation."""
+    """Return the starter questions for an index's generation."""
     bot = bot_of(index, OFFLINE)
     return starters(bot.index, lambda question: not bot.ask(question).refused)
 
 
 @lru_cache(maxsize=2_000)
 def is_answered(index: Place, generation: int, question: str) -> bool:
-    """Whether the offline reader finds an answer in this generation of an index."""
+    """Return whether the offline reader finds an answer in an index's generation."""
     return not bot_of(index, OFFLINE).ask(question, cancelled=hear_stop).refused

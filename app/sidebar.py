@@ -1,4 +1,4 @@
-"""What stands beside every page: the visitor's conversations, the model, and who is signed in."""
+"""The sidebar of every page: the visitor's conversations, the model, and who is signed in."""
 
 import streamlit as st
 
@@ -17,12 +17,15 @@ from ingest import sync
 
 _LISTED = 20
 _MODEL, _DEPTH = "reader", "depth"
-# How many passages a language model reads before its first attempt.
+# How many passages a language model reads before its first attempt; 0 keeps the operator's setting.
 _DEPTHS = {"Quick": 12, "Normal": 0, "Thorough": 48}
 
 
 def show_conversations(*, elsewhere: bool = False) -> None:
-    """The visitor's conversations in the sidebar, the latest first, and the button for a new one; from `elsewhere` they lead to the chat."""
+    """Show the visitor's conversations, the latest first, and the button for a new one.
+
+    `elsewhere` is for pages other than the chat, from which they lead to the chat.
+    """
     with st.sidebar, st.container(key="conversations", gap=None), told():
         if st.button("New chat", icon=":material/edit_square:", type="tertiary", on_click=restart, width="stretch"):
             _go(elsewhere)
@@ -83,7 +86,10 @@ def _offer_export(conversation: Conversation) -> None:
 
 
 def show_sidebar(operator: Operator) -> None:
-    """Choose the model; a name that is not listed can be typed where the app serves its own machine alone."""
+    """Show the choice of the model and who is signed in.
+
+    A model that is not listed can be typed only by a visitor at this machine.
+    """
     with st.sidebar:
         st.selectbox(
             "Language model",
@@ -95,7 +101,7 @@ def show_sidebar(operator: Operator) -> None:
         if st.session_state[_MODEL] == OFFLINE:
             st.caption("Offline: found and quoted on this machine, no language model writes.")
         if st.session_state[_MODEL] != OFFLINE:
-            # The offline reader always reads all that it finds.
+            # No depth for the offline reader: it always reads everything that it finds.
             st.segmented_control("Depth", _DEPTHS, default="Normal", key=_DEPTH, help="How much the model reads")
         if st.user.get("is_logged_in"):
             st.caption(as_label(str(st.user.get("name") or st.user.get("email") or "Signed in")))
@@ -105,7 +111,7 @@ def show_sidebar(operator: Operator) -> None:
 
 
 def _show_damage(store: FeedbackStore | None) -> None:
-    """Say which files of votes were set aside; the store says it in the log once, which nobody reads who has only the page."""
+    """Say which damaged vote files were set aside. The store logs it once, but users of the page do not see the log."""
     if store and store.damaged:
         st.caption(
             f"Votes were damaged and are kept as {as_label(', '.join(store.damaged))}; new ones go to a new file. "
@@ -114,7 +120,10 @@ def _show_damage(store: FeedbackStore | None) -> None:
 
 
 def require_index(operator: Operator) -> None:
-    """Where there is no index yet, offer to build it and end the run there. Whoever may not is told by what opens it."""
+    """If there is no index yet, offer to build it and end the run.
+
+    Visitors who may not build it get the error of whatever opens the index later.
+    """
     folder = operator.common.index
     if not operator.may_change or (folder / "store.sqlite").exists() or not CORPUS.is_dir():
         return
@@ -134,9 +143,9 @@ def require_index(operator: Operator) -> None:
 
 
 def opened_bot(operator: Operator) -> Chatbot:
-    """The bot for the chosen model. One that cannot be opened is said, and the offline reader goes on.
+    """Return the bot for the chosen model. If it cannot be opened, show why and return the offline reader.
 
-    Raises CorpusError where there is no index.
+    Raises CorpusError if there is no index.
     """
     model = st.session_state.get(_MODEL) or operator.common.model
     passages = _DEPTHS.get(st.session_state.get(_DEPTH) or "Normal", 0)

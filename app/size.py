@@ -1,4 +1,4 @@
-"""The Size page: a workload put in, and beside it what it needs, what holds it, what that costs and emits."""
+"""The Size page: inputs for a workload, and beside them its memory, the hardware that holds it, cost and emissions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from chatbot.llm.models import OFFLINE
 from chatbot.sizing import Fit, Impact, Sizing, Task, size
 from ingest import Row
 
-# In a text that is escaped already.
+# Web addresses in text that is already escaped.
 _ADDRESS = re.compile(r"https?://[^\s<>\"'()]+")
 _EXAMPLES = {
     "Serve Llama 3.1 70B": {"model": "meta-llama/Meta-Llama-3.1-70B"},
@@ -27,7 +27,7 @@ _PICKS = ("cheapest", "smallest", "least_energy", "least_carbon")
 
 
 def show_size(operator: Operator) -> None:
-    """Inputs, and beside them the result; on a phone below them. Raises CorpusError where there is no index."""
+    """Show the inputs and, beside them or on a phone below them, the result. Raises CorpusError if there is no index."""
     index = bot_of(operator.common.index, OFFLINE).index
     facts = facts_of(index.path, index.generation)
     if not (facts.models and facts.instances):
@@ -37,7 +37,7 @@ def show_size(operator: Operator) -> None:
     st.html('<h1 class="ww-title">Size</h1>')
     with st.container(key="size"):
         inputs, result = st.columns([2, 5], gap="large")
-        # A problem with the inputs is said beside them, where the result would be.
+        # A problem with the inputs is shown beside them, in place of the result.
         with result, told():
             with inputs:
                 wanted = ask_workload(facts)
@@ -71,7 +71,7 @@ def _show_sizing(sizing: Sizing) -> None:
     st.html(f'<div class="ww-answer"><p class="ww-lead" dir="auto">{as_html(verdict(sizing))}</p></div>')
     st.html(memory_bar_html(sizing))
     st.html(_picks(sizing))
-    # Those of the sizing and of the hardware that is named.
+    # The notes on the sizing, and the caveats of the named hardware.
     if notes := dict.fromkeys((*sizing.notes, *(sizing.named.caveats if sizing.named else ()))):
         st.html("".join(f'<p class="ww-facts">{as_html(_sentence(note))}</p>' for note in notes))
     _show_table(sizing)
@@ -82,7 +82,7 @@ def _show_sizing(sizing: Sizing) -> None:
 
 
 def verdict(sizing: Sizing) -> str:
-    """What is said first: whether it fits, or what holds it."""
+    """Return the first sentence: whether the workload fits the named hardware, or which hardware holds it."""
     work, named = sizing.workload, sizing.named
     model = (work.model or "").rpartition("/")[2] or f"a model of {sizing.model.parameters / 1e9:,.4g}B parameters"
     subject = model if work.task is Task.SERVE else f"{work.task} of {model}"
@@ -112,7 +112,7 @@ def _each_of(fit: Fit) -> str:
 
 
 def _picks(sizing: Sizing) -> str:
-    """What to launch, each type once with all that it is."""
+    """Show what to launch: each instance type once, with all titles that apply, such as the cheapest."""
     found: dict[str, tuple[Fit, list[str]]] = {}
     for title, fit in _titled(sizing):
         found.setdefault(fit.name, (fit, []))[1].append(title)
@@ -194,7 +194,7 @@ def _uses(fit: Fit) -> str:
 
 
 def _show_chart(sizing: Sizing) -> None:
-    """Price against carbon, of what holds it and has both figures."""
+    """Plot price against carbon for the hardware that holds the workload and has both figures."""
     known = [
         {
             "type": machines(fit),
@@ -221,7 +221,7 @@ def _show_chart(sizing: Sizing) -> None:
 
 
 def _arithmetic(sizing: Sizing, fit: Fit | None) -> str:
-    """Each figure with its formula and source, then the rows that the inputs are from."""
+    """List each figure with its formula and source, then the table rows that the inputs are from."""
     lines = [_computed(t.name, t.formula, gb(t.bytes), t.source.title, t.source.url) for t in sizing.memory.terms]
     rows: list[Row] = [row for term in sizing.memory.terms for row in term.inputs]
     figures = fit.impact.figures if fit and fit.impact else ()
@@ -247,7 +247,7 @@ def _computed(name: str, formula: str, value: str, title: str, url: str) -> str:
 
 
 def _source_row(row: Row) -> str:
-    """A row of a table, with its own source and the way to the table."""
+    """Show a table row with its own source and a link to the table."""
     said = " · ".join(f"{header} {cell}" for header, cell in row.cells.items() if cell and header != "Source")
     source = _ADDRESS.sub(
         r'<a href="\g<0>" target="_blank" rel="noopener noreferrer">\g<0></a>', as_html(row.cells.get("Source", ""))
@@ -261,7 +261,7 @@ def _speed(impact: Impact) -> float | None:
 
 
 def _words(field: str) -> str:
-    """The name of a figure for readers: "usd_per_hour" is "$ per hour"."""
+    """Return a figure's name for readers: "usd_per_hour" is "$ per hour"."""
     words = {"usd": "$", "kwh": "kWh", "co2": "CO2e"}
     return " ".join(words.get(word, word) for word in field.split("_"))
 
@@ -275,5 +275,5 @@ def _capital(text: str) -> str:
 
 
 def _three(value: float | None) -> str:
-    """With three significant digits, and all of those before the point."""
+    """Format with three significant digits, but keep all digits before the decimal point."""
     return "?" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""The inputs of a sizing: widgets that the page's address holds, and the address for a workload."""
+"""The inputs of a sizing: widgets bound to the page's address, and the address for a workload."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from chatbot.sizing.request import read_amount, read_tokens
 _CONTEXTS = ("2k", "4k", "8k", "16k", "32k", "64k", "128k")
 _CACHES = (Format.BF16, Format.FP8, Format.INT8, Format.INT4)
 _MAKERS = ("NVIDIA", "AWS", "AMD", "Intel")
-# What the address says each input by, and the slot of the workload that it fills; these are the keys of the widgets too.
+# Each input's name in the address, which is also the key of its widget, and the field of the workload that it fills.
 _WORK = {
     "model": "model", "parameters": "parameters", "task": "task", "format": "weights", "cache": "cache", "context": "context",
     "users": "sequences", "region": "region", "budget": "budget_per_hour",
@@ -31,7 +31,7 @@ _READ: dict[str, Callable[[Any], object]] = {
 
 
 def size_link(workload: Workload) -> str:
-    """The address of the Size page with the inputs that a workload says."""
+    """Return the address of the Size page with the inputs of a workload."""
     said = {name: getattr(workload, slot) for name, slot in (_WORK | _HARDWARE).items()}
     said |= {name: sorted(value) for name, value in said.items() if isinstance(value, frozenset)}
     said["parameters"] = f"{workload.parameters / 1e9:.6g}b" if workload.parameters and not workload.model else None
@@ -39,7 +39,10 @@ def size_link(workload: Workload) -> str:
 
 
 def ask_workload(facts: Facts) -> Workload | None:
-    """The workload that is put in; None as long as neither a model nor its size is. ReaderError for a size that is none."""
+    """Show the inputs and return their workload; None until a model or a number of parameters is given.
+
+    Raises ReaderError for a size that is not a number.
+    """
     linked = [
         (name, v) for name in (*_WORK, *_HARDWARE) if name in st.query_params for v in st.query_params.get_all(name)
     ]
@@ -51,7 +54,7 @@ def ask_workload(facts: Facts) -> Workload | None:
     if given["model"] is None and not given["parameters"].strip():
         return None
     given["parameters"] = None if given["model"] else given["parameters"]
-    # What is left empty is read no further, but for the sets; a size that is no number is said.
+    # Empty inputs are not parsed, except for lists, which become sets. Parsing raises ReaderError for a bad number.
     read = {n: _READ[n](v) if n in _READ and v is not None else v for n, v in given.items()}
     return Workload(**{slot: read[name] for name, slot in (_WORK | _HARDWARE).items()})
 
@@ -96,7 +99,7 @@ def _ask_hardware(facts: Facts) -> dict[str, Any]:
 
 
 def _row(key: str) -> DeltaGenerator:
-    """Two inputs beside each other."""
+    """Return a container that puts two inputs side by side."""
     return st.container(horizontal=True, key=f"size-{key}")
 
 
@@ -115,7 +118,7 @@ def _chosen(label: str, options: Sequence[str], key: str, usual: str, *, own: bo
 
 
 def _number(label: str, key: str, least: float, usual: str) -> float | None:
-    """A whole number where `least` is one."""
+    """Show a number input, for whole numbers if `least` is an int."""
     step = 1 if isinstance(least, int) else 1.0
     return st.number_input(
         label, min_value=least, step=step, value=None, key=key, bind="query-params", placeholder=usual

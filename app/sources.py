@@ -1,4 +1,4 @@
-"""The Sources page: what the answers rest on, searching it, adding to it, bringing it up to date."""
+"""The Sources page: list, search, add and sync the documents behind the answers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ _KINDS = (("added", "new"), ("changed", "changed"), ("removed", "gone"), ("uncha
 
 
 def show_sources(operator: Operator, bot: Chatbot) -> None:
-    """The list, or the one document that the address names."""
+    """Show the list, or the one document that the address names."""
     index = bot.index
     documents = listed(index)
     chosen = next((d for d in documents if d.id == st.query_params.get("doc")), None)
@@ -75,7 +75,7 @@ def _show_found(index: Index, query: str) -> None:
 
 def _show_list(index: Index, documents: Sequence[Document], may_remove: bool) -> None:
     mine = {f"{UPLOADS}/{name}" for name in uploaded(index.path)} if may_remove else set()
-    ordered = sorted(documents, key=lambda document: document.id not in mine)  # what visitors added comes first
+    ordered = sorted(documents, key=lambda document: document.id not in mine)  # visitors' files come first
     pages = -(-len(ordered) // _PAGE)
     page = st.pagination(pages, key="page") if pages > 1 else 1
     for document in ordered[(page - 1) * _PAGE : page * _PAGE]:
@@ -110,7 +110,7 @@ def _show_unfinished(index: Index, documents: Sequence[Document]) -> None:
 
 
 def _show_adding(operator: Operator) -> None:
-    # The key counts up with each upload, which empties the box.
+    # The key changes after each upload, which empties the box.
     turn = st.session_state.setdefault("adding", 0)
     files = st.file_uploader(
         "Add files",
@@ -150,7 +150,7 @@ def _remove(index: Index, name: str) -> None:
 
 
 def _show_syncing(operator: Operator, index: Index) -> None:
-    """A look at what would change, and the button that changes it."""
+    """Show the buttons for a dry run and a sync, and the latest report."""
     with st.expander("Up to date?", icon=":material/sync:"), told():
         found = origins(index)
         st.html(f'<p class="ww-facts">Made from {as_html(", ".join(found) or "added files alone")}</p>')
@@ -184,7 +184,7 @@ def _taken_out(index: Index, origin: str) -> None:
 
 
 def report_html(tense: str, report: SyncReport) -> str:
-    """The counts, then each document that differs or failed."""
+    """Return the counts, then the documents that changed or failed, up to `_NAMED` of each kind."""
     counts = ", ".join(f"{len(getattr(report, kind))} {word}" for kind, word in _KINDS)
     begin = "A sync would find" if tense == "would" else "The sync found"
     changes = [f"<li>{word}: {as_html(id)}</li>" for kind, word in _KINDS[:3] for id in getattr(report, kind)[:_NAMED]]
@@ -194,7 +194,7 @@ def report_html(tense: str, report: SyncReport) -> str:
 
 
 def listed(index: Index) -> tuple[Document, ...]:
-    """Every document of this generation, by title, without its text."""
+    """Return all documents of the index's generation, sorted by title, without their text."""
     return _listed(address_of(index.path), index.generation, index)
 
 
@@ -206,5 +206,5 @@ def _listed(path: str, generation: int, _index: Index) -> tuple[Document, ...]:
 
 @st.cache_data(show_spinner=False, max_entries=2_000)
 def _passages_of(path: str, generation: int, document_id: str, _index: Index) -> int:
-    """How many passages a document is searched as."""
+    """Return the number of passages into which a document is split for search."""
     return len(_index.document_chunks(document_id))

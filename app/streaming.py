@@ -1,4 +1,4 @@
-"""A bot's events while the page stays able to hear Stop."""
+"""Stream a bot's events while the page can still notice Stop."""
 
 import queue
 from collections.abc import Generator, Sequence
@@ -13,10 +13,10 @@ _PATIENCE = 0.1  # seconds
 
 
 def events(bot: Chatbot, question: str, history: Sequence[Turn]) -> Generator[Event | None, None, None]:
-    """The events of an answer, and None each tenth of a second without one.
+    """Yield the events of an answer, and None for each tenth of a second without one.
 
-    They come from a thread of their own: a model may be silent for long, and Stop is heard only where the page's own
-    thread does something. Closing the iterator lets that thread end at its next event.
+    The bot runs in a separate thread: a model may be silent for long, and Streamlit notices Stop only when the page's own
+    thread does something. Closing the iterator makes the bot's thread end at its next event.
     """
     found: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
     stopped = Flag()
@@ -28,7 +28,7 @@ def events(bot: Chatbot, question: str, history: Sequence[Turn]) -> Generator[Ev
                 if stopped.is_set():
                     return
             found.put(None)
-        except BaseException as error:  # it belongs to the thread that waits, whatever it is
+        except BaseException as error:  # any error at all is raised in the waiting thread
             found.put(error)
 
     Thread(target=read, daemon=True).start()
@@ -49,10 +49,10 @@ def events(bot: Chatbot, question: str, history: Sequence[Turn]) -> Generator[Ev
 
 
 def hear_stop() -> bool:
-    """False; but where the visitor has pressed Stop or has left, Streamlit ends the run right here by its own exception.
+    """Return False; but if the visitor pressed Stop or left, Streamlit ends the run here with its own exception.
 
-    For work in the page's own thread that asks from time to time whether it is cancelled. Streamlit looks for a stop
-    wherever a page reads its session, and says it in no other public way.
+    Use it as `cancelled` for work in the page's own thread. Streamlit checks for a stop whenever a page reads its session
+    state, and offers no other public way to ask.
     """
     _ = "stopped" in st.session_state
     return False

@@ -1,4 +1,4 @@
-"""The command line: `wattwise ask`, `chat`, `status`; `ingest`, `exam`, `size`, `app` and `slack` have their own modules."""
+"""The command line: `wattwise ask`, `chat` and `status`. All other commands have modules of their own (`_ELSEWHERE`)."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from ingest import CorpusError, place_at
 if TYPE_CHECKING:
     from chatbot.bot import Chatbot
 
-# Commands that are modules of their own, each with `main(arguments) -> exit code`.
+# Commands implemented in modules of their own, each with `main(arguments) -> exit code`.
 _ELSEWHERE = {
     "ingest": ("ingest.__main__", "read documents into the index"),
     "exam": ("chatbot.exam.__main__", "score a model on exam files or golden questions"),
@@ -33,15 +33,16 @@ _UNEXPECTED = "Something went wrong inside wattwise. Run the same command with W
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
+    """Run one command. The exit code is 0, 1 (failed), 2 (wrong usage) or 130 (Ctrl-C)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    os.umask(0o077)  # whatever a command writes is its own user's alone
-    # The matrices here are small: a second thread waits for longer than it works, at the cost of whatever else runs. NumPy comes later.
+    os.umask(0o077)  # only the user who runs a command may read what it writes
+    # The matrices are small: a second BLAS thread waits longer than it works and takes CPU time from other processes.
+    # NumPy is imported after this.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     level = logging.getLevelNamesMapping().get(os.environ.get("WATTWISE_LOG", "").upper(), logging.CRITICAL)
     logging.basicConfig(level=level, stream=sys.stderr)
     if hasattr(sys.stdout, "reconfigure"):
-        # File names may hold bytes that are no characters; in JSON this writes them as escapes.
+        # File names may hold bytes that do not decode to characters. They are printed as backslash escapes, which JSON accepts.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with _ended_by_sigterm():
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # Whoever read the output has seen enough; without this Python complains at exit.
+        # The reader of the output has closed the pipe. Without this redirection Python reports another error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -65,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends the command as Ctrl-C does, with what is open closed; the exit code is the shell's, 128 and the signal."""
+    """End the command on SIGTERM as on Ctrl-C, closing what is open. The exit code follows the shell's convention: 128
+    plus the signal number."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -145,7 +147,8 @@ def _ask(options: argparse.Namespace) -> int:
 
 
 def _ask_batch(bot: "Chatbot", path: Path) -> int:
-    """One answer a line, in order; a line that cannot be answered gets {"id", "error"} in its place and exit code 1."""
+    """Print one JSON answer per input line, in order. A line that cannot be answered gives {"id", "error"} in its
+    place, and the exit code is 1."""
     failed = False
     with _lines_of(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -158,7 +161,7 @@ def _ask_batch(bot: "Chatbot", path: Path) -> int:
 
 
 def _lines_of(path: Path) -> BinaryIO:
-    """The lines as bytes: one that is not UTF-8 spoils no other."""
+    """Open the batch as bytes, so that a line that is not UTF-8 does not affect the others."""
     if str(path) == "-":
         return sys.stdin.buffer
     try:
@@ -185,7 +188,7 @@ def _batch_line(bot: "Chatbot", line: bytes, number: int) -> dict[str, Any]:
 
 
 def _turns(line: bytes) -> tuple[Any, list[str]]:
-    """The id and the questions of a line; no questions where it is not one of ours."""
+    """Return the id and the questions of a batch line; no questions if the line is malformed."""
     try:
         item = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The values that a question becomes: passages found, citations checked, the answer given."""
+"""The value types of an answer: passages retrieved, citations checked, the answer given."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from chatbot.sizing.workload import Workload
 
 REFUSAL = "The sources do not say."
-# What an answer begins with that is only `near` to what was asked.
+# The opening of an answer that is only `near` to what was asked.
 NEAREST = "The sources do not say this outright; nearest"
 
 
 class ReaderError(Exception):
-    """A question that could not be answered for a reason the user can mend; the text says the reason and the remedy."""
+    """A question cannot be answered for a reason that the user can fix. The message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk that was retrieved for a question; `number` counts from 1, best first, and `score` lies in 0..1."""
+    """A chunk retrieved for a question. `number` counts from 1, best first; `score` is in 0..1."""
 
     number: int
     chunk: Chunk
@@ -30,9 +30,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The words that bear out one claim: `passage.chunk.document.text[start:end] == quote`.
+    """The quoted words that support one claim: `passage.chunk.document.text[start:end] == quote`.
 
-    `number` is the mark in the answer's text that leads here; `support` in 0..1 is how well the words bear out the claim.
+    `number` is the mark in the answer's text that refers to this citation. `support` in 0..1 is how well the words
+    support the claim.
     """
 
     number: int
@@ -49,7 +50,7 @@ Role = Literal["answer", "reason", "side", "option", "row", "computed", "caveat"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an answer that was checked: `citations` are the numbers of what bears it out, `about` the side or the option it is on."""
+    """A checked sentence of an answer. `citations` are the numbers of its citations; `about` is its side or option."""
 
     text: str
     citations: tuple[int, ...]
@@ -59,7 +60,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a language model read and wrote for an answer, in tokens, all its calls together."""
+    """The tokens that a language model read and wrote for an answer, over all its calls."""
 
     input_tokens: int
     output_tokens: int
@@ -67,11 +68,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What an answer took: energy in Wh and carbon in g CO2e.
+    """The energy (Wh) and carbon (g CO2e) of an answer.
 
-    `wh` and `g_co2` are those of this machine's `cpu_seconds`; `g_co2` is None where nobody said what grid it is on. What
-    begins with `model_` is the estimate for a hosted model, between its bounds; None where no such model wrote, or where
-    there is no estimate for it.
+    `wh` and `g_co2` are for this machine's `cpu_seconds`; `g_co2` is None if its grid is not configured. The fields
+    that begin with `model_` are the bounds of the estimate for a hosted model. They are None if no such model wrote the
+    answer, or if there is no estimate for it.
     """
 
     cpu_seconds: float
@@ -85,14 +86,17 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is shown. `choices` holds option letters of an exam question; `seconds` is the time from question to answer.
+    """The answer as shown to the user.
 
-    `usage` and `cost` (US dollars) are None where no language model wrote, or its price is not known. `dropped` counts the
-    sentences that verification took away. `notice` says why another reader than the one asked for answered, if so.
-    `footprint` is what the answer took, `statements` its sentences one by one. `workloads` are what a sizing answer was computed for, for surfaces that show more.
-    `small_talk` marks the reply to a greeting, to thanks or to "what can you do?": it is no refusal and has no citations.
-    `confidence` is how likely the letters chosen of an exam question's options are right, None where nobody says.
-    `near` marks an answer that the sources do not give outright: what is told is only the nearest to it.
+    `choices` holds the option letters of an exam question; `confidence` is the probability that they are right, None if
+    unknown. `seconds` is the time from question to answer. `usage` and `cost` (US dollars) are None if no language
+    model wrote or its price is not known. `dropped` counts the sentences that verification removed. `notice` says why
+    another reader answered than the one asked for, or why the answer was cut short. `footprint` is the energy and
+    carbon of the answer; `statements` are its sentences one by one. `workloads` are what a sizing answer was computed
+    for, for surfaces that show more.
+
+    `small_talk` marks the reply to a greeting, to thanks or to "what can you do?": it has no citations but is not a
+    refusal. `near` marks an answer that the sources do not give outright: it is only the nearest to what was asked.
     """
 
     question: str
@@ -116,13 +120,13 @@ class Answer:
 
     @property
     def support(self) -> float:
-        """How well the weakest cited claim is borne out, 0..1; 0 for a refusal."""
+        """How well the weakest cited claim is supported, 0..1; 0 for a refusal."""
         return min((c.support for c in self.citations), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question of a conversation and the text that was answered."""
+    """One question of a conversation and the text of its answer."""
 
     question: str
     answer: str

@@ -27,13 +27,16 @@ _UPLOADS = ("auto", "on", "off", "session")
 
 @dataclass(frozen=True, slots=True)
 class AppSettings:
-    """What an operator decides about the app, from `WATTWISE_APP_…` variables.
+    """The operator's settings for the app, from `WATTWISE_APP_…` variables.
 
-    `hosts` are the names under which the app is reached beside localhost, for example through a reverse proxy. `uploads`
-    says whether visitors may add files and sync: "on", "off", or "auto", which is only where they sit at this machine:
-    the app listens on loopback, has no other name, and no proxy stands before it. With "session" whoever comes may add
-    files for themselves alone, which go with the session, and nobody syncs. `corpus_removable` lets them take the operator's own sources out of the index, too. `models` are offered
-    beside the default one; `exams` is the folder of exam files that are offered.
+    `hosts` are the names under which the app is reached besides localhost, for example through a reverse proxy.
+
+    `uploads` says whether visitors may add files and sync. "on" allows it and "off" forbids it. "auto" allows it only
+    to visitors at this machine: the app listens on loopback, has no other name, and no proxy is in front of it. With
+    "session" every visitor may add files that nobody else sees and that last as long as the session, and nobody may
+    sync. `corpus_removable` also lets visitors who may change the index remove the operator's own sources from it.
+
+    `models` are offered besides the default one; `exams` is the folder of exam files on offer.
     """
 
     host: str = "127.0.0.1"
@@ -51,12 +54,13 @@ class AppSettings:
             raise ReaderError(f"WATTWISE_APP_UPLOADS is {self.uploads!r}: it takes auto, on, off or session.")
 
     def may_change(self, is_own_user: bool) -> bool:
-        """Whether a visitor may change the index; this machine's own user is one for whom "auto" is enough."""
+        """Whether a visitor may change the index. `is_own_user` says that the visitor uses this machine, which is
+        enough for "auto"."""
         return self.uploads == "on" or (self.uploads == "auto" and is_own_user)
 
 
 def is_loopback(address: str | None) -> bool:
-    """Whether an address can be reached from this machine alone."""
+    """Whether an address can only be reached from this machine."""
     return address is not None and (address in _LOOPBACK or address.startswith("127."))
 
 
@@ -78,7 +82,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def streamlit_variables(config: Mapping[str, Any]) -> dict[str, str]:
-    """Streamlit's configuration as the variables that it reads: {"server": {"maxUploadSize": 50}} gives STREAMLIT_SERVER_MAX_UPLOAD_SIZE.
+    """Streamlit's configuration as environment variables: {"server": {"maxUploadSize": 50}} gives
+    STREAMLIT_SERVER_MAX_UPLOAD_SIZE.
 
     Streamlit itself looks for `.streamlit/config.toml`, which a checkout has and an installed package does not.
     """
@@ -108,7 +113,8 @@ def _command(options: argparse.Namespace) -> list[str]:
     return [
         *(sys.executable, "-m", "streamlit", "run", str(SCRIPT)),
         *(f"--server.port={options.port}", f"--server.address={options.host}", "--server.headless=true"),
-        # Its own welcome would ask checkip.amazonaws.com for the address of this machine when it listens on all of them.
+        # When it listens on all addresses, Streamlit's welcome message asks checkip.amazonaws.com for the address of
+        # this machine.
         "--logger.hideWelcomeMessage=true",
     ]
 
@@ -118,7 +124,7 @@ def _shown(host: str) -> str:
 
 
 def _watched(child: subprocess.Popen[bytes]) -> int:
-    """Wait for the child; it never outlives this process, however that is asked to end."""
+    """Wait for the child and return its exit code. The child never outlives this process, however the process is ended."""
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
@@ -134,7 +140,7 @@ def _watched(child: subprocess.Popen[bytes]) -> int:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """It has a moment to say goodbye to the visitors, unless it is too busy to hear."""
+    """Terminate the child, and kill it if it does not end within `_GRACE` seconds."""
     child.terminate()
     try:
         with suppress(subprocess.TimeoutExpired):

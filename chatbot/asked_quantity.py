@@ -1,13 +1,14 @@
-"""Which quantity a question asks for: its dimension, what is to be counted, and whether nothing else can answer."""
+"""Which quantity a question asks for: its dimension, what it counts, and whether only such a quantity answers it."""
 
 import re
 from functools import lru_cache
 
 from chatbot.quantities import UNITS
 
-# What a question asks for -> the dimensions that answer it. The first group asks for one thing and nothing else will do.
+# Pattern in a question -> the dimensions that answer it. A strict pattern accepts no other answer; a loose one does.
 _ASKED_STRICTLY = (
-    # No unit of weight is read but that of emissions: what a card weighs is not said by its watts.
+    # No unit has the dimension "weight" (kilograms and tons are read as emissions), so the power of a card is never
+    # told as what it weighs.
     (r"\bhow (?:much|many (?:kilos?|kilograms?|kg|pounds?|grams?))\b.{0,40}\bweighs?\b|\bhow heavy\b|\bweight of (?:a|an|the|one)\b(?! (?:model|network|layer))", ("weight",)),
     (r"\b(?:in percent|in %|percentage|what percent)\b", ("percent",)),
     (r"\b(?:what|which|as a) (?:factor|multiple)\b", ("times",)),
@@ -43,7 +44,7 @@ _COUNTED = re.compile(
     r"\b(?:how many|number of|count of)\s+(?P<after>[\w-]+(?:\s(?!(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should|for|in|of|on|at|to|per|with|from|by|the|an?|i|we|you|they|it)\b)[\w-]+)?)|(?<![\w-])(?P<before>[\w-]++) count\b",
     re.IGNORECASE,
 )
-# Speaks of a quantity, but asks what belongs to it, what decides, or how it stands to another.
+# The question mentions a quantity but asks what it includes, what matters for it, or how it relates to another.
 _OF_SOMETHING_ELSE = re.compile(
     r"\b(?:includ\w+|contain\w*|consists?|counts? when|matters?|relative to|in proportion to|should (?:i|we|they|one))\b",
     re.IGNORECASE,
@@ -54,9 +55,9 @@ _COUNT = re.compile(
     rf"\b(?:how many|number of|(?<!\w )count of)\s+(?P<what>[\w/-]+(?:\s+{_SAME_PHRASE}[\w/-]+){{0,2}})|^\W*(?P<head>\w[\w-]*) count\b",
     re.IGNORECASE,
 )
-# Who wrote on power draw is no power, nor is why something draws it.
+# Questions for a person, a reason or a method: "who wrote about power draw?" does not ask for watts.
 _NO_QUANTITY = re.compile(r"\W*(?:who|whose|whom|why|how (?:do|does|can|could)\b(?!.*\b(?:compare|differ|stack|rank|relate)))\b", re.IGNORECASE)
-# A difference is told in percent and as a factor, too, whatever it is a difference of.
+# A difference may also be given in percent or as a factor, whatever its dimension.
 _DIFFERENCE = re.compile(
     r"\b(?:by how much|how (?:much|many) (?:more|less|fewer|lower|higher|bigger|larger|smaller)\b)", re.IGNORECASE
 )
@@ -76,9 +77,10 @@ _SIZED = re.compile(
 
 @lru_cache(maxsize=1_024)
 def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
-    """The dimensions of the quantity that a question asks for, and whether nothing else can answer it.
+    """Return the dimensions of the quantity that a question asks for, and whether nothing else can answer it.
 
-    "How many X" asks for a count, or for X itself where X is a unit; no dimensions where no quantity is asked for.
+    "How many X" asks for a count or, where X is a unit, for the dimension of X. The set is empty if no quantity is
+    asked for.
     """
     if _NO_QUANTITY.match(question):
         return frozenset(), False
@@ -101,12 +103,13 @@ def asked_dimensions(question: str) -> tuple[frozenset[str], bool]:
 
 @lru_cache(maxsize=1_024)
 def counted(question: str) -> tuple[str, ...]:
-    """The words after "how many", at most two: what is to be counted; a machine or box is an instance."""
+    """What a question counts: up to two words after "how many" and the like, or the word before "count". Machines,
+    boxes and the like are returned as "instances"."""
     match = _COUNTED.search(question)
     return tuple(_INSTANCE.sub("instances", (match["after"] or match["before"]).lower()).split()) if match else ()
 
 
 @lru_cache(maxsize=1_024)
 def asks_quantity(question: str) -> bool:
-    """Whether the question wants a number for an answer."""
+    """Whether the question asks for a number."""
     return bool(_SIZED.search(question)) or asked_dimensions(question)[1]

@@ -1,4 +1,4 @@
-"""What is to be done: by whoever answers, which no source does, or to a thing, which evidence must speak of."""
+"""Requests that no source can answer (commands, the asker's own records), and the operation that a how-to question is about."""
 
 import re
 from functools import cache, lru_cache
@@ -19,18 +19,19 @@ _OWN_RECORDS = re.compile(
 
 
 def is_command(question: str) -> bool:
-    """Whether something is to be written or given away instead of answered."""
+    """Whether a question is a command to write something, to play a role or to reveal the prompt."""
     return bool(_COMMAND.search(question)) and not names(question)
 
 
 def asks_own_records(question: str) -> bool:
-    """Whether a question is for what the asker's own meters and bills say ("What did we emit last month?")."""
+    """Whether a question asks for what the asker's own meters or bills say ("What did we emit last month?")."""
     return bool(_OWN_RECORDS.search(question)) and asks_quantity(question)
 
 
 @lru_cache(maxsize=1_024)
 def asked_operation(question: str) -> tuple[str, ...]:
-    """The word for what is to be done to a thing, where a procedure is asked for, and others for it: "rotate", not "get" or "save"."""
+    """The verb of the operation that a how-to question asks about, then verbs with the same meaning; empty for any
+    other question. The verbs are specific ones: "rotate", not "get" or "save"."""
     match = _how_to().search(question)
     if match is None:
         return ()
@@ -43,7 +44,8 @@ def asked_operation(question: str) -> tuple[str, ...]:
 
 @cache
 def _how_to() -> re.Pattern[str]:
-    """ "How do I rotate its keys", "what steps does it take to mount it"."""
+    """The pattern of a question such as "How do I rotate its keys" or "what steps does it take to mount it"; `verb` is
+    the operation."""
     verbs = "|".join(vocabulary()["operations"]["words"])
     return re.compile(
         r"\b(?:how (?:(?:do|can|could|should|would|might|must|will) (?:i|we|you|one|they|people|(?:an?|our|my|the)(?: [\w-]+){1,3}?)|to)"

@@ -61,14 +61,14 @@ if TYPE_CHECKING:
     from chatbot.llm.waiting import Patience
     from chatbot.messages import Asked
 
-# What is left where the recommendation before it did not hold.
+# The label left at the start of a text when the recommendation before it did not pass verification.
 _LABEL = re.compile(r"\A(?:Alternatives|Caveat): ")
 Stage = Literal["searching", "reading", "checking"]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What `stream` yields: a stage that begins, a piece of the answer's text, and last the whole answer."""
+    """What `stream` yields: the start of a stage, a piece of the answer's text, or, at the end, the whole answer."""
 
     kind: Literal["stage", "text", "answer"]
     text: str = ""
@@ -76,7 +76,7 @@ class Event:
 
 
 class Chatbot:
-    """Answers questions over one index; holds no conversation, history is an argument."""
+    """Answers questions over one index. It keeps no conversation: the history is an argument."""
 
     def __init__(
         self,
@@ -87,7 +87,8 @@ class Chatbot:
     ) -> None:
         """Take an index and a reader: "offline", "provider:model", or any LangChain chat model.
 
-        Without `settings` the variables of `ModelSettings` are read. Nothing is contacted before the first question.
+        Without `settings`, `ModelSettings` is read from the environment. No model is contacted before the first
+        question.
         """
         self.index = index
         self._seconds = settings_from(os.environ, deadline.Limits).deadline
@@ -111,8 +112,8 @@ class Chatbot:
     ) -> Answer:
         """Answer a question; every sentence of the answer is cited, or the answer is the refusal.
 
-        Raises ReaderError for a question that is empty, too long, or not answered by its deadline (`WATTWISE_DEADLINE`), and
-        soon after `cancelled` says that nobody waits for the answer any more.
+        Raises ReaderError if the question is empty, too long or not answered by its deadline (`WATTWISE_DEADLINE`), and
+        soon after `cancelled` returns True, which means that nobody waits for the answer any more.
         """
         *_, last = self.stream(question, history, cancelled=cancelled)
         assert last.answer is not None
@@ -121,9 +122,10 @@ class Chatbot:
     def stream(
         self, question: str, history: Sequence[Turn] = (), *, cancelled: Callable[[], bool] | None = None
     ) -> Iterator[Event]:
-        """The stages of an answer as they begin, its text once verified, then the Answer; raises what `ask` raises.
+        """Yield the stages of an answer as they begin, its text once verified, then the Answer; raises what `ask`
+        raises.
 
-        The offline reader's text comes line by line, a language model's sentence by sentence while it writes.
+        The offline reader's text comes line by line, a language model's sentence by sentence while it is being written.
         """
         began = time.perf_counter()
         asked, remembered = as_asked(question), as_remembered(history)
@@ -157,13 +159,16 @@ class Chatbot:
     def as_runnable(
         self, *, cancelled: Callable[[], bool] | None = None, output: Literal["answer", "message"] = "answer"
     ) -> Runnable[Asked, Answer] | Runnable[Asked, AIMessage]:
-        """The whole chain as a LangChain runnable: a question, messages, or {"question", "history"}, in; the Answer out.
+        """The whole chain as a LangChain runnable. It takes a question, messages, or {"question", "history"}, and
+        returns the Answer.
 
-        Of messages the last human one is asked, those before it are the history, and system messages are not obeyed; what a
-        mapping may hold, `messages.asked` says. `stream` and `astream` give the text in pieces as it is verified, then the
-        Answer. Where the output is "message", an AIMessage comes in place of the Answer and chunks of it in place of the
-        pieces, with the citations as annotations of its text: StrOutputParser and whatever else follows a chat model can
-        follow the chain. `cancelled` is as for `ask`; a task that awaits the answer cancels it when it is cancelled.
+        Of several messages, the last human one is the question and those before it are the history; system messages are
+        not obeyed. See `messages.asked` for what a mapping may hold. `stream` and `astream` yield the text in pieces as
+        it is verified, then the Answer.
+
+        With the output "message", an AIMessage replaces the Answer and message chunks replace the pieces, with the
+        citations as annotations of the text. StrOutputParser, and whatever else follows a chat model, can then follow
+        the chain. `cancelled` is as for `ask`. A cancelled task that awaits the answer also cancels the answer.
         """
         from chatbot.runnable import AS_ANSWER, AS_MESSAGE, AnswerChain
 
@@ -186,7 +191,8 @@ class Chatbot:
         yield from _read_offline(understand(question, history, index), index)
 
     def _begin(self, index: Index, cancelled: Callable[[], bool] | None) -> None:
-        # The first question on a new machine builds the encoders, and the first of a process reads prepared answers and tables: that is no part of answering it.
+        # The deadline begins after loading: the first question on a new machine builds the encoders, and the first of a
+        # process reads the prepared answers and tables.
         load_encoders(index)
         load_book(index)
         load_tables(index)
@@ -201,7 +207,7 @@ class Chatbot:
         reader, tally, begun = self._reader, Tally(), False
         deadline.begin(reader.seconds, cancelled)
         patience = reader.patience()
-        # What is to be computed no model writes: it would say the same with other figures.
+        # Computed answers do not go through the model, which would repeat them with other figures.
         query = understand(question, history, index)
         if draft := answer_by_figures(query, index) or answer_by_sizing(query, index):
             yield from _known(query, draft)
@@ -228,7 +234,7 @@ class Chatbot:
 
 
 def _for_model(query: Query, index: Index, times: int) -> tuple[Passage, ...]:
-    """What is found, and what proves the answer to a question of the corpus that means the same."""
+    """The passages that a search finds, with those that prove the prepared answer to a question of the same meaning."""
     near = nearest(query, index)
     proved = answer_of(near[0], index) if is_better(near, query, Alternative("refusal")) else None
     proofs = tuple(dict.fromkeys(evidence.passage for evidence in proved.evidence)) if proved else ()
@@ -237,7 +243,7 @@ def _for_model(query: Query, index: Index, times: int) -> tuple[Passage, ...]:
 
 
 def _is_safe(answer: Answer) -> bool:
-    """Whether nothing of an answer, its quotes and their titles can be clicked, or is an order: a model may have been misled by them."""
+    """Whether an answer, its quotes and their titles are free of links and instructions, which may have misled a model."""
     shown_with_it = (part for c in answer.citations for part in (c.quote, c.passage.chunk.document.title))
     return all(is_fit(part) and not is_instruction(part) for part in answer.text.splitlines()) and all(
         is_fit(part) and not is_instruction(part) and without_marks(part) == part for part in shown_with_it
@@ -256,7 +262,7 @@ def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None,
 
 
 def _understood(question: str, history: Sequence[Turn], index: Index, reader: LanguageReader, patience: Patience, tally: Tally) -> Query:
-    """The question, completed by the model where there is a conversation, by rules where that fails."""
+    """The understood question. In a conversation the model completes it; if that fails, rules do."""
     if not history or parse_options(question):
         return understand(question, history, index)
     standalone = reader.condense(question, history, patience, tally)
@@ -276,8 +282,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     if not known and (each := answer_of_each(query, index, near)):
         yield from _known(query, each)
         return
-    # A price of one GPU or one GB is computed; a prepared answer has those of whole machines.
-    # What a computation lacks it says without evidence: to a story that is no more than a refusal.
+    # A price per GPU or per GB is computed, because a prepared answer gives prices of whole machines.
+    # A computation that lacks an input says so without evidence. For a long question ("story") that counts as a
+    # refusal.
     lacks = bool(known and not known.evidence and is_story(query))
     if (lacks or not (known and asks_unit(query.question))) and is_better(near, query, Alternative("refusal") if lacks else Alternative(kind, STRONG)):
         known = answer_of(near[0], index) or known
@@ -304,8 +311,9 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
 
 
 def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
-    """What is computed or stands in rows of hardware, and how it came about; "evidence" and None where documents have to be read."""
-    # A model with its size is placed on hardware before the hardware alone is compared.
+    """Answer by computation or from rows of hardware tables. Return the kind of answer and its draft, or "evidence" and
+    None if documents have to be read."""
+    # If the question gives a model size or continues a sizing, sizing comes before a comparison of hardware alone.
     sized_first = bool(query.sizes) or continues_sizing(query, index)
     if sized_first and (draft := answer_by_sizing(query, index)):
         return "sized", draft
@@ -319,7 +327,7 @@ def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
 
 
 def from_documents(query: Query, index: Index) -> tuple[Kind, Draft, Verified, tuple[Passage, ...]]:
-    """What documents and rows of tables answer, how it came about, and the passages that were read."""
+    """Answer from documents and rows of tables. Return the kind of answer, its draft, the verified text and the passages read."""
     passages: tuple[Passage, ...] = ()
     draft, verified = Draft("", ()), Verified("", (), ())
     for passages in () if is_outside(query, index, answered=True) else passages_to_read(query, index):
@@ -331,12 +339,12 @@ def from_documents(query: Query, index: Index) -> tuple[Kind, Draft, Verified, t
 
 
 def alternative(kind: Kind, draft: Draft, near: Sequence[Match]) -> Alternative:
-    """What is answered without a prepared answer, as the choice between the two sees it."""
+    """The answer found without a prepared one, in the form that `is_better` weighs against prepared answers."""
     return Alternative(kind, draft.best.score, is_proved_by(near[0], draft.best)) if draft.best and near else Alternative(kind)
 
 
 def _known(query: Query, draft: Draft) -> Iterator[Event]:
-    """An answer that was computed or proved beforehand: what it rests on is looked up, so no passages are searched."""
+    """Verify and yield an answer that was computed or prepared. Its evidence is already known, so no passages are searched."""
     yield Event("stage", "checking")
     verified = verify(draft.text, draft.evidence, draft.given, computed=draft.computed, said=draft.said)
     passages = tuple(dict.fromkeys(c.passage for c in verified.citations))
@@ -395,11 +403,15 @@ def _of_reading(reading: Reading, reader: LanguageReader, tally: Tally, query: Q
 
 
 def _refusal(query: Query, passages: tuple[Passage, ...], index: Index, near: Sequence[Match] = ()) -> tuple[str, tuple[Passage, ...]]:
-    """The fixed sentence, then the nearest questions that are answered, else the nearest sources by title, with their passages; or what is in scope, and no sources."""
+    """The text of a refusal and the passages to show with it.
+
+    After the fixed sentence come the nearest questions that have an answer, or else the nearest sources by title. A
+    question out of scope gets a description of the scope, and no passages.
+    """
     if is_outside(query, index):
         return f"{REFUSAL} {SCOPE}", ()
     places = [f"“{match.question.answer.question}”" for match in near[:3] if match.probability >= WORTH_NAMING] or map(_place, passages[:3])
-    # A title can be an order or a link like any other text of a document.
+    # A title can contain an instruction or a link, like any other text of a document.
     nearest = list(dict.fromkeys(p for p in places if is_fit(p) and not is_instruction(p)))
     return f"{REFUSAL} Nearest in the sources: {'; '.join(nearest)}." if nearest else REFUSAL, passages
 

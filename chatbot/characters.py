@@ -1,4 +1,4 @@
-"""Characters that do not show, and words that never end: taken out where a question comes in and where a text is shown."""
+"""Clean texts: no invisible characters in questions and in what is shown, no overlong words in questions."""
 
 import re
 import unicodedata
@@ -8,21 +8,22 @@ from chatbot.answer import ReaderError, Turn
 
 LONGEST_QUESTION = 8_000
 LONGEST_WORD = 64
-# Writing without spaces is no long word.
+# Scripts without spaces between words: a run of their characters is not one long word.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _LONG_WORD = re.compile(rf"([^\W{_UNSPACED}]{{{LONGEST_WORD}}})[^\W{_UNSPACED}]+")
-# Patterns look for what stands behind white space from each of its characters on.
+# Long runs of white space are cut: patterns look for what follows from each character of a run, which is slow.
 _LONG_BLANK = re.compile(r"\s{17,}")
 _LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
-# What a reader of an answer would take for a citation.
+# A bracketed number, which would look like a citation in an answer.
 _MARK = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 
 
 def shown(text: str) -> str:
-    """A text as it is shown: without control, format (bidi, zero width) and private characters and lone surrogates.
+    """Return a text as it is shown: without control, format (bidi, zero-width) and private-use characters and lone
+    surrogates.
 
-    So nothing in a document or a title turns "84" round to "48" or hides. Line breaks of all kinds become "\\n". Quoted words
-    that are looked up in their document by offset stay as they are until they are shown.
+    So nothing in a document or a title can turn "84" round to "48" or hide. Line breaks of all kinds become "\\n".
+    Quotes are located in their document by offset, so they are cleaned only when they are shown.
     """
     if text.isprintable():
         return text
@@ -30,7 +31,8 @@ def shown(text: str) -> str:
 
 
 def as_asked(question: str) -> str:
-    """A question as it is read: what does not show left out, words and gaps cut, bracketed numbers in parentheses like no citation's.
+    """Return a question as it is read: without invisible characters, with overlong words and gaps cut, and with
+    bracketed numbers in parentheses so that they do not look like citations.
 
     Raises ReaderError for a question that is empty or longer than `LONGEST_QUESTION`.
     """
@@ -44,7 +46,7 @@ def as_asked(question: str) -> str:
 
 
 def as_remembered(history: Sequence[Turn]) -> list[Turn]:
-    """Earlier turns as they are read; what is too long is cut."""
+    """Return earlier turns as they are read; long texts are cut."""
     return [Turn(_MARK.sub(r"(\1)", _cut(turn.question)), _cut(turn.answer)) for turn in history]
 
 

@@ -1,4 +1,4 @@
-"""Verification: every sentence of a draft against the words it cites. One pure function, for every reader."""
+"""Verification: check every sentence of a draft against the words that it cites. All readers use it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,22 +20,24 @@ from chatbot.row_claim import row_says
 from chatbot.support import is_exact, missing, overlap
 from chatbot.words import stems, words
 
-# Of a quoted claim so many words must stand in what it cites; of a claim in a writer's own words the judge must be so sure: of claims as models write them
-# 0.52 of the true and 0.12 of the false are kept (0.41 and 0.07 from 0.6 on).
+# Thresholds: the share of a quoted claim's words that must stand in what it cites, and the judge's probability for a
+# claim in the writer's own words. Of claims as models write them, 0.52 of the true and 0.12 of the false are kept (0.41
+# and 0.07 with a threshold of 0.6).
 _QUOTED, BORNE_OUT = 0.5, 0.45
-# Between these the judge is unsure, and a second one may be asked.
+# Between these probabilities the judge is unsure, and a second judge may be asked.
 _UNSURE = (0.2, 0.8)
-# So many units of each passage are looked at, and so many of all that a clause cites are judged by themselves.
+# How many nearest units of each piece of evidence are considered, and how many of all of them are judged individually.
 _NEAREST, _JUDGED = 4, 3
-# Of no more passages than these every unit is looked at for a claim's numbers and names.
+# With at most this many cited passages, every unit is searched for a claim's numbers and names.
 _SOUGHT = 4
-# A claim of so few words leans on the question.
+# A claim of at most this many words is read together with the question.
 _SHORT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a mark `[n]` of a draft stands for: a span of a passage's document. A language model's marks mean whole passages."""
+    """What a mark `[n]` of a draft refers to: a span of a passage's document. A language model's marks refer to whole
+    passages."""
 
     passage: Passage
     start: int
@@ -44,7 +46,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What is left of a draft: its text with marks renumbered in order of appearance, their citations, and what was dropped."""
+    """What is left of a draft: its text with marks renumbered in order of appearance, their citations, and the dropped
+    sentences."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -54,19 +57,19 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A sentence that holds: its text with marks renumbered, and what it cites; a refusal cites nothing."""
+    """A sentence that passed the check: its text with renumbered marks, and its citations (none for a refusal)."""
 
     text: str
     citations: tuple[Citation, ...]
 
 
-# Where quoted words stand: document, start, end. Each place has one number in an answer.
+# The place of a quote: document id, start, end. Each place has one citation number in an answer.
 Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """The words that bear out a claim, before they have a number."""
+    """The words that support a claim, before they have a citation number."""
 
     claim: str
     passage: Passage
@@ -76,16 +79,17 @@ class _Quote:
 
 @dataclass
 class SecondOpinion:
-    """What another judge says of claims that the first is unsure of, by claim and evidence; those it was not asked of yet are noted.
+    """The verdicts of a second judge on claims that the first one is unsure of, by claim and evidence.
 
-    Raise nothing, ask later: whoever verifies asks all `unsure` ones in one go, puts what it learns into `given`, and verifies again.
+    Nothing is asked during verification: pairs without a verdict are collected in `unsure`. The caller asks about all
+    of them in one go, puts the verdicts into `given`, and verifies again.
     """
 
     given: dict[tuple[str, str], bool] = field(default_factory=dict)
     unsure: list[tuple[str, str]] = field(default_factory=list)
 
     def of(self, claim: str, evidence: str, probability: float) -> float:
-        """The probability, or 1 or 0 where it is unsure and the other judge has spoken."""
+        """The first judge's probability, or 1 or 0 if it is unsure and the second judge has decided."""
         if not _UNSURE[0] <= probability <= _UNSURE[1]:
             return probability
         if (said := self.given.get((claim, evidence))) is not None:
@@ -110,22 +114,23 @@ def verify(
     computed: Sequence[Computed] = (),
     said: str = "",
 ) -> Verified:
-    """Keep the sentences of a draft that their marks bear out; `[n]` means `evidence[n - 1]`.
+    """Keep the sentences of a draft that their marks support; `[n]` refers to `evidence[n - 1]`.
 
-    `given` are texts of the user's own that a line may begin with (exam options): they are repeated, not claimed. A line
-    that says only that the sources do not say is kept as it is.
+    `given` are the user's own texts that a line may begin with (exam options): they are repeated, not claimed. A
+    sentence that says only that the sources do not say is kept as it is.
 
-    A sentence is dropped, in this order, when it has no mark, when no mark is in bounds (`[0]` and `[9]` of 8 are not), when a number
-    with its unit or a name in it does not stand in the words it cites, or when fewer than half of its content words do. Words that
-    are addressed to a reader of documents ("say that …") bear out nothing.
+    A sentence is dropped if, checked in this order, it has no mark, no mark is in bounds (`[0]` and `[9]` of 8 are
+    not), a number with its unit or a name in it does not stand in the words it cites, or fewer than half of its content
+    words do. Words addressed to a reader of documents ("say that …") support nothing.
 
-    A reader with `own_words` does not quote but writes. Its numbers may be what two that stand there come to; then the judge says
-    which of the cited words, alone or together, bear its clause out. `question` is what "Yes" answers, `second` a judge to ask where the
-    first is unsure.
+    With `own_words` the reader does not quote but writes. Its numbers may be computed from two that stand in the cited
+    words; the judge then decides which of the cited words, alone or together, support each clause. `question` is what
+    "Yes" answers; `second` is a judge to ask where the first is unsure.
 
-    A draft with `computed` figures does not quote either. Each number and each name with a digit in it must stand in what
-    the sentence cites or in `said`, the user's own words and what was assumed for them, or be a computed figure that its
-    arithmetic gives again, out of numbers that stand there. A sentence of nothing but what was said needs no mark.
+    A draft with `computed` figures does not quote either. Each number, and each name with a digit in it, must stand in
+    what the sentence cites or in `said` (the user's own words and what was assumed for them), or be a computed figure
+    whose arithmetic gives it again from numbers that stand there. A sentence of nothing but what was said needs no
+    mark.
     """
     places: dict[Place, int] = {}
     figures = _Figures(tuple(computed), said) if computed or said else None
@@ -154,7 +159,8 @@ def verify(
 
 
 def statement(checked: Checked, opening: str, before: int, *, computed: bool = False) -> Statement:
-    """A checked sentence behind an opening, with its part in the answer; `before` is how many there were before it."""
+    """The statement for a checked sentence after an opening, with its role in the answer; `before` is the number of
+    statements before it."""
     text, about = bare(checked.text), opening[len(list_mark(opening)) :].rstrip(": ")
     kind = next((role for word, role in _SAID_APART if text.startswith(word)), None)
     role: Role
@@ -183,7 +189,8 @@ def check(
     question: str = "",
     second: SecondOpinion | None = None,
 ) -> Checked | None:
-    """One sentence as `verify` checks it, None when it is dropped; `numbers` gains what it cites for the first time."""
+    """Check one sentence as `verify` does; None if it is dropped. Places that it cites for the first time are added to
+    `numbers`."""
     if only_refuses(sentence):
         return Checked(sentence, ())
     clauses = clauses_of(sentence)
@@ -199,8 +206,11 @@ def check(
 def check_cell(
     thing: str, about: str, said: str, evidence: Sequence[Evidence], numbers: dict[Place, int]
 ) -> Checked | None:
-    """What a table says of a thing, where a row of that thing has it in a cell of its own, or a sentence on nothing else says it of what the
-    column is about; None where none does."""
+    """Check a cell of a table, which says `said` of `thing` in a column on `about`; None if no evidence supports it.
+
+    Either a row of that thing has it in one of its cells, or a sentence that names nothing else says it and shares a
+    word with `about`.
+    """
     named, figures, names, column = mentioned(thing), quantities(said), mentioned(said), stems(about)
     if not named or not (figures or names):
         return None
@@ -218,7 +228,7 @@ def check_cell(
 
 
 def _is_same(said: Quantity, found: Quantity) -> bool:
-    """Whether two figures are one, a bare number only where it counts the same or nothing that is named."""
+    """Whether two figures are the same. A bare number must also count the same thing, unless it names none."""
     return same(said, found) and (said.dimension != "count" or not said.noun or stems(said.noun) & stems(found.noun) != frozenset())
 
 
@@ -233,7 +243,7 @@ class _Figures:
 def _check_figures(
     sentence: str, evidence: Sequence[Evidence], places: dict[Place, int], figures: _Figures
 ) -> Checked | None:
-    """One sentence of a computed draft, None when something in it stands nowhere or its arithmetic gives something else."""
+    """Check one sentence of a computed draft; None if something in it stands nowhere or its arithmetic gives something else."""
     clauses = clauses_of(sentence)
     marks = [n for clause in clauses for n in clause.numbers]
     if not all(1 <= n <= len(evidence) for n in marks):
@@ -255,7 +265,7 @@ def _check_figures(
 
 
 def _values(figures: _Figures, known: list[float]) -> list[float]:
-    """What the computed figures come to, each out of numbers that are known by then."""
+    """The values of the computed figures, each computed from numbers known by then."""
     values: list[float] = []
     for figure in figures.computed:
         if figure.value is not None and figure.holds([*known, *values]):
@@ -267,7 +277,7 @@ _FIGURE_OR_NAME = re.compile(r"(?:[A-Za-z][\w-]*\.)?[\w-]*\d[\w.,-]*(?<![.,-])")
 
 
 def _stands(token: str, known: str) -> bool:
-    """Whether a number or a name stands in a text, the number in any spelling."""
+    """Whether a number or a name stands in a text; a number may be written in any form."""
     if re.search(rf"(?<![\w.]){re.escape(token)}(?!\w)", known, re.IGNORECASE):
         return True
     found = numbers(token)
@@ -285,12 +295,12 @@ def _cited(claim: str, evidence: Evidence, places: dict[Place, int]) -> Citation
 
 
 def bare(sentence: str) -> str:
-    """A sentence without marks, as it is reported when it is dropped."""
+    """A sentence without marks, as it is cited and as it is reported when dropped."""
     return _bare(without_marks(sentence))
 
 
 def opened(line: str, given: Sequence[str]) -> tuple[str, str]:
-    """A line as its opening (list mark, the user's own text) and the claims after it."""
+    """Split a line into its opening (list mark, the user's own text) and the claims after it."""
     opening = list_mark(line)
     for text in given:
         if line[len(opening) :].startswith(f"{text}: "):
@@ -300,13 +310,13 @@ def opened(line: str, given: Sequence[str]) -> tuple[str, str]:
 
 
 def list_mark(line: str) -> str:
-    """The list mark that a line begins with, and the space around it."""
+    """The list mark that a line begins with, and the space around it; "" if there is none."""
     match = re.match(r"\s*(?:[-*]\s+|\d+\.\s+)", line)
     return match.group() if match else ""
 
 
 def only_refuses(sentence: str) -> bool:
-    """Whether a sentence says no more than the refusal, or of what ("B200: ...")."""
+    """Whether a sentence is only the refusal, possibly after a label ("B200: ...")."""
     label = sentence.removesuffix(REFUSAL)
     return label == "" or (
         label != sentence and bool(re.fullmatch(r"[^.!?:]{1,60}: ", label)) and not quantities(label)
@@ -314,7 +324,8 @@ def only_refuses(sentence: str) -> bool:
 
 
 def _quoted(clause: Clause, evidence: Sequence[Evidence]) -> dict[int, _Quote]:
-    """What a clause quotes, by mark: each quote by itself or, where it joins several facts, all together."""
+    """The quotes that support a clause, by mark: one alone or, if the clause joins several facts, all together. Empty
+    if they do not."""
     claim = clause.text
     quotes = {n: _best_quote(claim, evidence[n - 1]) for n in clause.numbers if 1 <= n <= len(evidence)}
     together = {n: q for n, q in quotes.items() if q is not None}
@@ -328,13 +339,13 @@ def _quoted(clause: Clause, evidence: Sequence[Evidence]) -> dict[int, _Quote]:
 
 
 def _share(claim: str, cited: Sequence[Unit]) -> float:
-    """The share of a claim's words that it quotes, 0 where a number or a name of it does not stand there."""
+    """The share of a claim's words that the cited units contain; 0 if one of its numbers or names does not stand there."""
     check_deadline()
     return overlap(claim, cited) if is_exact(claim, cited) else 0.0
 
 
 def _judged(clause: Clause, evidence: Sequence[Evidence], question: str, second: SecondOpinion) -> dict[int, _Quote]:
-    """What bears out a clause of a writer's own words, by mark, where the judge is sure enough that anything does."""
+    """The units that support a clause in the writer's own words, by mark; empty if the judge is not sure enough."""
     claim = _bare(without_marks(clause.text))
     cited = [(n, evidence[n - 1]) for n in clause.numbers if 1 <= n <= len(evidence)]
     judged = _judgement(claim, cited, question, second)
@@ -345,12 +356,14 @@ def _judged(clause: Clause, evidence: Sequence[Evidence], question: str, second:
 
 
 def probability(claim: str, evidence: Sequence[Evidence], *, question: str = "") -> float:
-    """How sure `verify` is that pieces of evidence, all of them cited, bear out a claim; 0 where a number or a name stands nowhere."""
+    """The probability that pieces of evidence, all of them cited, support a claim, as `verify` computes it; 0 if a
+    number or a name stands nowhere."""
     return _judgement(claim, list(enumerate(evidence, start=1)), question, SecondOpinion()).probability
 
 
 class _Judgement(NamedTuple):
-    """How sure it is that a claim is borne out, and by which units, each with its mark: those that do it best together, then others that do it alone."""
+    """The probability that a claim is supported, and the units that support it, each with its mark: the best group
+    first, then others that support it alone."""
 
     probability: float
     bearing: list[tuple[Unit, int]]
@@ -370,19 +383,19 @@ def _judgement(
     verdicts = judge([asked] * len(exact), pieces)
     best = max(range(len(exact)), key=lambda n: verdicts[n].supports)
     alone = [some[0] for some, verdict in zip(exact, verdicts, strict=True) if len(some) == 1 and verdict.supports >= BORNE_OUT]
-    # What shares no word with anything that is cited ("No idea, sorry") says nothing of it.
+    # A claim that shares no word with anything cited ("No idea, sorry") says nothing about it.
     shared = [overlap(claim, piece) for piece in pieces]
     sure = borne_out(claim, verdicts, shared) if any(shared) else 0.0
     return _Judgement(second.of(asked, told(asked, pieces[best]), sure), [*exact[best], *alone])
 
 
-# What stands around a clause and changes what it says.
+# Words around a clause that change its meaning.
 _TURNS = re.compile(r"\b(?:if|unless|when|until|except|only|not?|never|nor|neither|false|wrong|myths?|claims?|claimed|said|says|may|might)\b|n['’]t\b", re.IGNORECASE)
 _BEFORE, _AFTER = r"(?:^|[,;:.–—] ?(?:and |but |while |whereas )?)", r"(?=$|[,;:.–—]| (?:and|but|while|whereas) )"
 
 
 def _says(text: str, claim: str) -> bool:
-    """Whether a claim stands in a text word for word, as all of it or as a clause that nothing around it turns."""
+    """Whether a text contains a claim word for word: as all of it, or as a clause whose meaning nothing around it changes."""
     if words(text) == words(claim):
         return True
     plain = re.sub(r"[*_`]", "", text)
@@ -393,7 +406,7 @@ def _says(text: str, claim: str) -> bool:
 
 
 def features(claim: str, evidence: Sequence[Evidence], *, question: str = "") -> list[float] | None:
-    """What `probability` weighs, for whoever learns the weights; None where a number or a name stands nowhere."""
+    """The features that `probability` weighs, for learning the weights; None if a number or a name stands nowhere."""
     if not (pieces := [[u for u, _ in some] for some in _exact(claim, list(enumerate(evidence, start=1)), question)]):
         return None
     verdicts = judge([_asked(claim, question)] * len(pieces), pieces)
@@ -401,8 +414,10 @@ def features(claim: str, evidence: Sequence[Evidence], *, question: str = "") ->
 
 
 def _exact(claim: str, cited: Sequence[tuple[int, Evidence]], question: str) -> list[list[tuple[Unit, int]]]:
-    """The units, alone and together, that share most with a claim and in which its numbers and names stand; where these are none,
-    those that have most of its numbers and names together."""
+    """Groups of units, single and combined, that share most words with a claim and contain its numbers and names.
+
+    If there are none and few passages are cited, the units that cover its numbers and names together.
+    """
     ranked = _own_rows(claim, [(u, n) for n, piece in cited for u in _nearest(claim, piece)])
     singles = sorted(ranked, key=lambda each: overlap(claim, [each[0]]), reverse=True)[:_JUDGED]
     groups = [[one] for one in singles] + list(_together(claim, ranked))
@@ -420,7 +435,8 @@ def _exact(claim: str, cited: Sequence[tuple[int, Evidence]], question: str) -> 
 
 
 def _covering(claim: str, candidates: Sequence[tuple[Unit, int]]) -> list[tuple[Unit, int]]:
-    """Up to three units that have most of a claim's numbers and names together, the nearest in words of equals."""
+    """Up to three units that together have most of a claim's numbers and names, chosen greedily; of equals the one with
+    the most shared words."""
     chosen: list[tuple[Unit, int]] = []
     lacking = missing(claim, [])
     while lacking and len(chosen) < _JUDGED and candidates:
@@ -433,7 +449,8 @@ def _covering(claim: str, candidates: Sequence[tuple[Unit, int]]) -> list[tuple[
 
 
 def _own_rows(claim: str, ranked: list[tuple[Unit, int]]) -> list[tuple[Unit, int]]:
-    """Without the rows of other things where a row is of what the claim names: a trn1.2xlarge has nothing of a trn1.32xlarge's row."""
+    """Drop the rows of other things if some row is of what the claim names: the row of a trn1.32xlarge says nothing
+    about a trn1.2xlarge."""
     said = mentioned(claim)
     keys = [mentioned(u.cells[0][1]) if u.cells else frozenset() for u, _ in ranked]
     if not any(said & key for key in keys):
@@ -446,12 +463,12 @@ def _asked(claim: str, question: str) -> str:
 
 
 def _nearest(claim: str, evidence: Evidence) -> list[Unit]:
-    """The units of a piece of evidence that share most with a claim."""
+    """The units of a piece of evidence that share most words with a claim."""
     return sorted(_candidates(evidence), key=lambda u: overlap(claim, [u]), reverse=True)[:_NEAREST]
 
 
 def _together(claim: str, ranked: Sequence[tuple[Unit, int]]) -> Iterator[list[tuple[Unit, int]]]:
-    """Two units and three that share most with a claim together."""
+    """Combinations of two and of three units that together share most words with a claim, chosen greedily."""
     chosen: list[tuple[Unit, int]] = []
     for _ in range(3):
         others = [each for each in ranked if not any(each[0].start < u.end and u.start < each[0].end and u.chunk == each[0].chunk for u, _ in chosen)]
@@ -462,17 +479,17 @@ def _together(claim: str, ranked: Sequence[tuple[Unit, int]]) -> Iterator[list[t
             yield chosen
 
 
-# "**Cost.** An inf2.48xlarge is …": a few words that name what the sentence is about, with no number but their own.
+# A bold label before a sentence, as in "**Cost.** An inf2.48xlarge is …": a few words, with no digits but a list number.
 _LABEL_BEFORE = re.compile(r"\s*\*\*(?:\d{1,2}[.)]\s*)?[^\d*\n]{1,40}(?:[.:]\*\*|\*\*\s?[:.–—])\s+(?=[^\s*])")
 
 
 def unlabelled(sentence: str) -> str:
-    """A sentence without the bold label before it and without emphasis: what it claims."""
+    """The claim of a sentence: the sentence without the bold label before it and without emphasis."""
     return re.sub(r"\*\*|__|`", "", _LABEL_BEFORE.sub("", sentence, count=1))
 
 
 def _leans(claim: str) -> bool:
-    """Whether a claim says little without the question: "No.", "Yes, if you own the account", "Trn1"."""
+    """Whether a claim means little without the question: "No.", "Yes, if you own the account", "Trn1"."""
     return bool(re.match(r"(?:yes|no)\b", claim, re.IGNORECASE)) or len(claim.split()) <= _SHORT
 
 
@@ -487,19 +504,19 @@ def _bare(claim: str) -> str:
 
 
 def _best_quote(claim: str, evidence: Evidence) -> tuple[Passage, Unit] | None:
-    """The unit within the evidence that a claim quotes most of, alone or with the unit after it."""
+    """The unit within the evidence, or the pair of adjacent units, that a claim quotes most of."""
     if not (candidates := _candidates(evidence)):
         return None
-    # The first by overlap in which numbers and names stand has the most; to test them all takes long.
+    # Sorted by overlap, the first one that contains the numbers and names is the best. Testing all of them takes long.
     ranked = sorted(candidates, key=lambda u: (overlap(claim, [u]), -(u.end - u.start)), reverse=True)
     best = next((u for u in ranked if _share(claim, [u])), ranked[0])
     return evidence.passage, best
 
 
-# A draft cites the same evidence again and again.
+# Cached: a draft cites the same evidence again and again.
 @lru_cache(maxsize=64)
 def _candidates(evidence: Evidence) -> tuple[Unit, ...]:
-    """What can be quoted of the evidence: its units, and each with the unit after it."""
+    """What can be quoted from the evidence: its units, and pairs of adjacent units, without instructions."""
     inside = [u for u in units(evidence.passage.chunk) if u.start < evidence.end and u.end > evidence.start]
     sound = [not is_instruction(u.plain) for u in inside]
     pairs = [

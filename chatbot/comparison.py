@@ -1,4 +1,4 @@
-"""Side by side: the things that a question compares, each with its own evidence, or the sources that may differ."""
+"""Side-by-side answers: the things that a question compares, each with its own evidence, or sources that may disagree."""
 
 import re
 from collections.abc import Sequence
@@ -15,17 +15,19 @@ from chatbot.scoring import Scored, answers_quantity, score_units
 from chatbot.sides import names_side, speaks_of
 from ingest import Index
 
-# A side needs less than a whole answer does: its evidence answers half of the question by nature.
+# Factor on the answer threshold for one side: its evidence answers only half of the question.
 _HALF = 0.4
-# So many pieces of evidence stand behind the best one of a side.
+# How many further pieces of evidence follow the best one of a side.
 _FURTHER = 2
-# A source's figure may be less sure than an answer, and must share so much of the question's words with the best one, or be so near to the question.
+# A source's figure needs this share of the answer threshold, and this share of the best figure's word overlap or,
+# instead, of its nearness to the question.
 _DIFFERING, _RELATED, _NEAR = 0.25, 0.4, 0.8
 _SOURCES = 5
 
 
 def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
-    """Each side's best evidence, side by side; None where fewer than two have any, or none that answers."""
+    """Draft each side's best evidence, side by side; None if fewer than two sides have any, or if none of it is likely
+    to answer."""
     if not query.compares:
         return None
     told = {side: _spoken_of(side, query, passages, index) for side in query.sides}
@@ -42,10 +44,13 @@ def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage],
 
 
 def _spoken_of(side: str, query: Query, passages: Sequence[Passage], index: Index) -> list[Scored]:
-    """What speaks of one side and may answer, scored as if the question were about it alone; what is about another side, too, only where nothing else is there."""
+    """The evidence about one side that may answer, best first, scored as if the question were about that side alone.
+
+    Evidence that also names another side is used only if there is nothing else.
+    """
     alone = query.standalone
     for other in query.sides:
-        # What people write is no template of a replacement.
+        # Backslashes are escaped because the side is user text, not a replacement template.
         kept = side.replace("\\", r"\\") if other == side else ""
         alone = re.sub(rf"\b{re.escape(other)}\b", kept, alone, flags=re.IGNORECASE)
     asked = replace(
@@ -72,7 +77,8 @@ def _is_figure(scored: Scored, query: Query) -> bool:
 
 
 def lay_side_by_side(query: Query, scored: Sequence[Scored]) -> Draft | None:
-    """What each source says, with its date, for a question whether they agree on a figure; None where one source alone has one."""
+    """Draft what each source says, with its date, for a question whether the sources agree on a figure; None if fewer
+    than two have one."""
     asked = replace(query, dimensions=query.dimensions | {q.dimension for q in quantities(query.standalone)})
     found = [s for s in eligible(query, scored) if s.unit.kind != "note" and _is_figure(s, asked)]
     related = [s for s in found if s.score >= _DIFFERING * ANSWERS and (_part(s, found[0], "words in place") >= _RELATED or _part(s, found[0], "nearness") >= _NEAR)]

@@ -1,4 +1,5 @@
-"""A comparison as a value: what rows of tables say of each option, property by property, and what is said of each side in words."""
+"""A comparison as data: what table rows say about each option, property by property, and what is said about each side
+in prose."""
 
 import re
 from collections import Counter
@@ -11,16 +12,17 @@ from chatbot.row_claim import fit
 from chatbot.words import stems
 
 _FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
-# A number or a "no" stands in a claim for many a column: one of its words must be there, too.
+# A bare number or a short word such as "no" may fit many columns, so a word of the column must stand beside it.
 _BARE = re.compile(r"[\d,.]+|\w{1,4}")
-# What parts the figures of a sentence.
+# Separators between the figures of a sentence.
 _PART = re.compile(r"[,;()]\s|\band\b|\s\(")
 _LISTED = re.compile(r"(?:-|\d+\.)\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a row says of an option, without the unit that its property has; `value` where that is one number, `numbers` are its citations."""
+    """The cell of an option, without the unit of its property. `value` is set if the cell is one number; `numbers` are
+    its citations."""
 
     text: str
     numbers: tuple[int, ...] = ()
@@ -29,7 +31,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A column of the sources' tables: a cell an option, empty where its rows have none; `unit` is what all of them have."""
+    """A column of the sources' tables with one cell per option, empty if its rows have none. `unit` is the unit of all
+    its figures."""
 
     name: str
     unit: str
@@ -38,7 +41,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is said of a side in words, with its marks."""
+    """What is said about a side in prose, with citation marks."""
 
     name: str
     said: str
@@ -46,7 +49,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`lead` is what is said of all together, `common` what all options have in common."""
+    """A comparison. `lead` is the text about no side in particular; `common` is what all options have in common."""
 
     lead: str
     options: tuple[str, ...]
@@ -57,13 +60,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row that is quoted: its first cell, and the others by their columns."""
+    """A quoted table row: the first cell is its `name`; `columns` are pairs of header and cell."""
 
     name: str
     columns: tuple[tuple[str, str], ...]
 
     def told(self, claim: str) -> tuple[str, ...]:
-        """The columns whose cells a claim says, in its order. Of several that have the same cell it means the one whose name stands beside it."""
+        """The columns whose cells a claim states, in the order of the claim. If several columns have the same cell, the
+        claim means the one whose name stands beside it."""
         at: dict[str, int] = {}
         claim = _written(self.name).sub(" ", claim)
         for cell in dict.fromkeys(cell for _, cell in self.columns):
@@ -76,7 +80,7 @@ class TableRow:
         return tuple(sorted(at, key=lambda name: at[name]))
 
     def without(self, claim: str, told: Sequence[str]) -> str:
-        """What a claim says beyond the row's cells in the columns that it tells."""
+        """What remains of a claim without the row's name, the columns `told`, and their cells."""
         cells = dict(self.columns)
         for said in sorted((self.name, *told, *(cells[column] for column in told)), key=len, reverse=True):
             claim = _written(said).sub(" ", claim)
@@ -84,28 +88,28 @@ class TableRow:
 
 
 def row_of(citation: Citation) -> TableRow | None:
-    """The row of a table that a citation quotes; None where it quotes something else."""
+    """The table row that a citation quotes; None if it quotes something else."""
     found = (u.cells for u in units(citation.passage.chunk) if u.kind == "row" and (u.start, u.text) == (citation.start, citation.quote.strip()))
     (_, name), *columns = next(found, (("", ""),))
     return TableRow(name, tuple((header, cell) for header, cell in columns if cell)) if name else None
 
 
 def comparison(answer: Answer) -> Comparison | None:
-    """What an answer compares: options by the rows that are cited for them, and sides; None where it compares nothing."""
+    """The comparison in an answer: options from the rows cited for them, and sides. None if the answer compares nothing."""
     if answer.refused or answer.choices:
         return None
     statements = answer.statements
     tabular = {statement: rows for statement in statements if (rows := _rows(statement, answer.citations))}
     told = {one: {column for _, row, _ in rows for column in row.told(one.text)} for one, rows in tabular.items()}
     times = Counter(column for columns in told.values() for column in columns)
-    # What no other row says stays a sentence.
+    # A statement stays prose if no other statement tells any of its columns.
     tabular = {one: rows for one, rows in tabular.items() if any(times[column] > 1 for column in told[one])}
     options, properties, common = _table(tabular)
     said = [statement for statement in statements if statement not in tabular]
     compared = dict.fromkeys(statement.about for statement in answer.statements if statement.about)
     if not properties and len(compared) < 2:
         return None
-    if not _LISTED.match(answer.text):  # a row that answers by itself leads, too
+    if not _LISTED.match(answer.text):  # a row that opens the answer as a sentence is in the lead, too
         said = [*(statement for statement in statements[:1] if statement in tabular), *said]
     lead = " ".join(marked(statement, answer.citations) for statement in said if not statement.about)
     sides = [
@@ -117,7 +121,7 @@ def comparison(answer: Answer) -> Comparison | None:
 
 
 def marked(statement: Statement, citations: Sequence[Citation]) -> str:
-    """A sentence with its marks, each behind the words that it bears out."""
+    """A sentence with its citation marks, each after the words that it supports."""
     text = statement.text
     end = len(text.rstrip(".!?"))
     behind: dict[int, list[int]] = {}
@@ -134,7 +138,8 @@ _Rows = tuple[tuple[int, TableRow, str], ...]
 
 
 def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
-    """The rows that have all that a statement says of one thing, with their citations and documents; none where it says more than they do."""
+    """The rows that contain everything a statement says about one thing, as (citation number, row, document id); empty
+    if the statement says more."""
     cited = {c.number: (row_of(c), c.passage.chunk.document.id) for c in citations if c.number in statement.citations}
     rows = tuple(
         (number, row, document) for number, (row, document) in cited.items() if row and row.told(statement.text)
@@ -143,22 +148,22 @@ def _rows(statement: Statement, citations: Iterable[Citation]) -> _Rows:
     for _, row, _ in rows:
         rest = row.without(rest, row.told(statement.text))
     told = stems(" ".join(column for _, row, _ in rows for column in row.told(statement.text)))
-    # "… and supports EFA" is said of a column whose cell is a yes.
+    # A column may be told by its name alone: "… and supports EFA" where the cell is a yes.
     others = (stems(name) - told for _, row, _ in rows for name, _ in row.columns)
     says_more = any(c.isdigit() for c in rest) or any(other and other <= stems(rest) for other in others)
-    # What a machine has inside is told of the machine, where the sentence is on it.
+    # Rows of different things, such as a machine and its accelerators, count as one thing if the statement is about one side.
     is_of_one = len(rows) == len(cited) and (bool(statement.about) or len({row.name for _, row, _ in rows}) == 1)
     return rows if is_of_one and not says_more else ()
 
 
 def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[Property, ...], tuple[str, ...]]:
-    """The options, what is told of any of them as the rows have it of all, and what they have in common."""
+    """The options, the properties that are told of any of them (with the cells of all options), and what all have in common."""
     options: list[tuple[str, dict[str, tuple[int, TableRow]]]] = []
     columns: dict[tuple[str, str], None] = {}
     for statement, rows in tabular.items():
         named = {row.name for _, row, _ in rows}
         for number, row, document in rows:
-            # Another row of the same table is another thing, also under the same name: an A100 with 40 GB and one with 80.
+            # Another row of the same table is another option, even under the same name: A100s with 40 GB and with 80.
             thing = row.name if len(named) == 1 else statement.about
             fits = (own for name, own in options if name == thing and own.get(document, (number,))[0] == number)
             if (own := next(fits, None)) is None:
@@ -173,7 +178,7 @@ def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[P
 
 
 def _cell(own: Mapping[str, tuple[int, TableRow]], column: str, documents: Sequence[str]) -> list[tuple[str, int]]:
-    """What the rows of an option have in a column, those of the documents from which it is told."""
+    """The cells of an option in a column, with their citations, from the documents for which the column is told."""
     rows = [own[document] for document in documents if document in own]
     return [(cells[column], number) for number, row in rows if column in (cells := dict(row.columns))]
 
@@ -182,7 +187,7 @@ def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property
     texts = [list(dict.fromkeys(text for text, _ in cell)) for cell in cells]
     figures = [_FIGURE.fullmatch(text[0]) if len(text) == 1 else None for text in texts]
     units = {figure["sign"] or figure["unit"] for figure in figures if figure}
-    # A "no" among the figures has no bar, and takes none from them.
+    # A cell without digits, such as "no", has no bar but does not keep the figures beside it from having one.
     is_measured = len(units) == 1 and not any(c.isdigit() for t, figure in zip(texts, figures, strict=True) if not figure for c in "".join(t))
     made = [
         Cell(
@@ -196,6 +201,6 @@ def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property
 
 
 def _written(cell: str) -> re.Pattern[str]:
-    """A cell as a sentence may say it: "AMD, 3.6 GHz" as "AMD at 3.6 GHz", "NVIDIA H100 GPU" as several of them."""
+    """A pattern for a cell as a sentence may write it: "AMD, 3.6 GHz" as "AMD at 3.6 GHz", "NVIDIA H100 GPU" in the plural."""
     parts = r"[\s,]+(?:(?:of|at)\s+)?".join(re.escape(part) for part in re.split(r"[\s,]+", cell) if part)
     return re.compile(rf"(?<![\w.,-]){parts}s?(?![\w-]|[.,]\d)", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Figures that no source has because they are computed: as they are written, with the arithmetic that gives them."""
+"""Computed figures, which no source contains: each as it is written, with the arithmetic behind it."""
 
 import re
 from collections.abc import Collection
@@ -7,9 +7,9 @@ from itertools import product
 
 from chatbot.sizing.arithmetic import evaluate
 
-# A figure is written with three significant digits, and so are some of those that it is computed from.
+# Relative tolerance: figures, and some of the numbers they are computed from, are written with three significant digits.
 _TOLERANCE = 0.006
-# Prose rounds more.
+# Relative tolerance for prose, which rounds more.
 _PROSE = 0.02
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d{1,2})?")
 _SCALE = re.compile(r"\s?(?P<scale>[KMBT](?![a-z/])|(?:billion|million|trillion)\b|[KMGT]i?B\b)", re.IGNORECASE)
@@ -19,10 +19,11 @@ _SCALES |= {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2*
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A figure as it stands in a draft ("68 GB"), and its arithmetic: numbers, with words between ("34e9 parameters × 2 bytes").
+    """A figure as written in a draft ("68 GB"), and its arithmetic: numbers with words in between ("34e9 parameters × 2
+    bytes").
 
-    `unit` is what one of the written unit is in that of the arithmetic: 1e9 for GB of bytes. `constants` are numbers that
-    belong to the formula or follow from what it is said of; all others must be known.
+    `unit` converts the written unit to that of the arithmetic: 1e9 for GB if the arithmetic is in bytes. `constants`
+    are numbers that belong to the formula or follow from its subject; all others must be known.
     """
 
     text: str
@@ -32,14 +33,14 @@ class Computed:
 
     @property
     def value(self) -> float | None:
-        """What the arithmetic gives, in the unit of the arithmetic; None where it is none."""
+        """The result of the arithmetic, in its own unit; None if it cannot be evaluated."""
         try:
             return evaluate(self.formula)
         except (ValueError, OverflowError, RecursionError):
             return None
 
     def holds(self, known: Collection[float]) -> bool:
-        """Whether the arithmetic gives the written figure, out of numbers that are known."""
+        """Whether the arithmetic gives the written figure, using only known numbers and constants."""
         written, value = numbers(self.text), self.value
         return (
             bool(written)
@@ -50,7 +51,7 @@ class Computed:
 
 
 def numbers(text: str) -> list[float]:
-    """The numbers of a text, and of those with a scale behind them ("70.6B", "44 GiB") what they come to too."""
+    """The numbers of a text. One with a scale ("70.6B", "44 GiB") is followed by its scaled value."""
     found: list[float] = []
     for match in _NUMBER.finditer(text):
         found.append(float(match.group().replace(",", "")))
@@ -60,12 +61,13 @@ def numbers(text: str) -> list[float]:
 
 
 def is_near(one: float, other: float) -> bool:
-    """Whether two numbers are the same as far as three significant digits tell."""
+    """Whether two numbers are equal within the rounding to three significant digits."""
     return abs(one - other) <= _TOLERANCE * max(abs(one), abs(other))
 
 
 def follows(value: float, known: Collection[float]) -> bool:
-    """Whether a number is the sum, difference, product, quotient or percentage of two that are known, or of one and a thousand (kilo), as nearly as prose says it."""
+    """Whether a number is the sum, difference, product, quotient or percentage of two known numbers, or of one and a
+    thousand (kilo), within the rounding of prose."""
     return any(
         abs(value - result) <= _PROSE * abs(result)
         for a, b in product({*known, 1000.0}, repeat=2)

@@ -1,4 +1,4 @@
-"""Conversations that outlive the process and the page, each its visitor's own, kept in SQLite beside the index."""
+"""Stored conversations, which survive a restart and a page reload: private to each visitor, in SQLite beside the index."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from chatbot.answer import Answer, Citation, Passage, ReaderError
 from chatbot.private_files import open_private_database
 
 FILE_NAME = "conversations.sqlite"
-# The oldest of a visitor's conversations make room for the newest.
+# The most conversations kept per visitor: the oldest make room for the newest.
 KEPT = 200
 _LONGEST_TITLE = 80
-# How much of the document around a passage is kept, and how many passages of a refusal.
+# How many characters of the document are kept before and after a passage, and how many passages of a refusal.
 _AROUND, _NEAREST = 700, 3
 _SCHEMA = """CREATE TABLE IF NOT EXISTS conversations (
     visitor TEXT, id TEXT, title TEXT, updated TEXT, exchanges TEXT, PRIMARY KEY (visitor, id))"""
@@ -22,7 +22,7 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS conversations (
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation as it is listed; `updated` is UTC in ISO 8601."""
+    """A list entry for a conversation; `updated` is UTC in ISO 8601."""
 
     id: str
     title: str
@@ -30,16 +30,17 @@ class Conversation:
 
 
 class ConversationStore:
-    """The conversations of all visitors in one SQLite file, which only its owner may read; safe for several processes at once.
+    """The conversations of all visitors in one SQLite file, which only its owner may read; safe for several processes
+    at once.
 
-    What was said is text that the surface writes and reads. A visitor never sees another's, whatever id it names.
-    ReaderError when the file cannot be written.
+    The content of a conversation is a string that the surface writes and reads. A visitor never sees another's
+    conversation, whatever id is given. Raises ReaderError if the file cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE_NAME
         with self._connection():
-            pass  # A file that cannot be written is found at once.
+            pass  # fail at once if the file cannot be written
 
     def all(self, visitor: str) -> tuple[Conversation, ...]:
         """A visitor's conversations, the latest first."""
@@ -51,7 +52,7 @@ class ConversationStore:
         return tuple(Conversation(*row) for row in found)
 
     def load(self, visitor: str, id: str) -> str | None:
-        """What was said; None where the visitor has no such conversation."""
+        """The content of a conversation; None if the visitor has no such conversation."""
         with self._connection() as connection:
             row = connection.execute(
                 "SELECT exchanges FROM conversations WHERE visitor = ? AND id = ?", (visitor, id)
@@ -59,7 +60,7 @@ class ConversationStore:
         return row and str(row[0])
 
     def save(self, visitor: str, id: str, title: str, exchanges: str) -> None:
-        """Keep what was said; a conversation that is there already keeps its title."""
+        """Store the content of a conversation; an existing conversation keeps its title."""
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         with self._connection() as connection:
             connection.execute(
@@ -98,9 +99,10 @@ def _as_title(text: str) -> str:
 
 
 def self_contained(answer: Answer) -> Answer:
-    """The answer with as much of its documents as it is shown with, so that it can be kept and stays what it was.
+    """The answer with its documents cut to what is shown, so that it can be stored and stays the same when the index
+    changes.
 
-    The quotes stand in the shorter documents as `Citation` promises.
+    The offsets are adjusted: quotes stand in the shortened documents as `Citation` promises.
     """
     cited = {passage: _short(passage, answer.citations) for passage in dict.fromkeys(c.passage for c in answer.citations)}
     nearest = answer.passages[:_NEAREST] if answer.refused else ()
@@ -112,7 +114,7 @@ def self_contained(answer: Answer) -> Answer:
 
 
 def _short(passage: Passage, citations: tuple[Citation, ...]) -> tuple[Passage, int]:
-    """The passage in a document that is cut to its surroundings, and how many characters its places move to the front."""
+    """The passage in a document cut to its surroundings, and how many characters its offsets move towards the start."""
     chunk, text = passage.chunk, passage.chunk.document.text
     quoted = [citation for citation in citations if citation.passage == passage]
     start = max(0, min(chunk.start, *(c.start for c in quoted), chunk.start) - _AROUND)
@@ -125,7 +127,7 @@ def _short(passage: Passage, citations: tuple[Citation, ...]) -> tuple[Passage, 
 
 
 def header_above(text: str, at: int) -> str:
-    """The first two lines of the table that a place of a text lies in, with the line breaks; "" outside of tables."""
+    """The two header lines of the table that offset `at` lies in, with line breaks; "" outside tables and within a header."""
     begin = text.rfind("\n", 0, at) + 1
     if not text.startswith("|", begin):
         return ""

@@ -1,4 +1,4 @@
-"""How long the work on a question may go on, and whether anybody still waits for its answer; every stage checks."""
+"""The deadline of a question and its cancellation. Every stage checks both."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -22,13 +22,14 @@ class Cancelled(ReaderError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds the work on a question: `WATTWISE_DEADLINE`, in seconds from when its reading begins.
+    """The limit on the work on a question: `WATTWISE_DEADLINE`, in seconds from when its reading begins.
 
-    It holds where wattwise reads by itself. Where a language model writes, `ModelSettings` reads the same variable, with a
-    default that its servers need; when the model fails and wattwise reads after all, its own time begins then.
+    It holds where wattwise reads by itself. Where a language model writes, `ModelSettings` reads the same variable,
+    with a default that suits model servers. If the model fails and wattwise reads after all, its own time begins then.
 
-    What counts is the time of the processor that the question's thread takes: a question that waits for others, as many do at
-    once after a start, is not given up for that. By the clock it may take twelve times as long, whatever it waits for.
+    The limit is on the CPU time of the question's thread, so that a question is not given up because it waits for
+    others, as many do at once after a start. The limit on wall-clock time is twelve times as long, whatever the
+    question waits for.
     """
 
     deadline: float = 5.0
@@ -40,12 +41,13 @@ class Limits:
             )
 
 
+# The limit on wall-clock time, in multiples of the limit on CPU time.
 _WAITING = 12
 
 
 @dataclass(slots=True)
 class _Deadline:
-    """`worked` is the time of the processor before this step, which began when its thread's own stood at `since`."""
+    """`worked` is the CPU time of earlier steps; `since` is the thread's CPU time when the current step began."""
 
     seconds: float
     ends: float
@@ -58,13 +60,14 @@ _DEADLINE: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 
 def begin(seconds: float, cancelled: Callable[[], bool] | None = None) -> None:
-    """Give the work of this context so many seconds from now, and ask `cancelled` at each check whether to go on."""
+    """Limit the work of this context to this much CPU time from now on, in seconds. Each check also asks `cancelled`
+    whether to stop."""
     ends = time.monotonic() + _WAITING * seconds
     _DEADLINE.set(_Deadline(seconds, ends, cancelled or _never, 0.0, time.thread_time()))
 
 
 def check() -> None:
-    """Raise OutOfTime or Cancelled where the work of this context must end; nothing where no deadline was begun."""
+    """Raise OutOfTime or Cancelled if the work of this context must end; do nothing if no deadline was begun."""
     deadline = _DEADLINE.get()
     if deadline is None:
         return
@@ -78,7 +81,8 @@ def check() -> None:
 
 
 def apart(steps: Iterator[T]) -> Iterator[T]:
-    """The steps of an iterator, each taken in one context of its own, so that a deadline begun there binds nobody else."""
+    """Yield the steps of an iterator, all run in one context of their own, so that a deadline begun there affects
+    nothing else."""
     context = copy_context()
     with closing(steps):  # type: ignore[type-var]
         while True:
@@ -90,7 +94,7 @@ def apart(steps: Iterator[T]) -> Iterator[T]:
 
 
 def _step(steps: Iterator[T]) -> T:
-    """One step; the next may be another thread's, whose time of the processor has nothing to do with this one's."""
+    """Run one step and count its CPU time. The next step may run in another thread, whose CPU time is unrelated."""
     if (before := _DEADLINE.get()) is not None:
         before.since = time.thread_time()
     step = next(steps)

@@ -1,4 +1,4 @@
-"""A draft: sentences with marks, and the evidence that the marks stand for."""
+"""A draft: sentences with citation marks, and the evidence that the marks refer to."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,15 @@ from chatbot.sizing.workload import Workload
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a reader hands to verification: `[n]` in the text means `evidence[n - 1]`.
+    """What a reader hands to verification: `[n]` in the text refers to `evidence[n - 1]`.
 
-    `given` are openings of lines that were computed and not quoted (how many rows match), for `verify` to leave as they are.
-    `computed` are figures with their arithmetic and `said` the user's words and what was assumed for them; a draft with
-    either quotes nothing and is checked by its figures. `workloads` are what they were computed for. `from_rows`: rows of tables alone
-    say it; `near`: it is only the nearest to what was asked; `best` is the evidence that most likely answers, whether it is cited or not; `confidence` how
-    likely the chosen letters are right.
+    `given` are openings of lines that are not quoted from evidence (how many rows match, the name of a side); `verify`
+    leaves them as they are. `computed` are figures with their arithmetic; `said` is the user's words and what was
+    assumed for them. A draft with either quotes nothing and is checked by its figures. `workloads` are what the figures
+    were computed for.
+
+    `from_rows`: only rows of tables say it. `near`: it is only the nearest to what was asked. `best` is the evidence
+    that most likely answers, cited or not. `confidence` is the probability that the chosen letters are right.
     """
 
     text: str
@@ -34,7 +36,7 @@ class Draft:
     confidence: float | None = None
 
     def then(self, other: "Draft") -> "Draft":
-        """This draft and below it another, whose marks count on."""
+        """This draft followed by another one, whose marks are renumbered to continue from this draft's."""
         text = re.sub(r"\[(\d+)\]", lambda mark: f"[{int(mark[1]) + len(self.evidence)}]", other.text)
         lines = [part for part in (self.text, text) if part]
         evidence, said = (*self.evidence, *other.evidence), "\n".join(part for part in (self.said, other.said) if part)
@@ -42,7 +44,7 @@ class Draft:
 
 
 class Marks(dict[Evidence, int]):
-    """The evidence of a draft that is being written, numbered as it is first cited."""
+    """The evidence of a draft while it is being written, numbered in order of first citation."""
 
     def mark(self, evidence: Evidence) -> str:
         return f"[{self.setdefault(evidence, len(self) + 1)}]"

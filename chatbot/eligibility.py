@@ -1,4 +1,4 @@
-"""Which evidence can answer at all: it speaks of what is asked about, and holds what is asked for."""
+"""Which evidence can answer at all: it must be about what is asked, and hold what is asked for."""
 
 import re
 from collections.abc import Sequence
@@ -10,18 +10,19 @@ from chatbot.query import Query
 from chatbot.scoring import Scored, answers_quantity, other_qualifier
 from chatbot.words import content_words, covered, stem, words
 
-# The probability from which evidence answers: benchmarks/learn_weights.py prints refusals against false answers for each value.
+# The minimum probability for evidence to answer; benchmarks/learn_weights.py prints refusals and false answers for each value.
 ANSWERS = 0.06
-# An unsure answer is followed by what may be right as well, until so little doubt is left.
+# An unsure answer is followed by further evidence that may be right, until the remaining doubt is this small.
 DOUBT = 0.05
-# Evidence so likely to be right may say that what is asked for cannot be done.
+# The minimum probability for evidence to say that what is asked for cannot be done.
 SURE = 0.4
-# So sure must evidence be, and so near a word of it to what is to be done, to speak of it in other words.
+# The minimum probability, and the minimum similarity of a word to the operation asked about, for evidence that
+# describes the operation in other words.
 MEANT_SURE = 0.1
 MEANT = 0.6
 _IN_YEAR = re.compile(r"\b(?:in|of|for|during|since|until|by)\s+((?:19|20)\d\d)(?![\w,])", re.IGNORECASE)
 _NOT_NOW = re.compile(r"\b(?:was|were|did|had|will)\b", re.IGNORECASE)
-# The asker's own ("our ESG report"), and the exam that somebody studies for, are no part of what is asked.
+# Names that evidence need not mention: the asker's own things ("our ESG report") and the exam somebody studies for.
 _EXAM = re.compile(r"\b[A-Z]{3}-C\d\d\b|\b(?:our|my)\s+(?:[A-Z][\w-]+\s+)*[\w-]+")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w,])")
 _DENIES = re.compile(r"\b(?:not|never|no|cannot|can't|isn't|aren't|doesn't|don't|without|neither|nor|unsuitable|hardly)\b", re.IGNORECASE)
@@ -32,13 +33,13 @@ _PER = re.compile(
 
 
 def eligible(query: Query, scored: Sequence[Scored]) -> list[Scored]:
-    """The evidence that can answer at all: it speaks of what is asked about, and holds a quantity of the kind asked for."""
+    """The evidence that can answer, best first: it is about what is asked, and holds a quantity of the kind asked for."""
     found = [s for s in scored if _on_subject(query, s) and _of_kind(query, s) and not s.unit.plain.endswith("?")]
     return sorted(found, key=lambda s: -_fitness(query, s))
 
 
 def _fitness(query: Query, scored: Scored) -> float:
-    """The score, with what fits the kind of answer first: a name for "which chip", a number for "how much"."""
+    """The score, lowered for evidence that does not fit the kind of answer: a name for "which chip", a number for "how much"."""
     fitness = scored.score * (0.5 if scored.unit.kind == "note" else 1.0)
     if query.wants_name and not scored.features["new name"] and scored.features["label"] < 1.0:
         fitness *= 0.5
@@ -48,7 +49,7 @@ def _fitness(query: Query, scored: Scored) -> float:
 
 
 def _on_subject(query: Query, scored: Scored) -> bool:
-    """Whether the evidence speaks of what the question names, and not of another size of it."""
+    """Whether the evidence is about what the question names, and not about another size of it."""
     if not any(maker(e) or any(c.isdigit() for c in e) for e in query.entities):
         return True
     written_apart = any(set(words(e)) <= set(words(scored.unit.meant_in_place)) for e in query.entities if "-" in e)
@@ -75,28 +76,32 @@ def _of_kind(query: Query, scored: Scored) -> bool:
 
 
 def _speaks_of_operation(query: Query, scored: Scored, said: str) -> bool:
-    """Whether evidence speaks of what is to be done, in its words or surely in others, or surely says that it cannot be done."""
+    """Whether evidence is about the operation asked about: in the same words, with enough confidence in other words, or
+    by saying with confidence that it cannot be done."""
     meant = scored.score >= MEANT_SURE and scored.features["attribute"] >= MEANT
     impossible = scored.score >= SURE and bool(_DENIES.search(scored.unit.meant))
     return meant or impossible or any(covered(query.operation, said))
 
 
 def _of_year(question: str, scored: Scored) -> bool:
-    """Whether evidence is of the year that a question names: it gives that year and not others alone; for what was or will be then, it must."""
+    """Whether evidence fits the year that a question names: its text or its source gives that year.
+
+    Evidence whose text gives no year fits as well, unless the question is about the past or the future.
+    """
     asked = _years_asked(question)
     there = {match.group() for match in _YEAR.finditer(scored.unit.meant_in_place)}
     is_of_it = not asked or bool(asked & (there | {match.group() for match in _YEAR.finditer(_provenance(scored))}))
     return is_of_it or not (there or _NOT_NOW.search(question))
 
 
-# One question is asked of every unit.
+# Cached: the same question is checked against every unit.
 @lru_cache(maxsize=256)
 def _years_asked(question: str) -> frozenset[str]:
     return frozenset(match[1] for match in _IN_YEAR.finditer(question))
 
 
 def _names_all(question: str, scored: Scored) -> bool:
-    """Whether evidence for a figure speaks of every capitalised thing that the question names, makers apart."""
+    """Whether evidence for a figure mentions every proper name of the question, except makers."""
     said = f"{scored.unit.meant_in_place} {_provenance(scored)}"
     there = mentioned(said)
     asked = _EXAM.sub(" ", question)
@@ -110,7 +115,7 @@ def _provenance(scored: Scored) -> str:
 
 
 def doubt(chosen: Sequence[Scored]) -> float:
-    """The probability that none of the chosen evidence answers, were they independent."""
+    """The probability that none of the chosen evidence answers, assuming that they are independent."""
     return prod(1.0 - c.score for c in chosen)
 
 

@@ -1,4 +1,7 @@
-"""Questions on what single rows say, in any words: that a row is asked for is learned, and which one and which of its columns is read."""
+"""Answer questions on single table rows, in any wording.
+
+A classifier decides whether a row is asked for; rules read which row and which of its columns.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +40,10 @@ from chatbot.working import load, rounded
 from ingest import Index
 
 _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region": "Region", "fact_instance": TYPE, "fact_price": TYPE}
-# How likely a question must ask for what a row says, and to be told that none says it.
+# Thresholds on the probability that a question asks for what a row says: to be considered, to be answered, and to be
+# refused if no row says it.
 _POSSIBLY, _ASKED, _SURELY = 0.1, 0.45, 0.8
+# The same for a list of instance types: of the whole turn, and of one of its sentences.
 _SOUGHT, _BY_A_SENTENCE = 0.5, 0.95
 _SHOWN = 8
 _WHETHER = re.compile(
@@ -55,17 +60,17 @@ _SCALED = {"B": 1e9, "T": 1e12, "M": 1e6}
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What rows say of things in some of their columns; a draft without text is a refusal: no row has it."""
+    """What rows say about things in some of their columns. A draft without text is a refusal: no row has it."""
 
     draft: Draft
     key: str = ""
     names: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     whole: bool = False
-    """Whether each word of the question is a name, a column, or says nothing of its own: then the rows are all of the answer."""
+    """Whether the question consists only of names, columns and words without content: then the rows are the whole answer."""
 
     def stands_in(self, said: str, index: Index) -> bool:
-        """Whether a text names one of the things and speaks of one of the columns: then it may say more than the rows."""
+        """Whether a text names one of the things and mentions one of the columns, so that it may say more than the rows."""
         reading = Reading(said.lower())
         if self.key == TYPE:
             return bool(set(types_in(said, self.names)) and set(take_columns(reading)) & set(self.columns))
@@ -74,14 +79,15 @@ class Told:
 
 
 def row_answer(query: Query, index: Index) -> Draft | None:
-    """The answer to a question that rows of instance types alone answer, whatever documents say; None for any other."""
+    """Answer a question that rows of instance types answer alone, whatever documents say; None for any other question."""
     if query.options:
         return None
     return answer_from_table(query, (), (), index, alone=True) or answer_of_places(query, index) or _listed(query, index)
 
 
 def _listed(query: Query, index: Index, least: float = _SOUGHT) -> Draft | None:
-    """The rows with what a turn names, in any words, where it was learned that instance types are asked for, by the turn or by a sentence of it."""
+    """List the rows that match what a turn names, in any wording, if the classifier finds that the turn or one of its
+    sentences asks for instance types."""
     tables = load(index)
     heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
     if heard is None or heard.said.unknown or (heard.computed and heard.label != "cheapest"):
@@ -96,28 +102,30 @@ _OF_MODELS = frozenset({"model", "parameters"})
 
 
 def _sought(heard: Heard) -> float:
-    """How likely instance types are sought by what their rows have: the cheapest too, where no model is to be placed."""
+    """The probability that instance types are sought by their properties. Asking for the cheapest counts too, if no
+    model is to be placed."""
     return heard.likely["fact_instance"] + (heard.likely["cheapest"] if heard.likely["fact_instance"] > _POSSIBLY and not heard.said.slots.keys() & _OF_MODELS else 0.0)
 
 
 def asks_rows(query: Query, index: Index) -> bool:
-    """Whether each word of a question is a named thing or a column of its row, or it surely seeks rows: then no answer to a question like it is meant."""
+    """Whether a question consists only of names and columns, or surely asks for rows, so that a prepared answer to a
+    similar question does not fit."""
     told = told_by_rows(query, index) if not query.yes_no and not query.options else None
     return bool(told and told.whole and told.draft.text) or asks_cells(query, index) or bool(not query.options and _listed(query, index, _SURELY))
 
 
 def told_by_rows(query: Query, index: Index) -> Told | None:
-    """What rows say of what a question asks for, where nothing has to be computed for it."""
+    """What rows say about what a question asks for, if nothing has to be computed for it."""
     tables = load(index)
     heard = hear(query.question, query.history, tables.known) if tables.facts.models else None
     return tell_rows(query, heard, tables.facts, index) if heard and not heard.computed else None
 
 
 def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | None:
-    """The cells that a question asks for, each from its row; None where nothing of the kind is asked."""
+    """The cells that a question asks for, each from its row; None if it asks for none."""
     likely = sum(heard.likely[label] for label in FACTS)
     if heard.said.slots.keys() == {"region"} and heard.said.several.get("region"):
-        likely += heard.likely["carbon"]  # without hardware or energy it is that of the grids
+        likely += heard.likely["carbon"]  # without hardware or energy, carbon is that of the grids
     tables = load_tables(index)
     history = [turn.question.lower() for turn in reversed(query.history)]
     if _REASON.search(heard.said.text):
@@ -125,7 +133,8 @@ def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | 
     if likely + heard.likely["fact_price"] < _ASKED:
         told = _things("Accelerator", heard, tables["Accelerator"], history, facts) if "Accelerator" in tables and not heard.computed else None
         return told if told and told.whole else None
-    # What only data sheets have, as formats, is of the accelerator, however much a question sounds like one of its machines.
+    # Columns that only data sheets have, such as number formats, belong to the accelerator, even if a question sounds
+    # like one on a machine.
     sheets = tables.get("Accelerator", ())
     of_a_sheet = "fact_accelerator" if set(take_columns_of(Reading(heard.said.text), "Accelerator", sheets)) - {"Memory"} else ""
     for label in sorted((label for label in _KEYS if heard.likely[label] > _POSSIBLY or label == of_a_sheet), key=lambda label: (label != of_a_sheet, -heard.likely[label])):
@@ -143,13 +152,13 @@ _NONE = Draft("", ())
 
 
 def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str], facts: Facts) -> Told | None:
-    """What rows say of a model, an accelerator or a region, or which of them comes first."""
+    """What rows say about a model, an accelerator or a region, or which of them ranks first."""
     reading = Reading(heard.said.text)
     names = _names(key, reading, heard, rows)
     if not names and heard.said.unknown and history:
         return Told(_NONE)
     if not names and HOLDS_TOGETHER.search(heard.said.text):
-        # The two that the turns before named, the first of them first.
+        # The two things that earlier turns named last, in the order in which they were named.
         names = tuple(dict.fromkeys(name for turn in history for name in reversed(take_things(Reading(turn), key, rows))))[1::-1]
     if not names and "parameters" in heard.said.slots:
         names = _named_before(key, heard, facts)  # "and the 32B?"
@@ -180,7 +189,7 @@ _RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)
 
 
 def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
-    """The columns without those whose words belong to another: "how big is its vocabulary" asks for no parameters."""
+    """Drop or replace columns whose words belong to another column: "how big is its vocabulary" does not ask for parameters."""
     found = list(columns)
     experts = bool(re.search(r"e[kx]?[sx]p[eé]rt|router|top-?k|专家|エキスパート", text))
     weights = bool(re.search(r"par[aá]m|weight|billion|(?<![\w.-])\d+(?:\.\d+)? ?b\b|参数|パラメータ", text))
@@ -201,7 +210,7 @@ _ALL = re.compile(r"\b(?:total|altogether|in all|all told|overall|out of|wszystk
 
 
 def _as_before(key: str, rows: Sequence[Row], history: Sequence[str]) -> Told | None:
-    """ "Numbers, both": what the turn before asked for."""
+    """Repeat what the previous turn asked for, as for "Numbers, both"."""
     for turn in history[:1]:
         reading = Reading(turn)
         names, columns = take_things(reading, key, rows), take_columns_of(reading, key, rows)
@@ -217,7 +226,7 @@ def _without_names(text: str, key: str, rows: Sequence[Row]) -> Reading:
 
 
 def _names(key: str, reading: Reading, heard: Heard, rows: Sequence[Row]) -> tuple[str, ...]:
-    """The things that a question itself names; of a family of models without a size all."""
+    """The things that a question itself names; a model family without a size stands for all its models."""
     slot = {"Model": "model", "Accelerator": "accelerator", "Region": "region"}[key]
     said = heard.said
     named = take_things(reading, key, rows)
@@ -232,7 +241,7 @@ def _names(key: str, reading: Reading, heard: Heard, rows: Sequence[Row]) -> tup
 
 
 def _named_before(key: str, heard: Heard, facts: Facts) -> tuple[str, ...]:
-    """What the turns before speak of; the accelerators of a machine are its own."""
+    """What earlier turns are about: the model, the region, or the accelerator of the machine."""
     work = heard.asked.workload
     if key == "Model":
         return (work.model,) if work.model else ()
@@ -243,14 +252,14 @@ def _named_before(key: str, heard: Heard, facts: Facts) -> tuple[str, ...]:
 
 
 def _written(asked: Asked, rows: Sequence[Row], question: str, rest: str) -> Told | None:
-    """The lines, with a verdict before them where the question holds a figure for true; refused where no cell has one."""
+    """Write the cells as lines, after a verdict if the question claims a figure; a refusal if no cell has a published value."""
     told = lines_of(asked, rows)
     found = Told(_NONE, asked.key, asked.names, asked.columns)
     if all(_is_unpublished(row.cells[column]) for column, _, row in told):
         return found
     claims = _claims(rest)
     if asked.key == "Accelerator" and "Memory" not in asked.columns and (sized := [line for line in told if _is_claimed(line[2].cells["Memory"], claims)]):
-        told = sized  # of an A100 with 80 GB
+        told = sized  # only the rows of that size: "an A100 with 80 GB"
     cells = [row.cells[column] for column, _, row in told]
     verdict = _verdict(question, rest, cells) if asked.most is None and len(asked.names) != 2 else ""
     writing = Writing(())
@@ -269,7 +278,8 @@ _BY_HOW_MUCH = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|times|by h
 
 
 def _gap(told: Sequence[tuple[str, str, Row]]) -> tuple[str, tuple[Computed, ...]]:
-    """How far apart two cells of one column are, in itself, in percent and in times; "" where they are not two numbers."""
+    """The difference between two cells of one column, as a number, in percent and as a factor; empty unless they are
+    two different numbers."""
     values = [value_of(row, column) for column, _, row in told]
     if len(told) != 2 or told[0][0] != told[1][0] or not all(values) or values[0] == values[1]:
         return "", ()
@@ -286,7 +296,7 @@ def _is_unpublished(cell: str) -> bool:
 
 
 def _claims(text: str) -> list[tuple[float, ...]]:
-    """The numbers of a text, each as what it may mean: 128k is 128,000 or 131,072."""
+    """The numbers of a text, each with its possible values: 128k is 128,000 or 131,072."""
     text = re.sub(r"\b[a-zäöüß]+\b", lambda word: str(WORD_NUMBERS.get(word.group(), word.group())), text)
     found = ((float(m[1].replace(",", "").rstrip(".") or 0), (m[2] or "").lower()) for m in _NUMBER.finditer(text))
     return [(number, *(number * scale for scale in _SCALES.get(unit, ()))) for number, unit in found]
@@ -304,12 +314,12 @@ def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
 _LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|unter|moins de|menos de|meno di|beneath|within)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
 
 
-# Held against what stands in another row or turn: the row alone says neither yes nor no.
+# A comparison with another row or turn: the row alone gives neither yes nor no.
 _AS_ANOTHER = re.compile(r"\b(?:same|equal|identical|different)\b", re.IGNORECASE)
 
 
 def _verdict(question: str, rest: str, cells: Sequence[str]) -> str:
-    """ "Yes" or "No" to what a question takes a cell to be, "" where it only asks."""
+    """The verdict on what a question claims about cells ("Yes", "No" or "Neither"); empty if it only asks."""
     if not _WHETHER.search(question) or _AS_ANOTHER.search(question):
         return ""
     limit, claims = _LIMIT.search(question), _claims(rest)
@@ -330,9 +340,9 @@ _INSIDE = re.compile(r"\b(?:what(?:['’]?s| is)? (?:in(?:side)?|under the hood)
 
 
 def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index) -> Told | None:
-    """What rows say of instance types; None where nothing but a price is asked, which is computed."""
+    """What rows say about instance types; None if only a price is asked for, which is computed."""
     if not history and answer_from_table(query, (), (), index):
-        return None  # a question of nothing but names and columns, which documents may answer too
+        return None  # only names and columns, which documents may answer too
     known = load_instances(index).at(heard.asked.workload.region or "")
     reading = Reading(heard.said.text)
     names = tuple(dict.fromkeys(_types(heard, reading, known.rows)))
@@ -366,7 +376,7 @@ _PRICE = re.compile(r"\bhourly\b|\b(?:per|an|the) hour\b|/ ?h(?:ou)?r?\b|\$|\bpr
 
 
 def _columns(reading: Reading, text: str, *, accelerated: bool = True) -> tuple[Column, ...]:
-    """The columns that a question speaks of; of a machine with accelerators the memory meant may be theirs."""
+    """The columns that a question mentions; for a machine with accelerators, "memory" may mean theirs."""
     found: list[Column] = [c for c in take_columns(reading) if not (c in ("memory", "total", "each") and _BANDWIDTH.search(text))]
     found += ["memory"] if re.search(r"显存|内存|メモリ", text) and not found else []
     found += ["vcpus"] if re.search(r"\b(?:cores?|cpus?|kerne?|cœurs|núcleos)\b", reading.text) else []
@@ -381,7 +391,7 @@ def _columns(reading: Reading, text: str, *, accelerated: bool = True) -> tuple[
 
 
 def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:
-    """The types that are named, or that a family or an accelerator means, else that of the turns before."""
+    """The instance types that are named, or those of a family that is meant, or else that of earlier turns."""
     said, work = heard.said, heard.asked.workload
     for written in re.findall(r"(?<![\w.])[a-z]{1,5}\d+[a-z]*(?:-\w+)?\s?\.\s?\w+(?:-\w+)?", reading.text):
         reading.text = reading.text.replace(written, " | ")
@@ -397,6 +407,6 @@ def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]])
 
 
 def _other_accelerators(text: str, rows: Sequence[Row], known: frozenset[str]) -> bool:
-    """Whether a question takes a machine's accelerators to be others than they are: "p4d has H100s, right?"."""
+    """Whether a question claims that a machine has accelerators that it does not have: "p4d has H100s, right?"."""
     named = {name for name in known if re.search(rf"(?<![\w.-]){re.escape(name)}s?(?![\w.-])", text)}
     return bool(_WHETHER.search(text)) and bool(named) and len(rows) == 1 and not named & rows[0].accelerator_names

@@ -1,4 +1,4 @@
-"""Facts and numbers: the best evidence first, and what adds to it after."""
+"""Answers to questions for facts and numbers: the best evidence first, then what adds to it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,8 @@ from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.vendors import speaks_for_refused
 
-# Below this the best evidence answers one question in four that people ask in their own words: it is told as what is nearest.
+# Below this score the best evidence answers one in four of the questions that people ask in their own words, so it is
+# told as the nearest.
 _UNSURE = 0.15
 _FURTHER = 0.02
 _FLOOR = 0.005
@@ -22,7 +23,7 @@ _WORDS = 80
 
 
 def state_facts(query: Query, scored: Sequence[Scored]) -> Draft | None:
-    """The answer in one sentence, then at most four that add to it; None when no evidence is good enough."""
+    """Draft the answer in one sentence, then at most four that add to it; None if no evidence is good enough."""
     found = eligible(query, scored)
     if query.wants_name:
         found = [s for s in found if not speaks_for_refused(s.unit.meant, query.standalone)]
@@ -48,7 +49,7 @@ def _sentences(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Seq
 
 
 def announced(lead: Scored, scored: Sequence[Scored]) -> list[Scored]:
-    """The items below a sentence that ends with a colon, in their order, at most six."""
+    """The items of the list that a sentence ending with a colon announces, in document order, at most six."""
     if not lead.unit.text.rstrip("* ").endswith(":"):
         return []
     title = lead.unit.plain.rstrip(":")
@@ -69,14 +70,14 @@ def _hangs_from(scored: Scored, title: str) -> bool:
 
 
 def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Scored]:
-    """The best evidence and up to `limit` pieces more that say something else, within 80 words: as many as it takes for
-    one of them to be right with near certainty."""
+    """The best evidence and up to `limit` further pieces that say something else, within 80 words: as many as it takes
+    until one of them is almost certainly right."""
     chosen = [scored[0]]
     said = len(statement(scored[0].unit, query).split())
     for candidate in sorted(scored[1:], key=lambda s: not _adds(query, s, chosen)):
         if query.entities and candidate.features["other name"]:
             continue
-        # What else is asked for ("hours and dollars") is said however sure the first answer is.
+        # Whatever else is asked for ("hours and dollars") is told even if the first answer is sure.
         needed = _adds(query, candidate, chosen) or doubt(chosen) > DOUBT
         share = max(_FLOOR, _FURTHER * scored[0].score)
         if len(chosen) > limit or not needed or candidate.score < share:
@@ -89,7 +90,7 @@ def further(query: Query, scored: Sequence[Scored], *, limit: int) -> list[Score
 
 
 def _adds(query: Query, candidate: Scored, chosen: Sequence[Scored]) -> bool:
-    """Whether a candidate gives a quantity of a kind asked for, or speaks of a thing named, that nothing chosen has told."""
+    """Whether a candidate gives a quantity of a kind asked for, or is about a thing named, that nothing chosen covers."""
     told = {q.dimension for c in chosen for q in c.unit.quantities}
     if {q.dimension for q in candidate.unit.quantities} & query.dimensions - told:
         return True
@@ -98,14 +99,15 @@ def _adds(query: Query, candidate: Scored, chosen: Sequence[Scored]) -> bool:
 
 
 def names_told(query: Query, scored: Scored) -> set[str]:
-    """The things named in a question that a piece of evidence is about alone: one that lists them all tells of none."""
+    """The things named in a question that a piece of evidence is about; none if it lists all of them."""
     asked = set(proper_names(query.standalone)) | set(query.entities)
     said = {name for name in asked if re.search(rf"\b{re.escape(name)}\b", scored.unit.meant, re.IGNORECASE)}
     return said if len(said) < len(asked) else set()
 
 
 def corrections(notes: Notes, query: Query, chosen: Sequence[Scored], scored: Iterable[Scored]) -> list[str]:
-    """The editor's notes that stand with what was chosen and speak of the same figures, or of the very same matter."""
+    """The first editor's note from the same chunk as the chosen evidence that gives the same figures or, if there is
+    none, says the same."""
     said = [q for c in chosen for q in quantities(c.unit.plain) if q.dimension != "count"]
     notes_beside = [(s, c) for s in scored if s.unit.kind == "note" and s not in chosen for c in chosen if s.unit.chunk.id == c.unit.chunk.id]  # fmt: skip
     of_figures = [s for s, _ in notes_beside if any(same(q, n) for q in said for n in quantities(s.unit.plain))]

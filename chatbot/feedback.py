@@ -1,4 +1,4 @@
-"""What users think of an answer: votes and comments, kept with the index and shared by every surface."""
+"""User feedback on answers: votes and comments, kept with the index and shared by every surface."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ FILE_NAME = "feedback.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """One vote. `answer_id` names the answer within its surface; voting on it again replaces the vote.
+    """One vote. `answer_id` identifies the answer within its surface; a voter's next vote on it replaces this one.
 
     `generation` is the index's; `given_at` is UTC in ISO 8601.
     """
@@ -42,9 +42,9 @@ _SCHEMA = (
 
 
 class FeedbackStore:
-    """Votes in one SQLite file of the index folder, or in its database; safe for several processes at once.
+    """Votes in one SQLite file of the index folder, or in the index's database; safe for several processes at once.
 
-    ReaderError when it cannot be written. Only the owner of the file may read it; a damaged one is set aside (see
+    Raises ReaderError if it cannot be written. Only the owner of the file may read it; a damaged file is set aside (see
     `open_private_database`).
     """
 
@@ -53,22 +53,22 @@ class FeedbackStore:
         with told():
             self._records = Records(index) if isinstance(index, Database) else None
         with self._connection():
-            pass  # A place that cannot be written is found at once.
+            pass  # fail at once if the place cannot be written
 
     @property
     def damaged(self) -> tuple[str, ...]:
-        """The names of earlier files of votes beside it, which were damaged and set aside."""
+        """The names of earlier vote files beside this one that were damaged and set aside."""
         if isinstance(self.place, Database):
             return ()
         found = (p.name for p in self.place.parent.glob(f"{self.place.name}.damaged-*"))
         return tuple(sorted(name for name in found if name.rpartition("-")[2].isdigit()))
 
     def add(self, feedback: Feedback) -> None:
-        """Store a vote; the same voter's earlier one on that answer is replaced."""
+        """Store a vote; it replaces an earlier one by the same voter on the same answer."""
         given_at = feedback.given_at or datetime.now(UTC).isoformat(timespec="seconds")
         row = astuple(replace(feedback, given_at=given_at))
         with self._connection() as connection:
-            # SQLite has no type for the truth, and PostgreSQL takes no number for it.
+            # Booleans are stored as integers: SQLite has no boolean type, and PostgreSQL does not convert between the two.
             numbers = [int(value) if isinstance(value, bool) else value for value in row]
             connection.execute(upsert("feedback", _COLUMNS, "surface, answer_id, voter"), numbers)
 
@@ -86,7 +86,8 @@ class FeedbackStore:
                     yield statements
                 return
         assert isinstance(self.place, Path)
-        # One short connection a call: Streamlit and Slack call from many threads, and what is damaged meanwhile is set aside.
+        # One short connection per call: Streamlit and Slack call from many threads, and a file that was damaged in the
+        # meantime is set aside.
         try:
             with closing(open_private_database(self.place, _SCHEMA)) as connection, connection:
                 yield connection

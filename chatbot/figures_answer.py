@@ -1,4 +1,5 @@
-"""Questions that bring their own figures answered: a table of formulas, each with the words that ask for it and the figures it is computed from."""
+"""Answer questions that bring their own figures, with a table of formulas: the words that ask for each, and the figures
+it needs."""
 
 import math
 import re
@@ -23,16 +24,16 @@ from ingest import Index, Row
 
 _CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
 _LONGEST = 1_000
-# A turn of so many words that asks for nothing new asks for the same with another figure.
+# A turn of at most this many words that asks for nothing new repeats the question with another figure.
 _SHORT = 18
-# What is worked off in a batch is more than what people have in ones and tens.
+# The least number of things that counts as a batch of items; people have other things in ones and tens.
 _MANY = 10_000
-# Nobody asks how long a shorter batch takes.
+# A shorter batch is a misreading: nobody asks how long it takes.
 _LEAST_HOURS = 0.01
 
 
 class _Sum:
-    """Writes what is computed of one conversation's figures: each result with the formula that gives it."""
+    """Computes results from the figures of one conversation, and writes each with its formula."""
 
     def __init__(self, given: Given, asked: str, working: Working) -> None:
         self.given, self.asked, self.facts, self.working = given, asked, working.tables.facts, working
@@ -42,30 +43,30 @@ class _Sum:
         self.used: set[float] = set()
         self.alone = True
         self.most = ""
-        """That a power is the most that a data sheet allows, where none was given."""
+        """The remark that a power is the data sheet's maximum, if the user gave none."""
 
     def all(self, role: str) -> list[float]:
-        """The figures of a role, which are then computed with."""
+        """The figures of a role, marked as used."""
         self.used.update(found := self.given.all(role))
         return found
 
     def one(self, role: str) -> float | None:
-        """The one figure of a role; of several none can be meant."""
+        """The figure of a role; None if there are none or several."""
         return self.all(role)[0] if len(self.given.all(role)) == 1 else None
 
     def hours(self) -> float | None:
-        """The hours of a time or of a schedule that is given."""
+        """The hours of the time or schedule that is given."""
         self.used.update(self.given.all("hours") + self.given.all("share of day"))
         return self.given.slots.get("hours")
 
     def know(self, value: float, *rows: Row) -> float:
-        """A number of a row, or one that follows from what was counted."""
+        """Register a number from a row, or one that follows from counting, so that formulas may use it."""
         self._known.append(value)
         self.rows += rows
         return value
 
     def compute(self, formula: str, written: str = "{}", *, scale: float = 1.0) -> tuple[float, str]:
-        """The value of a formula, and how it is written."""
+        """Evaluate a formula; return its value and how it is written."""
         value = evaluate(formula)
         text = written.format(rounded(value / scale, money="$" in written))
         self.working.note(Computed(text, formula, scale, (*self._known, value)))
@@ -74,18 +75,18 @@ class _Sum:
         return value, text
 
     def step(self, formula: str, written: str = "{}", *, scale: float = 1.0) -> tuple[float, str]:
-        """The same, shown among the working."""
+        """The same as `compute`, also shown in the working."""
         value, text = self.compute(formula, written, scale=scale)
         self.steps.append(f"{formula} = {text}")
         return value, text
 
     def cite(self, *terms: str) -> str:
-        """Marks of what explains a formula, and of the rows that were computed with."""
+        """The marks of the sources that explain a formula, and of the rows used."""
         explained = [e for term in terms if (e := self.working.tables.explained(term, self.working.index))]
         return "".join([*map(self.working.mark, explained), self.working.cite(*dict.fromkeys(self.rows))])
 
     def price(self) -> tuple[float, str] | None:
-        """The price of an hour: the user's own, else that of the instance type in the table."""
+        """The price of an hour and how it is told: the user's own, else that of the instance type in the table."""
         if (own := self.one("price")) is not None:
             return own, self.working.say(f"your {_usd(own)} an hour")
         price = self.facts.price(str(self.given.slots.get("instance_type", "")))
@@ -96,14 +97,14 @@ class _Sum:
 
 
 def answer_by_figures(query: Query, index: Index) -> Draft | None:
-    """What a question asks of figures that it gives; None where it asks for something else or lacks a figure."""
+    """Compute what a question asks from figures that it gives; None if it asks for something else or lacks a figure."""
     tables = load(index)
     if query.options or not tables.facts.models or len(query.question) > _LONGEST:
         return None
     turns = (*(turn.question for turn in query.history), query.question)
     given = read_turns([in_english(turn[:_LONGEST]) for turn in turns], tables.known)
     formulas, asked = _asked(given)
-    # Of turns before, what goes on is computed with too.
+    # A turn that continues an earlier question is computed with the figures of the earlier turns as well.
     figures = [f for f in given[-1].figures if f.is_input and (asked != given[-1].text or f.role in given[-1].new)]
     for formula in [*(f for f in formulas if f.write is not _SPENT), None, *(f for f in formulas if f.write is _SPENT)]:
         working = Working(tables, index, ["\n".join(turns), "CO2e"])
@@ -115,15 +116,15 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
         try:
             lines = [line for line in formula.write(given[-1], total) if line]
         except ValueError:
-            continue  # by a rate of 0, or by what a share of 100 % leaves
-        # A figure that is given and not computed with would make another sum of it.
+            continue  # division by zero: by a rate of 0, or by what a share of 100 % leaves
+        # A given figure that the formula does not use would change the result, so the formula does not fit.
         if lines and total.used.issuperset(figure.value for figure in figures):
             return _in_euros(working.draft(*lines, *([f"{'; '.join(total.steps)}."] if total.steps else [])), turns, total)
     return None
 
 
 def _in_euros(draft: Draft, turns: Sequence[str], total: _Sum) -> Draft:
-    """In the currency of the asker, unless a price in dollars is in the sum."""
+    """Rewrite the draft in euros if the asker uses them, unless a price in dollars is involved."""
     said = " ".join(turns)
     if "€" not in said or "$" in said or total.rows:
         return draft
@@ -132,7 +133,8 @@ def _in_euros(draft: Draft, turns: Sequence[str], total: _Sum) -> Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Formula:
-    """`asks` are the words that ask for it, `needs` the roles or slots of each of which there must be one ("price or size"), `takes` others that it uses."""
+    """A formula. `asks` matches the words that ask for it. `needs` are roles or slots that must all be given, each
+    possibly with alternatives ("price or size"); `takes` are others that it uses."""
 
     asks: re.Pattern[str]
     needs: tuple[str, ...]
@@ -144,17 +146,18 @@ class _Formula:
         return all(set(need.split(" or ")) & there for need in self.needs)
 
     def uses(self, roles: frozenset[str], *, needed: bool = False) -> bool:
-        """Whether it is computed from one of these."""
+        """Whether the formula uses one of these roles, or with `needed`, requires one."""
         return any(set(names.split(" or ")) & roles for names in (*self.needs, "" if needed else self.takes))
 
 
 def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
-    """The formulas that the last turn may ask for, or the turn before with a figure that this one brings, and the words that ask."""
+    """The formulas that the last turn may ask for, and the words that ask. A short turn that brings a new figure
+    repeats the question of the turn before."""
     asked: Sequence[_Formula] = ()
     words, served, told = "", False, ""
     for turn in given:
         text = f"{told} {turn.text}".strip()
-        told = text if "?" not in text else ""  # what only tells figures is of the question behind it
+        told = text if "?" not in text else ""  # a turn that only states figures belongs to the question after it
         wished = [f for f in _FORMULAS if f.asks.search(text)]
         own = [f for f in wished if f.serves(turn) and f.uses(turn.new)]
         if not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked):
@@ -170,7 +173,7 @@ def _n(value: float) -> str:
 
 
 def _usd(value: float) -> str:
-    """As it is written on a price tag: $4.10, $0.023."""
+    """A price as written on a price tag: $4.10, $0.023."""
     return f"${value:.2f}" if round(value, 2) == round(value, 6) else f"${value:.6g}"
 
 
@@ -181,7 +184,8 @@ _COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*\b(?! to \w+ing\b)|\b(?:ri|sp
 
 
 def _fixed(given: Given, total: _Sum) -> Iterator[str]:
-    """From how many hours of a month, or after how many months, a fixed sum costs less than paying for each hour."""
+    """From how many hours a month, or after how many months, a fixed sum costs less than paying by the hour; or from
+    how many tokens on a machine costs less than an API."""
     hourly, month, money, busy = total.price(), total.one("monthly price"), total.one("money"), total.one("busy") or 1
     if hourly and (api := total.one("API price")):
         even = [total.compute(f"{_n(hourly[0])} × {hours} / {_n(api)}", "{} million tokens")[1] for hours in (730, 24)]
@@ -192,7 +196,7 @@ def _fixed(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _break_even(given: Given, total: _Sum) -> Iterator[str]:
-    """From which share of the hours a commitment costs less than paying for each: its price over that on demand."""
+    """From which share of the hours a commitment costs less than paying by the hour: its price divided by the one on demand."""
     discounts, prices = total.all("discount"), sorted(total.all("price") or total.all("money") or total.all("monthly price"))
     sheet, used = total.facts.price(str(given.slots.get("instance_type", ""))), _hours_used(total)
     options = [(f"1 - {_n(d)}", f"at your {_n(100 * d)} % off") for d in discounts]
@@ -227,7 +231,7 @@ def _break_even(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _hours_used(total: _Sum) -> float | None:
-    """Hours of a month that something runs, where a schedule or a share says so."""
+    """The hours of a month that something runs, if a schedule or a share gives them."""
     if (daily := total.one("share of day")) and "hours" not in total.given.slots:
         return daily / 24 * HOURS_A_MONTH
     hours, busy = total.hours(), total.one("busy")
@@ -235,7 +239,7 @@ def _hours_used(total: _Sum) -> float | None:
 
 
 def _least_discount(used: float, total: _Sum) -> Iterator[str]:
-    """What discount a commitment must give to be cheaper than machines that are off for a part of the time."""
+    """What discount makes a commitment cheaper than machines that are off part of the time."""
     hours = total.know(round(used / HOURS_A_MONTH * 168, 2))
     share = total.step(f"{_n(hours)} / 168 × 100", "{} %")[1]
     least, text = total.step(f"(1 - {_n(hours)} / 168) × 100", "{} %")
@@ -245,7 +249,7 @@ def _least_discount(used: float, total: _Sum) -> Iterator[str]:
 
 
 def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
-    """What a million tokens cost, and at which use that is an API's price."""
+    """What a million tokens cost, and at which utilisation that equals an API's price."""
     price, pace = total.price(), total.one("pace")
     if not price or not pace:
         return
@@ -271,7 +275,7 @@ _A_YEAR = re.compile(r"\byear|\bannual|\bannum|\bjahr|\baño|\bann[ée]e")
 
 
 def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
-    """What machines save that are off for a part of the time."""
+    """What it saves to switch machines off part of the time."""
     price, hours = total.price(), total.hours() or 0.0
     whole, span = (8760.0, "year") if hours > HOURS_A_MONTH or _A_YEAR.search(given.text) else (float(HOURS_A_MONTH), "month")
     if not price or hours >= whole:
@@ -287,7 +291,8 @@ def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str, of: str = "") -> Callable[[Given, _Sum], Iterator[str]]:
-    """What one thing comes to by a formula, or which of several that stand against each other comes to least."""
+    """Return a writer that computes a formula for one thing, or for each of several that are compared, and says which
+    is least."""
 
     def write(given: Given, total: _Sum) -> Iterator[str]:
         compares = re.search(_COMPARES, total.asked) and not re.search(r"together|combined|\bin all\b", total.asked)
@@ -297,7 +302,7 @@ def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str
             total.given = side
             formulas.append(measure(total))
         if not all(formulas) or (len(formulas) > 1 and (len(set(formulas)) == 1 or _UNTIL.search(total.asked))):
-            return  # in what they differ was not read, or they are the same at what is asked for
+            return  # the difference was not read, or the point is asked for at which they are equal
         values = [total.compute(formula, written) for formula in formulas]
         types = [total.working.say(side.slots.get("instance_type", "")) for side in sides]
         names = types if len({*types, ""}) > len(types) else ["the first", "the second"]
@@ -318,7 +323,7 @@ _FIRST_IS_LESS = re.compile(r"^\W*(?:so,? |and |hm+,? )*(?:is|are|was|were|would
 
 
 def _spent(total: _Sum) -> str:
-    """Hours x price x how many, or tokens x their price; nothing where one of them is missing."""
+    """Formula: hours x price x count, or tokens x their price; empty if a factor is missing."""
     if (tokens := total.one("tokens")) and (rate := total.one("API price")):
         return f"{_n(tokens)} / 1e6 × {_n(rate)}"
     price, hours, counts = total.price(), _paid_hours(total), _counts(total)
@@ -337,7 +342,7 @@ def _spent(total: _Sum) -> str:
 
 
 def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
-    """What a fleet costs of which each part is paid for in another way."""
+    """What a fleet costs whose parts are paid for in different ways."""
     base = total.price()
     if (given.sides and re.search(_COMPARES, total.asked)) or not given.parts or not all(part.count and (part.price or base) for part in given.parts):
         return
@@ -347,7 +352,7 @@ def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
     hours = _paid_hours(total) or HOURS_A_MONTH
     hours = 8760.0 if hours == HOURS_A_MONTH and {span for span in hours_asked(total.asked) if span > 1} == {8760.0} else hours
     if hours < HOURS_A_MONTH and re.search(_PLANS, given.text):
-        return  # a commitment is paid for also while its machines are off
+        return  # a commitment is also paid for while its machines are off
     span = {8760.0: "a year", HOURS_A_MONTH: "a month"}.get(hours, f"for {hours:g} hours")
     each = [f"{_n(part.count)} × {_n(part.price or (base[0] if base else 0))}{f' × (1 - {_n(part.discount)})' * bool(part.discount)}" for part in given.parts]
     spent, text = total.step(f"({' + '.join(each)}) × {total.know(hours):.6g} hours", "${}")
@@ -359,7 +364,8 @@ def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _paid_hours(total: _Sum) -> float | None:
-    """A time as it is given, or the hours of a schedule; else those of the day, month or year that is asked for."""
+    """The hours that are paid for: a given time, those of a schedule, or else those of the day, month or year that is
+    asked for."""
     if (spent := total.one("card hours")) or ([f.role for f in total.given.figures].count("hours") == 1 and not _is_scheduled(total)):
         return spent or total.one("hours")
     spans = {hours for hours in hours_asked(total.asked) if hours > 1}
@@ -367,13 +373,14 @@ def _paid_hours(total: _Sum) -> float | None:
 
 
 def _is_scheduled(total: _Sum) -> bool:
-    """Whether the hours that are given come again each day, week or month."""
+    """Whether the given hours recur each day, week or month."""
     times = "".join(f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours")
     return bool(re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", times))
 
 
 def _counts(total: _Sum) -> str | None:
-    """The numbers that a price is multiplied by: of machines, or of cards where it is that of a card, and of those who each have so many."""
+    """The counts that multiply a price, as the beginning of a formula: of machines, or of cards if the price is per
+    card, and of those who each have some. None if it is unclear which count applies."""
     each, given = re.search(_EACH, total.asked), total.given
     of_card = not given.all("machines") or re.search(r"(?:gpu|card|chip|accelerator)s?[- ]?h", given.text)
     there = {"cards" if of_card else "machines", *(("machines", "items", "calls", "things") if each else ())}
@@ -388,9 +395,10 @@ _EACH = r"\b(?:each|every|apiece)\b|\bper (?!(?:h|hr|hour|day|week|month|year|gp
 
 
 def _rated(number: str, roles: Sequence[str], total: _Sum) -> str:
-    """The price of so many of what is done at a rate."""
+    """Formula: the price of `number` units that are done at a rate, the first of `roles` that is given; empty if a
+    figure is missing."""
     price, rate, busy = total.price(), next(filter(None, map(total.one, roles)), None), total.one("busy")
-    sized = total.alone and "pace" in roles and not total.given.all("price")  # a sizing knows more of one machine that has a name
+    sized = total.alone and "pace" in roles and not total.given.all("price")  # for one machine that has a name, a sizing knows more
     return f"{_n(price[0])} / ({_n(rate)} × 3600{f' × {_n(busy)}' if busy else ''}) × {number}" if price and rate and not sized else ""
 
 
@@ -402,7 +410,7 @@ def _hours_left(total: _Sum) -> str:
 
 
 def _lasts(given: Given, total: _Sum) -> Iterator[str]:
-    """How long a sum of money lasts: all day and night, and where a schedule is told by that."""
+    """How long a sum of money lasts: around the clock, and by the schedule if there is one."""
     if given.sides or not (left := _hours_left(total)):
         yield from _by_sides(_hours_left, "{} hours", "lasts", "cost")(given, total) if given.sides else ()
         return
@@ -410,7 +418,7 @@ def _lasts(given: Given, total: _Sum) -> Iterator[str]:
     named = re.search(rf"how (?:many|much) ({'|'.join(spans)})", total.asked)
     unit = named[1] if named else next((unit for unit in ("month", "week", "day") if evaluate(left) >= spans[unit]), "hour")
     if not given.all("price") and (unit == "hour" or not named or given.slots.keys() & {"model", "parameters"}):
-        return  # a sizing knows more of a machine that has a name
+        return  # for a machine that has a name, a sizing knows more
     span = spans[unit]
     month = (total.hours() if _is_scheduled(total) else None) or HOURS_A_MONTH
     week = round(month * 168 / HOURS_A_MONTH, 2)
@@ -426,11 +434,11 @@ _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?
 
 
 def _hours_off(question: str, hours: float, whole: float) -> float:
-    """For how many hours of a whole month or year machines are off, where the hours of a schedule are those on or those off."""
+    """For how many hours of a whole month or year machines are off. The hours of a schedule may be those on or those off."""
     if not _WHEN_OFF.search(question):
         return whole - hours
     if "weekend" in question and re.search(r"\b(?:nights?|overnight|evenings?)\b", question):
-        return hours + whole * 2 / 7  # the hours are those of the nights
+        return hours + whole * 2 / 7  # the hours are those of the nights, and weekends are off, too
     return whole - hours if re.search(r"weekend|days\b|saturday|sunday", question) else hours
 
 
@@ -466,7 +474,7 @@ def _of_power(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _energy(given: Given, total: _Sum) -> str:
-    """The kWh that are drawn; nothing where it is not clear what draws what for how long."""
+    """Formula: the kWh that are drawn; empty if it is unclear what draws what for how long."""
     if (kwh := total.one("kwh")) is not None:
         return f"{_n(kwh)} kWh" if total.one("grid") else ""
     watts, spent = [f for f in given.figures if f.role == "watts" and total.all("watts")], total.one("card hours")
@@ -477,7 +485,7 @@ def _energy(given: Given, total: _Sum) -> str:
     part = f" × {_n(share)}" if (share := total.one("part of power") or total.one("busy")) else ""
     if len(watts) == 1 and spent:
         for counted in ("cards", "machines"):
-            total.all(counted)  # they are in the hours
+            total.all(counted)  # already counted in the card hours
         return f"{_n(spent)} × {_n(watts[0].value)} W{part} / 1000"
     parts = {_drawn_by(f, given): f.value for f in watts}
     if not hours or not parts or len(parts) < len(watts) or len(watts) > 2:
@@ -488,7 +496,8 @@ def _energy(given: Given, total: _Sum) -> str:
 
 
 def _drawn_by(watts: Figure, given: Given) -> str:
-    """What draws a power: by the words behind it, then those before it, else whatever is counted."""
+    """What draws a power ("cards", "machines" or "all"): by the words after it, then those before it, else whatever is
+    counted."""
     before, after = watts.beside.split("|")
     for words in (after, " ".join(before.split()[-4:])):
         for of, written in (("all", r"\btotal|altogether|in all|whole|entire|together"), ("machines", r"\bnode|server|machine|\bbox|host|rest\b|cpu|other|overhead|instance"), ("cards", r"gpu|card|accelerator|chip|\b[abhlvt]\d{1,3}s?\b")):
@@ -502,7 +511,7 @@ def _machines(given: Given, total: _Sum) -> float:
 
 
 def _cards(given: Given, total: _Sum) -> str:
-    """How many accelerators there are in all: "4 nodes, 8 GPUs each" are 4 × 8, two p4d.24xlarge 2 × 8."""
+    """Formula: how many accelerators there are in all. "4 nodes, 8 GPUs each" are 4 × 8, two p4d.24xlarge 2 × 8."""
     instance = total.facts.instances.get(str(given.slots.get("instance_type", "")))
     if instance and not given.all("cards"):
         of_one = total.know(math.ceil(instance.accelerators) or 1, instance.row)
@@ -514,7 +523,7 @@ def _cards(given: Given, total: _Sum) -> str:
 
 
 def _sheet_watts(given: Given, total: _Sum) -> float:
-    """The most that the accelerator draws that is named."""
+    """The maximum power of the named accelerator by its data sheet; 0 if there is none."""
     name = given.slots.get("accelerator")
     sheet = next((s for full, sheets in total.facts.accelerators.items() if short(full) == name for s in sheets if s.max_w), None)
     if not sheet or not sheet.max_w:
@@ -569,7 +578,8 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
 
 
 def _batch(given: Given, total: _Sum) -> Iterator[str]:
-    """How long many items take at a rate, how many machines do them in time, and what that costs: the work is the same however many share it."""
+    """How long a batch takes at a rate, how many machines finish it in time, and what that costs: the work is the same
+    however many machines share it."""
     rate, pace, each = total.one("item rate"), total.one("pace"), total.one("output") or total.one("prompt")
     items = total.one("items") or (total.one("things") if (given.one("things") or 0) >= _MANY else None)
     if not items and (items := total.one("calls")):
@@ -581,7 +591,7 @@ def _batch(given: Given, total: _Sum) -> Iterator[str]:
     work = f"{_n(items)} / ({_n(rate)} × 3600)" if rate else f"{_n(items)} × {_n(each or 0)} / ({_n(pace or 0)} × 3600)"
     work += f" / (1 - {_n(lost)})" if (lost := total.one("lost")) else ""
     if evaluate(work) < _LEAST_HOURS:
-        return  # "two million statements of six pages": the pages of one were read as all
+        return  # "two million statements of six pages": the six pages of one were read as the whole batch
     hours, took = total.step(work, "{} hours")
     results = [f"{took} on one"]
     if window := total.one("hours"):
@@ -602,7 +612,8 @@ _DOES = re.compile(r"\b(?:handles?|manages?|does|do|serves?|sustains?|tops out)\
 
 
 def _replicas(given: Given, total: _Sum) -> Iterator[str]:
-    """How many replicas a peak takes: what is asked a second over what one gives, with room, and one more if one may fail."""
+    """How many replicas a peak takes: the demand per second divided by what one gives, with headroom, and one more if
+    one may fail."""
     rates = [figure for figure in given.figures if figure.role in ("pace", "requests")]
     marks = ([OF_ONE.search(f.before) for f in rates], [OF_ONE.search(f.beside) for f in rates], [_DOES.search(f.before) for f in rates])
     of_one = next((rates[bool(found[-1])] for found in marks if sum(map(bool, found)) == 1 < len(rates)), None)
@@ -655,7 +666,7 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
 
 
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
-# The first that is asked for and has its figures is computed.
+# In order of precedence: the first formula that is asked for and has its figures is computed.
 _FORMULAS = (
     _Formula(_words(rf"{_AMOUNT}|{_COSTS}|\b(?:if|with|what about|suppose)\b|\b(?:per|an?) (?:day|week|month|year)\b"), ("parts",), _of_parts),
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),

@@ -1,4 +1,4 @@
-"""Follow-up questions lean on earlier turns: "and for inference?", "how much memory does it have?"."""
+"""Complete follow-up questions from earlier turns: "and for inference?", "how much memory does it have?"."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,12 +8,12 @@ from chatbot.names import makers, names
 from chatbot.quantities import quantities
 from chatbot.words import content_words
 
-# The instance types known of a family, smallest first.
+# Maps a family to its known instance types, smallest first.
 Sizes = Callable[[str], Sequence[str]]
 
-# Nobody leans on earlier turns in a question as long as this.
+# A longer question does not depend on earlier turns.
 _LONGEST = 800
-# What may stand before a follow-up without being part of it.
+# Openings of a follow-up that are not part of its content.
 _LEAD = re.compile(
     r"^\W*(?:(?:and|but|so|then|also|now|at least|ok(?:ay)?|thanks?(?: (?:a lot|so much|very much))?|thank you|thx|cheers|please|by the way|btw|hm+)\b(?!['’])[\s,.!…:;-]*"
     r"|(?:oh|ah|well|wow|nice|great|cool|perfect|good|interesting|right|all right|alright|i see|got it|makes sense|understood|sure|yes|no|nope|pity|bad news|good news|sorry|oops|wait|actually|bye|that's all"
@@ -27,7 +27,7 @@ _ASKS = re.compile(
 )
 _WHY = re.compile(r"^(?:why|how so|how come|why not\b.*)\W*$", re.IGNORECASE)
 _THING = r"(?:thing|one|ones|two|model|instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|cards?|types?|machines?|box(?:es)?)"
-# The "it" of "is it possible to train …" stands for nothing.
+# The "it" of "is it possible to train …" refers to nothing.
 _PRONOUN = re.compile(
     rf"\b(?:its|it(?!')|they|them|their|(?:that|this|those|these|the same|such an?) {_THING}|each of them)(?=\W|$)(?!\s+(?:possible|better|worth|true|ok|safe|necessary|enough|make sense|matter|takes?)\b.*\b(?:to|that|if)\b)"
     r"|(?<=\b(?:does|with|than|like) )(?:that|this)\b|\b(?:that|this)(?=\W*$)|^(?:that|this)(?= (?:is|was|does|did|has|can|could|will|would|means?)\b)",
@@ -38,12 +38,12 @@ _SIBLING = re.compile(
     re.IGNORECASE,
 )
 _PLACED = re.compile(r"^(?P<preposition>for|on|in|at|with|under|during|over|from|per|without|if|when|as|using|by|to)\s+", re.IGNORECASE)
-# A question whose answer is a thing: later pronouns mean that thing, not what the question itself names.
+# A question whose answer is a thing: later pronouns refer to that thing, not to what the question itself names.
 _SEEKS_NAME = re.compile(
     rf"\b(?:which|what)\b(?:[\s,(]+[\w'-]+){{0,6}}?[\s,(]+(?:{_THING}|competitor|alternative|rival|equivalent|answer to|counterpart|should|recommend|use|pick)\b|\b(?:who|what)\b(?:\s+[\w'-]+){{0,4}}?\s+(?:competes?|rivals?)\b",
     re.IGNORECASE,
 )
-# A question that says itself what it is about: "what is PUE?", "how do savings plans work?", "the footprint of my job".
+# A question that states its own topic: "what is PUE?", "how do savings plans work?", "the footprint of my job".
 _OWN_TOPIC = re.compile(
     r"^(?:what|who)(?:'s| is| are| was| were| does| do)\s+(?!(?:the|its|their|that|this|it|they|there)\b)"
     r"|^how (?:do|does|can|is|are|did|should|to)\s+(?!(?:it|they|the|that)\b)"
@@ -61,9 +61,9 @@ _TOPICS = (
 
 
 def condense(question: str, history: Sequence[Turn], sizes: Sizes) -> str:
-    """The question with what it leaves out filled in from the turns before it; unchanged when it leaves nothing out.
+    """Fill in what a question leaves out from the turns before it; unchanged if it leaves nothing out.
 
-    `sizes` gives the instance types known of a family, smallest first, for "what about the bigger one?".
+    `sizes` maps a family to its known instance types, smallest first, for "what about the bigger one?".
     """
     said = Turn("", "")
     for turn in history:
@@ -77,12 +77,12 @@ def condense(question: str, history: Sequence[Turn], sizes: Sizes) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text on one line, the beginning of a long one."""
+    """A text on one line; a long one is cut."""
     return " ".join(text[: 2 * _LONGEST].split())[:_LONGEST]
 
 
 def _remainder(question: str) -> str:
-    """A question without what leads it in; nothing is left of "thanks" or "?"."""
+    """A question without its opening; nothing is left of "thanks" or "?"."""
     lead = _LEAD.match(question)
     rest = question[lead.end() :].strip() if lead else question
     return rest if re.search(r"\w", rest) else ""
@@ -109,7 +109,8 @@ def _bare(question: str) -> str:
 
 
 def _with_part(fragment: str, said: Turn) -> str | None:
-    """The last question with the hardware, the size or the circumstance that a fragment gives instead, or what it asks of the thing."""
+    """The last question with the hardware, the model size or the circumstance replaced by what a fragment gives, or a
+    question for the property that the fragment names."""
     before = said.question
     if sized := _with_size(before, fragment):
         before = sized
@@ -129,13 +130,13 @@ def _with_part(fragment: str, said: Turn) -> str | None:
 
 
 def _with_size(question: str, fragment: str) -> str | None:
-    """The question for a model of another size, where both give one."""
+    """The question with the model size of the fragment instead of its own; None unless both give one."""
     before, new = ([q for q in quantities(text) if q.dimension == "parameters"] for text in (question, fragment))
     return f"{question[: before[-1].start]}{new[-1].text}{question[before[-1].end :]}" if before and new else None
 
 
 def _with_sibling(text: str, said: Turn, sizes: Sizes) -> str:
-    """ "The bigger one" as the next size of the instance that was spoken of."""
+    """Replace "the bigger one" by the next size of the instance mentioned before."""
     sibling = _SIBLING.search(text)
     spoken = next((n.name for n in (*names(said.question), *names(said.answer)) if n.kind == "instance"), "")
     known = list(sizes(spoken.split(".")[0])) if sibling and spoken and not names(text) else []
@@ -147,7 +148,7 @@ def _with_sibling(text: str, said: Turn, sizes: Sizes) -> str:
 
 
 def _with_thing(text: str, said: Turn) -> str | None:
-    """The question with what its pronoun stands for; None where it has none, or says itself what it means."""
+    """Replace a pronoun by what it stands for; None if there is none, or if the question itself says what it means."""
     match, thing = _PRONOUN.search(text), _thing(said)
     if match is None or not thing or names(text[: match.start()]) or re.search(r"[.!?;:]\s", text[: match.start()]):
         return None
@@ -156,14 +157,14 @@ def _with_thing(text: str, said: Turn) -> str | None:
 
 
 def _with_subject(text: str, said: Turn, *, leads_in: bool) -> str | None:
-    """The question with what it is about; None where it says that itself."""
+    """Add what the question is about; None if it says that itself."""
     thing = _thing(said)
     own = names(text) or makers(text) or _OWN_TOPIC.search(text) or any(q.dimension == "parameters" for q in quantities(text))
     return None if own or not thing or len(content_words(text)) > (6 if leads_in else 4) else f"{_bare(text)} for {thing}?"
 
 
 def _thing(said: Turn) -> str:
-    """What was spoken of: what the last question sought, else what it names, else its topic."""
+    """What was spoken of last: what the last question asked for, else what it names, else its topic."""
     asked, told = ([n.name for n in names(text) if n.kind != "region"] for text in (said.question, said.answer))
     new = [name for name in told if name not in asked]
     if new and _SEEKS_NAME.search(said.question):
@@ -175,6 +176,6 @@ def _thing(said: Turn) -> str:
 
 
 def _sentence(text: str) -> str:
-    """A text that begins like a sentence, unless it begins with a name in small letters."""
+    """Capitalise a text, unless it begins with a name in lower case."""
     first = text.split()[0] if text.split() else ""
     return text[:1].upper() + text[1:] if re.fullmatch(r"[a-z]+(?:'[a-z]+)?\W*", first) else text

@@ -1,4 +1,4 @@
-"""What an answer takes: the CPU time of this machine as energy and carbon, and a hosted model's tokens by estimate."""
+"""The footprint of an answer on this machine: its CPU time as energy and carbon."""
 
 import math
 import time
@@ -15,11 +15,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FootprintSettings:
-    """What this machine is assumed to draw, from `WATTWISE_WATTS` and `WATTWISE_GRID`.
+    """The assumptions about this machine, from `WATTWISE_WATTS` and `WATTWISE_GRID`.
 
-    `watts` are those of one busy core. The default is a vCPU of EC2: the median host without accelerators draws 1.65 W a
-    vCPU at half load (`corpus/facts/host-power.csv`), which is 3.3 W for each that is busy. `grid` is the carbon of the
-    electricity, in g CO2e per kWh or as an AWS region of the index; without it no carbon is computed.
+    `watts` is the power of one busy core. The default is that of an EC2 vCPU: the median host without accelerators
+    draws 1.65 W per vCPU at half load (`corpus/facts/host-power.csv`), which is 3.3 W for each busy one. `grid` is the
+    carbon intensity of the electricity, in g CO2e per kWh or as an AWS region of the index; without it no carbon is
+    computed.
     """
 
     watts: float = 3.3
@@ -31,7 +32,7 @@ class FootprintSettings:
 
 
 class Meter:
-    """CPU seconds of this process: steps that run at the same time share them equally.
+    """The CPU seconds of this process, shared equally among the steps that run at the same time.
 
     The whole process is measured, because sentences are encoded in threads of their own.
     """
@@ -43,7 +44,7 @@ class Meter:
         self._changed = self._share = 0.0
 
     def metered(self, steps: Iterator[T]) -> Iterator[tuple[T, float]]:
-        """Each step with the seconds that it and those before it took; what is done between steps is not counted."""
+        """Yield each step with the CPU seconds that it and earlier steps took. Time between steps is not counted."""
         spent = 0.0
         while True:
             began = self._shared(running=1)
@@ -56,7 +57,8 @@ class Meter:
             yield step, spent
 
     def _shared(self, *, running: int) -> float:
-        """The seconds that a step which runs all the time would have got until now, when so many more run."""
+        """Return the CPU seconds that a step running all the time would have had as its share by now, and add `running`
+        to the number of running steps."""
         with self._lock:
             now = self._clock()
             if self._running:
@@ -69,13 +71,13 @@ metered = Meter().metered
 
 
 def machine_footprint(cpu_seconds: float, watts: float, grid: float | None) -> Footprint:
-    """The energy of CPU seconds at so many watts, and its carbon where the grid's g CO2e per kWh are known."""
+    """The energy of CPU seconds at this power, and its carbon if the grid's g CO2e per kWh are known."""
     wh = cpu_seconds * watts / 3600
     return Footprint(cpu_seconds, wh, None if grid is None else wh / 1000 * grid)
 
 
 def grid_carbon(grid: str, index: Index) -> float | None:
-    """The g CO2e per kWh that `WATTWISE_GRID` says; None for "". ReaderError for what is neither a number nor a region."""
+    """The g CO2e per kWh that `WATTWISE_GRID` gives; None for "". Raises ReaderError if it is neither a number nor a region."""
     if not grid:
         return None
     try:

@@ -1,7 +1,8 @@
-"""Questions in other languages, word for word in English: enough to find what is asked, nothing that anybody should read.
+"""Translate questions in other languages to English word for word: enough to find what is asked, not meant to be read.
 
-`glossary.tsv` has an English word a line, then its words in German, French, Spanish, Portuguese, Italian and Dutch, with `*` for any
-ending. The encoder, the words of the index and everything that reads a question know English alone.
+Each line of `glossary.tsv` has an English word, then its words in German, French, Spanish, Portuguese, Italian and
+Dutch; `*` stands for any ending. The encoder, the words of the index and everything that reads a question know only
+English.
 """
 
 import re
@@ -12,11 +13,12 @@ from functools import cache
 from importlib import resources
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?![\w.-]*\d)")
-# A question counts as one in another language if so many of its words are of that language, and more than are English.
+# A question counts as another language if at least this many of its words, and this share, are of that language, and if
+# they outnumber the English ones.
 _LEAST = 2
 _SHARE = 0.35
-_LONGEST = 4  # words in an entry
-_COMPOUND = 4  # letters in each part of a compound
+_LONGEST = 4  # most words in an entry
+_COMPOUND = 4  # fewest letters in each part of a compound
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class _Language:
     compounds: bool
 
     def english(self, words: Sequence[str]) -> str | None:
-        """What an entry of so many words is in English."""
+        """The English for an entry of these words; None if there is none."""
         folded = tuple(map(_folded, words))
         found = self.whole.get(tuple(words)) or self.whole.get(folded)
         if found or len(words) > 1:
@@ -35,7 +37,7 @@ class _Language:
         return self._of_parts(word) or self._by_beginning(word)
 
     def _of_parts(self, word: str) -> str | None:
-        """What a compound of two known words is: "Trainingskosten"."""
+        """The English for a compound of two known words, such as "Trainingskosten"; None if it is none."""
         for n in range(len(word) - _COMPOUND, _COMPOUND - 1, -1) if self.compounds else ():
             first = self._part(word[:n]) or self._part(word[:n].removesuffix("s"))
             if first and (second := self._part(word[n:])):
@@ -50,13 +52,16 @@ class _Language:
         return next((self.beginnings[word[:n]] for n in lengths if word[:n] in self.beginnings), None)
 
 
-# "5.300 horas"; a price or what goes through in an hour may have a point.
+# Dots between thousands: "5.300 horas". In a price or a rate the dot may be a decimal point.
 _DOTTED = re.compile(r"(?<![\w.,$€])[1-9]\d{0,2}(?:\.\d{3})+(?!\w|[.,]\d|\s?(?:[$€/]|(?:usd|dollars?|euros?|per|an)\b))", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d+,\d{1,2}(?![\w.,])")
 
 
 def in_english(text: str) -> str:
-    """The text with the words of another language in English, or as it is where it is in English; without the dots between thousands, where there are any."""
+    """Translate the words of another language to English; English stays as it is.
+
+    Dots between thousands are removed, from an English text only if it also has a decimal comma.
+    """
     found = list(_WORD.finditer(text))
     words = [m[0].lower() for m in found]
     telling = [w for w in words if len(w) > 1 and w not in _english()]
@@ -68,7 +73,7 @@ def in_english(text: str) -> str:
     for first, last, english in _translated(words, _languages()[name]):
         start = found[first].start()
         gap = text[end:start]
-        # "l'inférence" and "est-ce que" are several words in English.
+        # Elided and hyphenated words, as in "l'inférence" and "est-ce que", are several words in English.
         pieces += [" " if end and gap in ("'", "’", "-", "") else gap, english or text[start : found[last].end()]]
         end = found[last].end()
     return _DOTTED.sub(_undotted, "".join([*pieces, text[end:]]))
@@ -79,7 +84,8 @@ def _undotted(match: re.Match[str]) -> str:
 
 
 def _translated(words: Sequence[str], language: _Language) -> Iterator[tuple[int, int, str | None]]:
-    """First and last of the words of an entry, the longest there is, and the English; None where the word is in none."""
+    """Yield the positions of the first and last word of each entry, the longest possible, and its English; None if
+    there is no entry."""
     at = 0
     while at < len(words):
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
@@ -92,7 +98,7 @@ def _translated(words: Sequence[str], language: _Language) -> Iterator[tuple[int
 
 
 def _folded(word: str) -> str:
-    """Without accents, as many type."""
+    """The word without accents, as many people type it."""
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 

@@ -1,4 +1,4 @@
-"""Questions on hardware without a model answered: what machines cost, draw and emit, and what a place's grid does to energy."""
+"""Answer questions on hardware without a model: what machines cost, draw and emit, and how clean a region's grid is."""
 
 import math
 import re
@@ -46,7 +46,7 @@ _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERE
 
 
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
-    """The figure first, then its arithmetic; several machines or places are compared, the least first."""
+    """Draft the figure first, then its arithmetic. Several machines or places are compared, the least first."""
     *earlier, question = map(as_read, working.said[0].split("\n"))
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
@@ -56,7 +56,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
         return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
-        metered = any("at the meter" in turn for turn in (question, *earlier))  # the overhead is in it
+        metered = any("at the meter" in turn for turn in (question, *earlier))  # energy at the meter includes the overhead
         return working.draft(*of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
     if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
         found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
@@ -93,20 +93,20 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
 
 
 def asks_unit(question: str) -> bool:
-    """Whether a price is asked for one GPU, or one GB of them: that of a row is of the whole machine."""
+    """Whether a price per GPU or per GB of GPU memory is asked for; the price in a row is for the whole machine."""
     return bool(_EACH.search(as_read(question)) or _PER_GB.search(as_read(question)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """Instances of one type at one place, with what they cost and draw; `rows` are the type's own."""
+    """Instances of one type in one region, with what they cost and draw; `rows` are those of the type."""
 
     name: str
     work: Workload
     impact: Impact
     rows: tuple[Row, ...]
     factor: float = 1.0
-    """By what its list price is multiplied, and why: 0.83, "with 17 % off"."""
+    """The factor on the list price; `terms` gives the reason: 0.83, "with 17 % off"."""
     terms: str = ""
 
     @property
@@ -115,7 +115,8 @@ class _Machine:
 
 
 def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
-    """Workloads on instance types: a family stands for its cheapest and its largest, each of several for its largest."""
+    """Resolve workloads to instance types, at most four. A family stands for its most expensive type and its cheapest;
+    each of several families stands for its most expensive."""
     found: list[Workload] = []
     for work in works:
         if work.instance_type:
@@ -132,14 +133,16 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
 
 
 def rented(work: Workload, facts: Facts) -> Workload:
-    """As many instances as have the accelerators, of the type on which they cost least."""
+    """The workload on the instance type on which each of its accelerators costs least."""
     sold = _cheapest_by(replace(work, accelerators=1), "", facts, each=True)
     return replace(sold, accelerators=work.accelerators)
 
 
 def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = False) -> Workload:
-    """The instance type that costs least of those with the accelerators that are wanted: so many, of that memory, maker or
-    family; or on which `each` accelerator costs least."""
+    """The workload on the cheapest instance type with the accelerators wanted: their number, memory, maker or family.
+
+    With `each`, or if the question asks for a price per GPU or GB, the price of that unit decides.
+    """
     sheets = _sheets(work, facts) if work.accelerator else []
     memory, fewest = work.accelerator_memory_gb or 0.0, work.accelerators or (0 if _PART_OF_A_GPU.search(question) else 1)
 
@@ -185,7 +188,7 @@ def _machine(work: Workload, working: Working) -> _Machine:
 
 
 def _terms_said(working: Working) -> tuple[float, str]:
-    """By what a list price is multiplied, and what makes it so, as the last turn has it that says it: (0.83, "with 17 % off")."""
+    """The factor on the list price and the reason, from the last turn that gives one: (0.83, "with 17 % off")."""
     for given in (read_given(turn, working.tables.known) for turn in reversed(working.said[0].split("\n"))):
         if (less := given.one("discount")) is not None:
             return 1 - less, f"with {100 * less:g} % off"
@@ -198,8 +201,11 @@ def _terms_said(working: Working) -> tuple[float, str]:
 
 
 def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[str, float]]:
-    """For which times a figure is given: the one that is asked for, else an hour and a month. At a speed that is given it is
-    the time that tokens take; hardware is paid for too when it is idle, so a load makes that longer."""
+    """The time spans to give a figure for, as (words, hours): the one that is asked for, else an hour and a month.
+
+    At a given speed it is the time that the tokens take. With `paid`, a load makes it longer, because idle hardware is
+    paid for, too.
+    """
     if work.tokens_per_second:
         share = work.load if paid and work.load else 1.0
         busy = f" for {percent(share)} of the time" if share < 1 else ""
@@ -229,13 +235,13 @@ def _length(hours: float) -> str:
 
 
 def _over(machine: _Machine, name: str, spans: Sequence[tuple[str, float]], working: Working, of: str = "") -> str:
-    """A figure of an hour, over times: "$55.04 an hour, $40,200 a month"."""
+    """A figure of an hour for several time spans, as in "$55.04 an hour, $40,200 a month"."""
     working.say(*(words for words, _ in spans))
     return ", ".join(f"{_amount(machine, machine.impact.known(name), hours, working)}{of} {words}" for words, hours in spans)
 
 
 def _amount(machine: _Machine, figure: Figure, hours: float, working: Working) -> str:
-    """A figure of an hour, over a time, in its unit."""
+    """A figure of an hour for one time span, in its unit."""
     unit = _UNIT_OF[figure.name]
     factor = machine.factor if unit == "$" else 1.0
     formula = f"({figure.formula}) × {hours:.6g}{f' × {factor:g}' if factor != 1 else ''}"
@@ -243,19 +249,19 @@ def _amount(machine: _Machine, figure: Figure, hours: float, working: Working) -
 
 
 _UNIT_OF = {"usd_per_hour": "$", "watts": "Wh", "kwh_per_hour": "kWh", "g_co2_per_hour": "g", "embodied_g_per_hour": "g", "litres_per_hour": "litres of water"}
-# From which amount on it is written in thousands.
+# The amount from which a unit is written in thousands.
 _MANY = {"W": 1000, "Wh": 100, "g": 1000}
 
 
 def _written(value: float, unit: str, formula: str, given: Sequence[float], working: Working) -> str:
-    """A figure as it is written: "$1.20", "950 W", "1.2 kg"."""
+    """A figure as it is written ("$1.20", "950 W", "1.2 kg"), with its arithmetic noted."""
     thousands = value >= _MANY.get(unit, math.inf)
     text = f"${rounded(value, money=True)}" if unit == "$" else f"{rounded(value / 1000)} k{unit}" if thousands else f"{rounded(value)} {unit}"
     return working.figure(text, formula, *given, unit=1000.0 if thousands else 1.0)
 
 
 def _given(machine: _Machine, *others: float) -> tuple[float, ...]:
-    """Numbers of the formulas that the question sets, or that follow from a row that is cited."""
+    """The numbers in formulas that come from the question or follow from a cited row."""
     work, impact = machine.work, machine.impact
     computed = (impact.watts, impact.kwh_per_hour, *((impact.watts / 1000,) if impact.watts else ()))
     devices = re.findall(r"([\d.]+) × \(", watts.formula) if (watts := impact.figure("watts")) else ()
@@ -307,7 +313,7 @@ _TIE = 1.02
 
 
 def _gap(less: _Machine, more: _Machine, name: str, span: tuple[str, float], working: Working) -> str:
-    """By how much a figure of one is greater than that of the other over a time."""
+    """By how much a figure of `more` exceeds that of `less` over a time span."""
     one, other, hours, unit = less.impact.known(name), more.impact.known(name), span[1], _UNIT_OF[name]
     factor = less.factor if unit == "$" else 1.0
     formula = f"(({other.formula}) - ({one.formula})) × {hours:g} × {factor:g}"
@@ -331,7 +337,7 @@ def _cost(machine: _Machine, question: str, working: Working) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """What an hour of a machine costs for one of what it has: a GPU, a GB of their memory, an hour that is used."""
+    """What an hour of a machine costs per unit: per GPU, per GB of GPU memory, or per hour of use."""
 
     name: str
     value: float
@@ -341,7 +347,8 @@ class _Unit:
 
 
 def _together(work: Workload, question: str, working: Working) -> list[str]:
-    """What several lots of machines cost together, each with its own count, hours and price; nothing where there is one lot."""
+    """What several lots of machines cost together, each with its own count, hours and price; empty if there is only one
+    lot or a price is missing."""
     whole = 8760.0 if re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
     lots = [slots for part in _LOTS.split(question) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
     said = [slots["hours"] for slots in lots if "hours" in slots]
@@ -389,20 +396,20 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
 
 
 def _times(more: _Unit, less: _Unit, working: Working) -> str:
-    """How many times the price of the one that of the other is."""
+    """How many times as much the one costs as the other."""
     text = working.figure(rounded(more.value / less.value), f"({more.formula}) / ({less.formula})", *more.given, *less.given)
     marks = "".join(dict.fromkeys(re.findall(r"\[\d+\]", more.text + less.text)))
     return f"{more.name} costs {text} times as much as {less.name}{' by that' if ' for each ' in more.text else ''} {marks}."
 
 
 def _memory_gb(instance: Instance, facts: Facts) -> float:
-    """The memory of each accelerator in GB, as its data sheet has it where there is one."""
+    """The memory of each accelerator in GB, from its data sheet if there is one."""
     sheet = facts.accelerator(instance)
     return round((sheet.memory_gib if sheet and sheet.memory_gib else instance.accelerator_memory_gib_each or 0.0) * GIB / 1e9)
 
 
 def _cheapest(machine: _Machine, work: Workload, question: str, working: Working) -> list[str]:
-    """The least instance type that has an accelerator."""
+    """Lines on the cheapest instance type, which `machine` is, for the accelerators that `work` asks for."""
     instance = working.tables.facts.instances[machine.work.instance_type or ""]
     number = f"{instance.accelerators:g} × " if instance.accelerators != 1 else ""
     if work.accelerator:
@@ -428,7 +435,7 @@ def _no_price(machine: _Machine) -> str:
 
 
 def _affordable(machine: _Machine, question: str, working: Working, *, counted: bool) -> str:
-    """Whether a budget is enough for what is asked, or for how many machines or hours it is."""
+    """Whether a budget covers what is asked, or how many machines or hours it pays for."""
     work, price = machine.work, machine.impact.price
     if not price:
         raise ReaderError(f"{REFUSAL} {_no_price(machine)}")
@@ -444,7 +451,7 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
         budget, hours, per = work.budget, work.hours or 1.0, ""
         spans = [(_length(hours), hours)]
     elif work.budget_per_month:
-        # A month of machines that do not run all the time has fewer hours.
+        # Machines that do not run all the time are paid for fewer hours of a month.
         budget, hours, per = work.budget_per_month, min(work.hours or HOURS_A_MONTH, HOURS_A_MONTH), " a month"
         spans = [("an hour", 1.0), ("a month of 730 hours" if hours == HOURS_A_MONTH else _length(hours), hours)]
     else:
@@ -495,7 +502,7 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
 
 
 def _no_power(machine: _Machine, working: Working, *, alone: bool = False) -> str:
-    """That a machine's power is not known; where nothing else is told, a refusal."""
+    """Say that a machine's power is not known. Raise that as a refusal if nothing else is told."""
     reasons = [note for note in machine.impact.notes if note.startswith("no published")] or ["no published figure of its power"]
     text = f"There is {working.say(reasons[0])}, so the power, energy and carbon of {machine.name} cannot be computed"
     if alone:
@@ -537,7 +544,7 @@ def _at(machine: _Machine) -> str:
 
 
 def _made(machine: _Machine, question: str, working: Working) -> str:
-    """The share of making the hosts alone."""
+    """The embodied carbon of the hosts alone."""
     embodied = machine.impact.figure("embodied_g_per_hour")
     if not embodied:
         return f"There is no published embodied carbon of {machine.name} in the data {working.cite(*machine.rows)}."
@@ -562,7 +569,7 @@ def _evaporating(machine: _Machine, question: str, working: Working) -> str:
 
 
 def _inside(work: Workload, facts: Facts) -> Workload:
-    """The accelerators of a machine without the machine."""
+    """The workload on the accelerators of a machine, without the machine."""
     instance = facts.instances[work.instance_type or ""]
     number = int(instance.accelerators) * (work.instances or 1)
     return replace(work, instance_type=None, instances=None, accelerator=short(instance.accelerator or ""), accelerators=number)
@@ -572,8 +579,8 @@ def _inside(work: Workload, facts: Facts) -> Workload:
 
 
 def _of_accelerators(works: Sequence[Workload], question: str, working: Working, *, goals: Collection[Goal] = (), differ: bool = False) -> list[str]:
-    """What accelerators draw, use over a time, emit or evaporate, without the machine around them."""
-    # The A100 of 40 GB and that of 80 GB draw the same.
+    """What accelerators draw, consume over a time span, emit or take in water, without the machine around them."""
+    # Sheets with the same power are told once: the A100 with 40 GB and the one with 80 GB draw the same.
     equal = {(work, s.name, s.idle_w, s.max_w): (work, s) for work in works for s in reversed(_sheets(work, working.tables.facts))}
     sheets = list(equal.values())
     known = [(work, sheet) for work, sheet in sheets if sheet.max_w is not None]
@@ -600,13 +607,13 @@ def _number_of(work: Workload) -> int:
 
 
 def _hours_of(work: Workload, question: str) -> tuple[str, float]:
-    """The time that energy is asked for: that of the question, else a month."""
+    """The time span that energy is asked for: that of the question, else a month."""
     spans = _spans(work, question)
     return spans[0] if work.hours or work.tokens_per_second or len(spans) == 1 else ("a month of 730 hours", 730.0)
 
 
 def _watts(work: Workload, sheet: Accelerator, *, idle: bool) -> tuple[float, str]:
-    """What accelerators draw together at the load that is said, else at the most that they can, and its arithmetic."""
+    """The power of the accelerators together, in W, and its arithmetic: idle, at the given load, or else at most."""
     number = _number_of(work)
     if idle and sheet.idle_w is not None:
         return number * sheet.idle_w, f"{number} × {sheet.idle_w:g}"
@@ -686,7 +693,7 @@ def _place(grid: Grid, working: Working) -> str:
 
 
 def _evaporated(work: Workload, working: Working) -> str:
-    """The water that energy which is given takes in a region."""
+    """The water that a given amount of energy takes in a region."""
     region, kwh = work.region or DEFAULT_REGION, work.kwh or 0.0
     centre = working.tables.facts.pue(region)
     if centre is None or centre.litres_per_kwh is None:
@@ -696,7 +703,10 @@ def _evaporated(work: Workload, working: Working) -> str:
 
 
 def of_energy(works: Sequence[Workload], working: Working, *, with_pue: bool = True, own: float | None = None, differ: bool = False) -> list[str]:
-    """What energy that is given emits in regions, with one's `own` PUE or that of their data centres unless that is not wanted."""
+    """What a given amount of energy emits in each region, the least first.
+
+    The PUE is one's `own`, or that of the region's data centres unless `with_pue` is False.
+    """
     facts = working.tables.facts
     lines: list[tuple[float, str, str, float, tuple[Row, ...]]] = []
     for work in works:

@@ -1,4 +1,4 @@
-"""Hardware held against hardware: its figures side by side from the rows of tables, led by what they come to for what is asked."""
+"""Compare hardware: figures from table rows side by side, after what they mean for what is asked."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,20 +20,21 @@ from chatbot.table.row_phrases import listed
 from chatbot.working import Working, capital, load, rounded
 from ingest import Index, Row
 
-# More pieces than these make a table, which is asked for in other words.
+# How many pieces of hardware are compared. More would make a table, which is asked for in other words.
 _FEWEST, _MOST = 2, 6
-# Figures nearer to each other than this are the same: 40 GB are sold as 40 GiB.
+# Figures whose ratio is below this are the same: 40 GB are sold as 40 GiB.
 _SAME = 1.08
-# So many words may stand in a question that are neither hardware nor figures nor what is done with them; more ask something of documents.
+# How many words of a question may be neither hardware nor figures nor uses of hardware. A question with more is left to
+# the documents.
 _UNREAD = 2
 
-# "| 40 GB vs the |", "| has more memory than |": two pieces of hardware with nothing between them but what holds them against each other.
+# Two pieces of hardware, each replaced by a bar, with only a comparison between: "| 40 GB vs the |", "| has more memory than |".
 _OWN = r"(?:\s+(?:\d+\s?gi?b|instances?|gpus?|cards?|chips?|famil(?:y|ies)|sxm|worth it|single gpu))*"
 _ITS = r"\s*(?:(?:the|an?|one|two|single|first|\d+x?|aws|nvidia|ec2|on|of|with|for|\d+\s?gi?b)\s+)*"
 _JOINED = re.compile(rf"\|{_OWN}(?:\s*[,/+&]|\s+(?:vs\.?|versus|or|against|and|over|instead of)\s|(?:\s+[\w-]+){{0,4}}?\s+(?:than|compare[sd]? (?:to|with))\s){_ITS}\|", re.IGNORECASE)
 _HELD = re.compile(r"\b(?:vs|versus|against|or|than|compar\w*|diff\w*|better|between|side by side|instead|over|rank(?:ed)?)\b", re.IGNORECASE)
 _OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces|support\w*|exam)\b", re.IGNORECASE)
-# Words that say what hardware is for, and how it is asked: none of them turns a comparison of figures into another question.
+# Words on the use of hardware and on how a question is asked; none of them turns a comparison of figures into something else.
 _FRAME = frozenset(
     re.findall(
         r"\S+",
@@ -47,7 +48,8 @@ _FRAME = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """A figure to compare by: the cell that has it, of which row, and what whoever has the best says of itself; `less` is better where so said."""
+    """A figure to compare by: `cell` is its column, `table` is the kind of row that has it, and `ahead` is what is said
+    of the best side. `less` means that less is better."""
 
     noun: str
     cell: str
@@ -68,13 +70,13 @@ _MEASURES = {
     "vcpus": _Measure("number of vCPUs", "vCPUs", "instance"),
     "host": _Measure("host memory", "Memory", "instance"),
 }
-# What memory bandwidth comes to where a speed is asked for.
+# What memory bandwidth means if a speed is asked for.
 _DECODES = "can generate tokens up to {times} as fast ({best} of memory bandwidth against {other})"
 _UNITS = {"bandwidth": "GB/s", "memory": "GiB", "power": "W"}
-# What differs first where nothing is asked, and what bounds a speed.
+# The measures that lead an answer if the question names none, and those that bound a speed.
 _CORE, _BOUNDS = ("bf16", "bandwidth", "memory"), frozenset({"value", "bandwidth", "bf16", "fp8"})
 _BESIDE = (*_CORE, "power", "price")
-# What a question is about, by the measure that leads its answer.
+# The words of a question that make a measure lead its answer.
 _TOPICS = {
     measure: re.compile(rf"(?:\b|(?<=\d))(?:{words})", re.IGNORECASE)
     for measure, words in (
@@ -94,7 +96,7 @@ _SERVES = re.compile(r"\b(?:inference|serv(?:e|ing)|chat)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A piece of hardware by its rows; an accelerator by itself has no instance, an instance type may have no accelerator."""
+    """A piece of hardware with its rows. An accelerator by itself has no instance; an instance type may have no accelerator."""
 
     name: str
     sheet: Accelerator | None
@@ -114,14 +116,15 @@ class _Side:
         return held.row if held else None
 
     def says(self, measure: str) -> str:
-        """The cell of a measure: what one accelerator has, or the machine."""
+        """The cell of a measure: that of one accelerator, or of the machine."""
         row = self.row(measure)
         if measure == "memory" and self.instance:
             return self.instance.row.cells.get("Accelerator memory each", "")
         return row.cells.get(_MEASURES[measure].cell, "") if row else ""
 
     def figure(self, measure: str) -> float | None:
-        """The number of a measure in one unit for all sides; all accelerators together have that of a data sheet."""
+        """The value of a measure, in one unit for all sides. Figures from a data sheet are multiplied by the number of
+        accelerators."""
         if measure == "value":
             bandwidth = self.figure("bandwidth")
             return bandwidth / self.price.usd_per_hour if bandwidth and self.price else None
@@ -134,9 +137,9 @@ class _Side:
 
 
 def compare_hardware(query: Query, index: Index) -> Draft | None:
-    """The figures of two to four pieces of hardware side by side, behind what they come to for what is asked.
+    """Draft the figures of two to six pieces of hardware side by side, after what they mean for what is asked.
 
-    None for a question that is not of this kind, and where rows tell what is asked without comparing.
+    None if the question is of another kind, or if rows tell what is asked without a comparison.
     """
     tables = load(index)
     sides = _sides(query, tables.facts)
@@ -151,7 +154,7 @@ def compare_hardware(query: Query, index: Index) -> Draft | None:
     return _draft(sides, asked, unpriced, query, Working(tables, index, [query.standalone, "BF16 FP8"]))
 
 
-# What is had for a price is asked, too.
+# Words that ask what a price buys, not only what it is.
 _WORTH = re.compile(r"\b(?:extra|more) money|\bpremium|\bprice difference|\bworth|\bpay", re.IGNORECASE)
 
 
@@ -162,12 +165,12 @@ _ONLY = re.compile(r"\b(?:only|just) (?:the|in|more|about)\b|\bwhat else\b|\bapa
 
 
 def _asked(text: str) -> list[str]:
-    """The measures that a question is about, those of what it is for where it names none."""
+    """The measures that a question is about; if it names none, those for training or serving."""
     found = [measure for measure, words in _TOPICS.items() if words.search(text)]
     if "value" in found:
         return [measure for measure in found if measure not in ("price", "bandwidth")]
     if "network" in found and not re.search(r"memory bandwidth|decod|generat|token", text, re.IGNORECASE):
-        return [measure for measure in found if measure != "bandwidth"]  # a faster network
+        return [measure for measure in found if measure != "bandwidth"]  # "fast" is then of the network
     if found == ["bandwidth"] and _TRAINS.search(text):
         return ["bf16"]
     if len(found) == 1 and _ONLY.search(text):
@@ -176,7 +179,7 @@ def _asked(text: str) -> list[str]:
 
 
 def _sides(query: Query, facts: Facts) -> list[_Side]:
-    """The pieces of hardware that a question holds against each other, all of them of the tables; none for any other question."""
+    """The pieces of hardware that a question compares, all of them in the tables; none for any other question."""
     text, found = query.standalone, list[list[_Side]]()
     for name in sorted(names(text), key=lambda n: -n.start):
         if name.kind == "region":
@@ -191,26 +194,27 @@ def _sides(query: Query, facts: Facts) -> list[_Side]:
         return []
     within = {side.sheet.name for kin in found for side in kin if side.sheet and side.instance}
     kept = [kin for kin in found if any(side.instance for side in kin) or not within & {side.sheet.name for side in kin if side.sheet}]
-    if any(kin[0].instance is None for kin in kept):  # a machine has more than its accelerators
+    if any(kin[0].instance is None for kin in kept):  # a machine has more than a bare accelerator: compare only accelerators
         kept = [[replace(kin[-1], name=short(kin[-1].sheet.name), instance=None)] if kin[-1].sheet else [] for kin in kept]
     sides = list({side.name: side for side in _alike(kept)}.values())
     return sides if _FEWEST <= len(sides) <= _MOST and len({bool(side.sheet) for side in sides}) == 1 else []
 
 
 def _side(name: str, text: str, facts: Facts) -> list[_Side] | None:
-    """What a name stands for: an accelerator, an instance type, or the types of a family with the smallest first; None for what no table has."""
+    """The candidates for a name: an accelerator, an instance type, or the types of a family, smallest first; None if no
+    table has it."""
     known = [facts.instances[name]] if name in facts.instances else [i for i in facts.instances.values() if i.family == name]
     if known:
         known.sort(key=lambda i: (i.accelerators, i.vcpus))
         return [_Side(i.name, facts.accelerator(i), i, facts.price(i.name)) for i in known]
     sheets = [sheet for full, found in facts.accelerators.items() if name in accelerator_names(full) for sheet in found]
-    # Of an A100 with 40 and one with 80 GB it is the one whose size is named, else the larger.
+    # Of the A100s with 40 and with 80 GB take the one whose size is named, else the larger.
     sheets.sort(key=lambda sheet: (bool(re.search(rf"\b{sheet.row.cells['Memory'].split()[0]}\s?gb", text, re.IGNORECASE)), sheet.memory_gib or 0.0))
     return [_Side(short(sheets[-1].name), sheets[-1])] if sheets else None
 
 
 def _alike(kept: Sequence[Sequence[_Side]]) -> Iterator[_Side]:
-    """One type of each family: with one accelerator where all have such a type that is sold on demand, else the largest."""
+    """One type of each family: with one accelerator if each family has such a type with an on-demand price, else the largest."""
     singles = [next((side for side in kin if side.number == 1 and (side.price or not side.instance)), None) for kin in kept]
     for kin, single in zip(kept, singles, strict=True):
         if kin:
@@ -218,12 +222,13 @@ def _alike(kept: Sequence[Sequence[_Side]]) -> Iterator[_Side]:
 
 
 def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> bool:
-    """Whether documents or the arithmetic of a workload must answer: rows tell it, it is given what it runs for, or too many words are not understood."""
+    """Whether the question must be answered otherwise: by rows without a comparison, by documents, or by the arithmetic
+    of a workload. The latter two also if too many of its words are not understood."""
     tables = load(index)
     if (heard := hear(query.question, query.history, tables.known)) is None:
         return True
     if not asked and heard.said.slots.get("region"):
-        return True  # what a place has
+        return True  # about what a region has
     work = heard.asked.workload
     given = (work.hours, work.tokens, work.kwh, work.sequences, work.tokens_per_second, work.budget, work.budget_per_hour, work.budget_per_month, work.instances)
     if any(given) or (heard.label in FACTS and (told := tell_rows(query, heard, tables.facts, index)) and told.draft.text) or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):
@@ -249,7 +254,7 @@ def _rented(side: _Side, facts: Facts) -> _Side:
 
 
 def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Side], query: Query, working: Working) -> Draft | None:
-    """The verdict on what is asked, what speaks for the others, and a line for each side."""
+    """Draft the verdict on what is asked, what speaks for the other sides, and a line for each side."""
     working.say(*(side.name for side in (*sides, *unpriced)))
     apart = sorted((m for m in _MEASURES if m != "value" and len(_having(sides, m)) == len(sides) and _spread(sides, m) > _SAME), key=lambda m: -_spread(sides, m))
     leading = [m for m in asked if len(_having(sides, m)) > 1] or [m for m in apart if m in _CORE] or [*apart[:3], *_CORE]
@@ -274,7 +279,7 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
 
 
 def _told(sides: Sequence[_Side], measures: Sequence[str], working: Working, asked: Collection[str], fp8: tuple[_Side, _Side] | None = None) -> str:
-    """Measures by whoever is ahead in them, or where there are more than two sides, by their order."""
+    """Tell measures by the side that is ahead; with more than two sides, by their order."""
     ahead: dict[str, list[str]] = {}
     others: list[str] = []
     for measure in measures:
@@ -298,7 +303,7 @@ def _told(sides: Sequence[_Side], measures: Sequence[str], working: Working, ask
 
 
 def _with_one_verb(clauses: Sequence[str]) -> list[str]:
-    """ "has twice the …", "1.5 times the …": one "has" is enough for those that follow it."""
+    """Drop the "has" of clauses that follow one with "has": "has twice the …", "1.5 times the …"."""
     return [clause.removeprefix("has ") if before.startswith("has ") else clause for before, clause in zip(["", *clauses], clauses, strict=False)]
 
 
@@ -307,7 +312,7 @@ def _having(sides: Sequence[_Side], measure: str) -> list[_Side]:
 
 
 def _with_fp8(sides: Sequence[_Side], leaders: Collection[str]) -> tuple[_Side, _Side] | None:
-    """Of two sides the one that computes in FP8, unless it leads anyway, and the one that does not."""
+    """Of two sides, the one with FP8 and the one without; None if they are alike or the one with FP8 leads anyway."""
     for one, other in (sides, sides[::-1]) if len(sides) == 2 else ():
         if one.sheet and other.sheet and one.sheet.tflops.get("fp8") and other.sheet.row.cells.get("FP8") == "no" and one.name not in leaders:
             return one, other
@@ -324,7 +329,7 @@ def _best(sides: Sequence[_Side], measure: str) -> _Side:
 
 
 def _figure(sides: Sequence[_Side], side: _Side, measure: str, working: Working, *, whole: bool = False) -> str:
-    """A figure as its row has it; that of all accelerators together where the sides have different numbers of them."""
+    """A figure as its row has it, or that of all accelerators together if the sides have different numbers of them."""
     value = side.figure(measure) or 0.0
     if measure == "value":
         return f"{_figure(sides, side, 'bandwidth', working, whole=True)} for {_figure(sides, side, 'price', working)} an hour"
@@ -336,7 +341,7 @@ def _figure(sides: Sequence[_Side], side: _Side, measure: str, working: Working,
 
 
 def _line(side: _Side, working: Working) -> str:
-    """What the rows have of a side, in their own words."""
+    """What the rows say about a side, in their own words."""
     cells = side.sheet.row.cells if side.sheet else {}
     parts = [
         f"{cells['Memory bandwidth']} of memory bandwidth" if _has(cells, "Memory bandwidth") else "",

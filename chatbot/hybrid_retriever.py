@@ -1,6 +1,6 @@
-"""The retriever as LangChain knows it: it drops into anybody's chain, and its runs are seen by callbacks and LangSmith.
+"""The retriever as a LangChain retriever: it fits into any chain, and callbacks and LangSmith see its runs.
 
-Apart from `retriever`, because a process that only asks must not pay for the import of LangChain.
+Separate from `retriever`, so that a process that only asks does not pay for the import of LangChain.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,14 +21,14 @@ Filter = Callable[[Document], bool]
 
 
 class HybridRetriever(BaseRetriever):
-    """Passages for a query, best first, each as a LangChain document; by words and meaning, over an index as it is now.
+    """Passages for a query as LangChain documents, best first, found by words and meaning in the index as it is now.
 
-    Metadata: `source` (its id), `title`, `url`, `published`, `headings`, `page`, `start` and `end` (offsets in the document's
-    text) and `score` in 0..1.
+    Metadata: `source` (its id), `title`, `url`, `published`, `headings`, `page`, `start` and `end` (offsets in the
+    document's text) and `score` in 0..1.
 
-    `filter` says by its text and metadata (all but the score) which document may be found. It is asked about the nearest few
-    hundred, so that one which lets little through may leave fewer than `k`. Both can be given to `invoke` as well. `limit` is
-    another name of `k`.
+    `filter` decides by a document's text and metadata (all but the score) whether it may be found. It is asked about
+    the nearest few hundred chunks, so a strict one may leave fewer than `k`. `k` and `filter` can also be given to
+    `invoke`. `limit` is another name of `k`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -59,14 +59,14 @@ class HybridRetriever(BaseRetriever):
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **given: Any
     ) -> list[Document]:
-        # The base class would not pass on what is given to `ainvoke`.
+        # The base class would not pass on the arguments of `ainvoke`.
         return await run_in_executor(
             None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **given
         )
 
 
 def retrieved(query: str, search: Callable[[], Sequence[Passage]]) -> Sequence[Passage]:
-    """What a search finds for a query, told to LangChain's callbacks as a retriever run of the chain that is under way."""
+    """Run a search for a query, and report it to LangChain's callbacks as a retriever run of the current chain."""
     run = get_callback_manager_for_config(ensure_config()).on_retriever_start(None, query, name="search")
     try:
         found = search()

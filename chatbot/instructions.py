@@ -1,4 +1,4 @@
-"""Words of a document that are addressed to whoever reads it out: they are no evidence, whatever they say."""
+"""Detect document text that gives orders to an AI reader (prompt injection). Such text is never evidence."""
 
 import re
 import unicodedata
@@ -31,12 +31,12 @@ _ORDERS = re.compile(
     r"|\b(?:answers?|responses?|repl(?:y|ies)|summar(?:y|ies))\b[^.]{0,40}\b(?:shall|must|should|will) (?:contain|include|mention|say|state|begin|end|open|close)\b"
     r"|\b(?:whoever|anyone who|those who|everyone who)\b[^.]{0,20}\b(?:summari[sz]es?|answers?|paraphrases?|processes)\b|\b(?:begin|start of|new|end of) (?:context|prompt|instructions?|session)\b"
     r"|\b(?:dear|attention|hey|hello|hi)\b,? (?:all |the |any |large )*(?:ai |language )?models?\b|\b(?:todo|note) (?:for|to) the (?:writer|author|editor|reader|answerer)\b"
-    # Marks of a conversation, and of the answer line of an exam
+    # Role markers of a chat, and the answer line of an exam
     r"|^\W*(?:system|assistant|user|human|developer|instructions?)\s*:|\"role\"\s*:"
     r"|\bANSWER\s*:\s*\(?[A-H]\b|<\|?/?(?:im_start|im_end|system|assistant|user|inst|s)\|?>|\[/?INST\]|<<SYS>>"
-    # What a page does not show but says, and keys to exams
+    # HTML comments, which a page does not show, and orders about every exam question
     r"|<!--|\b(?:every|each|all|any) (?:exam )?questions?\b"
-    # The same in the languages most often met
+    # The same in other common languages
     r"|\b(?:ignorier\w*|vergiss|missachte\w*|ignorez|oubliez|ignora|olvida|ignore[zr]?)\b[^.]{0,40}\b(?:anweisung|vorgabe|regel|instruction|consigne|instruccion|instrucción|regla)\w*"
     r"|\b(?:sag\w*|antwort\w*|schreib\w*) (?:dem|den|allen|immer|stets|nur)\b|\b(?:dites|répondez|écrivez|di|responde|escribe) (?:à|au|toujours|que|al|siempre|a los)\b"
     r"|忽略|无视|指令|告诉用户|回答时",
@@ -46,15 +46,16 @@ _ORDERS = re.compile(
 
 @lru_cache(maxsize=8_192)
 def is_instruction(text: str) -> bool:
-    """Whether a text tells a reader what to say, rather than saying something itself.
+    """Whether a text tells a reader what to say, instead of stating something itself.
 
-    A list of phrasings, so no wall: what it does not know must still be borne out, word and number, to be shown.
+    This is a list of phrasings, not a complete defence. Text it misses must still pass verification of its words and
+    numbers before it is shown.
     """
     return bool(_ORDERS.search(_plain_letters(text)))
 
 
 def _plain_letters(text: str) -> str:
-    """The text as it is read: wide and styled letters as plain ones, characters that do not show left out."""
+    """Return the text as a reader sees it: full-width and styled letters made plain, invisible characters removed."""
     if text.isascii():
         return text
     return "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c)[0] != "C" or c.isspace())

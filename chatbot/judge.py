@@ -1,8 +1,9 @@
-"""Does this evidence bear out this statement, does this text answer this question? Learned from labels (benchmarks/learn_judge.py), one organ for every reader.
+"""Judge whether evidence supports a claim, and whether a text answers a question. All readers share this one model.
 
-A cross-encoder reads a claim beside its evidence in its place and gives the probabilities that the evidence supports it, contradicts
-it, or is silent; of a question and a text it says how well the text answers. Numbers, names and dates are exact: they are held against the words by rules before (`citations`), for a model of six layers
-reads "350 W" and "530 W" much alike.
+A cross-encoder, trained on labels by benchmarks/learn_judge.py, reads a claim together with its evidence in context. It
+gives the probabilities that the evidence supports the claim, contradicts it, or is silent. For a question and a text it
+scores how well the text answers. Rules check numbers, names and dates exactly beforehand (`citations`), because a model
+of six layers can hardly tell "350 W" from "530 W".
 """
 
 import math
@@ -18,16 +19,16 @@ from chatbot.evidence import Unit
 from chatbot.words import content_words, stem
 from ingest import Remembered, load_judge
 
-# Of `evidence_features`, in their order.
+# One weight for each of `evidence_features`, in their order.
 _WEIGHTS = (-0.301, 0.578, 0.266, 0.194, 0.315, -0.129, -0.524, 0.527, 0.212)
 _LEAST = 1e-4
 _REMEMBERED = 4_096
-# A table row has so many cells at most beside its name: those that share words with the claim.
+# Most cells of a table row that the judge reads beside the row's name.
 _CELLS = 8
 
 
 class Verdict(NamedTuple):
-    """Probabilities; they sum to 1."""
+    """Probabilities of the three classes. They sum to 1."""
 
     supports: float
     contradicts: float
@@ -38,30 +39,32 @@ _MEMORY: Remembered[NDArray[np.float32], tuple[str, str]] = Remembered(lambda: l
 
 
 def judge(claims: Sequence[str], evidence: Sequence[Sequence[Unit]]) -> list[Verdict]:
-    """Whether the units of each piece of evidence, together, bear out the claim beside it."""
+    """Return a verdict on each claim, given all units of the piece of evidence at the same position."""
     check()
     return [_verdict(logits[:3]) for logits in _MEMORY([(claim, told(claim, some)) for claim, some in zip(claims, evidence, strict=True)])]
 
 
 def answer_odds(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Log odds, (texts,), that each text answers a question, against none of them."""
+    """Return the log odds, (texts,), that each text answers a question, against the choice that none of them does."""
     check()
     return np.array([logits[3] for logits in _MEMORY([(question, text) for text in texts])], dtype=np.float32)
 
 
 def borne_out(claim: str, verdicts: Sequence[Verdict], overlaps: Sequence[float]) -> float:
-    """How sure it is that one of several pieces of evidence bears out a claim, the nearest in words first.
+    """Return the calibrated probability that at least one of several pieces of evidence supports a claim.
 
-    The best of many is too good: a false claim needs one friend. What the others say and how many words are shared tell more together;
-    a logistic regression weighs them (`benchmarks/judge.py --fit`), on claims that the judge did not learn from, which calibrates it as well.
+    The pieces are ordered by shared words, most first. The highest verdict alone is overconfident: among many
+    candidates, a false claim needs only one wrong verdict. So a logistic regression also weighs the other verdicts and
+    the shared words. It is fitted on claims that the judge was not trained on (`benchmarks/judge.py --fit`), which
+    calibrates it as well.
     """
     total = sum(weight * value for weight, value in zip(_WEIGHTS, evidence_features(claim, verdicts, overlaps), strict=True))
     return 1 / (1 + math.exp(-total))
 
 
 def evidence_features(claim: str, verdicts: Sequence[Verdict], overlaps: Sequence[float]) -> list[float]:
-    """What `borne_out` weighs: 1, then log odds that evidence supports the claim (best, second, nearest) and contradicts it
-    (best, most), shared words (best, nearest), and the claim's words, in tens."""
+    """Return the features of `borne_out`: 1 for the bias; log odds of support (best piece, second, first); log odds of
+    contradiction (best piece, highest); share of common words (best piece, first); the claim's number of words / 10."""
     supports = [_log_odds(v.supports) for v in verdicts]
     contradicts = [_log_odds(v.contradicts) for v in verdicts]
     best = max(range(len(verdicts)), key=supports.__getitem__)
@@ -82,17 +85,18 @@ def _verdict(logits: NDArray[np.float32]) -> Verdict:
 
 
 def told(claim: str, evidence: Sequence[Unit]) -> str:
-    """What the judge reads of some units: each with what it hangs from; of a row, the cells that have to do with the claim."""
+    """Return the units as the judge reads them: each in context, long table rows cut to the cells relevant to the claim."""
     return " // ".join(relevant(claim, in_its_place(unit)) for unit in evidence)
 
 
 def in_its_place(unit: Unit) -> str:
-    """A unit behind the last two of what stands above it and the sentence it leans on, without Markdown's escapes."""
+    """Return a unit in context, without Markdown escapes: the last two headings or parents above it, the sentence that it
+    refers back to, then its own text."""
     return re.sub(r"\\([^\w\s])", r"\1", " | ".join((*unit.above[-2:], *([unit.before] if unit.before else []), unit.plain)))
 
 
 def relevant(claim: str, text: str) -> str:
-    """A row of many cells without those that share no word and no number with the claim; any other text as it is."""
+    """Cut a long table row to the cells that share most words and numbers with the claim. Return other text unchanged."""
     first, *cells = text.split("; ")
     if len(cells) < _CELLS or sum(": " in cell for cell in cells) < len(cells) - 1:
         return text

@@ -1,4 +1,4 @@
-"""Citation marks in a draft: which sentence and which clause they stand behind, and which numbers they name."""
+"""Citation marks in a draft: the sentence and clause that each follows, and the numbers in it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from chatbot.words import content_words
 
 _MARKS = re.compile(r"(?<!\s)\s*+((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
 _LEADING = re.compile(r"(?:\[\s*\d[\d\s,;–-]*\]\s*)+\.?")
-# How models write the key of a passage otherwise: "[^2]", "[[2]]", "[Passage 2]", "<sup>2</sup>", "(source 2)", "²"; and "(2)" behind a word.
+# Other ways to cite a passage: "[^2]", "[[2]]", "[Passage 2]", "<sup>2</sup>", "(source 2)", "²", and "(2)" after a word.
 _WORD = r"(?:passages?|sources?|docs?|documents?|refs?|references?|keys?|citations?|cf\.?|see)"
 _NUMBERS = r"\d{1,3}(?:\s*(?:,|;|-|–|&|and)\s*\d{1,3})*"
 _OTHER_DRESS = re.compile(
@@ -20,27 +20,27 @@ _OTHER_DRESS = re.compile(
 _ROUND = re.compile(r"(?<=[\w.%]) ?\((?P<number>\d{1,2}(?:, ?\d{1,2})*)\)(?=\s*(?:[.,;:]|$|[A-Z(]))")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _NUMBER_OR_RANGE = re.compile(r"(?<!\d)(\d{1,6})(?!\d)(?:\s*[-–]\s*(\d{1,6})(?!\d))?")
-# A range is followed no further than this.
+# How far a range such as "[2-9999]" is expanded beyond its first number.
 _LONGEST = 50
-# A sentence of so few words ("Yes.") leans on the one after it.
+# A sentence of at most this many words ("Yes.") is joined to the next one.
 _LEANS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a sentence and the marks that stand behind it."""
+    """A part of a sentence and the marks that follow it."""
 
     text: str
     marks: tuple[re.Match[str], ...]
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """What its marks name, each once."""
+        """The numbers in its marks, without repeats."""
         return tuple(dict.fromkeys(n for match in self.marks for n in marked_numbers(match.group())))
 
 
 def marked_numbers(marks: str) -> tuple[int, ...]:
-    """The numbers in citation marks: "[1]", "[1, 7]", "[1][3]", "[2-4]"."""
+    """Return the numbers in citation marks such as "[1]", "[1, 7]", "[1][3]" or "[2-4]"."""
     found: list[int] = []
     for match in _NUMBER_OR_RANGE.finditer(marks):
         first, last = int(match[1]), int(match[2] or match[1])
@@ -49,7 +49,7 @@ def marked_numbers(marks: str) -> tuple[int, ...]:
 
 
 def in_brackets(text: str, keys: int) -> str:
-    """The text with the keys of passages, however they are dressed, as `[2]`; a bare "(2)" where there are so many `keys`."""
+    """Rewrite all styles of citation as `[2]`. A bare "(2)" counts as one only if 2 is at most `keys`."""
 
     def bracketed(match: re.Match[str]) -> str:
         written = next(group for group in match.groups() if group).translate(_RAISED)
@@ -63,12 +63,12 @@ def in_brackets(text: str, keys: int) -> str:
 
 
 def without_marks(text: str) -> str:
-    """The text alone."""
+    """Return the text without citation marks."""
     return _MARKS.sub(" ", text)
 
 
 def marked_sentences(line: str) -> list[str]:
-    """The sentences of a line, each with the marks behind its full stop; marks alone are none."""
+    """Split a line into sentences, each with the marks behind its full stop. Marks alone are not a sentence."""
     found: list[str] = []
     for start, end in sentences(line):
         text, bare = line[start:end], bool(found) and not _MARKS.search(found[-1])
@@ -82,7 +82,7 @@ def marked_sentences(line: str) -> list[str]:
 
 
 def clauses_of(sentence: str) -> list[Clause]:
-    """The clauses of a sentence with their marks; what claims nothing goes with its neighbour."""
+    """Split a sentence into clauses with their marks. A part without content words is joined to its neighbour."""
     found: list[Clause] = []
     position = 0
     for match in _MARKS.finditer(sentence):
@@ -97,7 +97,7 @@ def clauses_of(sentence: str) -> list[Clause]:
 
 
 def renumbered(sentence: str, clauses: Sequence[Clause], numbers: Sequence[Mapping[int, int]]) -> str:
-    """The sentence with new numbers in the places of the old; `numbers` maps them for each clause, what it lacks goes."""
+    """Renumber the marks of a sentence. `numbers` maps old to new numbers for each clause; numbers it lacks are removed."""
     pieces: list[str] = []
     position = 0
     for clause, new in zip(clauses, numbers, strict=True):

@@ -1,4 +1,4 @@
-"""`wattwise mcp`: the tools for programs that speak the Model Context Protocol, over standard input and output or HTTP."""
+"""`wattwise mcp`: serve the tools over the Model Context Protocol, on standard input and output or HTTP."""
 
 import argparse
 import logging
@@ -30,7 +30,7 @@ _GRACE = 5
 
 @dataclass(frozen=True, slots=True)
 class McpSettings:
-    """What the HTTP server is told: `WATTWISE_MCP_KEY` is the bearer key that its clients send."""
+    """Settings of the HTTP server. `key`, from `WATTWISE_MCP_KEY`, is the bearer token that its clients send."""
 
     key: str = field(default="", repr=False)
     host: str = "127.0.0.1"
@@ -38,7 +38,7 @@ class McpSettings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until the client or a signal ends it; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
+    """Serve until the client or a signal ends it. The exit code is 0, 1 (could not be done) or 2 (wrong usage)."""
     own = settings_from(os.environ, McpSettings, prefix="WATTWISE_MCP_")
     options = _parser(own).parse_args(arguments)
     if find_spec("mcp") is None:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from chatbot.bot import Chatbot
     from chatbot.mcp_tools import mcp_server
 
-    # Below a warning the SDK writes requests into its log, and with them questions.
+    # Below WARNING the SDK logs whole requests, and with them users' questions.
     logging.getLogger("mcp").setLevel(max(logging.getLogger().level, logging.WARNING))
     if options.http:
         _check(options, own.key)
@@ -89,7 +89,7 @@ def _serve_stdio(server: "Server[Any]") -> int:
     from mcp.server.stdio import stdio_server
 
     async def serve() -> None:
-        # While it runs, whatever else is printed goes to standard error.
+        # While this runs, anything else that is printed goes to standard error.
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -98,7 +98,7 @@ def _serve_stdio(server: "Server[Any]") -> int:
 
 
 def _check(options: argparse.Namespace, key: str) -> None:
-    """ReaderError where others could reach the server without a key, or nobody could."""
+    """Raise ReaderError if others could reach the server without a key, or if nobody could reach it."""
     if key and len(key) < _SHORTEST_KEY:
         raise ReaderError(
             f"WATTWISE_MCP_KEY is too short: give it at least {_SHORTEST_KEY} characters that nobody can guess."
@@ -137,7 +137,7 @@ def _serve_http(server: "Server[Any]", options: argparse.Namespace, key: str) ->
 
 
 def _security(names: Sequence[str]) -> "TransportSecuritySettings":
-    """Requests must name the server as its clients do: a page of another name that resolves to it is refused."""
+    """Allow only the Host and Origin names that clients use. This refuses pages on other names that resolve here."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     hosts = [in_url(name) for name in dict.fromkeys((*_LOOPBACK, *names)) if name not in _EVERYWHERE]

@@ -1,10 +1,11 @@
-"""How near texts are in meaning, by the reader's own encoder.
+"""Similarity of texts in meaning, by the reader's own encoders.
 
-Passages are found with the encoder of their index, which may be any. Which sentence of a passage answers is another question:
-the weights that decide it were learned with the adapted encoder, so it is always that one; the exam reader has one of its own.
+Passages are retrieved with the encoder of their index, which may be any encoder. Choosing the sentence that answers is
+different: its weights were learned with the adapted encoder, so it always uses that one. The exam reader has its own.
 
-Two texts are compared as wholes, by the cosine of their vectors, and word by word: how near each word of the first comes to
-the nearest word of the second, on average (the late interaction of ColBERT, Khattab and Zaharia 2020, arXiv:2004.12832).
+Two texts are compared as wholes, by the cosine of their vectors, and word by word: the similarity of each word of the
+first to the nearest word of the second, averaged (the late interaction of ColBERT, Khattab and Zaharia 2020,
+arXiv:2004.12832).
 """
 
 import re
@@ -17,23 +18,23 @@ from numpy.typing import NDArray
 from chatbot.deadline import check
 from ingest import Index, Remembered, Sentence, load_exam_encoder, load_question_encoder, load_sentence_encoder
 
-# A sentence takes some 10 kB. The exam reader compares fewer, and longer ones.
+# Cache sizes, in sentences of about 10 kB each. The exam reader compares fewer and longer ones.
 _REMEMBERED, _EXAM_REMEMBERED = 4_096, 1_536
-# Each loads its encoder at the first text, once, however many threads ask.
+# Each cache loads its encoder once, at the first text, for all threads.
 _MEMORY = Remembered(lambda: load_sentence_encoder().encode_sentences, _REMEMBERED)
 _QUESTION_MEMORY: Remembered[NDArray[np.float32], str] = Remembered(lambda: load_question_encoder().encode)
 _EXAM_MEMORY = Remembered(lambda: load_exam_encoder().encode_sentences, _EXAM_REMEMBERED)
 
 
 class Nearness(NamedTuple):
-    """How near texts are to questions: (questions, texts) each, from -1 to 1."""
+    """Similarity of texts to questions: two matrices (questions, texts) of values from -1 to 1."""
 
     as_wholes: NDArray[np.float32]
     by_words: NDArray[np.float32]
 
 
 def load_encoders(index: Index) -> None:
-    """Load what a question is compared with: the encoder of the index, and the reader's own."""
+    """Load the index's encoder and the reader's sentence and question encoders, unless the index has no vectors."""
     if index.encoder_name != "none":
         index.encode(["hardware"])
         _MEMORY(["hardware"])
@@ -41,26 +42,27 @@ def load_encoders(index: Index) -> None:
 
 
 def vector_of(text: str) -> NDArray[np.float32]:
-    """The unit vector, (384,), of a text by the reader's own encoder."""
+    """Return the unit vector, (384,), of a text by the reader's sentence encoder."""
     check()
     (sentence,) = _MEMORY([text])
     return sentence.vector
 
 
 def question_vector(text: str) -> NDArray[np.float32]:
-    """The unit vector, (384,), of what a user asks, to compare with those of prepared questions (`Index.questions`)."""
+    """Return the unit vector, (384,), of a user's question, to compare with those of prepared questions
+    (`Index.questions`)."""
     check()
     (vector,) = _QUESTION_MEMORY([text])
     return vector
 
 
 def nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
-    """How near each text is to each question; zeros for an index that is to be read by words alone."""
+    """Return the similarity of each text to each question; zeros for an index that is searched by words alone."""
     return _nearness(questions, texts, index, _MEMORY)
 
 
 def exam_nearness(questions: Sequence[str], texts: Sequence[str], index: Index) -> Nearness:
-    """The same by the encoder that knows exam questions: stems with what they ask for, and options before or behind them."""
+    """Like `nearness`, by the encoder for exam questions: stems with what they ask for, and options before or after."""
     return _nearness(questions, texts, index, _EXAM_MEMORY)
 
 
@@ -74,7 +76,7 @@ def _nearness(questions: Sequence[str], texts: Sequence[str], index: Index, memo
 
 
 def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str], index: Index) -> NDArray[np.float32]:
-    """(texts,): how near some words of a question, as they are meant in it, come to the nearest words of each text, on average."""
+    """Return, (texts,), the mean similarity of some words of a question, in its context, to each text's nearest words."""
     if not texts or index.encoder_name == "none":
         return np.zeros(len(texts), dtype=np.float32)
     (asked,) = _MEMORY([question])
@@ -85,7 +87,7 @@ def nearness_of_words(question: str, words: Sequence[str], texts: Sequence[str],
 
 
 def _by_words(asked: Sequence[Sentence], told: Sequence[Sentence]) -> NDArray[np.float32]:
-    """(asked, told); a text without words is near to nothing."""
+    """Return the word-by-word similarity, (asked, told). It is 0 for a text without words."""
     lengths = [len(s.words) for s in told]
     near = np.zeros((len(asked), len(told)), dtype=np.float32)
     held = [number for number, length in enumerate(lengths) if length]

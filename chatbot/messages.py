@@ -1,4 +1,4 @@
-"""Between LangChain's messages and our values: a question and its history out of the first, an answer into them."""
+"""Convert between LangChain messages and our own values: a question and its history in, an answer out."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,11 +28,11 @@ _MARK = re.compile(r"\s*\[\d+\]")
 
 
 def asked(input: Asked) -> tuple[str, list[Turn]]:
-    """The question that an input asks, and the turns before it.
+    """Return the question in an input, and the turns before it.
 
-    Of messages the last human one is the question and those before it are the history; system and tool messages are left out.
-    In a mapping "question", "input" or "messages" holds the question, and "history" or "chat_history" messages, Turns or
-    (question, answer) pairs. Raises ReaderError for an input without a question.
+    Among messages, the last human one is the question and those before it are the history; system and tool messages are
+    left out. In a mapping, "question", "input" or "messages" holds the question, and "history" or "chat_history" holds
+    messages, Turns or (question, answer) pairs. Raises ReaderError for an input without a question.
     """
     if isinstance(input, str):
         return str(input), []
@@ -54,7 +54,7 @@ def _turns(history: Any) -> list[Turn]:
 
 
 def _is_turn(item: object) -> bool:
-    """Whether this is a question with its answer; ("human", "Which chip?") is a message in LangChain's short form."""
+    """Whether this is a Turn or a (question, answer) pair; ("human", "Which chip?") is a LangChain message."""
     if isinstance(item, list | tuple):
         return len(item) == 2 and all(isinstance(text, str) for text in item) and item[0] not in _ROLES
     return isinstance(item, Turn)
@@ -79,7 +79,7 @@ def _up_to_the_question(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage
 
 
 def _exchanges(messages: Iterable[BaseMessage]) -> list[Turn]:
-    """Each human message with what was said to it last: before that, an agent speaks of its tools."""
+    """Pair each human message with the last AI text after it. In earlier ones an agent talks about its tools."""
     turns: list[Turn] = []
     for message in messages:
         text = str(message.text)
@@ -91,10 +91,10 @@ def _exchanges(messages: Iterable[BaseMessage]) -> list[Turn]:
 
 
 def as_message(answer: Answer) -> AIMessage:
-    """An answer as a message in LangChain's standard content: one block of text with its citations as annotations.
+    """Return an answer as a message in LangChain's standard content: one text block with its citations as annotations.
 
-    A citation has the quoted words as `cited_text`, the claim's place in the text as `start_index` and `end_index`, and as
-    `extras` what `wattwise ask --json` says of it. `response_metadata` has the rest of the answer.
+    A citation has the quoted words as `cited_text`, the claim's place in the text as `start_index` and `end_index`, and its
+    object from `wattwise ask --json` as `extras`. `response_metadata` has the rest of the answer.
     """
     return AIMessage(
         content=[{"type": "text", "text": answer.text, "annotations": _annotations(answer)}], **_metadata(answer)
@@ -102,12 +102,12 @@ def as_message(answer: Answer) -> AIMessage:
 
 
 def as_piece(text: str) -> AIMessageChunk:
-    """A piece of an answer's text as a part of its message."""
+    """Return a piece of an answer's text as a message chunk."""
     return AIMessageChunk(content=[{"type": "text", "text": text, "index": 0}])
 
 
 def as_end(answer: Answer) -> AIMessageChunk:
-    """What `as_message` has beyond the text: the last part of a message whose text came in pieces."""
+    """Return the last chunk of a message whose text came in pieces: all that `as_message` has besides the text."""
     return AIMessageChunk(
         content=[{"type": "text", "text": "", "index": 0, "annotations": _annotations(answer)}],
         chunk_position="last",
@@ -127,7 +127,7 @@ def _annotations(answer: Answer) -> list[dict[str, Any]]:
 
 
 def _place(claim: str, text: str) -> tuple[int, int] | None:
-    """Where a claim stands in a text, which has marks between its words and its full stop."""
+    """Return the span of a claim in a text whose citation marks stand between a sentence's words and its full stop."""
     marked = {place for mark in _MARK.finditer(text) for place in range(*mark.span())}
     places = [place for place in range(len(text)) if place not in marked]
     words = claim.strip(" .:;")

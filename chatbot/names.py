@@ -1,4 +1,4 @@
-"""Names of things in a text: hardware, instance types, makers, what is done with a model, and whatever else is written like a name."""
+"""Find names in a text: hardware, instance types, makers, tasks on a model, and whatever else is written like a name."""
 
 import re
 from bisect import bisect_right
@@ -18,17 +18,17 @@ _CODE = re.compile(r"\b[A-Za-z][A-Za-z-]{0,11}\d[\w.-]*\b")
 _JOINED = re.compile(r"^((?!HPC|TRN|INF)[A-Z]{3,}|gpt)(\d+)$")
 _REGION = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b[A-Z][a-zA-Z]{2,}(?:[A-Z][a-z]+)*\b(?!-(?:style|like|based|class|type|compatible)\b)")
-# What stands before the first word of a sentence; no more marks than these open one.
+# Matches right before the first word of a sentence. Only the last _OPENING characters are searched.
 _SENTENCE_BEFORE = re.compile(r"(?:^|[.?!:\n])[ \"'“‘(]*\Z")
 _OPENING = 40
 _OF_CALENDAR = frozenset([*day_name, *month_name])
-# Number formats, codes of exams, parts of a year, percentiles, and services and gases that are written like a part number.
+# Codes that look like part numbers but are not: number formats, exam codes, quarters, percentiles, services and gases.
 _FORMAT = re.compile(
     r"^(?:[a-z]{3}-c\d\d|ec2|s3|q[1-4]|h[12]|fy\d+|p(?:50|9\d+)|x\d+|k?g?co2e?|k8s|h2o|efav\d|hbm\d\w?|ddr\d|pcie\d|gen\d|ipv\d|sha\d+|mp\d)$|^(?:fp|bf|int|tf|uint|fp8e)\d+\w*$|^(?:int|uint)\d+$|^\d",
     re.IGNORECASE,
 )
 
-# "a 100 GB disk" has an article; "a 100" is the GPU only where nothing that is counted follows.
+# "a 100 GB disk" has an article. "a 100" means the A100 only at the end or before punctuation or words like "GPU" or "vs".
 _ARTICLE = re.compile(
     r"a\s+100(?!\s*(?:$|[?.,;:!)]|(?:gpu|card|chip|accelerator|and|or|vs|versus|is|has|with)\b))", re.IGNORECASE
 )
@@ -36,7 +36,7 @@ _ARTICLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A thing that a text names. `known` says that the vocabulary has it; `text` is how it was written."""
+    """A thing that a text names. `known` means that the vocabulary has it. `text` is the name as written."""
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ class Name:
 
 @lru_cache(maxsize=8_192)
 def names(text: str) -> tuple[Name, ...]:
-    """The hardware and other code-like names in a text, in order of appearance, each once; makers and proper names apart."""
+    """Return the hardware and other code-like names in a text, in order, without repeats; no makers and no proper names."""
     found = sorted(_overlapping(text), key=lambda name: (name.start, -len(name.text)))
     kept: dict[str, Name] = {}
     end = 0
@@ -67,7 +67,7 @@ def _overlapping(text: str) -> list[Name]:
         name = _names_by_alias()[_folded(match["alias"])]
         generation = match["generation"]
         if generation:
-            # "Trn" alone stands for Trn1, "Trn3" for none of its generations.
+            # "Trn" alone means Trn1, so for "Trn3" the digits of that name are dropped first.
             line = name if match["alias"][-1].isdigit() else name.rstrip("0123456789")
             found.append(Name(line + generation, "hardware", False, match.group(), match.start()))
         else:
@@ -103,7 +103,7 @@ def _aliases() -> re.Pattern[str]:
 
 @cache
 def _products() -> re.Pattern[str]:
-    """A product line and a number that no alias has ("RTX 5090"): known names stand before it, being longer or as long."""
+    """Match a product line with a number ("RTX 5090"). A known name at the same place is at least as long, and wins."""
     return re.compile(rf"\b(?:{'|'.join(vocabulary()['product_lines'])})[\s-]\d{{3,4}}\w{{0,3}}\b", re.IGNORECASE)
 
 
@@ -118,7 +118,7 @@ def _folded(alias: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def relatives(name: str) -> frozenset[str]:
-    """Names that what is said of this one is partly said of: the chip in an instance family, the family of an instance type."""
+    """Return names that share some of its properties: the chip in an instance family, the family of an instance type."""
     related: set[str] = set()
     base = name
     if "." in name:
@@ -140,7 +140,7 @@ def _part_of(name: str) -> list[str]:
 
 @lru_cache(maxsize=4_096)
 def maker(name: str) -> str | None:
-    """Who makes a piece of hardware, None when the vocabulary does not know it."""
+    """Return the maker of a piece of hardware, or None if the vocabulary does not know it."""
     base = name.split(".")[0].lower()
     for entry in vocabulary()["hardware"]:
         if entry["name"] == name or base in entry["aliases"]:
@@ -149,31 +149,33 @@ def maker(name: str) -> str | None:
 
 
 def makers(text: str) -> tuple[str, ...]:
-    """The makers and clouds that a text names, in the vocabulary's order."""
+    """Return the makers and clouds that a text names, in the vocabulary's order."""
     return entries_in("makers", text)
 
 
-# A model that has been trained is there to be served: its training is not the task.
+# A model that is already trained is there to be served: training is not the task.
 _ALREADY_TRAINED = re.compile(
     r"\b(?:(?:has|have|had|already|been|is|was|were|our|their|a|an|the)\s+)(?:already\s+|been\s+)?(?:pre-?)?trained\b", re.IGNORECASE
 )
 
 
 def tasks(text: str) -> frozenset[str]:
-    """What a text says is done with a model: pre-training, fine-tuning, training, inference."""
+    """Return what a text says is done with a model: pre-training, fine-tuning, training, inference."""
     return frozenset(entries_in("tasks", _ALREADY_TRAINED.sub(" ", text)))
 
 
 @lru_cache(maxsize=16_384)
 def mentioned(text: str) -> frozenset[str]:
-    """The names that a text mentions, in lower case for comparing."""
+    """Return the names that a text mentions, in lower case for comparison."""
     return frozenset(name.name.lower() for name in names(text))
 
 
 @lru_cache(maxsize=8_192)
 def proper_names(text: str) -> tuple[str, ...]:
-    """Capitalised words that are no all-capitals shouting and do not begin a sentence, unless they have a capital inside
-    ("NVLink"): names that may be unknown."""
+    """Return capitalised words that may be unknown names.
+
+    A word that begins a sentence counts only with a capital inside ("NVLink"). A text all in capitals has no such names.
+    """
     if text.isupper():
         return ()
     found = []

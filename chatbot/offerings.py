@@ -1,4 +1,4 @@
-"""Which Regions sell which accelerated instance types, from the rows of Regions."""
+"""Answer which Regions sell which accelerated instance types, from the table of Regions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ _ENTRY = re.compile(r"(?P<family>[\w-]+)(?: \((?P<denied>not )?(?P<sizes>[^)]+)\
 _WHERE = re.compile(r"\b(?:(?:which|what|in which|in what) (?:\w+ )?(?:aws )?regions?|where|list of regions|regions? (?:with|for|of))\b")
 _THERE = re.compile(r"\b(?:it|they|them|there|that one|both)\b")
 _TYPE = re.compile(r"(?<![\w.-])(?P<family>[a-z]{1,4}\d[a-z]*(?:-\w+)?|trn|inf)(?:\.(?P<size>\w+))?(?:['’]?s)?(?![\w.-])")
-# Of a Region so many families of the same letters are told in place of one that it does not have.
+# Most families with the same letters that are named as alternatives to one that a Region lacks.
 _OTHERS = 6
-# A later turn of no more words leans on one before it.
+# A later turn of at most this many words refers back to an earlier one.
 _SHORT = 6
 
 
 def answer_of_places(query: Query, index: Index) -> Draft | None:
-    """Whether a Region sells accelerated types, or which Regions do; None where anything else is asked."""
+    """Answer whether a Region sells accelerated types, or which Regions do. Return None for any other question."""
     text = (query.question if query.history else query.standalone).lower()
     reading, before = Reading(text), [Reading(turn.question.lower()) for turn in reversed(query.history)]
     leans = bool(before) and (bool(_THERE.search(text)) or len(text.split()) <= _SHORT)
@@ -50,7 +50,7 @@ def answer_of_places(query: Query, index: Index) -> Draft | None:
 
 
 def _asked_before(turns: Sequence[Reading], index: Index) -> dict[str, str]:
-    """What the latest turns ask to be sold somewhere; nothing where one of them asks for anything else, such as a price."""
+    """Return the families that the latest turns look for in Regions; nothing if one asks for more, such as a price."""
     for turn in turns:
         wanted, is_where = dict(_wanted(turn, index)), bool(take_regions(turn) or turn.take(_WHERE.pattern))
         if wanted or not is_where or strange(turn.text):
@@ -59,7 +59,7 @@ def _asked_before(turns: Sequence[Reading], index: Index) -> dict[str, str]:
 
 
 def _wanted(reading: Reading, index: Index) -> Iterator[tuple[str, str]]:
-    """The families that a text names, by themselves, by a type or by their accelerator, with the size that is meant, "" for any."""
+    """Yield the families that a text names, directly, by a type or by an accelerator, each with its size, "" for any."""
     types = load(index).facts.instances.values()
     families = {instance.family for instance in types}
     for match in reading.take(_TYPE.pattern):
@@ -107,7 +107,7 @@ def _name(family: str, size: str) -> str:
 
 
 def _place(row: Row) -> str:
-    """ "eu-north-1 (Stockholm)": of "Europe (Stockholm)" what is in brackets."""
+    """Return a Region with its city, "eu-north-1 (Stockholm)". The city is the part of "Europe (Stockholm)" in brackets."""
     inner = re.search(r"\(([^)]+)\)", row.cells.get("Place", ""))
     return f"{row.name} ({inner[1]})" if inner else row.name
 

@@ -1,4 +1,4 @@
-"""The reader that needs no model server: it finds the evidence, says it in its own words as they stand, and cites it."""
+"""The reader that needs no model server: it finds evidence, states it in the source's own words, and cites it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,21 +21,21 @@ from chatbot.table import answer_from_table
 from chatbot.working import load
 from ingest import Index
 
-# Evidence that is so likely to answer is told under an answer that was prepared.
+# Evidence at least this likely to answer is added below a prepared answer.
 _SAYS_MORE = 0.65
-# Of more things than these at once the rows alone tell: a document speaks of one or two.
+# If more things than this are named, table rows alone answer: a document speaks of one or two.
 _FEW = 2
 
 
 def rows_told(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
-    """The rows of tables that answer a question, or a part of it."""
+    """Return the table rows that answer a question, or a part of it."""
     told = told_by_rows(query, index)
     drafts = (told.draft if told else None, answer_from_table(query, (), passages, index), compare_hardware(query, index), answer_of_places(query, index))
     return tuple(dict.fromkeys(piece for draft in drafts if draft for piece in draft.evidence))
 
 
 def read(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
-    """Draft an answer from passages, and from rows of tables; a draft without text is a refusal."""
+    """Draft an answer from passages and table rows. A draft without text is a refusal."""
     if query.options:
         return examine(query, passages, index)
     if is_command(query.standalone) or asks_own_records(query.standalone):
@@ -60,13 +60,13 @@ def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Seque
         return looked_up or Draft("", ())
     told = compare(query, scored, passages, index) or state_facts(query, scored)
     if looked_up:
-        # A row needs nothing that may have to do with it.
+        # A row answers by itself. Evidence that is only near the question adds nothing.
         return looked_up if told is None or told.near else replace(looked_up.then(told), from_rows=False)
     return told or Draft("", ())
 
 
 def surest(query: Query, draft: Draft) -> Draft:
-    """The best evidence of a draft, where it is so sure that it belongs under an answer that it does not prove."""
+    """Return the best evidence of a draft if it is sure enough to stand below a prepared answer that it does not prove."""
     notes = Notes()
     if draft.best and draft.best.score >= _SAYS_MORE:
         notes.line(notes.sentence(statement(draft.best.unit, query), draft.best))

@@ -9,7 +9,7 @@ from chatbot.options import Option, parse_options
 
 @dataclass(frozen=True, slots=True)
 class OptionVerdict:
-    """One option of the question; `said` is the evidence's line with its marks, "" where the answer has none for it."""
+    """One option of the question. `said` is the answer's line on it, with its marks; "" if there is none."""
 
     option: Option
     chosen: bool
@@ -18,14 +18,14 @@ class OptionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ExamAnswer:
-    """The reason for the choice, without its letters, and a verdict an option."""
+    """The reason for the choice, without its letters, and one verdict for each option."""
 
     reason: str
     verdicts: tuple[OptionVerdict, ...]
 
 
 def exam_answer(answer: Answer) -> ExamAnswer | None:
-    """The parts of the answer to an exam question; None where the question has no options or none was chosen."""
+    """Return the parts of an answer to an exam question, or None if the question has no options or none was chosen."""
     stem = parse_options(answer.question)
     if stem is None or not answer.choices:
         return None

@@ -1,4 +1,4 @@
-"""Exam questions pasted into the chat: the stem, the lettered options, how many to choose, whether it is negated."""
+"""Parse exam questions pasted into the chat: the stem, the lettered options, how many to choose, whether it is negated."""
 
 import re
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ _CHOOSE = re.compile(
     re.IGNORECASE,
 )
 _HINT_AT_THE_END = re.compile(rf"\s*[(\[][^()\[\]]*(?:{_CHOOSE.pattern})[^()\[\]]*[)\]]\s*\Z", re.IGNORECASE)
-# What is asked for when the least of it is the wrong choice; the least cost, effort or footprint is the right one.
+# "LEAST" before one of these negates the question ("least suitable"), but the least cost, effort or footprint is right.
 _MERIT = r"(?:[\w-]+[\s-]+)?(?:suitable|suited|likely|appropriate|efficient|effective|sustainable|true|accurate|correct|relevant|recommended|useful|beneficial|compatible)"
 _IN_WHAT_ASKS = r"(?=(?:[^.?]|\.(?=\S))*(?:\?|\.?\s*$|\.\s*\(?(?i:choose|select|pick)\b))"
-# In capitals a negation is meant for the question, if it stands in what asks; in small letters only right behind "which".
+# A negation in capitals negates the question ("NOT" only in the sentence that asks). In small letters it must follow
+# "which" or "what" closely, or be an "except" at the end.
 _NEGATED = re.compile(
     rf"\b(?:CAN ?)?NOT\b{_IN_WHAT_ASKS}|\bEXCEPT\b|\bLEAST\s+{_MERIT}\b|\b(?:helps?|contributes?|benefits?|fits?|suits?|counts?|matters?|does)\s+(?:the\s+)?LEAST\b|(?i:\b(?:which|what)\b(?:(?!\b(?:when|that|if|because|while|who)\b)[^.?;]){{0,45}}"
     rf"\b(?:not|isn't|aren't|doesn't|don't|except|incorrect|false|untrue|worst|wrong|least\s+{_MERIT})\b|\bexcept\s*:?\s*$)"
@@ -29,20 +30,20 @@ _NEGATED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of an exam question; `letter` is upper case, numbered and bulleted options get theirs by position."""
+    """One option of an exam question. `letter` is upper case; numbered and bulleted options get one by position."""
 
     letter: str
     text: str
 
     @property
     def label(self) -> str:
-        """How an answer names it."""
+        """The option as an answer names it."""
         return f"{self.letter}. {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Stem:
-    """An exam question without its options; `choose` is how many are wanted."""
+    """An exam question without its options. `choose` is how many options are to be chosen."""
 
     text: str
     options: tuple[Option, ...]
@@ -51,12 +52,12 @@ class Stem:
 
 
 def is_negated(stem: str) -> bool:
-    """Whether a question asks for what is not so: "which is NOT ...", "all EXCEPT"."""
+    """Whether a question is negated: "which is NOT ...", "all EXCEPT"."""
     return bool(_NEGATED.search(stem))
 
 
 def parse_options(question: str) -> Stem | None:
-    """The parts of an exam question, None when the text has no run of two or more options lettered in order."""
+    """Split an exam question into its parts. Return None without at least two options lettered in order."""
     for split in (_lettered_lines, _inline, _bulleted):
         if (found := split(question)) is not None:
             stem, options = found
@@ -66,7 +67,7 @@ def parse_options(question: str) -> Stem | None:
 
 
 def _choose(stem: str, offered: int) -> int:
-    # The last one: a scenario before it may speak of choosing, too.
+    # Take the last match: the scenario before it may mention choosing, too.
     *_, match = (None, *_CHOOSE.finditer(stem))
     wanted = _COUNTS[(match["n"] or match["m"] or match["k"]).lower()] if match else 1
     return min(wanted, offered)
@@ -81,7 +82,7 @@ def _lettered_lines(question: str) -> tuple[str, tuple[Option, ...]] | None:
 
 
 def _continued(after: str, *, last: bool = False) -> str:
-    """The lines that go on with an option, up to a blank one; below the last option only what is indented or in small letters."""
+    """Return the lines that continue an option, up to a blank one; for the last option only indented or lower-case ones."""
     lines = takewhile(str.strip, after.split("\n")[1:])
     if last:
         lines = takewhile(lambda line: (line[0].isspace() or line[0].islower()) and not _CHOOSE.search(line), lines)
@@ -114,14 +115,14 @@ def _asks(stem: str) -> bool:
 
 
 def _letter(match: re.Match[str]) -> str:
-    """The letter or number of a mark; a Roman one as a number."""
+    """Return the letter or number of a mark; a Roman numeral as an Arabic number."""
     marks = {name: mark for name, mark in match.groupdict().items() if mark and name not in ("w", "text")}
     ((kind, mark),) = marks.items()
     return str(_ROMAN.index(mark.lower()) + 1) if kind == "r" else mark
 
 
 def _run(marks: list[tuple[re.Match[str], str, str]], question: str) -> tuple[str, tuple[Option, ...]] | None:
-    """The longest run of marks that count up from A or, where there is none, from 1 ("a" and "A" alike)."""
+    """Return stem and options of the longest run of marks that counts up from A (or "a") or, failing that, from 1."""
     ahead: dict[tuple[int, bool], tuple[tuple[re.Match[str], str, str], ...]] = {}
     runs = []
     for mark in reversed(marks):
@@ -146,5 +147,5 @@ def _tidy(text: str) -> str:
 
 
 def _hint(after: str) -> str:
-    """What stands below the options counts when it says how many to choose."""
+    """Return the phrase below the options that says how many to choose, on a new line; "" if there is none."""
     return f"\n{match.group()}" if (match := _CHOOSE.search(after)) else ""

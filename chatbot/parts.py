@@ -1,4 +1,4 @@
-"""The things that one question asks for: "How long at most, and how far ahead can I book one?" asks for two."""
+"""Split a question that asks for several things: "How long at most, and how far ahead can I book one?" asks for two."""
 
 import re
 
@@ -13,12 +13,15 @@ _FEWEST_WORDS = 3
 
 
 def pieces(question: str) -> list[str]:
-    """A question cut where a sentence ends or something else may be asked for."""
+    """Split a question at the end of each sentence and wherever another question may begin."""
     return [piece.strip() for piece in _BETWEEN.split(question) if piece and piece.strip()]
 
 
 def questions(text: str) -> list[str]:
-    """What a text asks for one by one, each with what is told before it and, at the end, behind it; nothing where it asks for one thing."""
+    """Return the questions in a text one by one, or nothing if it asks for only one thing.
+
+    Each includes the statements before it. Statements after the last question belong to that one.
+    """
     found: list[str] = []
     told = ""
     for piece in pieces(text):

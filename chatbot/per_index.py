@@ -1,4 +1,4 @@
-"""What is read of an index once, and kept until the index is synced again."""
+"""Cache what is read from an index, until the index is synced again."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from typing import TypeVar
 from ingest import Index
 
 _Read = TypeVar("_Read")
-# So many indexes are asked at a time at most.
+# Index generations kept for each function.
 _KEPT = 4
 
 
 def per_index(read: Callable[[Index], _Read]) -> Callable[[Index], _Read]:
-    """Read each generation of an index once, however many threads ask."""
+    """Cache a function of an index: it runs once for each generation of the index, for all threads."""
     found: OrderedDict[tuple[str, int, str], _Read] = OrderedDict()
     lock = Lock()
 

@@ -1,4 +1,4 @@
-"""A piece of evidence said as a sentence: with its subject, without markup, and with no word that the source does not have."""
+"""Turn a piece of evidence into a sentence with its subject, without markup, and with no word that the source lacks."""
 
 import re
 
@@ -10,26 +10,26 @@ from chatbot.words import content_words, covered, stem, stems
 
 # A heading longer than this is a sentence of its own, not a subject.
 _LONG = 70
-# A row of so few cells is said whole.
+# A row of at most this many cells is stated whole.
 _SMALL = 8
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]\s+)")
 _COUNTED = re.compile(r"^(?:up to\s+)?[\d,.]+$", re.IGNORECASE)
-# A header that is what its numbers count or the unit they are in: "vCPUs", "g CO2e per kWh"; "Release year" is neither.
+# Headers that name what their numbers count, or the unit: "vCPUs", "g CO2e per kWh". "Release year" is neither.
 _COUNTS = re.compile(r"(?:^|\w)[a-rt-zA-Z]s\b|^[a-z]|\bper\b")
 _SHORT_ANSWER = re.compile(r"\W*(?:yes|no)\b(?:[.,;:!\s–—-]+|$)", re.IGNORECASE)
 _CONDITION = re.compile(r"(?:if|when|unless|but|only|as long|provided|though|except)\b", re.IGNORECASE)
 _MARKS = ("✓", "✔", "✗", "✘", "✅", "❌")
-# So many words say something by themselves.
+# The fewest words after a "Yes." or "No." that can stand alone.
 _ENOUGH = 3
 
 
 def statement(unit: Unit, query: Query) -> str:
-    """One sentence that says what the unit says; a row is cut to the columns that the question asks for."""
+    """Return one sentence that says what the unit says. A row is cut to the columns that the question asks for."""
     return row_statement(unit, query) if unit.cells else _sentence(unit, query)
 
 
 def row_statement(unit: Unit, query: Query) -> str:
-    """A table row as "trn1.32xlarge has 16 Trainium chips": its first cell, then the columns asked for or all of them."""
+    """Return a table row as "trn1.32xlarge: 16 Trainium chips": its first cell, then the columns asked for, or all."""
     key = unit.cells[0][1]
     if own := columns_of_things(unit, query):
         return _said_of_things(key, own)
@@ -37,7 +37,7 @@ def row_statement(unit: Unit, query: Query) -> str:
     if key.endswith("?"):
         return answer_statement(key, "; ".join(_joined(cell) for _, cell in unit.cells[1:] if cell))
     spoken = [_cell(header, cell) for header, cell in wanted if _is_filled(cell)]
-    # A row that has nothing in the column asked for may say why in another.
+    # If the columns asked for are empty, another column may say why.
     spoken = spoken or [_cell(header, cell) for header, cell in unit.cells[1:] if _is_filled(cell)]
     said = ("; " if any(":" in cell for cell in spoken) else ", ").join(spoken)
     return f"{key}: {said}" if said else key
@@ -48,7 +48,7 @@ def _is_filled(cell: str) -> bool:
 
 
 def columns_of_things(unit: Unit, query: Query) -> tuple[tuple[str, str], ...]:
-    """The cells without those of other things, of a table whose columns are the things and whose rows their properties."""
+    """Return the cells of the things asked about if the columns of the table are things and its rows properties."""
     wanted = {e.lower() for e in query.entities}
     if wanted & mentioned(unit.cells[0][1]) or not any(wanted & mentioned(header) for header, _ in unit.cells[1:]):
         return ()
@@ -64,13 +64,16 @@ def _said_of_things(key: str, own: tuple[tuple[str, str], ...]) -> str:
 
 
 def _joined(cell: str) -> str:
-    """The sentences of a cell as one: each sentence of an answer needs a mark of its own."""
+    """Join the sentences of a cell into one, because each sentence of an answer needs its own citation mark."""
     said = [cell[start:end] for start, end in sentences(cell)]
     return "; ".join([*(s.removesuffix(".") for s in said[:-1]), *said[-1:]]).rstrip(".")
 
 
 def answer_statement(asked: str, text: str) -> str:
-    """What a source answers to a question of its own: without its "Yes." or "No.", or behind the question where it goes on ("Yes, if …")."""
+    """Return a source's answer to its own question, without the "Yes." or "No.".
+
+    If a condition follows ("Yes, if …") or too few words are left, the answer stays whole, behind the question.
+    """
     if not (match := _SHORT_ANSWER.match(text)):
         return text
     rest = text[match.end() :]
@@ -80,7 +83,7 @@ def answer_statement(asked: str, text: str) -> str:
 
 
 def columns(unit: Unit, query: Query) -> tuple[tuple[str, str], ...]:
-    """The cells whose header the question speaks of, the best matching ones alone."""
+    """Return the cells whose header the question mentions: half of its words, or over a quarter for the best match."""
     keys = stems(unit.cells[0][1])
     rated = []
     for header, cell in unit.cells[1:]:
@@ -112,7 +115,7 @@ def _sentence(unit: Unit, query: Query) -> str:
 
 
 def _subject(unit: Unit, text: str, query: Query) -> str:
-    """What stands above the text and says what it is about; "" where the text says so itself."""
+    """Return the heading or parent above the text that names its subject; "" if the text names it itself."""
     title = unit.chunk.document.title
     above = [
         a
@@ -131,7 +134,7 @@ def _subject(unit: Unit, text: str, query: Query) -> str:
 
 
 def _leans(text: str) -> bool:
-    """Whether a line is only a property ("Best for: ..."), whose owner stands above it."""
+    """Whether a line is only a property ("Best for: ...") of something named above it."""
     return bool(re.match(r"^[^:]{0,40}:\s", text)) and not mentioned(text)
 
 

@@ -1,7 +1,7 @@
-"""Databases with the index that hold what people wrote: only their owner may read them, and damage to one stops nothing.
+"""Private databases beside the index, which hold what people wrote: only their owner may read them.
 
-No answer depends on them. So a damaged file is set aside under another name, and a new one is used. Where the index is in
-PostgreSQL they are tables there. The statements are such that both take them.
+No answer depends on them, so a damaged file stops nothing: it is set aside under another name, and a new one is used.
+If the index is in PostgreSQL, they are tables there. The SQL statements work in both databases.
 """
 
 import logging
@@ -17,30 +17,30 @@ from chatbot.answer import ReaderError
 from ingest import CorpusError
 
 _log = logging.getLogger("wattwise.files")
-# What SQLite keeps beside a database; it gives new ones the permissions of the database.
+# Suffixes of the files that SQLite keeps beside a database. It creates them with the permissions of the database.
 _SIBLINGS = ("-wal", "-shm", "-journal", "")
-# SQLITE_ERROR comes from a statement of the schema where something else has the name of a table.
+# A schema statement fails with SQLITE_ERROR if something else already has the name of a table.
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 _COLUMNS = """
 SELECT t.name, c.cid, c.name, c.pk FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
 WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
 """
-# Closing a file takes away the locks that SQLite has on it elsewhere in the process: none may be open while one is made.
+# Closing a file drops every lock that SQLite holds on it elsewhere in the process, so threads open files one by one.
 _opening = threading.Lock()
 
 
 def open_private_database(file: Path, schema: str) -> sqlite3.Connection:
     """Open a database that only its owner may read, for use by any thread.
 
-    `schema` is statements of the form CREATE … IF NOT EXISTS. The file and its folders are made where they are missing, and wider
-    permissions of the file are narrowed. What is no sound database with the tables of the schema is renamed to
-    `<name>.damaged-1` (or the next number), said in one warning of the log, and replaced by an empty one. Raises OSError or
-    sqlite3.Error where the file cannot be written.
+    `schema` consists of CREATE … IF NOT EXISTS statements. A missing file or folder is made, and permissions of the
+    file that are too wide are narrowed. A file that is not a sound database with the tables of the schema is renamed to
+    `<name>.damaged-1` (or the next free number), reported in one log warning, and replaced by an empty one. Raises
+    OSError or sqlite3.Error if the file cannot be written.
     """
     with _opening:
         make_private_folder(file.parent)
         before = _identity(file)
-        # Another process that opens the same file may have set it aside meanwhile: what is there then is its new one.
+        # If the file has changed, another process has set it aside in the meantime, and this is its new one.
         if (damage := _damage(file, schema)) and _identity(file) == before:
             _log.warning(
                 "%s is damaged (%s): it is kept as %s, and a new one is used", file, damage, set_aside(file).name
@@ -50,7 +50,7 @@ def open_private_database(file: Path, schema: str) -> sqlite3.Connection:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """What keeps a database from being written, as a ReaderError."""
+    """Turn a CorpusError, which says why the database cannot be used, into a ReaderError."""
     try:
         yield
     except CorpusError as error:
@@ -58,7 +58,7 @@ def told() -> Iterator[None]:
 
 
 def upsert(table: str, columns: str, key: str) -> str:
-    """The statement that writes a row, in the place of the one with the same key."""
+    """Return the statement that inserts a row, or replaces the one with the same key."""
     names = columns.split(", ")
     others = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
     return (
@@ -67,14 +67,14 @@ def upsert(table: str, columns: str, key: str) -> str:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder and what is missing above it so that only their owner may enter. One that exists is left as it is."""
+    """Make a folder, and the missing ones above it, that only their owner may enter. Leave an existing folder as it is."""
     if not folder.is_dir():
         make_private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def set_aside(file: Path) -> Path:
-    """Rename what stands under a name, and give the new one: `<name>.damaged-1`, or the next number that is free."""
+    """Rename a database and its sibling files to `<name>.damaged-1`, or the next free number. Return the new name."""
     aside = next(p for n in count(1) if not os.path.lexists(p := Path(f"{file}.damaged-{n}")))
     for sibling in _SIBLINGS:
         with suppress(FileNotFoundError):
@@ -83,8 +83,8 @@ def set_aside(file: Path) -> Path:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether an error says that the file is damaged, not that it is locked, full or forbidden."""
-    # Only what SQLite itself says has a code.
+    """Whether an error means that the file is damaged, rather than locked, full or forbidden."""
+    # Only errors from SQLite itself have a code.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in _DAMAGE
 
 
@@ -121,7 +121,7 @@ def _connected(file: Path, schema: str) -> sqlite3.Connection:
 
 
 def _narrow(file: Path) -> None:
-    # A file of another user can be used and not changed.
+    # Another user's file can be used, but its mode cannot be changed.
     with suppress(FileNotFoundError, PermissionError):
         mode = file.stat().st_mode & 0o777
         if mode & 0o077:

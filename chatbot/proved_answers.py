@@ -1,9 +1,10 @@
-"""Questions that the corpus holds an answer to: the user's question is compared with theirs, and the answer of the nearest is given.
+"""Prepared answers: find the question of the corpus that means what the user asks, and give its answer.
 
-The documents of answers (`ingest.answers`) have each question in several wordings. Which of them means the same as the user's question,
-if any does, is learned: by `benchmarks/learn_questions.py` an encoder that brings what people ask near to what answers it, then by
-`benchmarks/learn_answers.py` weights that choose among the nearest questions and none. Every proof must stand in the index word for word; a sentence
-whose proof does not is left out, so an answer never outlives the documents that it was written from.
+The documents of answers (`ingest.answers`) have each question in several wordings. Two learned parts decide which
+question, if any, means the same as the user's: an encoder that brings questions near to what answers them
+(`benchmarks/learn_questions.py`), and weights that choose among the nearest questions and none
+(`benchmarks/learn_answers.py`). Every proof must stand in the index word for word. A sentence whose proof does not is
+left out, so an answer never outlives the documents it was written from.
 """
 
 import math
@@ -35,59 +36,62 @@ from chatbot.scoring import Scored
 from chatbot.words import stems
 from ingest import Index, ProvedAnswer, read_answers
 
-# An answer of a question that is less likely stands below that question. Often several answer, and share what is likely: from here on the likeliest was right
-# for 0.45 of 840 graded turns that something answers, a part for 0.03, and beside the point for less than 0.01.
+# Below this probability, an answer is shown below the prepared question that it belongs to. Often several questions fit
+# and share the probability. At or above it, the likeliest answer was right for 0.45 of 840 graded turns that something
+# answers, partly right for 0.03, and beside the point for less than 0.01.
 SURE = 0.4
-# One of a question that is even less likely is told as what is only nearest.
+# Below this probability, an answer is marked as only the nearest.
 OUTRIGHT = 0.1
-# An answer of a question that is at least so likely is told where nothing else answers, as what is nearest.
+# The lowest probability at which an answer is given, as the nearest, where nothing else answers.
 POSSIBLE = 0.05
 _TOLD = 3
-# A question that is less likely is not even named where nothing is answered.
+# The lowest probability at which a refusal names a question.
 WORTH_NAMING = 0.005
 _SHORT = 100
-# So brief a question asks for nothing else than its quantity.
+# A question of at most this many characters asks for nothing but its quantity.
 _BRIEF = 60
-# How probable evidence is at most to answer, so far as a prepared answer is given without a search for any.
+# The probability assumed for evidence before it is searched for. A prepared answer that beats it is given without a search.
 STRONG = 0.97
-# Questions so near to each other are answered by each other's answer: of 32 graded turns whose likeliest question had less than half, and more than that with
-# those like it, its answer was right for 22 and beside the point for 3.
+# Cosine similarity from which two questions share their answers. Of 32 graded turns whose likeliest question had a
+# probability below one half, but above it together with the similar questions, its answer was right for 22 and beside
+# the point for 3.
 _ALIKE = 0.8
-# So much the judge reads of an answer.
+# Characters of an answer that the judge reads.
 _ANSWER_READ = 330
-# So many questions are looked at whose middle is nearest, and so many of these closely.
+# How many nearest questions to consider, by centroid, and how many of those to compare closely.
 _NEAR, _COMPARED = 60, 12
-# A longer text is no question that anybody has put into other words.
+# Longer texts are never paraphrases of a prepared question.
 _LONGEST = 600
 _LOGIT = 1e-4
-# A proof is among so many of the passages that have most of its words.
+# How many results of a lexical search for a proof are scanned for its words.
 _LOOKED_THROUGH = 20
-# Not "2000 hours".
+# A year, but not the number in "2000 hours".
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?! ?[a-z]+s\b)")
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
 _FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
-# How near a text is to a question: to its nearest wording, to the middle of all, to its heading.
+# Similarities of a text to a question: to its nearest wording, to the centroid of its wordings, to its heading.
 NEARNESS = ("nearest wording", "center", "heading")
 FEATURES = (
     *NEARNESS, "nearest wording ahead of others", "center ahead of others", "said of question", "said of wording", "said of section",
     "said of heading", "letters shared", "figures missing",
 )  # fmt: skip
-# Of a later turn: those of the whole conversation, how near it is as typed and as completed, and whether the answer was given before.
+# For a later turn: the features of the whole conversation, the similarities of the turn as typed and as completed, and
+# whether the answer was given before.
 LATER = (*FEATURES, *(f"{name}, as typed" for name in NEARNESS), *(f"{name}, completed" for name in NEARNESS), "given before")
-# An answer that was not prepared is computed, or from rows of tables, or from evidence in documents, or there is none.
+# Where an answer that was not prepared comes from: a computation, table rows, evidence in documents, or nowhere.
 Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
 CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to")
 TOLD = ("evidence", "words", "later")
 _NONE = np.zeros((0, 0), dtype=np.float32)
-# So much of an answer tells it from all others.
+# Characters at the start of an answer that tell it from all others.
 _BEGINNING = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A question with an answer: its wordings, and the rows of their vectors."""
+    """A question with its prepared answer, its wordings, and the rows of their vectors in the book."""
 
     answer: ProvedAnswer
     wordings: tuple[str, ...]
@@ -96,8 +100,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """All questions of an index, the vectors of their wordings, (wordings, 384), and of the middle of each question's, (questions, 384), and how
-    rare each word is in the answers. `owners`, (wordings,), has the number of the question that each wording is of, `tables` the id of each table by its name."""
+    """All prepared questions of an index.
+
+    `vectors`, (wordings, 384), are those of all wordings, and `centers`, (questions, 384), each question's centroid.
+    `owners`, (wordings,), has the number of the question that each wording belongs to. `rarity` weighs each stem by how
+    rare it is in the answers. `tables` has the document id of each table by its name.
+    """
 
     questions: tuple[Known, ...]
     owners: NDArray[np.int64]
@@ -107,7 +115,7 @@ class Book:
     tables: dict[str, str]
 
     def speaks_of(self, said: frozenset[str]) -> bool:
-        """Whether a word stands in more than two answers; of lunch two speak by the way."""
+        """Whether any of the stems is in more than two answers. Two answers mention lunch in passing."""
         seldom = _rarity(2, len(self.questions))
         return any(self.rarity.get(stem, seldom) < seldom for stem in said)
 
@@ -117,7 +125,10 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A question of the corpus, how probable it is that it means what the user asks, and that it or one that it is very like does."""
+    """A question of the corpus that may mean what the user asks.
+
+    `probability` is that of this question. `likelihood` adds the probabilities of the questions very similar to it.
+    """
 
     question: Known
     features: NDArray[np.float32]
@@ -126,7 +137,7 @@ class Match:
 
 
 class Learned(NamedTuple):
-    """Weights of features, and the bias against none of the questions."""
+    """Weights of features, and a bias. The odds are relative to choosing none of the questions."""
 
     weights: NDArray[np.float32]
     bias: float
@@ -136,8 +147,8 @@ class Learned(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """Weights for a first turn (FEATURES), for a later one (LATER), for the choice between a prepared answer and what else would be said (CHOSEN), and
-    for whether evidence is worth telling (TOLD)."""
+    """Weights for a first turn (FEATURES), for a later turn (LATER), for the choice between a prepared answer and the
+    alternative (CHOSEN), and for whether evidence is worth showing (TOLD)."""
 
     first: Learned
     later: Learned
@@ -146,16 +157,18 @@ class Matching(NamedTuple):
 
 
 def nearest(query: Query, index: Index) -> tuple[Match, ...]:
-    """The questions of the corpus that may mean what is asked, the likeliest first."""
+    """Return the questions of the corpus that may mean what is asked, likeliest first."""
     said = stems(query.question)
-    # "What is for lunch?" is none of the conversation's: it leans on no turn before, and at most two answers have a word of it.
+    # "What is for lunch?" does not belong to the conversation: it depends on no earlier turn, and none of its words is
+    # in more than two answers.
     is_apart = bool(query.history and said) and query.standalone == query.question and not load_book(index).speaks_of(said)
     is_other = query.options or len(query.question) > _LONGEST or is_command(query.standalone) or asks_own_records(query.standalone)
     return () if is_apart or is_other else tuple(matches(query.standalone, query.question, query.history, index))
 
 
 class Alternative(NamedTuple):
-    """What is answered otherwise: how it came about, how probable it is that its best evidence answers, and whether that proves the prepared answer."""
+    """The answer that would be given instead of a prepared one: where it comes from, the probability that its best evidence
+    answers, and whether that evidence proves the prepared answer."""
 
     kind: Kind
     probability: float = 0.0
@@ -163,25 +176,29 @@ class Alternative(NamedTuple):
 
 
 def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
-    """Whether the answer to the likeliest question is to be given in place of another one."""
+    """Whether to give the answer to the likeliest question instead of the other one."""
     return bool(found) and _fits(found[0], query, other) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
 
 
 def is_worth_telling(query: Query, probability: float) -> bool:
-    """Whether evidence that is so probable to answer helps a person more than to read that nothing does: a sentence that shares words with a long story, or
-    with a turn of a conversation, is mostly beside the point."""
+    """Whether evidence with this probability of answering helps a person more than a refusal. A sentence that shares
+    words with a long story, or with a turn of a conversation, is mostly beside the point."""
     return bool(load_matching().told.odds(told(query, probability)) > 1)
 
 
 def told(query: Query, probability: float) -> NDArray[np.float32]:
-    """(TOLD,): what is told by."""
+    """Return the features, (TOLD,), of `is_worth_telling`."""
     return np.array([_logit(probability), math.log(1 + len(query.question.split())), float(bool(query.history))], dtype=np.float32)
 
 
 def _fits(match: Match, query: Query, other: Alternative) -> bool:
-    """Whether an answer is of the years that are named; to a short question for a figure, whether it speaks of what that names (in a story or a
-    conversation names stand that it does not turn on), and says whether a figure is right that is claimed; and to a brief one, whether it has one of
-    the kind, or compares where there are figures."""
+    """Whether a prepared answer passes the rules for a question.
+
+    It must have the years that the question names. If the question is about a figure, the answer must mention
+    everything that the question names, except in a story or a conversation, where some names do not matter. A brief
+    question of this kind also needs a quantity of the dimension asked for; if it only compares, then only where the
+    alternative has figures. If a short question claims a figure, the answer must begin with a verdict on it.
+    """
     said = _said(match)
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
     alone = for_figure and not query.history
@@ -194,8 +211,11 @@ def _fits(match: Match, query: Query, other: Alternative) -> bool:
 
 
 def may_serve(found: Sequence[Match], query: Query) -> Match | None:
-    """The likeliest of the nearest questions whose answer is worth telling where nothing answers: of advice, as no figure and no procedure stands in
-    for another, and of all that the question names, unless a story or a conversation names more than it turns on."""
+    """Return the likeliest of the nearest questions whose answer may be given where nothing answers, or None.
+
+    Only advice qualifies, because no figure or procedure can stand in for another. The answer must mention everything
+    that the question names, except in a story or a conversation, where some names do not matter.
+    """
     near = (match for match in found[:_TOLD] if match.probability >= POSSIBLE and not (query.asks_number or query.operates))
     named = mentioned(query.standalone)
 
@@ -207,7 +227,7 @@ def may_serve(found: Sequence[Match], query: Query) -> Match | None:
 
 
 def is_story(query: Query) -> bool:
-    """Whether a question is so long that it tells more than it turns on."""
+    """Whether a question is so long that it mentions things that do not matter to it."""
     return len(query.question) > _SHORT
 
 
@@ -220,7 +240,7 @@ def _said(match: Match) -> str:
 
 
 def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[np.float32]:
-    """(CHOSEN,): what is chosen by."""
+    """Return the features, (CHOSEN,), of the choice between a prepared answer and the alternative."""
     evidence = _logit(other.probability) if other.kind == "evidence" else 0.0
     kinds = [float(other.kind == kind) for kind in KINDS]
     likely = [_logit(sum(match.probability for match in found)), _logit(found[0].likelihood)]
@@ -233,17 +253,21 @@ def _logit(probability: float) -> float:
 
 
 def answer_of(match: Match, index: Index, *, outright: bool = True) -> Draft | None:
-    """The answer of a question, below that question where another may be meant or it is only the nearest; None where no proof of it stands any more."""
+    """Return the answer to a matched question, or None if none of its proofs still stands.
+
+    The answer is shown below its question if another one may be meant, or if it is only the nearest.
+    """
     near = not outright or match.probability < OUTRIGHT
     draft = _draft(match.question, index, f"{NEAREST}:" if near else "Taken as" if match.probability < SURE else "")
     return replace(draft, near=near) if draft else None
 
 
 def answer_of_each(query: Query, index: Index, whole: Sequence[Match]) -> Draft | None:
-    """The answers to the two things that a question asks, one below the other; None where it asks one thing, or one answer is of it all."""
+    """Return the answers to the two things that a question asks, one below the other. None if it asks for one thing
+    only, or if one answer covers it all."""
     texts = questions(query.question)
     if len(texts) != 2 or (mentioned(texts[1]) and not mentioned(texts[0])):
-        return None  # what the first is of, the second says: "how many GPUs and how much memory has a p4de"
+        return None  # the second part names what the first is about: "how many GPUs and how much memory has a p4de"
     found: list[Match] = []
     history = query.history
     for text in texts:
@@ -269,29 +293,30 @@ def _center(match: Match, book: Book) -> NDArray[np.float32]:
 
 
 def is_proved_by(match: Match, evidence: Scored) -> bool:
-    """Whether a piece of evidence is what proves an answer."""
+    """Whether a piece of evidence is one of the proofs of an answer."""
     words, name = evidence.unit.text.strip("* .-"), _name(evidence.unit.chunk.document.id)
     return any(proof.document == name and (proof.quote in words or words in proof.quote) for proof in match.question.answer.proofs.values())
 
 
 def _name(document: str) -> str:
-    """The file name of a document without folder and ending."""
+    """Return the file name of a document, without folder and extension."""
     return document.rpartition("/")[2].rpartition(".")[0]
 
 
 def matches(
     standalone: str, typed: str, history: Sequence[Turn], index: Index, without: frozenset[int] = frozenset()
 ) -> list[Match]:
-    """The questions of the corpus that are nearest to what is asked, the likeliest first.
+    """Return the questions of the corpus that are nearest to what is asked, likeliest first.
 
-    A later turn is read in three ways: behind all those before it, as it was typed, and completed from those before. The probabilities are of a
-    choice among the questions and none. `without` are rows of wordings to leave out, for learning.
+    A later turn is encoded in three ways: appended to all earlier turns, as typed, and completed from the earlier
+    turns. The probabilities are those of a choice among these questions and none. `without` are rows of wordings to
+    leave out, for training.
     """
     book = load_book(index)
     if not book.questions or not stems(standalone):
         return []
     check()
-    # Wordings in other languages are nearest to what was typed.
+    # Wordings in other languages are nearest to the question as typed.
     readings = [[conversation([*(turn.question for turn in history), typed])], [typed], [standalone]] if history else [[standalone, typed]]
     vectors = [np.array([question_vector(text) for text in dict.fromkeys(texts)]) for texts in readings]
     sizes, found = _SIZE.findall(standalone.lower()), near_to(vectors[0], book, without)
@@ -311,23 +336,23 @@ def matches(
 
 
 def conversation(turns: Sequence[str]) -> str:
-    """The turns of a conversation as the encoder reads them."""
+    """Join the turns of a conversation as the encoder reads them."""
     return " / ".join(turns)
 
 
 def read_as(answer: ProvedAnswer) -> str:
-    """What the judge reads of a question and its answer."""
+    """Return what the judge reads of a question and its answer."""
     return f"{answer.question} {plain_answer(answer)[:_ANSWER_READ]}"
 
 
 def _of_another_size(question: str, sizes: Sequence[str]) -> bool:
-    """Whether a question of the corpus is of an instance type, and none of those that are asked about."""
+    """Whether a question of the corpus names instance types, but none of those that are asked about."""
     own = _SIZE.findall(question.lower())
     return bool(own and sizes) and not set(own) & set(sizes)
 
 
 def related(answer: Answer, index: Index) -> Iterator[str]:
-    """Questions of the corpus near to one that was asked and to its answer, if it has one, the nearest first, without those whose answer it is."""
+    """Yield the questions of the corpus nearest to a question and its answer, except those whose answer was given."""
     book = load_book(index)
     if not book.questions:
         return
@@ -339,8 +364,8 @@ def related(answer: Answer, index: Index) -> Iterator[str]:
 
 
 class Near(NamedTuple):
-    """A question with the wordings that it is compared by, their vectors, (wordings, 384), their middle, (384,), and the cosines of a text to the
-    nearest of them and to the middle."""
+    """A question with the wordings to compare with, their vectors, (wordings, 384), and their centroid, (384,).
+    `nearest` and `centered` are the cosine similarities of a text to the nearest wording and to the centroid."""
 
     question: Known
     wordings: tuple[str, ...]
@@ -351,7 +376,7 @@ class Near(NamedTuple):
 
 
 def near_to(vectors: NDArray[np.float32], book: Book, without: frozenset[int] = frozenset()) -> list[Near]:
-    """The questions that the nearer of some vectors, (n, 384), comes near to, the nearest first."""
+    """Return the questions nearest to some vectors, (n, 384), nearest first. The nearest of the vectors counts."""
     centers = book.centers.copy() if without else book.centers
     for number in {int(book.owners[row]) for row in without}:
         kept = [row for row in book.questions[number].rows if row not in without]
@@ -368,26 +393,26 @@ def near_to(vectors: NDArray[np.float32], book: Book, without: frozenset[int] = 
 
 
 def _nearness(vectors: NDArray[np.float32], found: Sequence[Near]) -> NDArray[np.float32]:
-    """(found, NEARNESS)."""
+    """Return the similarities, (found, NEARNESS)."""
     return np.array([[(near.vectors @ vectors.T).max(), (near.center @ vectors.T).max(), (near.vectors[0] @ vectors.T).max()] for near in found], dtype=np.float32)
 
 
 def _ahead(found: Sequence[Near]) -> NDArray[np.float32]:
-    """(found, 2): by how much each is nearer than the nearest of the others, by its wordings and by their middle."""
+    """Return, (found, 2), how much nearer each question is than the nearest other one, by wordings and by centroid."""
     cosines = np.array([[near.nearest, near.centered] for near in found], dtype=np.float32)
     others = [np.delete(cosines, place, axis=0).max(axis=0, initial=0.0) for place in range(len(found))]
     return np.asarray(cosines - np.array(others), dtype=np.float32)
 
 
 def _given_before(answers: Sequence[ProvedAnswer], history: Sequence[Turn]) -> NDArray[np.float32]:
-    """(answers, 1): 1 where an answer was given in an earlier turn, for which nobody asks again."""
+    """Return, (answers, 1), a 1 for each answer that an earlier turn gave: nobody asks for it again."""
     said = [" ".join(without_marks(turn.answer).split()) for turn in history]
     given = [float(any(plain_answer(answer)[:_BEGINNING] in text for text in said)) for answer in answers]
     return np.array(given, dtype=np.float32)[:, None]
 
 
 def _said_in(text: str, found: Sequence[Near], book: Book) -> NDArray[np.float32]:
-    """(found, 6): what a text shares with the words of each question."""
+    """Return, (found, 6), what a text shares with each question: words by rarity, letters, and figures that it lacks."""
     asked, letters, figures = stems(text), _letters(text), {q.text for q in quantities(text)}
     weight = book.weight(asked) or 1.0
     rows = []
@@ -406,21 +431,21 @@ def _said_in(text: str, found: Sequence[Near], book: Book) -> NDArray[np.float32
     return np.array(rows, dtype=np.float32)
 
 
-# As many as the wordings that one question is compared with.
+# Large enough for the wordings one question is compared with.
 @lru_cache(maxsize=1_024)
 def _letters(text: str) -> frozenset[str]:
-    """Each four characters that stand together: spellings, and words that are written together or apart, differ in few of them."""
+    """Return a text's character 4-grams. Spelling variants, and words written together or apart, differ in few."""
     padded = f" {' '.join(text.lower().split())} "
     return frozenset(padded[start : start + 4] for start in range(max(1, len(padded) - 3)))
 
 
 def plain_answer(answer: ProvedAnswer) -> str:
-    """The answer as one line without marks."""
+    """Return the answer as one line without marks."""
     return " ".join(without_marks(answer.answer).split())
 
 
 def _draft(question: Known, index: Index, lead: str) -> Draft | None:
-    """The answer with its proofs where they stand, below its question behind a lead, if there is one; None where no proof stands any more."""
+    """Return the answer with the proofs that still stand, or None if none does. A lead puts the question above it."""
     answer = question.answer
     found = {n: _evidence(proof.document, proof.quote, index) for n, proof in answer.proofs.items()}
     evidence = tuple(dict.fromkeys(e for e in found.values() if e is not None))
@@ -434,7 +459,7 @@ def _draft(question: Known, index: Index, lead: str) -> Draft | None:
     text = re.sub(r"\[(\d+)\]", number, answer.answer)
     if lead:
         text = f"{lead} “{answer.question}”\n{text}"
-    # A number must stand in a proof that still stands or in the question, or follow from two that do.
+    # A number must be in a proof that still stands or in the question, or follow from two numbers there.
     proved = [answer.proofs[n].quote for n, place in found.items() if place]
     known = numbers("\n".join((answer.question, *proved)))
     following = (f"{value:g}" for value in numbers(without_marks(answer.answer)) if follows(value, known))
@@ -442,7 +467,7 @@ def _draft(question: Known, index: Index, lead: str) -> Draft | None:
 
 
 def _evidence(name: str, quote: str, index: Index) -> Evidence | None:
-    """Where a proof stands, by the words of it; rows of tables are not searched."""
+    """Find a proof in the index by its exact words. A proof from a table is looked for in that table, without a search."""
     table = load_book(index).tables.get(name)
     chunks = index.document_chunks(table) if table else index.chunks([id for id, _ in index.lexical(quote, _LOOKED_THROUGH)])
     for chunk in chunks:
@@ -454,7 +479,7 @@ def _evidence(name: str, quote: str, index: Index) -> Evidence | None:
 
 @cache
 def load_matching() -> Matching:
-    """What `benchmarks/learn_answers.py` learned."""
+    """Load the weights that `benchmarks/learn_answers.py` learned."""
     from safetensors.numpy import load
 
     learned = load(resources.files("chatbot").joinpath("matching.safetensors").read_bytes())
@@ -463,14 +488,14 @@ def load_matching() -> Matching:
 
 @per_index
 def load_book(index: Index) -> Book:
-    """The questions of an index."""
+    """Load the prepared questions of an index."""
     found = index.questions()
     documents = {document.id: document for document, _, _ in found}
     answers = {(document.id, answer.wordings[0][0]): answer for document in documents.values() for answer in read_answers(document)}
     questions, encoded, first = list[Known](), list[NDArray[np.float32]](), 0
     for document, start, vectors in found:
         answer = answers.get((document.id, start))
-        # What an older version indexed has other vectors, and waits for the next ingest.
+        # A question that an older version indexed has other vectors. Skip it until the next ingest.
         if answer and len(vectors) == len(answer.wordings):
             wordings = tuple(document.text[slice(*span)] for span in answer.wordings)
             questions.append(Known(answer, wordings, range(first, first := first + len(vectors))))

@@ -1,4 +1,4 @@
-"""Numbers with their units, read from text and compared."""
+"""Read numbers with their units from text, and compare them."""
 
 import re
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "t": ("mass", 1e3), "°c": ("temperature", 1), "celsius": ("temperature", 1), "mhz": ("frequency", 1e6), "ghz": ("frequency", 1e9),
     "weights": ("parameters", 1), "parameters": ("parameters", 1), "parameter": ("parameters", 1), "params": ("parameters", 1), "param": ("parameters", 1),
 }  # fmt: skip
-# In a header these are words or symbols of something else, or say what the number says already.
+# In a header, these mean something else or only repeat what the number says.
 _UNITS_OF_NO_HEADER = frozenset({"x", "×", "times", "t", "m", "fold", "-fold", "parameter", "param", "weights"})
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 WRITTEN_UNIT = "|".join(sorted((re.escape(u) for u in UNITS if u not in "$€"), key=len, reverse=True))
@@ -70,16 +70,16 @@ _QUANTITY = re.compile(
 
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
-# A small b is a bit, a capital one a byte.
+# A lower-case b means bits, an upper-case one bytes.
 _BITS = re.compile(r"[KMGT]b(?:/s| per second)")
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number or range as written at `[start:end)` of a text; `low` and `high` are in the dimension's own unit.
+    """A number or range as written at `[start:end)` of a text. `low` and `high` are in the dimension's own unit.
 
-    `dimension` is "count" for a bare number, whose `noun` is the words after it. An open range ("70B+", "over 10 billion",
-    "<1B", "up to 50%") has an infinite end only when it is a size band ("+", "<", "over", "under"), not for "up to".
+    `dimension` is "count" for a bare number, and `noun` then has the words after it. A size band is an open range:
+    "70B+" and "over 10 billion" have no upper end, "<1B" and "under 1B" begin at 0. "Up to 50%" is just 50%.
     """
 
     low: float
@@ -96,7 +96,7 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Every number of a text with its unit, in order. Digits inside names ("trn1", "H100", "GPT-3") are not numbers."""
+    """Return each number in a text with its unit, in order. Digits in names ("trn1", "H100", "GPT-3") are not numbers."""
     return list(_quantities(text))
 
 
@@ -120,7 +120,7 @@ def _find(text: str) -> Iterator[Quantity]:
 
 
 def _date(match: re.Match[str]) -> Iterator[Quantity]:
-    """An ISO date is a year and, apart, a day (or month) that no other date is."""
+    """Yield two quantities for an ISO date: its year, and its exact day (or month)."""
     start, written = match.start(), match["day"]
     for dimension, text in (("date", written[:4]), ("day", written)):
         number = float(text.replace("-", ""))
@@ -128,13 +128,13 @@ def _date(match: re.Match[str]) -> Iterator[Quantity]:
 
 
 def _is_pair(match: re.Match[str]) -> bool:
-    """Whether "and" stands between two numbers that "between" does not make a range."""
+    """Whether "and" joins two separate numbers, instead of the ends of a range ("between 16 and 32")."""
     joined = (match["sep"] or "").strip().lower() == "and" and not (match["bound"] or match["plus"] or match["plus2"])
     return joined and not match.string[: match.start()].rstrip().lower().endswith("between")
 
 
 def _pair(found: Quantity, match: re.Match[str]) -> Iterator[Quantity]:
-    """ "16 and 32 GB" are two numbers of one unit."""
+    """Split "16 and 32 GB" into two numbers with the same unit."""
     for number, written, start, end in (
         (found.low, match["low"], found.start, match.end("low")),
         (found.high, match["high"], match.start("high"), found.end),
@@ -203,30 +203,30 @@ _HEADER_UNIT = re.compile(
 
 
 def header_unit(header: str) -> str:
-    """The unit at the end of a column's header ("Memory (GB)", "TDP in W", "Network Gbps"); "" where there is none."""
+    """Return the unit at the end of a column's header ("Memory (GB)", "TDP in W", "Network Gbps"), or ""."""
     match = _HEADER_UNIT.search(header)
     unit = (match["enclosed"] or match["last"] or "").strip() if match else ""
     return unit if unit.lower() in UNITS and unit.lower() not in _UNITS_OF_NO_HEADER else ""
 
 
 def without_unit(header: str) -> str:
-    """A column's header without the unit at its end."""
+    """Return a column's header without the unit at its end."""
     return re.sub(r"(?:,|\s+in)$", "", _HEADER_UNIT.sub("", header).rstrip()) if header_unit(header) else header
 
 
 def is_bare_number(cell: str) -> bool:
-    """Whether a table's cell holds nothing but a number or a range of numbers."""
+    """Whether a table cell is only a number or a range of numbers."""
     return bool(_BARE.fullmatch(cell.strip()))
 
 
 def with_unit(header: str, cell: str) -> str:
-    """A table's cell with the unit that its column's header gives to bare numbers."""
+    """Return a table cell. If it is a bare number, append the unit from its column's header."""
     unit = header_unit(header)
     return f"{cell} {unit}" if unit and is_bare_number(cell) else cell
 
 
 def same(one: Quantity, other: Quantity, *, tolerance: float = 1e-9) -> bool:
-    """Whether two quantities are the same number of the same unit; the relative tolerance is for conversions alone."""
+    """Whether two quantities have the same value and dimension. The relative tolerance only covers unit conversions."""
     return (
         one.dimension == other.dimension
         and _close(one.low, other.low, tolerance)

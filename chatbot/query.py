@@ -1,4 +1,4 @@
-"""What is asked: a question in its conversation becomes one that stands by itself."""
+"""Understand a question: complete it from its conversation, so that it stands by itself, and read what it asks for."""
 
 import re
 from collections.abc import Sequence
@@ -48,14 +48,14 @@ _WANTS_NAME = re.compile(
 )
 
 
-# No slots: what is read off a question is looked at for every piece of evidence, and kept.
+# Without slots, so that cached properties work: they are read for every piece of evidence.
 @dataclass(frozen=True)
 class Query:
-    """A question ready for retrieval: `standalone` needs no history and no options to be understood.
+    """A question ready for retrieval. `standalone` can be understood without the history and the options.
 
-    `entities` are the names of hardware in it; `unknown` are the names of hardware that no document of the index holds, `strangers` other capitalised
-    words of the kind. `sizes` are
-    the model sizes it gives, `tasks` what is to be done with the model, `makers` the vendors it names. `history` are the turns before it.
+    `entities` are the names of hardware in it. `unknown` are the names of hardware that no document of the index has,
+    and `strangers` other unknown proper names. `sizes` are the model sizes it gives, `tasks` what is to be done with
+    the model, and `makers` the vendors it names. `history` has the earlier turns.
     """
 
     question: str
@@ -76,35 +76,35 @@ class Query:
 
     @cached_property
     def core(self) -> str:
-        """The question without sentences that only speak of the answer or the sources: "do they differ?", "please explain"."""
+        """The question without sentences about the answer or the sources alone: "do they differ?", "please explain"."""
         spans = [self.standalone[start:end] for start, end in sentences(self.standalone)]
         kept = [s for s in spans if not (_AGREES.search(s) and not quantities(s)) and not _POLITE.match(s)]
         return " ".join(kept) if kept and any(content_words(s) for s in kept) else self.standalone
 
     @cached_property
     def asking(self) -> str:
-        """The sentences that ask, or all of it where none ends with a question mark: needs stated before them ask for nothing."""
+        """The sentences that ask, without needs stated around them, or all if none ends with a question mark."""
         return asking(self.standalone)
 
     @cached_property
     def operation(self) -> tuple[str, ...]:
-        """The words for what is to be done to a named thing, where it is asked how."""
+        """The words for what is to be done to a named thing, if the question asks how; else nothing."""
         is_asked = (self.entities or proper_names(self.core)) and not self.yes_no
         return asked_operation(self.core) if is_asked else ()
 
     @cached_property
     def operates(self) -> bool:
-        """Whether it is asked how something is done to a named thing."""
+        """Whether the question asks how to do something to a named thing."""
         return bool(self.operation)
 
     @cached_property
     def compares(self) -> bool:
-        """Whether two or more things are held against each other."""
+        """Whether the question compares two or more things."""
         return len(self.sides) >= 2 and bool(_COMPARES.search(self.standalone))
 
     @cached_property
     def asks_agreement(self) -> bool:
-        """Whether it is asked if the sources say the same."""
+        """Whether the question asks if the sources agree."""
         return bool(_AGREES.search(self.standalone))
 
     @cached_property
@@ -114,7 +114,7 @@ class Query:
 
     @cached_property
     def yes_no(self) -> bool:
-        """Whether yes or no would be an answer."""
+        """Whether the question can be answered with yes or no."""
         return bool(_YES_NO.search(self.standalone))
 
     @cached_property
@@ -124,13 +124,13 @@ class Query:
 
 
 def asking(text: str) -> str:
-    """The sentences of a text that end with a question mark, or all of it where none does."""
+    """Return the sentences of a text that end with a question mark, or the whole text if none does."""
     found = [text[start:end] for start, end in sentences(text)]
     return " ".join(s for s in found if s.rstrip().endswith("?")) or text
 
 
 def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
-    """Read a question: exam options apart, follow-ups completed from earlier turns, misspelt terms put right."""
+    """Read a question: split off exam options, complete follow-ups from earlier turns, and correct misspelt terms."""
     stem = parse_options(question)
     asked = correct(_OPTIONAL.sub(r"\1", stem.text if stem else in_english(question)), index)
 
@@ -163,7 +163,7 @@ def understand(question: str, history: Sequence[Turn], index: Index) -> Query:
     )
 
 
-# "Which accelerator(s)": as many as it takes.
+# "Which accelerator(s)" is read as the plural.
 _OPTIONAL = re.compile(r"(?<=\w)\((e?s)\)")
 
 
@@ -174,7 +174,7 @@ def _plain_turn(turn: Turn, index: Index) -> Turn:
 
 
 def _sizes(family: str, index: Index) -> list[str]:
-    """The instance types of a family that the corpus names, smallest first."""
+    """Return the instance types of a family that the corpus names, smallest first."""
     found = {
         n.name
         for chunk in index.chunks([chunk_id for chunk_id, _ in index.lexical(family, 20)])
@@ -191,21 +191,22 @@ def _size_rank(instance: str) -> tuple[float, str]:
     return (float(multiple[1]) if multiple else ranks.get(size.split("-")[0], 1000.0)), instance
 
 
-# Of so many words a smaller share of stop words is not English; terse questions have few as well.
+# A text of at least _ENOUGH words with a share of stop words below _ENGLISH is not English. Shorter ones may just be terse.
 _ENOUGH, _ENGLISH = 7, 0.2
 
 
 def _unknown_names(found: Sequence[Name], index: Index) -> tuple[str, ...]:
-    """The hardware, instance types, regions and other codes that no document names."""
+    """Return the hardware, instance types, regions and other codes that no document names."""
     return tuple(
         n.name for n in found if not any(_in_corpus(form, index) for form in (n.name, n.text, n.text.removesuffix("s")))
     )
 
 
 def _strangers(text: str, index: Index) -> tuple[str, ...]:
-    """The proper names that neither a document nor what is known of a source has; abbreviations ("our CTO") name no product.
+    """Return the proper names that neither a document nor a source's title or publisher has.
 
-    None in a text that is not English: what is written with a capital there may be any word.
+    Abbreviations ("our CTO") are left out: they name no product. So is everything in a text that is not English, where
+    any word may have a capital.
     """
     if _is_foreign(text):
         return ()
@@ -222,14 +223,14 @@ def _is_foreign(text: str) -> bool:
 
 
 def _capitalised(text: str) -> list[str]:
-    """The proper names of a text, and the word that it begins with where that is none of English."""
+    """Return the proper names of a text, and its first word if that is capitalised and not an English word."""
     first = re.match(r"\W*([A-Z][a-z]{3,})\b", text)
     begins = [first[1]] if first and first[1].lower() not in known_words() else []
     return list(dict.fromkeys([*begins, *proper_names(text)]))
 
 
 def _in_corpus(name: str, index: Index) -> bool:
-    """Whether a name stands in the corpus as it is written or, for a name of several words, all of its words do."""
+    """Whether the corpus has a name as it is written or, for a name of several words, has all of its words."""
     parts = words(name.replace("-", " "))
     return index.document_frequency(name) > 0 or (
         len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts)

@@ -1,4 +1,4 @@
-"""An answer for its readers: plain text for a terminal, JSON for programs."""
+"""Render an answer: plain text for a terminal, JSON for programs."""
 
 from dataclasses import asdict
 from typing import Any
@@ -10,9 +10,9 @@ from ingest import Chunk
 
 
 def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
-    """The answer as the JSON object of `wattwise ask --json` and `--batch`.
+    """Return the answer as the JSON object of `wattwise ask --json` and `--batch`.
 
-    All texts are as they are shown but the quote, which is the document's own from `start` to `end`.
+    All texts are as displayed, except the quote: it is the document's own text from `start` to `end`.
     """
     return {
         **({} if id is None else {"id": id}),
@@ -54,7 +54,7 @@ def _citation(citation: Citation) -> dict[str, Any]:
 
 
 def note(answer: Answer) -> str:
-    """What a reader should know beside the answer: what a language model wrote that is not shown, and the notice; "" for nothing."""
+    """Return the notice, and how many sentences of a language model were left out; "" for nothing."""
     sentences = "1 sentence" if answer.dropped == 1 else f"{answer.dropped} sentences"
     verb = "was" if answer.dropped == 1 else "were"
     left_out = f"{sentences} without support {verb} left out." if answer.dropped and answer.model != OFFLINE else ""
@@ -62,7 +62,7 @@ def note(answer: Answer) -> str:
 
 
 def as_text(answer: Answer) -> str:
-    """The answer for a terminal: text, then each source once a number, with the quoted words."""
+    """Return the answer for a terminal: its text, then each numbered source once, with the quoted words."""
     lines = [answer.text]
     for number, (source, quote) in enumerate(footnotes(answer)):
         lines += [*([] if number else [""]), source, f"    {quote}"]
@@ -70,7 +70,7 @@ def as_text(answer: Answer) -> str:
 
 
 def footnotes(answer: Answer) -> list[tuple[str, str]]:
-    """Each source once a number: where it is found, behind its mark, and the quoted words."""
+    """Return each numbered source once: its mark with its place, and the quoted words."""
     first = {citation.number: citation for citation in reversed(answer.citations)}
     return [_footnote(first[number]) for number in dict.fromkeys(c.number for c in answer.citations)]
 
@@ -87,6 +87,6 @@ def _footnote(citation: Citation) -> tuple[str, str]:
 
 
 def places(chunk: Chunk) -> list[str]:
-    """Where in its document a passage stands: its section, unless that is called as the document, and its page."""
+    """Return where a passage stands in its document: its section, unless that is named like the document, and its page."""
     headings = [heading for heading in chunk.headings[-1:] if heading != chunk.document.source.title]
     return [*headings, *([f"page {chunk.page}"] if chunk.page else [])]

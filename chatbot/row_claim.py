@@ -1,5 +1,8 @@
-"""Whether a row of a table says a sentence, read as a table is read: no judge is needed where the row is of the thing that the sentence
-names, and each figure stands in the column that the words around it name. All other words must stand in the row, too."""
+"""Check a sentence against a table row by rules, without the judge.
+
+The row must be about the thing that the sentence names. Each figure must stand in the column that the words around it
+name. All other words must stand in the row, too.
+"""
 
 import re
 
@@ -8,13 +11,13 @@ from chatbot.names import mentioned
 from chatbot.quantities import Quantity, quantities, same
 from chatbot.words import content_words, covered, stem, stems
 
-# Words with which a cell is told, and which say nothing of their own.
+# Words that only introduce the value of a cell and claim nothing by themselves.
 _FRAME = stems(
     "has have having come comes with offers provides gives gets is are there total all together yes instance type size sizes bandwidth capacity support supports"
     " supported listed runs uses built equipped features includes amount in of the a an its each for on hour per costs priced table says"
 )
 _BETWEEN = re.compile(r",| and | with |;| on ")
-# A sentence that says no more than a cell needs none of these, and with one of them it says something else.
+# A sentence that only repeats a cell needs none of these words. With one of them it claims something else.
 _TURNS = re.compile(
     r"\b(?:if|unless|until|except|only|never|nor|neither|false|wrong|may|might|more|less|fewer|most|least|at least|over|under|than|about|twice|half|double|"
     r"both|cheaper|faster|slower|larger|smaller|largest|smallest|best)\b",
@@ -27,7 +30,7 @@ _ON, _OFF = re.compile(r"yes|true|supported", re.IGNORECASE), re.compile(r"no|no
 
 
 def row_says(claim: str, unit: Unit) -> bool:
-    """Whether the row says the claim; False for whatever is no row."""
+    """Whether a table row states the claim. False for a unit that is not a row."""
     if not unit.cells or _TURNS.search(claim):
         return False
     key, *cells = unit.cells
@@ -42,18 +45,18 @@ def row_says(claim: str, unit: Unit) -> bool:
 
 
 def _periods(text: str) -> set[str]:
-    """An hour's price is no month's, however near the two words are in meaning."""
+    """Return the periods of time in a text. A price per hour is not one per month, however similar the words are."""
     return set(_PERIOD.findall(text.lower()))
 
 
 def _is_all_told(claim: str, unit: Unit) -> bool:
-    """Whether each word of a claim stands in the row or means what stands there."""
+    """Whether the row has each word of a claim, or a synonym of it."""
     said = content_words(claim)
     return all(held or stem(w) in _FRAME or _NO.fullmatch(w) for w, held in zip(said, covered(said, unit.plain), strict=True))
 
 
 def _stands(figure: Quantity, claim: str, columns: list[tuple[str, str]]) -> bool:
-    """Whether a figure of a claim stands in a cell of the column that the words around it name best."""
+    """Whether a figure of a claim stands in the column whose header best matches the words around it."""
     around = _around(figure, claim)
     fits = [(fit(header, around), cell, header) for header, cell in columns]
     bound = bool(_BOUND.search(around))
@@ -67,11 +70,11 @@ def _around(figure: Quantity, claim: str) -> str:
 
 
 def fit(header: str, around: str) -> tuple[int, float]:
-    """How many words of a column's header stand among some words, and which share of it that is."""
+    """Return how many words of a column's header occur in a text, and their share of the header."""
     asked = content_words(header)
     found = int(sum(covered(asked, around)))
     if "each" in header.lower():
-        # The memory of a machine with several accelerators is not that of one.
+        # The memory of all accelerators of a machine is not that of each.
         asked.append("each")
         found += 1 if _EACH.search(around) else -1
     return found, found / max(1, len(asked))
@@ -84,7 +87,7 @@ def _has(cell: str, header: str, figure: Quantity, bound: bool) -> bool:
 
 
 def _is_so(claim: str, columns: list[tuple[str, str]]) -> bool:
-    """Whether a claim without figures is the yes or the no of a column, or names what stands in one."""
+    """Whether a claim without figures agrees with the yes or no of a column, or names the content of a cell."""
     fits = [(fit(header, claim), cell) for header, cell in columns]
     whole = [cell for (_, share), cell in fits if share == 1.0]
     denied = bool(_NO.search(claim))

@@ -1,6 +1,6 @@
-"""The whole chain as LangChain knows it: it drops into anybody's program, with or without asyncio.
+"""The whole chain as a LangChain runnable, for any program, with or without asyncio.
 
-Apart from `bot`, because a process that only asks must not pay for the import of LangChain.
+It is separate from `bot`, so that a process that only asks questions need not import LangChain.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ Given = TypeVar("Given")
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[Given]):
-    """How an answer leaves the chain: as a whole, or as pieces of text and then an end."""
+    """How an answer leaves the chain: as a whole, or as pieces of text followed by an end."""
 
     output_type: Any
     whole: Callable[[Answer], Given]
@@ -34,19 +34,19 @@ class Form(Generic[Given]):
 
 
 def _same(answer: Any) -> Answer:
-    # Of a text, too: what comes after this in a chain takes the last value, which is the Answer.
+    # Text pieces pass through here, too. The next step of a chain takes the last value, which is the Answer.
     return cast(Answer, answer)
 
 
-# LangChain draws what it knows of the type, and cannot of ours.
+# Any, because LangChain draws a chain from its output types, and cannot do so with Answer.
 AS_ANSWER: Form[Answer] = Form(Any, _same, _same, _same)
 AS_MESSAGE: Form[AIMessage] = Form(AIMessage, as_message, as_piece, as_end)
 
 
 class AnswerChain(RunnableGenerator[Asked, Given]):
-    """What `Chatbot.as_runnable` gives."""
+    """The runnable that `Chatbot.as_runnable` returns."""
 
-    __hash__ = object.__hash__  # type: ignore[assignment]  # LangChain's generators have none, and programs keep runnables in sets
+    __hash__ = object.__hash__  # type: ignore[assignment]  # LangChain's generators are not hashable, but programs keep runnables in sets
 
     def __init__(self, bot: Chatbot, form: Form[Given], cancelled: Callable[[], bool] | None = None) -> None:
         super().__init__(self._streamed, self._astreamed, name="AnswerChain")
@@ -93,12 +93,12 @@ class AnswerChain(RunnableGenerator[Asked, Given]):
                     yield piece
 
     def _shown(self, event: Event) -> Iterator[Given]:
-        """What stands for a step of a streamed answer."""
+        """Yield the output for a step of a streamed answer; nothing for a stage."""
         if event.kind != "stage":
             yield self.form.piece(event.text) if event.answer is None else self.form.end(event.answer)
 
     async def _events(self, input: Asked) -> AsyncGenerator[Event, None]:
-        """The steps of an answer, each taken in a thread, which ends soon after the task that waits for it was cancelled."""
+        """Yield the steps of an answer, each taken in a thread. The work ends soon after the waiting task is cancelled."""
         left = threading.Event()
 
         def nobody_waits() -> bool:
@@ -107,7 +107,7 @@ class AnswerChain(RunnableGenerator[Asked, Given]):
         events = self.bot.stream(*asked(input), cancelled=nobody_waits)
 
         def end() -> None:
-            # Where nobody waits the next step ends the work; if it were closed, LangChain would read the model to its end.
+            # When nobody waits, the next step ends the work. Closing would make LangChain read the model to its end.
             with suppress(Cancelled, ValueError):
                 for _ in events:
                     pass
@@ -123,18 +123,18 @@ class AnswerChain(RunnableGenerator[Asked, Given]):
                 yield event
         except (asyncio.CancelledError, GeneratorExit):
             left.set()
-            # If a step is still under way this fails, and the step ends the work itself.
+            # If a step is still running, this fails, and that step ends the work itself.
             threading.Thread(target=end, daemon=True).start()
             raise
 
 
 def _quiet(config: RunnableConfig | None) -> RunnableConfig:
-    """A config under which LangGraph's `stream_mode="messages"` does not show what a model writes before it is verified."""
+    """Return a config with which LangGraph's `stream_mode="messages"` does not show unverified text of a model."""
     return merge_configs(ensure_config(config), {"tags": ["nostream"]})
 
 
 def _joined(inputs: Iterable[Asked]) -> Any:
-    """An input that came in pieces, as LangChain's own runnables put one together."""
+    """Join an input that came in pieces, as LangChain's own runnables do."""
     return reduce(_added, inputs, None)
 
 

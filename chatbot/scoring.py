@@ -1,4 +1,4 @@
-"""How well a piece of evidence answers a question: features of the pair, weighed by what labelled examples taught."""
+"""Score how well evidence answers a question: features of the pair, with weights learned from labelled examples."""
 
 import json
 import re
@@ -20,27 +20,29 @@ from chatbot.query import Query
 from chatbot.words import STOP_WORDS, content_words, covered, stem, synonyms, vocabulary, words
 from ingest import Index
 
-# So many units are compared by meaning, the best of them by words, and so many of these are read by the judge: encoding is what a question's time is spent on.
+# Units compared by meaning: the best ones by words. Encoding takes most of the time of a question.
 COMPARED_BY_MEANING = 40
-# Of 6, 8, 10, 12 and 16 all put the right unit first equally often (0.82 of 1,092 labelled questions, 0.79 without the judge).
+# How many of these the judge reads. 6, 8, 10, 12 and 16 all put the right unit first equally often (for 0.82 of 1,092
+# labelled questions; 0.79 without the judge).
 JUDGED = 8
-# Where eight are likelier, a unit is right this much less often than its features say.
+# Factor on the score of the units that the judge does not read. Below eight likelier units, they are right this much
+# less often than their features say.
 _UNREAD = 0.1
 
 
 _BY_MEANING = ("meaning", "meaning squared", "meaning alone", "nearness", "nearness alone", "attribute")
-# In an index that is read by words alone every unit counts as near as an answer usually is: the words decide among them.
+# In an index without vectors, every unit gets the similarity of a typical answer, so that words decide.
 _BY_WORDS_ALONE = dict(zip(_BY_MEANING, (0.5, 0.25, 0.5, 0.6, 0.6, 0.0), strict=True))
-# So long must the last part of a compound be to count as the word itself: NeuronCores are cores.
+# The shortest last part of a compound that counts as the word itself: NeuronCores are cores.
 _COMPOUND = 4
-# A name that no document has ("Groq") makes it unlikely that any evidence answers.
+# Factor on all scores if the question has a name that no document has ("Groq"): no evidence is then likely to answer.
 _DOUBT = 0.1
 _DENIED = re.compile(r"\b(?:not|without|no)\s+(?:the\s+)?[\w-]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A unit with the probability that it answers the question, and the features that say so."""
+    """A unit with the probability that it answers the question, and the features behind it."""
 
     unit: Unit
     passage: Passage
@@ -49,7 +51,7 @@ class Scored:
 
     @property
     def document(self) -> str:
-        """The id of the document that the unit stands in."""
+        """The id of the unit's document."""
         return self.unit.chunk.document.id
 
 
@@ -63,9 +65,9 @@ class _Word:
 def score_units(
     query: Query, passages: Sequence[Passage], index: Index, *, question: str | None = None
 ) -> list[Scored]:
-    """Every unit of the passages with its score, best first; ties in document order.
+    """Score every unit of the passages. The best comes first; ties are in document order.
 
-    `question` stands for the query's own where one side of a comparison or one option is asked for alone.
+    `question` replaces the query's own, to ask for one side of a comparison or one option alone.
     """
     asked = question or query.core
     weighed = _weighed(asked, index)
@@ -81,7 +83,7 @@ def score_units(
     doubt = _DOUBT if query.strangers else 1.0
     found = [Scored(*pairs[i], probability(f, "found"), f) for i, f in zip(order, features, strict=True)]
     found.sort(key=_likeliest)
-    # The exam reader has weights of its own, for what was found.
+    # Exam questions skip the judge: the exam reader applies weights of its own to what was found.
     if not query.options:
         found = [*_read(asked, found[:JUDGED]), *(replace(s, score=_UNREAD * s.score) for s in found[JUDGED:])]
     return sorted((replace(s, score=doubt * s.score) for s in found), key=_likeliest)
@@ -92,14 +94,14 @@ def _likeliest(scored: Scored) -> tuple[float, str, int]:
 
 
 def _read(asked: str, found: Sequence[Scored]) -> list[Scored]:
-    """The likeliest units with what the judge makes of them."""
+    """Score the likeliest units again, with the judge's log odds as features."""
     odds = answer_odds(asked, [relevant(asked, in_its_place(s.unit)) for s in found])
     features = [{**s.features, "answers": float(o), "answers behind": float(odds.max() - o)} for s, o in zip(found, odds, strict=True)]
     return [replace(s, score=probability(f, "judged"), features=f) for s, f in zip(found, features, strict=True)]
 
 
 def _meaning_features(query: Query, asked: str, near: Sequence[Unit], index: Index) -> list[dict[str, float]]:
-    """How near each unit is to the question, with its headings and alone, and to the words for what is to be done."""
+    """Return each unit's similarity to the question, in context and alone, and to the words for the operation asked for."""
     if index.encoder_name == "none":
         return [dict(_BY_WORDS_ALONE) for _ in near]
     in_place = nearness([asked], [u.meant_in_place for u in near], index)
@@ -111,13 +113,16 @@ def _meaning_features(query: Query, asked: str, near: Sequence[Unit], index: Ind
 
 
 def _with_distances(found: Sequence[dict[str, float]]) -> list[dict[str, float]]:
-    """Each unit's features with how far they lie behind the best unit's: the right one is seldom good, but better than the rest."""
+    """Add to each unit's features their distance from the best: the right unit is seldom good, but better than others."""
     best = {name: max(f[name] for f in found) for name in (found[0] if found else ())}
     return [{**f, **{f"{name} behind": best[name] - value for name, value in f.items()}} for f in found]
 
 
 def probability(features: dict[str, float], stage: str) -> float:
-    """The logistic of the weighted features (weights.json, made by benchmarks/learn_weights.py), "found" or "judged"."""
+    """Return the logistic of the weighted features for a stage, "found" or "judged".
+
+    The weights are in weights.json, made by benchmarks/learn_weights.py.
+    """
     learned = weights()[stage]
     total = sum(learned.get(name, 0.0) * value for name, value in features.items()) + learned["bias"]
     return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
@@ -125,12 +130,12 @@ def probability(features: dict[str, float], stage: str) -> float:
 
 @cache
 def weights() -> dict[str, dict[str, float]]:
-    """The learned weights by stage and feature name."""
+    """Load the learned weights by stage and feature name."""
     return dict(json.loads(resources.files("chatbot").joinpath("weights.json").read_text(encoding="utf-8")))
 
 
 def inverse_document_frequency(word: str, index: Index) -> float:
-    """The BM25 form of Robertson and Walker, never negative: ln(1 + (N - n + 0.5) / (n + 0.5)) over chunks."""
+    """Return the BM25 form of Robertson and Walker, over chunks, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
     held = _chunks_with(word, index)
     return log(1 + (len(index) - held + 0.5) / (held + 0.5))
 
@@ -170,7 +175,7 @@ def _word_features(query: Query, weighed: Sequence[_Word], unit: Unit, passage: 
 
 
 def _rough(features: dict[str, float]) -> float:
-    """The order before meaning is known: names and words decide what is worth encoding."""
+    """Return a rough score before meaning is known: names and words decide which units are worth encoding."""
     return (
         features["words"] + features["words in place"] + features["passage"] + features["names"] + 0.5 * features["names in place"]
         + 0.5 * features["quantity"] + 0.5 * features["size"] - features["other name"]
@@ -178,8 +183,8 @@ def _rough(features: dict[str, float]) -> float:
 
 
 def _overlap(weighed: Sequence[_Word], text: str) -> tuple[float, float]:
-    """The share of the question's words, by weight, that a text holds, a synonym counting 0.7; and the weight of the heaviest that it
-    lacks, in sixths of an average rare word's."""
+    """Return the share of the question's words, by weight, that a text has (a synonym counts 0.7), and the weight of
+    the heaviest word that it lacks, divided by 6, the weight of an average rare word."""
     total = sum(w.weight for w in weighed)
     held = covered((w.text for w in weighed), text, synonym=0.7)
     lacks = max((w.weight * (1 - part) for w, part in zip(weighed, held, strict=True)), default=0.0)
@@ -187,13 +192,13 @@ def _overlap(weighed: Sequence[_Word], text: str) -> tuple[float, float]:
 
 
 def _unseen(weighed: Sequence[_Word]) -> float:
-    """The share of the question's words, by weight, that stand nowhere in the corpus and mean nothing to the vocabulary."""
+    """Return the share of the question's words, by weight, that neither the corpus nor the vocabulary has."""
     total = sum(w.weight for w in weighed)
     return sum(w.weight for w in weighed if w.unseen) / total if total else 0.0
 
 
 def _label_match(weighed: Sequence[_Word], unit: Unit) -> float:
-    """How much of a labelled line's label the question says: "Cost benefit: ..." for a question on cost benefit."""
+    """Return how much of a line's label the question mentions: "Cost benefit: ..." for a question on cost benefit."""
     found = content_words(unit.label[0])
     return sum(covered(found, " ".join(w.text for w in weighed), synonym=0.7)) / len(found) if found else 0.0
 
@@ -240,7 +245,7 @@ def _quantity_features(query: Query, unit: Unit) -> dict[str, float]:
 
 
 def answers_quantity(query: Query, unit: Unit) -> bool:
-    """Whether a unit holds a quantity of the kind asked for; what is counted must be said beside the number."""
+    """Whether a unit has a quantity of the kind asked for. If something is counted, it must be named beside the number."""
     wanted = [w for w in counted(query.standalone) if w not in STOP_WORDS]
     of_other = frozenset({"count"}) if wanted and not _same_thing(wanted, unit.plain) else frozenset[str]()
     if vague(unit.plain, query.dimensions - of_other):
@@ -262,7 +267,7 @@ def _is_chip(wanted: Sequence[str]) -> bool:
 
 
 def _same_thing(wanted: Sequence[str], noun: str) -> bool:
-    """Whether what is counted is what is to be counted: by the word, a synonym, or a compound of it."""
+    """Whether the counted noun is the wanted one: the same word, a synonym, or a compound of it."""
     said = words(noun)
     asked, groups = {stem(w) for w in wanted}, {g for w in wanted for g in synonyms(w)}
     return (
@@ -273,7 +278,7 @@ def _same_thing(wanted: Sequence[str], noun: str) -> bool:
 
 
 def other_qualifier(question: str, text: str) -> bool:
-    """Whether a text speaks of the other thing of the same name: accelerator memory where host memory is asked for."""
+    """Whether a text is about the other thing of the same name: accelerator memory instead of the host memory asked for."""
     asked, said = _affirmed(question), set(words(text))
     for entry in vocabulary()["qualifiers"]:
         for mine, other in (entry["sides"], entry["sides"][::-1]):
@@ -288,7 +293,7 @@ def other_qualifier(question: str, text: str) -> bool:
     return False
 
 
-# One question is asked of every unit.
+# Cached, because the same question is compared with every unit.
 @lru_cache(maxsize=256)
 def _affirmed(question: str) -> frozenset[str]:
     return frozenset(words(_DENIED.sub(" ", question)))

@@ -1,4 +1,4 @@
-"""Which passages a question needs: by its words, its sides and options, what it names; more of the sources than of the background."""
+"""Find the passages that a question needs: by its words, sides, options and names. The sources go before background."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -9,16 +9,16 @@ from chatbot.query import Query
 from chatbot.retriever import LIMIT, merged, retrieve
 from ingest import Chunk, Index
 
-# Documents in a folder of this name are background.
+# Documents in a folder with this name are background.
 BACKGROUND = "reference"
-# The sources are read further down than background is: what they say in other words than the question's stands lower.
+# Passages read from the sources alone: more than LIMIT, because other wordings than the question's rank lower.
 _OF_SOURCES = 20
 
 
 def search(
     query: Query, index: Index, times: int = 1, *, limit: int = LIMIT, among: Callable[[Chunk], bool] | None = None
 ) -> tuple[Passage, ...]:
-    """The passages for a question, and for each of its sides or options, as one ranking; so many times as many."""
+    """Return the passages for a question and each of its sides or options, as one ranking. `times` multiplies `limit`."""
     limit *= times
 
     def found(text: str, share: int = 1) -> tuple[Passage, ...]:
@@ -28,7 +28,7 @@ def search(
     if len(query.sides) > 1:
         groups += [found(f"{side} {_without_names(query)}", 2) for side in query.sides]
     groups += [_lesser(found(name, 3)) for name in query.entities[:3]]
-    # Documents speak of the chip where a question names the instance.
+    # Documents may name the chip where a question names the instance.
     kin = sorted({r for name in query.entities[:2] for r in relatives(name)} - set(query.entities))
     groups += [_lesser(found(f"{name} {_without_names(query)}", 3)) for name in kin[:2]]
     groups += [_lesser(found(f"model size {size.text} parameters", 3)) for size in query.sizes[:2]]
@@ -37,10 +37,10 @@ def search(
 
 
 def passages_to_read(query: Query, index: Index) -> Iterator[tuple[Passage, ...]]:
-    """The passages to answer from, and those to answer from when nothing comes of the first.
+    """Yield the passages to answer from, then those to use if the first give no answer.
 
-    The sources are read further down than background is, and both are weighed together: what answers more exactly is told. Only whether
-    sources agree is asked of the sources alone, as long as these have an answer.
+    More passages are read from the sources than from background, and both are weighed together: the more exact answer
+    wins. Only the question whether sources agree goes first to the sources alone.
     """
     if query.options:
         yield search(query, index)
@@ -53,12 +53,12 @@ def passages_to_read(query: Query, index: Index) -> Iterator[tuple[Passage, ...]
 
 
 def is_background(chunk: Chunk) -> bool:
-    """Whether a chunk is of a document in a folder of background."""
+    """Whether the document of a chunk is in a background folder."""
     return BACKGROUND in chunk.document.id.split("/")[:-1]
 
 
 def _lesser(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """What is found by a name alone is about the thing, but perhaps not about the question."""
+    """Halve the scores of passages found by a name alone: they are about the thing, but perhaps not about the question."""
     return tuple(replace(p, score=0.5 * p.score) for p in passages)
 
 

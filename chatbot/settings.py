@@ -1,4 +1,4 @@
-"""Settings are frozen values, read once, at the edge, from environment variables."""
+"""Settings: frozen values, read once from environment variables at the edge of the program."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -23,11 +23,11 @@ _COMMON = [f.name for f in fields(Settings)]
 
 
 def settings_from(environ: Mapping[str, str], kind: type[T], *, prefix: str = "WATTWISE_") -> T:
-    """A settings value whose fields stand in variables of the same name in capitals behind a prefix.
+    """Read a settings value from environment variables: each field from the prefix and its name in capitals.
 
-    A field is a str, Path, Place, bool, int, float or tuple[str, ...] (separated by commas or spaces); an empty variable counts as
-    unset. `index` and `model` fall back to `WATTWISE_INDEX` and `WATTWISE_MODEL`. ReaderError names a variable that cannot be read
-    and what it takes.
+    A field is a str, Path, Place, bool, int, float or tuple[str, ...] (separated by commas or spaces). An empty
+    variable counts as unset. `index` and `model` fall back to `WATTWISE_INDEX` and `WATTWISE_MODEL`. If a variable
+    cannot be read, raises ReaderError with its name and what it takes.
     """
     hints = get_type_hints(kind)
     given = {}

@@ -6,14 +6,14 @@ from chatbot.names import maker, makers, mentioned, names, relatives
 
 
 def sides(text: str, entities: tuple[str, ...]) -> tuple[str, ...]:
-    """What a question compares, at most four things: names of hardware first, makers beside them."""
+    """Return what a question compares, at most four things: hardware first, then makers that made none of it."""
     found = _without_parts(entities)
     made = {maker(name) for name in found}
     return tuple(dict.fromkeys([*found, *(m for m in makers(text) if m not in made)]))[:4]
 
 
 def _without_parts(entities: tuple[str, ...]) -> list[str]:
-    """A chip and the family that holds it are one side; two sizes of a family are two."""
+    """Keep one name for each side: a chip and the family that holds it are one side, two sizes of a family are two."""
     kept: list[str] = []
     for name in entities:
         if "." in name or not any(name in relatives(k) and not _siblings(name, k) for k in kept):
@@ -22,7 +22,7 @@ def _without_parts(entities: tuple[str, ...]) -> list[str]:
 
 
 def _siblings(one: str, other: str) -> bool:
-    """Two generations of one thing ("Inf1", "Inf2") share what they are made of, but neither holds the other."""
+    """Whether two names are generations of one thing ("Inf1", "Inf2"): they share parts, but neither contains the other."""
     return one[:-1] == other[:-1] and one[-1:].isdigit() and other[-1:].isdigit()
 
 
@@ -32,7 +32,7 @@ def _is_name(side: str) -> bool:
 
 
 def speaks_of(side: str, text: str) -> bool:
-    """Whether a text speaks of a side: names it or a relative of it, or something that a maker made."""
+    """Whether a text is about a side: it names the side or a relative of it or, for a maker, something that it made."""
     if _is_name(side):
         there = mentioned(text)
         if "." in side:
@@ -44,5 +44,5 @@ def speaks_of(side: str, text: str) -> bool:
 
 
 def names_side(side: str, text: str) -> bool:
-    """Whether a text names the side itself, not only what it is part of."""
+    """Whether a text names the side itself, not only something related."""
     return side.lower() in mentioned(text) if _is_name(side) else speaks_of(side, text)

@@ -1,4 +1,4 @@
-"""Sizing questions answered: the verdict and its figure, the arithmetic, what to launch, and what would change it."""
+"""Answer sizing questions: the verdict with its figure, the arithmetic, what to launch, and what would change it."""
 
 import math
 import re
@@ -26,7 +26,7 @@ from chatbot.table import answer_from_table
 from chatbot.working import Tables, Working, article, capital, load, percent, rounded
 from ingest import Index, Row, known_words
 
-# Numbers that belong to the formulas themselves: bytes a value, hours, units, shares.
+# Numbers that belong to the formulas themselves: bytes per value, hours, units, shares.
 _CONSTANTS = (0.3, 0.5, USABLE, 1, 2, 3, 4, 6, 8, 12, 24, 34, 730, 1000, 3600, 1e6, 1e9, GIB, *(BITS[form] for form in Format))
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 _OF_SPEED = frozenset({Goal.THROUGHPUT, Goal.LATENCY, Goal.PREFILL, Goal.TOKEN_COST})
@@ -35,9 +35,10 @@ _OF_DEPLOYMENT = frozenset({Goal.COST, *_OF_SPEED, *_OF_TRAINING})
 _OF_MACHINES = frozenset({Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.ENERGY, Goal.CARBON, Goal.WATER})
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _MOST_CARDS = 1024
-# More that is counted in training is what is learned from, and no batch: "20,000 support tickets".
+# A larger count in a training question is the size of the data set, not of the batch: "20,000 support tickets".
 _MOST_IN_A_BATCH = 1024
-# How likely a question must be to ask for what no row and no document has, of which the training tells the kinds.
+# How likely an intent must be for `_lacking` to reply to it. "unsaid" asks for what no row and no document has; the
+# training data of the intents define its kinds.
 _UNSAID = 0.6
 _NO_ROW = "The prices in the data are on demand, of EC2 and of the day that they were read; its other figures are those that makers and AWS publish."
 _ONLY_JUST = ", which only just holds it"
@@ -52,7 +53,7 @@ _WORK = {
 
 
 def answer_by_sizing(query: Query, index: Index) -> Draft | None:
-    """What a question asks of a workload, computed; None where it is of another kind or the index has no facts to compute with."""
+    """Compute what a question asks of a workload; None for another kind of question or if the index lacks the facts."""
     if query.options:
         return None
     tables = load(index)
@@ -72,7 +73,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if (not asked.workload.hours or _NEXT.search(query.question)) and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     if asked.purchase and read_given(query.question, tables.known).one("discount") is not None:
-        asked = replace(asked, purchase="")  # who says what Spot or a plan saves needs no price of it
+        asked = replace(asked, purchase="")  # if the user says what Spot or a plan saves, its price is not needed
     wanted = asked.workload
     if own := _own_price(asked, query, tables):
         tables = replace(tables, facts=tables.facts.at_price(wanted.instance_type or "", own, wanted.region))
@@ -89,21 +90,21 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     return None if _leaves_out(query, asked, draft, tables.known) else draft
 
 
-# What makes another sum of what is computed for a workload; most formulas take none of it.
+# Roles of figures that change a computation. Most formulas for a workload cannot use them.
 _OF_SUMS = frozenset({"share", "price", "pace", "power price", "storage price", "requests", "calls", "item rate", "grid", "PUE", "card hours", "discount", "headroom", "lost", "busy"})
-# Shares in percent, kilograms and grams, hours and seconds.
+# Conversions of shares and percent, kilograms and grams, hours and seconds.
 _SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
 
 
-# What the formulas of memory do not take.
+# What the memory formulas cannot take into account.
 _OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
 
 
 def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
-    """Whether a figure that the question gives, or a price in euros before it, is no number of what is told and of its arithmetic."""
+    """Whether an answer and its arithmetic leave out a figure that the question gives, or an earlier price in euros."""
     question, turns = query.question, [*(turn.question for turn in query.history), query.question]
     told = [number * scale for text in (draft.text, *(c.formula for c in draft.computed)) for number in numbers(text) for scale in _SCALES]
-    roles = _OF_SUMS - ({"price"} if re.search(r"on[- ]demand|\blist\b", question) else set())  # beside the price that is asked for
+    roles = _OF_SUMS - ({"price"} if re.search(r"on[- ]demand|\blist\b", question) else set())  # if the list price is asked for, a given one may stay unused
     roles |= (set() if asked.names_model else {"monthly price"}) | (set() if Goal.TOKEN_COST in asked.goals else {"API price"})
     given = [figure for figure in read_given(question, known).figures if figure.role in roles and figure.is_input]
     if "€" in " ".join(turns) and "$" in draft.text:
@@ -114,7 +115,7 @@ def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
 
 
 def _own_price(asked: Asked, query: Query, tables: Tables) -> float | None:
-    """What the user says that an hour of the one machine named costs: neither one GPU of several nor another machine."""
+    """Return the user's own hourly price for the one machine named; None for a price per GPU or of another machine."""
     listed = tables.facts.price(asked.workload.instance_type or "")
     given = read_turns([*(turn.question for turn in query.history), query.question], tables.known)[-1]
     price = given.one("price")
@@ -124,21 +125,21 @@ def _own_price(asked: Asked, query: Query, tables: Tables) -> float | None:
 
 
 def _told(query: Query, heard: Heard | None, asked: Asked, tables: Tables, index: Index) -> Draft:
-    """What is asked, or each of its parts, behind what cannot be priced and before what the sum does not hold."""
+    """Answer a question, or each of its parts. Say first what cannot be priced, and last which costs are not included."""
     earlier = "\n".join(turn.question for turn in query.history)
     parts = ask_parts(query.question, heard, tables.known) if heard else ()
     working = Working(tables, index, [])
     first = _conditions(asked, working)
     drafts = []
     for text, part in parts or [(query.question, asked)]:
-        # A turn that changes slots alone is asked in the words before, without their names and numbers: per GPU stays per GPU.
+        # If a turn only changes slots, the earlier wording goes on without its names and numbers: per GPU stays per GPU.
         working.said.insert(0, f"{earlier}\n{text} {heard.frame if heard else ''}".strip())
         drafts.append(draft_of(part, working))
         working.said.append(working.said.pop(0))
     if impossible := next((draft for draft in drafts if draft.said == draft.text), None):
         return impossible
     lines = [draft.text.split("\n") for draft in drafts]
-    if len(drafts) > 1:  # what each part asks, then how it is computed; what would change it is told of one question alone
+    if len(drafts) > 1:  # the answer to each part, then its arithmetic; what would change it is only said for a single question
         lines = [[told[0] for told in lines], [line for told in lines for line in told[1:2] if not line.startswith(("Use ", "In "))]]
     written = list(dict.fromkeys(line for part_ in lines for line in part_))
     bill = _OTHER_BILLS.search(query.question) if _OF_MONEY & set(asked.goals) else None
@@ -148,7 +149,7 @@ def _told(query: Query, heard: Heard | None, asked: Asked, tables: Tables, index
 
 
 def continues_sizing(query: Query, index: Index) -> bool:
-    """Whether a turn changes what was computed for a model: then no answer that was written beforehand is meant."""
+    """Whether a turn changes a computation for a model in an earlier turn. No prepared answer can be meant then."""
     tables = load(index)
     if not query.history or not tables.facts.models:
         return False
@@ -156,12 +157,12 @@ def continues_sizing(query: Query, index: Index) -> bool:
     return bool(heard and heard.computed and heard.said.slots and heard.asked.continues and heard.asked.names_model)
 
 
-# A generation of a line, or a part number as makers of accelerators write it.
+# A generation of a product line, or a part number in the style of accelerator makers.
 _CHIP = re.compile(r"(?<![\w.-])(?:(?:trainium|inferentia|gaudi|rubin)[ -]?v?\d+(?! chips|\s?[x×])|tpu[ -]?v\d+\w?|(?:[hbl]\d{2,3}|[a-z]{1,2}\d{3,4})[a-z]?)(?![\w.-])", re.IGNORECASE)
 
 
 def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
-    """An accelerator that neither a row nor a document has."""
+    """Return an accelerator in a question that neither a row nor a document has, or None."""
     rows = re.sub(r"[ -]", "", " ".join(known.accelerators).lower())
     found = (match.group() for match in _CHIP.finditer(question) if re.sub(r"[ -]|s$|(?<=[am])1$", "", match.group().lower()) not in rows)
     return next((chip for chip in found if not any(map(index.document_frequency, (chip, re.sub(r"[ -]", "", chip), chip.rstrip("s"))))), None)
@@ -169,14 +170,14 @@ def _unheard_chip(question: str, known: Known, index: Index) -> str | None:
 
 _OF_MONEY = frozenset({Goal.COST, Goal.CHEAPEST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.TOKEN_COST})
 _OF_ONE_CARD = re.compile(r"(?:gpu|card|chip|accelerator)s?[- ]?(?:h|hr|hour)s?\b")
-# What a user may pay, in shares of the list price: a price beyond them is of something else.
+# Bounds of a user's own price, as shares of the list price. A price outside them is the price of something else.
 _LOWEST_SHARE, _HIGHEST_SHARE = 0.1, 2.0
 _OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")
 _OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|(?:network|data|egress) traffic|bandwidth (?:bill|cost|charge)s?|storage|(?<!ct )volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
 
 
 def _lacks_price(asked: Asked, facts: Facts) -> list[str]:
-    """What makes a price that the data does not have: "a Savings Plan", "eu-central-1"."""
+    """Return the terms and Regions for which the data has no price: "a Savings Plan", "eu-central-1"."""
     everywhere = {price.region for prices in facts.prices.values() for price in prices}
 
     def lacks(work: Workload) -> bool:
@@ -189,7 +190,7 @@ def _lacks_price(asked: Asked, facts: Facts) -> list[str]:
 
 
 def _unpriced(asked: Asked, facts: Facts) -> Draft | None:
-    """A price alone that the data does not have, with the one that it has in its place; None where more is asked for."""
+    """Say that the data lacks the price asked for, and give the on-demand price; None if more than a price is asked for."""
     work, missing = asked.workload, _lacks_price(asked, facts)
     region = next((name for name in missing if name != asked.purchase), "")
     placed = asked.names_model and not (asked.goal is Goal.COST and work.instance_type) and not (asked.goal is Goal.CHEAPEST and region)
@@ -210,7 +211,7 @@ def _no_price(missing: Sequence[str]) -> str:
 
 
 def _conditions(asked: Asked, working: Working) -> list[str]:
-    """What a question asks for that the data cannot price, said before what it can."""
+    """Return a line on what the data cannot price, to be said before what it can; or nothing."""
     if not _OF_MONEY & set(asked.goals):
         return []
     missing, said = _lacks_price(asked, working.tables.facts), list[str]()
@@ -230,13 +231,13 @@ def _conditions(asked: Asked, working: Working) -> list[str]:
 
 
 def _is_unsold(accelerator: str, facts: Facts) -> bool:
-    """Whether no instance type that has a price has an accelerator."""
+    """Whether no instance type with a price has this accelerator."""
     words = set(re.findall(r"\w+", re.sub(r"\d+ ?gi?b\b", "", accelerator.lower())))
     return bool(words) and not any(words <= set(re.findall(r"\w+", i.accelerator.lower())) for i in facts.instances.values() if facts.price(i.name))
 
 
 def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
-    """What is said to a question on a sizing that lacks something, or on what no row has."""
+    """Reply to a sizing question that lacks something, or that asks for what no row has. None for other questions."""
     work, likely = heard.asked.workload, heard.likely
     if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task in TRAINING:
         price = tables.facts.price(work.instance_type) if work.instance_type else None
@@ -251,12 +252,12 @@ def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
 
 
 def _is_of_a_document(question: str, index: Index) -> bool:
-    """Whether a question names something that hardly any document speaks of, but one does: that one may say what no row has."""
+    """Whether a question has a rare word that a few chunks mention. Their document may say what no row has."""
     words = {part for word in re.findall(r"(?<![\w-])[^\W\d_]{4,}(?:-[^\W\d_]{4,})*(?![\w-])", question.lower()) for part in (word, *word.split("-"))}
     return any(0 < index.document_frequency(word) <= _RARE for word in words - known_words())
 
 
-# In so many passages at most stands a name that one document is about.
+# A name that a single document is about stands in at most this many chunks.
 _RARE = 3
 _OF_IT = re.compile(r"\b(?:it|ours?|mine|we|my)\b")
 
@@ -265,7 +266,7 @@ _NEXT = re.compile(r"\bnext (?:year|quarter|spring|summer|autumn|winter|january|
 
 
 def _later_year(question: str, facts: Facts) -> str | None:
-    """A year, or a next part of one, for which a question asks and that is after the newest price."""
+    """Return a year later than the newest price, or "next month" and the like, that a question asks about; or None."""
     if match := _NEXT.search(question):
         return match.group()
     newest = max((price.date for prices in facts.prices.values() for price in prices), default="")
@@ -273,19 +274,19 @@ def _later_year(question: str, facts: Facts) -> str | None:
 
 
 def _read_operations(question: str, known: Known) -> Asked | None:
-    """What a training computes in all, where a question names the model and the tokens."""
+    """Read a question about the total FLOPs of a training. None unless it names the model and the tokens."""
     if not _ASKS_OPERATIONS.search(question.lower()):
         return None
     said = read_question(question, known)
     return asked_for(said, "training_time", None, known) if "tokens" in said.slots and said.slots.keys() & {"model", "parameters"} else None
 
 
-# A price or a power over more than an hour is computed.
+# A price or a power over more than an hour must be computed.
 _LONGER = re.compile(r"\b(?:da(?:y|ily)|week|month|year|annual|tag|woche|monat|jahr|jour|semaine|mois|d[ií]a|semana|mes|año)", re.IGNORECASE)
 
 
 def _may_stand_in_rows(asked: Asked, question: str) -> bool:
-    """Whether nothing but a machine, or accelerators, is named with its place, and no time that a price or a power is multiplied by."""
+    """Whether a row may answer: the question names only hardware and a place, and no time to multiply a price by."""
     slots = {"task", "instance_type", "accelerator", "accelerators", "accelerator_memory_gb", "families", "vendors", "region"}
     bare = all((other.accelerators or 1) == 1 and other.accelerator and not other.region for other in asked.others)
     return asked.stated <= slots and bare and not (asked.others and Goal.ENERGY not in asked.goals) and not _LONGER.search(question)
@@ -295,7 +296,7 @@ _OF_POWER = frozenset({Goal.ENERGY, Goal.CARBON, Goal.WATER})
 
 
 def draft_of(asked: Asked, working: Working) -> Draft:
-    """What is asked, computed and written; what is impossible or not known is one sentence with the remedy."""
+    """Compute and write the answer. If it is impossible or something is unknown, write one sentence with the remedy."""
     try:
         return _sized(asked, working)
     except ReaderError as error:
@@ -306,7 +307,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
     facts, given = working.tables.facts, asked.workload
     affords = given.budget_per_month and (asked.others or re.search(r"\bafford", working.said[0].rpartition("\n")[2].lower()))
     if given.accelerator_memory_gb and not (given.accelerator or given.instance_type) and (asked.others or affords):
-        # "The 24 GB card or the 48 GB one": of each memory the machine that costs least.
+        # "The 24 GB card or the 48 GB one": take the cheapest machine for each memory size.
         given, others = rented(given, facts), tuple(rented(work, facts) for work in asked.others)
         asked = replace(asked, workload=given, others=others, goals=(Goal.AFFORDABLE,) if affords else asked.goals)
     at_own_rate = given.tokens_per_second and (given.tokens or (given.budget_per_hour and not (given.instance_type or given.accelerator)))
@@ -320,13 +321,13 @@ def _sized(asked: Asked, working: Working) -> Draft:
     work, remark = asked.workload, ""
     longest = facts.models[work.model].max_position if work.model else None
     if longest and (work.context or 0) > longest and (asked.term or work.context == ALL_CONTEXT):
-        # What is asked cannot be; what is nearest to it helps.
+        # The model does not take so long a context. Answer for its longest one instead.
         remark = "" if work.context == ALL_CONTEXT else f"{_model_name(work.model or '')} takes {longest:,} tokens at most, not {work.context:,}. "
         working.say(remark)
         others = tuple(replace(other, context=longest) for other in asked.others if remark == "")
         asked = replace(asked, workload=replace(work, context=longest), others=others)
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
-    # A time in which a training is to be done is no time that it takes.
+    # The hours in which a training must finish are not the hours that it takes, so they are left out.
     activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
     sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
     draft = _Answer(asked, sizings, working).draft()
@@ -338,7 +339,7 @@ _NO_ACTIVATIONS = re.compile(
     r"|\b(?:ignor\w+|forget(?: about)?|without|before|exclud\w+|neglect\w*|not counting|apart from|disregard\w*|no|skip\w*)\b (?:the |any |all )?activations?\b(?! (?:check|recomp|remat))"
 )
 _FITTING = r"activations|layers|weights|tokens of context|cache|usable|LoRA|Adam|recomputed|ZeRO|batch"
-# Which assumptions matter for what is asked; the price, the load and the share of the peak are said with their figures.
+# Which assumptions matter for what is asked. Price, load and the share of the peak are stated with their figures.
 _MATTERS: dict[str, str] = {
     Goal.THROUGHPUT: r"layers|weights$|tokens of context|bf16 cache|one sequence",
     Goal.LATENCY: r"layers|weights$|tokens of context|bf16 cache",
@@ -356,7 +357,7 @@ _TO_WRITE = re.compile(r"(?P<number>\d[\d,]*)[ -]tok(?:en)?s?\b(?! (?:of )?(?:co
 
 
 def _meant(asked: Asked, question: str) -> Asked:
-    """What the slots make of a goal, and what a goal makes of the slots: tokens that are asked for are not those of a turn before."""
+    """Adjust the goal to the slots and vice versa: if tokens are asked for, those of an earlier turn are dropped."""
     work, goal = asked.workload, asked.goal
     if goal is Goal.COUNT and work.tokens and work.hours:
         goal = Goal.DEADLINE
@@ -374,19 +375,19 @@ def _meant(asked: Asked, question: str) -> Asked:
     elif goal is Goal.DEADLINE:
         changes |= {"accelerators": None, "instances": None}
     elif goal in _OF_SPEED and goal is not Goal.PREFILL and not work.context:
-        changes["context"] = 1  # a bound holds from the first token on
+        changes["context"] = 1  # the bound already holds for the first token
     if goal is Goal.TOKEN_COST and work.tokens_per_second and work.load:
-        changes["tokens_per_second"] = work.tokens_per_second * work.load  # the idle time is paid for too
+        changes["tokens_per_second"] = work.tokens_per_second * work.load  # idle time is paid for, too
     if goal in (Goal.COUNT, Goal.CHEAPEST, Goal.CHOICE, Goal.SMALLEST) and "gpu" in question and not (work.vendors or work.families or work.accelerator or work.instance_type):
         changes["vendors"] = frozenset({"NVIDIA", "AMD"})
-    # Weights that are named beside another wish, or with gradients, are a part of the sum.
+    # If a memory term is named beside another goal, or the weights together with gradients, the whole sum is meant.
     sums = goal not in (Goal.MEMORY, Goal.CHOICE, Goal.COMPARE) or (work.task in TRAINING and "gradient" in question.replace("grads", "gradients"))
     others = tuple(replace(other, **changes) for other in asked.others)
     goals = tuple(dict.fromkeys((goal, *(g for g in asked.goals if g is not asked.goal or g is Goal.DIFFERENCE))))
     return replace(asked, goals=goals, workload=replace(work, **changes), others=others, term=None if sums else asked.term)
 
 
-# The figure behind what leads an answer; that of a cost is of its run.
+# Label and field of the figure whose arithmetic is shown. For a cost, it is that of the run (see `_derivation`).
 _LEADS = {
     Goal.THROUGHPUT: ("Tokens a second", "decode_tokens_per_second"),
     Goal.LATENCY: ("Tokens a second", "decode_tokens_per_second"),
@@ -402,7 +403,7 @@ _SOLVED: dict[Goal, Literal["sequences", "context", "parameters"]] = {
 
 
 def _solved(asked: Asked, facts: Facts) -> Asked:
-    """The most users, tokens or parameters that fit put into the workload; where none do, that is what is answered."""
+    """Put the most users, tokens or parameters that fit into the workload. If none fit, answer whether it fits instead."""
     slot = _SOLVED.get(asked.goal)
     work = asked.workload
     if asked.goal is Goal.DEADLINE:
@@ -423,7 +424,10 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
 
 
 def _of_machines(asked: Asked, working: Working) -> Draft:
-    """What is paid for, powered or cooled: the machines that are named, else those that suit the model best, and whether they hold it."""
+    """Answer for machines that are paid for, powered or cooled, and say whether they hold the model.
+
+    They are the machines that are named, or else those that suit the model best.
+    """
     facts = working.tables.facts
     sizings = [size(_as_sold(work, facts), facts) for work in (asked.workload, *asked.others)]
     best = [{Goal.CARBON: s.least_carbon, Goal.ENERGY: s.least_energy}.get(asked.goal) or s.cheapest or s.smallest for s in sizings]
@@ -440,14 +444,14 @@ def _of_machines(asked: Asked, working: Working) -> Draft:
     except ReaderError as error:
         if asked.goal not in _OF_POWER or not fits[0] or not fits[0].instance:
             raise
-        # The power that a machine draws for a model is told to be unknown, not refused.
+        # If only the power is unknown, say so with a citation instead of refusing.
         return working.draft(f"{str(error).removeprefix(REFUSAL).strip().removesuffix('.')} {working.cite(fits[0].instance.row)}.")
     held = dict.fromkeys(told for s, fit in zip(sizings, fits, strict=True) if fit and (told := answer.held(s, fit)))
     return working.draft(draft.text, *held, answer.assumed(sizings[0]) if held else "")
 
 
 def _in_time(work: Workload, facts: Facts) -> Workload:
-    """As many accelerators, or instances, as train the tokens in the hours that are given."""
+    """Return the workload with as many accelerators, or instances, as train the tokens in the given hours."""
     if not (work.tokens and work.hours):
         raise ReaderError("Say how many tokens the training sees and in which time it is to end, as in 1T tokens in 30 days.")
     one = size(_as_sold(replace(work, hours=None), facts), facts)
@@ -473,12 +477,12 @@ def _ask_back(asked: Asked) -> Draft:
 
 
 def _said(text: str) -> Draft:
-    """A text that claims nothing of the world: what was asked is impossible, or more must be known."""
+    """Return a draft that claims nothing about the world: the request is impossible, or more must be known."""
     return Draft(text, (), said=text)
 
 
 def _as_sold(workload: Workload, facts: Facts) -> Workload:
-    """ "A100 with 80 GB" as the table of accelerators tells them apart; more of them than a server has are servers."""
+    """Name an accelerator as its table does ("A100 80GB"), and turn more of them than a server has into servers."""
     if workload.instance_type and workload.accelerators:
         each = facts.instances[workload.instance_type].accelerators if workload.instance_type in facts.instances else 0
         servers = math.ceil(workload.accelerators / each) if each else 1
@@ -499,7 +503,7 @@ def _as_sold(workload: Workload, facts: Facts) -> Workload:
 
 
 class _Answer:
-    """Writes the lines; every figure goes down with its arithmetic, every row with its words."""
+    """Writes the lines of an answer. Every figure is recorded with its arithmetic, every row as evidence."""
 
     def __init__(self, asked: Asked, sizings: Sequence[Sizing], working: Working) -> None:
         self._asked, self._sizings, self._work = asked, sizings, working
@@ -512,7 +516,7 @@ class _Answer:
         return self._work.draft(*self._lines())
 
     def held(self, sizing: Sizing, fit: Fit) -> str:
-        """That a machine does not hold the model, or why it was chosen where none is named."""
+        """Say that a machine does not hold the model or, if no machine is named, that the chosen one does; else ""."""
         if not fit.fits:
             return f"{self._machine_name(fit)} does not hold it, though: {self._against(sizing, fit)}."
         return "" if sizing.named and sizing.named.instance else f"{self._machine_name(fit)} holds it: {self._against(sizing, fit)}."
@@ -547,7 +551,7 @@ class _Answer:
         yield f"{self._change(sizing)} {self.assumed(sizing)}".strip()
 
     def _operations(self, sizing: Sizing) -> str:
-        """What a training computes in all: forward and backward, of each parameter and token."""
+        """State the total FLOPs of a training: 6 for each parameter and token, forward and backward."""
         work, parameters = sizing.workload, sizing.model.active_parameters
         if not work.tokens or work.task not in TRAINING:
             return ""
@@ -556,7 +560,7 @@ class _Answer:
         return self._cited(f"The whole training computes {text}: {formula}", *sizing.model.rows)
 
     def _card_hours(self, sizing: Sizing) -> str:
-        """The hours of all accelerators of a training together, at a compute that is given or of those that are named."""
+        """State the total accelerator-hours of a training, by the TFLOPS given or those of the accelerator named."""
         work, fit = sizing.workload, sizing.named
         sheet = fit.accelerator if fit else None
         tflops = work.tflops or (sheet.tflops.get("bf16") if sheet else None)
@@ -576,7 +580,7 @@ class _Answer:
         return f"{'; '.join(told)} {self._work.cite(*sizing.model.rows, *((sheet.row,) if sheet else ()))}".rstrip() + "."
 
     def _preferred(self, sizings: Sequence[Sizing]) -> str:
-        """Which of the sides is best by what they are compared by: speed, tokens for the money, carbon, energy, or the price of what holds it."""
+        """State which side is best: by speed, tokens per dollar, cost of the run, or price of what holds the model."""
         goals = set(self._asked.goals)
         field_ = "usd_per_hour"
         fits = [self._deployed(s) for s in sizings]
@@ -585,7 +589,7 @@ class _Answer:
         elif all(fit and self._per_token(fit) for fit in fits):
             field_ = "usd_per_million_tokens"
         elif all(fit and fit.impact and fit.impact.usd_per_run is not None for fit in fits):
-            field_ = "usd_per_run"  # the dearer machine may be done so much sooner
+            field_ = "usd_per_run"  # a dearer machine may finish so much sooner that its run costs less
         regions = len({s.workload.region for s in sizings}) > 1
         holding = [n for n, fit in enumerate(fits) if fit and fit.fits and fit.runs != "no" and fit.impact and getattr(fit.impact, field_) is not None]
         sides = [fit for n in holding if (fit := fits[n])]
@@ -610,7 +614,7 @@ class _Answer:
         return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{' for the run' if field_ == 'usd_per_run' else ''}."
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
-        """What figures of a deployment are told of: the hardware that is named, as it is, or the best for what is asked."""
+        """Return the fit that deployment figures are about: the hardware named, as it is, or the best for what is asked."""
         named = sizing.named
         if named and self._asked.goal in _OF_SPEED and named.instance and sizing.workload.task is Task.SERVE:
             return self._all_of(named, sizing)
@@ -619,7 +623,7 @@ class _Answer:
         return named if named and named.instance else self._chosen(sizing)
 
     def _all_of(self, fit: Fit, sizing: Sizing) -> Fit:
-        """A machine with all the accelerators in use that the model can be divided over: the most that it can do."""
+        """Return a machine with as many accelerators in use as the model can be divided over: the most that it can do."""
         facts, work = self._work.tables.facts, sizing.workload
         assert fit.instance
         placed = place(sizing.memory, sizing.model, work, hardware(fit.instance, facts), instances=fit.instances, every_accelerator=True)
@@ -627,7 +631,7 @@ class _Answer:
         return replace(fit, impact=impact(fit, sizing.memory, sizing.model, work, facts))
 
     def _derivation(self, sizing: Sizing) -> str:
-        """The arithmetic of the figure that leads."""
+        """State the arithmetic of the leading figure."""
         fit, goal, work = self._deployed(sizing), self._asked.goal, sizing.workload
         if not fit or not fit.impact:
             return ""
@@ -672,7 +676,7 @@ class _Answer:
         return self._focused(sizing) or f"{self._need(sizing)}."
 
     def _focused(self, sizing: Sizing) -> str:
-        """The one term that is asked for ("the KV cache", "the weights"), and the sum."""
+        """State the one memory term that is asked for ("the KV cache", "the weights"); "" if none is."""
         wanted = self._asked.term or ""
         term = next((t for t in sizing.memory.terms if t.name == wanted), None)
         if term is None:
@@ -694,7 +698,7 @@ class _Answer:
         return f"The KV cache of {name} takes {takes} for {tokens} in {work.cache} {cite}".rstrip() + "."
 
     def _machine(self, sizing: Sizing) -> Fit | None:
-        """The hardware that is named, by a name or by its memory."""
+        """Return the hardware that is named, by its name or by its memory; else None."""
         memory = self._asked.workload.accelerator_memory_gb
         if sizing.named or not memory:
             return sizing.named
@@ -704,12 +708,12 @@ class _Answer:
         return Fit(None, None, *placed, machine.usable_bytes, "yes", ())
 
     def _wants_any_count(self) -> bool:
-        """ "The smallest Inferentia2 instance" may have more than one of them."""
+        """Whether the instance may have any number of the accelerator named, as in "the smallest Inferentia2 instance"."""
         work, choices = self._asked.workload, (Goal.SMALLEST, Goal.CHEAPEST, Goal.CHOICE)
         return bool(work.accelerator) and not work.accelerators and self._asked.goal in choices
 
     def _counted(self, sizing: Sizing) -> str:
-        """How many accelerators, or instances, of the kind that is named."""
+        """State how many accelerators, or instances, of the named kind hold the workload."""
         named = sizing.named
         assert named
         if named.instance or not named.accelerator:
@@ -735,17 +739,17 @@ class _Answer:
         return f"At least {what}: {self._against(sizing, fit)}."
 
     def _fewest(self, sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
-        """On how few of an accelerator a workload goes, and how; None where no number that was considered holds it."""
+        """Return the fewest accelerators that hold a workload, and their placement; None if no number considered does."""
         assert named.accelerator
         most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
-        # ZeRO divides a training over any number of cards, tensor parallelism a model over those of one server.
+        # ZeRO divides a training over any number of cards; tensor parallelism divides a model over those of one server.
         counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
         machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.accelerator.name) for n in counts)
         placed = ((m.devices, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
         return next(((devices, p) for devices, p in placed if p.needed_bytes <= named.usable_bytes), None)
 
     def _per_rank(self, sizing: Sizing, ranks: int) -> str:
-        """What each of several accelerators holds of the model state when ZeRO shards it."""
+        """State how much model state each of several accelerators holds when ZeRO shards it."""
         stage = sizing.workload.zero_stage or 0
         sharding = Sharding(ranks=ranks, zero_stage=stage)
         states = [t for t in sizing.memory.terms if t.name != "activations"]
@@ -772,7 +776,7 @@ class _Answer:
         return f"{answer}: {self._against(sizing, fit)}{count}{caveat}."
 
     def _left(self, sizing: Sizing, fit: Fit) -> str:
-        """What the weights leave of the usable memory for the cache, where that is asked."""
+        """State what the weights leave of the usable memory, if the question asks for it."""
         held, devices = sizing.memory.terms[0], fit.devices * fit.instances
         usable = fit.usable_bytes * devices
         if not LEFT_OVER.search(self._question) or sizing.workload.task is not Task.SERVE or held.bytes > usable:
@@ -782,10 +786,10 @@ class _Answer:
         return self._cited(f"{left} of {self._bytes(usable, formula, devices)} usable are left beside the weights", *self._rows_of(fit), *sizing.model.rows)
 
     def _need(self, sizing: Sizing, fit: Fit | None = None) -> str:
-        """What a workload needs, and of it each accelerator that it is divided over."""
+        """State the memory that a workload needs, in total and on each accelerator that it is divided over."""
         total = self._sum(sizing.memory.terms)
         need = f"{self._subject(sizing)} needs {total}"
-        need = capital(need) if need.startswith(("a ", "an ")) else need  # a name keeps its small letters
+        need = capital(need) if need.startswith(("a ", "an ")) else need  # a model's name keeps its lower case
         states = [t for t in sizing.memory.terms if t.name in ("weights", "gradients", "optimizer states", "adapter")]
         if len(states) < len(sizing.memory.terms):
             part = self._sum(states)
@@ -798,7 +802,7 @@ class _Answer:
         return f"{need} {self._work.cite(*sizing.model.rows)}".rstrip()
 
     def _against(self, sizing: Sizing, fit: Fit) -> str:
-        """What a workload needs, and what there is."""
+        """State the memory that a workload needs, and the memory that the hardware has."""
         return f"{_lower(self._need(sizing, fit))}; {self._has(fit)}"
 
     def _has(self, fit: Fit) -> str:
@@ -857,7 +861,7 @@ class _Answer:
     # figures of a deployment
 
     def _cost(self, sizing: Sizing, fit: Fit) -> str:
-        """The price of a machine, before it that of a million tokens or of a training."""
+        """State the price of a machine, after that of a million tokens or of a training, if either is asked for."""
         assert fit.impact
         price, work = fit.impact.price, sizing.workload
         assert price
@@ -885,7 +889,7 @@ class _Answer:
         return bool(self._asked.goal is Goal.TOKEN_COST and fit.impact and fit.impact.usd_per_million_tokens)
 
     def _time(self, sizing: Sizing, fit: Fit) -> str:
-        """How long a training takes at least, and whether that is within the time that is given."""
+        """State how long a training takes, and whether that is within the given time."""
         assert fit.impact
         work, figure = sizing.workload, fit.impact.figure("training_hours_low")
         assert figure
@@ -916,7 +920,7 @@ class _Answer:
         return f"{answer}{took} {unit}{hours} on {self._machine_name(fit)}, at {share} {cite}.{cost}{self._unless_it_fits(sizing, fit)}"
 
     def _trained(self, sizing: Sizing, fit: Fit) -> str:
-        """How many tokens a training sees in the hours that are given."""
+        """State how many tokens a training sees in the given hours."""
         assert fit.impact
         work, figure = sizing.workload, fit.impact.figure("trained_tokens_high")
         assert figure
@@ -929,7 +933,7 @@ class _Answer:
         return f"{seen} {unit} tokens in {hours} {where} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
 
     def _in_time(self, sizing: Sizing, fit: Fit) -> str:
-        """How many accelerators end a training in the time that is given, and the instances that have them."""
+        """State how many accelerators finish a training in the given time, and the instances that have them."""
         assert fit.impact
         assert fit.accelerator
         work, hours = sizing.workload, self._asked.workload.hours or 0.0
@@ -947,7 +951,7 @@ class _Answer:
         return f"At least {what}{launch} for {_count(work.tokens)} tokens in {hours:,g} hours, at {self._share(work, best=True)}{slower} {self._work.cite(*figure.inputs, *self._rows_of(fit))}.{self._unless_it_fits(sizing, fit)}"
 
     def _share(self, work: Workload, *, best: bool = False, rising: bool = False) -> str:
-        """Of which share of the peak a training or a prompt is computed with."""
+        """Return the share of the peak (MFU) that a training or a prompt is computed with, as text."""
         usual = "50 %" if best else "30 % to 50 %" if rising else "50 % to 30 %"
         return self._work.say(f"an MFU of {percent(work.mfu)}" if work.mfu else f"{usual} of its peak (MFU)")
 
@@ -955,7 +959,7 @@ class _Answer:
         return "" if fit.fits else f" It does not fit, though: {self._against(sizing, fit)}."
 
     def _speed(self, sizing: Sizing, fit: Fit) -> str:
-        """The bound of what is generated a second, or of how fast a prompt is read."""
+        """State the upper bound of tokens per second for generating, reading a prompt or training."""
         assert fit.impact
         work, name, goal = sizing.workload, self._machine_name(fit), self._asked.goal
         rows = self._rows_of(fit)
@@ -986,7 +990,7 @@ class _Answer:
         return f"{answer} most {speed} tokens a second{several} {on}, a bound and no measurement{asked} {cite}.{self._unless_it_fits(sizing, fit)}"
 
     def _prompt(self, sizing: Sizing, fit: Fit, speed: str) -> str:
-        """How long a prompt takes, and how many tokens of prompts are read a second; first what the question gives a length for."""
+        """State the time to the first token and the prompt tokens per second, first the time if a length is given."""
         work = sizing.workload
         first = self._figure(fit, "first_token_seconds_low")
         if not work.mfu:
@@ -997,7 +1001,7 @@ class _Answer:
         return f"{told} at {self._share(work, rising=not self._asked.workload.context)}"
 
     def _solution(self, sizing: Sizing, fit: Fit) -> str:
-        """The most that fits, and what it then needs."""
+        """State the most that fits, and the memory that it then needs."""
         work, goal = sizing.workload, self._asked.goal
         if goal is Goal.LARGEST:
             most_ = f"{_count(sizing.model.parameters)} parameters in {work.weights}"
@@ -1011,7 +1015,7 @@ class _Answer:
         return f"At most {most_}{why}: {self._against(sizing, fit)}."
 
     def _figure(self, fit: Fit, name: str, each: float = 1.0) -> str:
-        """A figure of a fit as it is written, in units of `each`, with all that it is computed from."""
+        """Return a figure of a fit as text, in units of `each`, and record everything that it is computed from."""
         assert fit.impact
         given = (*_CONSTANTS, *self._given(fit))
         for figure in fit.impact.figures:
@@ -1021,7 +1025,7 @@ class _Answer:
         return self._work.figure(text, wanted.formula, *given, unit=each)
 
     def _given(self, fit: Fit) -> tuple[float, ...]:
-        """Numbers of an impact's formulas that a sizing sets: how many machines, at which load, for how long."""
+        """Return the numbers that a sizing puts into an impact's formulas: machines, load, hours and so on."""
         sizing = self._sizings[0]
         work, memory = sizing.workload, sizing.memory
         flops = [fit.accelerators * speed * 1e12 for speed in fit.accelerator.tflops.values()] if fit.accelerator else []
@@ -1042,7 +1046,7 @@ class _Answer:
         return f"{'; '.join(parts)} {marks}{self._work.cite(*sizing.model.rows)}".rstrip() + "."
 
     def _launch(self, sizing: Sizing) -> str:
-        """What to launch; nothing where the first line says it already."""
+        """State what to launch; "" if the first line says it already."""
         told = self._chosen(sizing)
         named = self._machine(sizing)
         goal = self._asked.goal
@@ -1063,7 +1067,7 @@ class _Answer:
         return capital("; ".join(picks)) + "." if picks else ""
 
     def _change(self, sizing: Sizing) -> str:
-        """The next smaller format that turns a no into a yes, or makes it cheaper."""
+        """State which smaller format, or lighter training method, makes the model fit or a cheaper machine enough."""
         work, named = sizing.workload, self._machine(sizing)
         if self._asked.goal in (Goal.COUNT, *_SOLVED, *_OF_DEPLOYMENT) or self._wants_any_count():
             return ""
@@ -1089,7 +1093,7 @@ class _Answer:
         return ""
 
     def _chosen(self, sizing: Sizing) -> Fit | None:
-        """The instance type that an answer speaks of: the one that is named, or the best by what is asked."""
+        """Return the fit that an answer is about: the instance type named, or the best for what is asked."""
         if sizing.named and sizing.named.instance and (sizing.named.fits or self._asked.goal is Goal.COST):
             return sizing.named
         if self._wants_any_count() and sizing.named_cheapest:
@@ -1101,7 +1105,7 @@ class _Answer:
         return fit
 
     def _described(self, fit: Fit) -> str:
-        """An instance type with its accelerators and its price."""
+        """Describe an instance type with its accelerators and its price."""
         name = self._machine_name(fit)
         caveats = [self._work.say(caveat) for caveat in fit.caveats if fit.runs == "yes"]
         accelerators = f" ({'; '.join([self._accelerators(fit), *caveats])})" if fit.accelerator else ""
@@ -1116,7 +1120,7 @@ class _Answer:
         return f"{name}{accelerators}, {self._figure(fit, 'usd_per_hour')} an hour{month} {price.terms} {self._work.cite(*self._rows_of(fit), price.row)}"
 
     def _accelerators(self, fit: Fit) -> str:
-        """How many of which one machine has; of some it has a part of one."""
+        """Describe the accelerators of one machine: how many, or which part of one."""
         assert fit.accelerator
         part = fit.instance.accelerators if fit.instance else 1.0
         self._work.say(f"{part:g} {fit.devices}")
@@ -1135,7 +1139,7 @@ class _Answer:
         return self._work.say(f"{fit.instances} × {fit.name}") if fit.instances > 1 else fit.name
 
     def _rows_of(self, fit: Fit) -> list[Row]:
-        """Where the memory of a machine stands: its own row, and its accelerator's where that says something else."""
+        """Return the rows with the memory of a machine: its own, and its accelerator's if that gives another figure."""
         if fit.instance:
             rows = [fit.instance.row]
             each = (fit.instance.accelerator_memory_gib_each or 0.0) * GIB
@@ -1159,7 +1163,7 @@ class _Answer:
     # evidence and arithmetic
 
     def _assume(self, sizing: Sizing) -> None:
-        """What was assumed is said, and may be computed with."""
+        """Record the assumptions of a sizing, so that the answer may state them and compute with them."""
         self._seen.append(sizing)
         model, work = sizing.model, sizing.workload
         shape = [f.name for f in fields(model) if isinstance(getattr(model, f.name), int | float)] if not model.rows else []
@@ -1168,7 +1172,7 @@ class _Answer:
         self._work.say(" ".join(str(f) for f in (work.weights, work.cache) if f))
 
     def assumed(self, sizing: Sizing) -> str:
-        """What was assumed and matters for what is asked: load and region for energy alone, prices say their own."""
+        """State the assumptions that matter for what is asked (see `_MATTERS`)."""
         goal, term = self._asked.goal, self._asked.term
         told_of = term or (Goal.COST if goal is Goal.TOKEN_COST and sizing.workload.tokens_per_second else goal)
         matters = _MATTERS.get(told_of, r"weights$" if told_of in _OF_DEPLOYMENT else _FITTING) + (r"|one sequence" if tells_people(self._work.said[0]) else "")
@@ -1180,7 +1184,7 @@ class _Answer:
         return f"Assumed: {', '.join(told)}." if told else ""
 
     def _bytes(self, value: float, formula: str, *given: float) -> str:
-        """A size as it is written, with its arithmetic."""
+        """Return a size as text, and record its arithmetic."""
         name, unit = next((name, unit) for name, unit in _SIZES if value >= (unit / 10 if name == "GB" else unit) or name == "kB")
         return self._work.figure(f"{rounded(value / unit)} {name}", formula, *_CONSTANTS, *given, *self._derived(), unit=unit)
 
@@ -1188,11 +1192,11 @@ class _Answer:
         return self._bytes(sum(t.bytes for t in terms), " + ".join(f"({t.formula})" for t in terms))
 
     def _cited(self, text: str, *rows: Row) -> str:
-        """A sentence, with the marks of rows at its end."""
+        """Return a sentence with the citation marks of rows at its end."""
         return f"{text} {self._work.cite(*rows)}".rstrip() + "."
 
     def _derived(self) -> tuple[float, ...]:
-        """Sizes that follow from a configuration: they stand in no row, and their rows are cited."""
+        """Return sizes that follow from a model's configuration. No row has them, but the rows behind them are cited."""
         found: list[float] = []
         for sizing in self._seen:
             model, work = sizing.model, sizing.workload
@@ -1218,5 +1222,5 @@ def _price(fit: Fit) -> float:
 
 
 def _lower(text: str) -> str:
-    """A sentence in the middle of one; names keep their capitals."""
+    """Return a sentence for use inside another one: its first letter in lower case, unless it begins with a name."""
     return text[:1].lower() + text[1:] if re.match(r"Full|Pre-t|An? ", text) else text

@@ -1,4 +1,4 @@
-"""Misspelt terms are put right against the words of the corpus, before anything else looks at a question."""
+"""Correct misspelt terms against the words of the corpus, before anything else reads a question."""
 
 import re
 
@@ -7,19 +7,19 @@ from chatbot.words import STOP_WORDS, synonyms
 from ingest import Index
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}\d?(?![\w.])")
-# A longer name that is one letter off is more likely misspelt than unknown.
+# A name of at least this length that is one letter off is more likely misspelt than unknown.
 _LONG = 6
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers")
 _SHORTEST = 3
 
 
 def correct(text: str, index: Index) -> str:
-    """Replace words that neither the corpus nor the vocabulary has by the nearest word of the corpus, if one is near."""
+    """Replace words that neither the corpus nor the vocabulary has with the nearest word of the corpus, if one is near."""
     return _WORD.sub(lambda match: _corrected(match.group(), index, is_name=_is_name(match)), text)
 
 
 def _is_name(match: re.Match[str]) -> bool:
-    """Whether a word is short, and capital within its sentence: "Groq" is a name that nobody here has heard of, not a misspelt "grow"."""
+    """Whether a word is short and capitalised within its sentence: "Groq" is an unknown name, not a misspelt "grow"."""
     before = match.string[: match.start()].rstrip()
     word = match.group()
     return len(word) < _LONG and word[0].isupper() and not word.isupper() and bool(before) and before[-1] not in ".?!:"
@@ -34,6 +34,6 @@ def _corrected(word: str, index: Index, *, is_name: bool) -> str:
 
 
 def _forms(word: str) -> list[str]:
-    """A word as it is, and without an ending: "decodes" is no misspelt "decides" where the corpus has "decode"."""
+    """Return a word as it is and without its endings: "decodes" is not a misspelt "decides" if the corpus has "decode"."""
     roots = [word.removesuffix(end) for end in _ENDINGS if word.endswith(end)]
     return [word, *(form for root in roots if len(root) > _SHORTEST for form in (root, f"{root}e", f"{root}ing"))]

@@ -1,4 +1,4 @@
-"""Questions worth asking: the first ones about an index, and the next ones after an answer, each known to have an answer."""
+"""Suggest questions: the first ones for an index, and the next ones after an answer. Each is known to have an answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -10,9 +10,10 @@ from chatbot.words import content_words
 from ingest import Chunk, Index
 
 IsAnswered = Callable[[str], bool]
-"""Whether a question has an answer: not refused by the offline reader, say, which costs milliseconds and may be remembered."""
+"""Tells whether a question has an answer: for example, that the offline reader does not refuse it. That takes
+milliseconds and may be cached."""
 
-# Asked of every index; those that its sources answer are shown.
+# Candidates for every index. Those that its sources answer are shown.
 STARTERS = (
     "Which instance has the lowest footprint for training?",
     "Trainium or Inferentia?",
@@ -24,14 +25,14 @@ _LONGEST = 90
 
 
 def starters(index: Index, is_answered: IsAnswered, *, limit: int = 4) -> tuple[str, ...]:
-    """The first questions for an index: the standing ones, then the headings that are questions."""
+    """Return the first questions for an index: from STARTERS, then from headings that are questions."""
     candidates = (*STARTERS, *islice(_questions(_opening_chunks(index)), _TRIED))
     return tuple(islice(filter(is_answered, candidates), limit))
 
 
 def follow_ups(answer: Answer, asked: Sequence[str], index: Index, is_answered: IsAnswered, *, limit: int = 3) -> tuple[str, ...]:
-    """What to ask next, nothing that was asked before: questions of the corpus nearby, which are known to have answers, or else
-    the headings that are questions of the passages found for the answer."""
+    """Return what to ask next, without what was asked before: prepared questions nearby, which are known to have
+    answers, or else question headings of the passages that were found for the answer but not cited."""
     cited = {citation.passage.chunk.id for citation in answer.citations}
     chunks = [p.chunk for p in answer.passages if p.chunk.id not in cited]
     known = {_key(question) for question in (*asked, answer.question)}
@@ -41,14 +42,14 @@ def follow_ups(answer: Answer, asked: Sequence[str], index: Index, is_answered: 
 
 
 def _opening_chunks(index: Index) -> Iterator[Chunk]:
-    """The chunks of the first documents with headings, so that a large index costs no more than a small one."""
+    """Yield chunks of the first documents that are not tables. A large index costs no more than a small one."""
     tables = {table.id for table in index.tables()}
     for document in [d for d in index.documents() if d.id not in tables][:_TRIED]:
         yield from index.document_chunks(document.id)[1:4]
 
 
 def _questions(chunks: Iterable[Chunk]) -> Iterator[str]:
-    """The headings that are questions as they stand, each once."""
+    """Yield the headings that are questions and clear by themselves, without repeats."""
     found = (shown(chunk.headings[-1]).strip() for chunk in chunks if chunk.headings)
     return (heading for heading in dict.fromkeys(found) if heading.endswith("?") and _is_clear(heading))
 

@@ -1,4 +1,4 @@
-"""What must stand exactly in the words that a claim cites, before anybody judges it: its numbers, dates, names and charges."""
+"""Check what must stand exactly in the words that a claim cites: its numbers, dates, names and accusations."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -16,7 +16,7 @@ _FRAME = stems(
     " reported editor's editor s give gives state states stated different"
 )
 
-# What one may be sued for is said of nobody in words that do not stand there, and nobody is called upon to buy.
+# Accusations, for which one may be sued, and calls to buy. A claim may contain them only if the words that it cites do.
 _CHARGE = re.compile(
     r"\b(?:lie[sd]?|lying|liars?|cheat\w*|fraud\w*|scam\w*|st(?:eal|ole)\w*|theft|brib\w+|deceiv\w+|deceit\w*|mislead\w*|sabotag\w+|corrupt\w*|criminal\w*|crimes?|illegal\w*"
     r"|sp(?:y|ies|ied|ying)|rip-?offs?|swindl\w+|launder\w*|betray\w*|fak(?:e[sd]?|ing)|plagiari\w+|incompetent\w*|stupid\w*|bankrupt\w*"
@@ -26,10 +26,11 @@ _CHARGE = re.compile(
 
 
 def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False, question: str = "") -> bool:
-    """Whether the numbers, the names and the charges of a claim stand in the words it cites, above them, or in their document's title and date.
+    """Whether a claim's numbers, names and accusations stand in what it cites: words, headings, document title and date.
 
-    What is `computed` may be a sum, a difference, a ratio, a product or a share of two numbers that stand there, of the hours and days
-    of a month or year, or of the size of the model that the `question` is about; and what its numbers count is left to the judge.
+    In a `computed` claim, a number may also be the sum, difference, ratio, product or share of two numbers: those that
+    stand there, the hours and days of a month or year, and the size of the model that the `question` is about. What it
+    counts is left to the judge.
     """
     text = _told(cited)
     charged = {match.group().lower() for match in _CHARGE.finditer(claim)}
@@ -40,7 +41,7 @@ def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False, quest
 
 
 def missing(claim: str, cited: Sequence[Unit]) -> int:
-    """How many of a claim's numbers and names do not stand in what it cites, whatever they may be computed from."""
+    """Return how many of a claim's numbers and names are missing from what it cites, even if they could be computed."""
     text = _told(cited)
     found, there = quantities(text), mentioned(text)
     figures = sum(not (_is_counted(q) or any(_agrees(q, f) for f in found)) for q in quantities(claim))
@@ -54,8 +55,8 @@ def _told(cited: Sequence[Unit]) -> str:
 
 
 def overlap(claim: str, cited: Sequence[Unit]) -> float:
-    """The share of a claim's words that stand in its words or above them, synonyms at a discount; 1 for a claim of no words."""
-    # Each by itself: a unit is tried with many others, and its words are remembered.
+    """Return the share of a claim's words in the cited units or above them; synonyms count less. No words give 1."""
+    # Each unit by itself, because its words are cached and it is tried together with many others.
     found = [stems_and_groups(f"{' '.join(u.above)} {u.chunk.document.title} {u.plain}") for u in cited]
     there, groups = (frozenset().union(*sets) for sets in zip(*found, strict=True)) if found else (frozenset(), frozenset())
     asked = [w for w in content_words(claim) if stem(w) not in _FRAME]
@@ -74,7 +75,7 @@ def _figures_follow(claim: str, text: str, question: str) -> bool:
     said = quantities(claim)
     claimed = [q for q in said if not _is_counted(q)]
     found = quantities(text) if claimed else []
-    # The size of a model is the user's own matter; any other number of a question may be wrong.
+    # The user knows the size of their model. Any other number in a question may be wrong.
     found += [q for q in quantities(question) if q.dimension == "parameters"] if claimed else []
     of_time = {n for q in said if (n := _written(q)) in _OF_TIME} if _TIME.search(claim) else set()
     values = {v for q in found for v in (q.low, q.high) if isfinite(v)} | {q.low for q in said if _is_counted(q)} | of_time
@@ -92,13 +93,13 @@ def _figures_follow(claim: str, text: str, question: str) -> bool:
 
 
 def _written(quantity: Quantity) -> float:
-    """The number itself, without its unit."""
+    """Return the number as written, without its unit."""
     digits = re.sub(r"[^\d.]", "", quantity.text).strip(".")
     return float(digits) if digits.count(".") < 2 and digits else quantity.low
 
 
 def _agrees(claimed: Quantity, found: Quantity) -> bool:
-    """Whether two numbers are the same, of one dimension or of none that is written."""
+    """Whether two numbers are the same and their dimensions are, too, unless one is written without a unit."""
     if same(found, claimed) or _is_rounded(claimed, found):
         return True
     bare = "count" in (found.dimension, claimed.dimension) or claimed.dimension == found.dimension
@@ -108,7 +109,7 @@ def _agrees(claimed: Quantity, found: Quantity) -> bool:
 
 
 def _is_rounded(claimed: Quantity, found: Quantity) -> bool:
-    """Whether a number of three digits or more is another to as many places: "$12.98" of $12.98127."""
+    """Whether a number of three or more digits is another one, rounded to its decimals: "$12.98" for $12.98127."""
     _, _, places = claimed.text.partition(".")
     decimals, number = len(re.sub(r"\D.*", "", places)), _written(claimed)
     if claimed.dimension != found.dimension or not decimals or len(re.sub(r"\D", "", claimed.text).lstrip("0")) < _SIGNIFICANT or not number:
@@ -122,11 +123,11 @@ def _is_computed(value: float, some: Iterable[float], others: Collection[float])
     return any(isclose(value, r, rel_tol=_ROUNDED) for r in (*results, *(100 - a for a in others), *(12 * a for a in others)))
 
 
-# Of more numbers than these, sums and ratios hit anything; figures are rounded to some two digits.
+# With more numbers than _FEW, sums and ratios hit anything by chance. Figures are rounded to about two digits.
 _FEW = 8
 _ROUNDED = 0.012
 _SIGNIFICANT = 3
-# Hours and days of a day, a month and a year, where a claim speaks of these.
+# Hours and days of a day, a month and a year, for claims that mention such times.
 _OF_TIME = frozenset({24.0, 30.0, 365.0, 720.0, 730.0, 8_760.0})
 _TIME = re.compile(r"\b(?:hour|day|month|year)s?\b|\b(?:hour|dai|month|year)ly\b", re.IGNORECASE)
 _VERSION = re.compile(r"v(\d+)", re.IGNORECASE)
@@ -135,7 +136,7 @@ _VERSION = re.compile(r"v(\d+)", re.IGNORECASE)
 def _bears_out(found: Quantity, claimed: Quantity) -> bool:
     if same(found, claimed):
         return found.dimension != "count" or _may_be_one_thing(found.noun, claimed.noun)
-    # A table's header carries the unit, its cell the bare number: "Memory (GB): 512". A number that counts chips is no bare one.
+    # A table's header has the unit, its cell the bare number: "Memory (GB): 512". A number that counts chips is not bare.
     bare = any(q.dimension == "count" and not q.noun for q in (found, claimed))
     return (
         bare
@@ -145,14 +146,14 @@ def _bears_out(found: Quantity, claimed: Quantity) -> bool:
 
 
 def _may_be_one_thing(noun: str, other: str) -> bool:
-    """Whether what two numbers count may be the same: sixteen chips are no sixteen cores."""
+    """Whether two numbers may count the same thing: sixteen chips are not sixteen cores."""
     here, there = content_words(noun), content_words(other)
     groups = {g for w in here for g in synonyms(w)} & {g for w in there for g in synonyms(w)}
     return not (here and there) or bool(groups or {stem(w) for w in here} & {stem(w) for w in there})
 
 
 def _is_counted(quantity: Quantity) -> bool:
-    """Whether a number may count what the words list ("all three sizes"), or how many of a thing a claim speaks of."""
+    """Whether a number is a small number word, which may only count what the text lists ("all three sizes")."""
     return quantity.dimension == "count" and quantity.low <= 12 and not any(c.isdigit() for c in quantity.text)
 
 
@@ -176,5 +177,5 @@ def _is_written(name: str, text: str) -> bool:
 
 
 def _relatives_of(lowered: str) -> frozenset[str]:
-    """The relatives of a name given in lower case."""
+    """Return the relatives of a name that is given in lower case."""
     return next((relatives(n.name) for n in names(lowered)), frozenset())

@@ -1,4 +1,4 @@
-"""The chat in a terminal: answers as they are written, sources on demand, Ctrl-C stops an answer and not the program."""
+"""The chat in a terminal: answers as they are written, sources on demand. Ctrl-C stops an answer, not the program."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _COMMANDS = "/sources shows the sources of the last answer, /new forgets the con
 
 
 def chat(bot: Chatbot) -> int:
-    """Ask and answer until the questions end; answers go to stdout, everything else to stderr."""
+    """Read questions and answer them until the input ends. Answers go to stdout, everything else to stderr."""
     _say(_WELCOME)
     history: list[Turn] = []
     last: Answer | None = None
@@ -35,7 +35,7 @@ def chat(bot: Chatbot) -> int:
 
 
 def _answered(bot: Chatbot, question: str, history: Sequence[Turn]) -> Answer | None:
-    """The answer, printed as it comes; None when it failed or was stopped."""
+    """Print the answer as it comes and return it; None if it failed or was stopped."""
     try:
         with closing(bot.stream(question, history)) as events:  # type: ignore[type-var]
             return _printed(events)
@@ -67,10 +67,10 @@ def _show_sources(answer: Answer | None) -> None:
 
 
 def _lines() -> Iterator[str]:
-    """What is typed, line by line, until an empty line or the end; Ctrl-C only empties the line."""
+    """Yield what is typed, line by line, until an empty line or the end. Ctrl-C only discards the line."""
     if sys.stdin.isatty():
         with suppress(ImportError):  # Windows has none
-            # Line editing, and pasted text of several lines as one question.
+            # The import enables line editing, and pasted text of several lines as one question.
             import readline  # noqa: F401
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A conversation to keep: Markdown for people, JSON for programs."""
+"""Export a conversation: Markdown for people, JSON for programs."""
 
 import json
 import re
@@ -14,12 +14,12 @@ _CITED = re.compile(r"\\\[(\d+)\\\]")
 
 
 def conversation_as_json(answers: Sequence[Answer]) -> str:
-    """The answers of a conversation, in order, as `wattwise ask --json` gives them."""
+    """Return the answers of a conversation, in order, each in the format of `wattwise ask --json`."""
     return json.dumps({"answers": [as_json(answer) for answer in answers]}, ensure_ascii=False, indent=2) + "\n"
 
 
 def conversation_as_markdown(answers: Sequence[Answer]) -> str:
-    """The conversation with each source's exact words; what looks like Markdown in it is text and stays so."""
+    """Return the conversation with each source's exact words. Whatever looks like Markdown in it is escaped."""
     return "\n".join(line for answer in answers for line in _exchange(answer))
 
 
@@ -54,5 +54,5 @@ def _source(citation: Citation) -> Iterator[str]:
 
 
 def as_plain(text: str) -> str:
-    """Text that Markdown shows as it is written, formulas, HTML and lists included."""
+    """Escape a text so that Markdown shows it as written, formulas, HTML and lists included."""
     return _LIST_MARK.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", shown(text).rstrip()))

@@ -1,4 +1,4 @@
-"""Questions whose figures have units answered: the product or quotient of them that has the unit of what is asked."""
+"""Answer questions whose figures have units: compute the product or quotient of them that has the unit asked for."""
 
 import math
 import re
@@ -14,16 +14,17 @@ from chatbot.sizing.reading import number_of
 from chatbot.working import Working, rounded
 
 _CONSTANTS = (1.0, 7.0, 8.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 1024.0, 2190.0, 3600.0, 8000.0, 8760.0, 1e6, 1e9)
-# Of what a question gives a figure for each of several places, links or offers.
+# Dimensions that a question may give once for each of several places, links or offers: g/kWh, GB/h and USD/kWh.
 _PLACES = (frozenset({("g", 1), ("kWh", -1)}), frozenset({("GB", 1), ("h", -1)}), frozenset({("usd", 1), ("kWh", -1)}))
 _WORKERS = frozenset({"gpu", "machine", "worker"})
-# A turn of so many words that asks for nothing asks again with other figures.
+# A turn of at most this many words without a question asks the earlier question again, with other figures.
 _SHORT = 18
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What is asked: its dimensions, how it is written ("${}"), what it is multiplied by for that, and which document explains it."""
+    """What is asked for. `written` is its format ("${}"), `times` what the formula is multiplied by for that, and
+    `term` names the document that explains it."""
 
     dimensions: Dimensions
     written: str
@@ -37,7 +38,8 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the last turn asks for, of each the readings that it may have, its words, and the first turn whose figures are all of the sum."""
+    """What the last turn asks for. `targets` has the possible readings of each thing asked for, `text` the words that
+    ask, and `since` the first turn whose figures must all be used."""
 
     targets: tuple[tuple[_Target, ...], ...]
     text: str
@@ -45,7 +47,7 @@ class _Asked:
 
 
 def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
-    """Each result that the last turn asks for, where they are computed with all the figures that it gives."""
+    """Yield the results that the last turn asks for, if they can be computed with all the figures that it gives."""
     turns = _instead(read_all(given.text for given in givens))
     asked = _asked(turns, "€" if any("€" in given.text for given in givens) else "$")
     if asked is None or _ROUNDS.search(" ".join(turn.text for turn in turns)) or any(turn.left for turn in turns[asked.since :]):
@@ -78,18 +80,22 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
 
 
 def _is_of_a_machine(results: Sequence[tuple[_Target, str, str]], given: Sequence[Quantity], used: set[tuple[int, int]], shares: Sequence[Share], said: Given) -> bool:
-    """Whether it is the price of a machine that has a name over a time, of which a sizing says more."""
+    """Whether this is just the price of a named machine over a time. A sizing says more about that."""
     units = {name for q in given if q.at in used for name, _ in q.dimensions}
     return "instance_type" in said.slots and not shares and units <= {"usd", "h", *_WORKERS} and all(target.units <= {"usd", "h"} and "usd" in target.units and "+" not in formula for target, formula, _ in results)
 
 
 def _has_time(target: _Target, choices: Sequence[_Target], solution: Solution, given: Sequence[Quantity]) -> bool:
-    """Whether a sum in all that could be one a month is over a time that is given."""
+    """Whether a total is over a given time, if it could also be meant per month or the like."""
     return not any("h" in choice.units for choice in choices) or "h" in target.units or any(q.at in solution.used and ("h", 1) in q.dimensions for q in given)
 
 
 def _needed(target: _Target, given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-    """Without what has no part in a target: a price in a time, in the price of a work how many share it and how long it may take, in that of one how many there are."""
+    """Return those of the quantities in `must` that matter for a target.
+
+    A price does not matter for a time. For the price of some work, the number of machines and the time that it may take
+    do not matter. For the price of one item, the number of items does not matter.
+    """
     beside = {"usd": {"g"}, "g": {"usd"}, "kWh": {"usd", "g"}}
     stored = any(q.dimensions == dimensions(kWh=1) for q in given)
     apart = next((others for unit, others in beside.items() if unit in target.units), {"usd", "g", "pue", *(() if stored else ("kWh",))})
@@ -106,7 +112,7 @@ def _needed(target: _Target, given: Sequence[Quantity], must: frozenset[tuple[in
 # --- what is asked --------------------------------------------------------------------------------------------------------
 
 _SENTENCE = re.compile(r"(?:^|(?<=[.?!]))[^.?!]*\?")
-# A question without its mark, which goes on to the end.
+# A question without a question mark. It extends to the end of the text.
 _UNMARKED = re.compile(r"(?:^|(?<=[.,!;] ))(?:so |and |now )*(?:how|what|which|when|is|are|do|does|can|in)\b|\bhow (?:many|much|long)\b")
 _MACHINES = r"gpus?|cards?|accelerators?|machines|boxes|replicas|servers|instances|nodes|pods|workers|[abhlvt]\d{1,3}s"
 _SPANS = {"hour": "", "day": " × 24", "night": " × 24", "week": " × 168", "month": " × 730", "year": " × 8760"}
@@ -125,7 +131,7 @@ _PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|
 
 
 def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
-    """What the last turn asks for, or a turn before with the figures that this one brings."""
+    """Find what the last turn asks for, or what an earlier turn asks for and the last one only gives new figures for."""
     counted, last = {"#token", *(name for turn in turns for q in turn.quantities for name, _ in q.dimensions)}, len(turns) - 1
     asks = [_questions(turn.text) or (turn.text if n == last else "") for n, turn in enumerate(turns)]
     wished = [tuple(_targets(text, counted, sign)) for text in asks]
@@ -140,14 +146,14 @@ def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
 
 
 def _questions(text: str) -> str:
-    """What of a text asks."""
+    """Return the parts of a text that ask something."""
     end = text.rfind("?") + 1
     unmarked = _UNMARKED.search(text, end)
     return " ".join([*_SENTENCE.findall(text, 0, end), *([text[unmarked.start() :]] if unmarked else [])])
 
 
 def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target, ...]]:
-    """What is asked for, in the order of the words; of each the readings that it may have."""
+    """Yield what is asked for, in the order of the text, each with its possible readings."""
     found: list[tuple[int, tuple[_Target, ...]]] = []
     if (match := re.search(r"how many ([a-z]+)\b(?! ?(?:/|per\b|an? |each\b))", text)) and named(match[1]) in counted:
         found.append((match.start(), (_Target(frozenset({(named(match[1]), 1)}), f"{{}} {match[1]}", "", "throughput"),)))
@@ -193,7 +199,7 @@ def _span(match: re.Match[str]) -> str:
 
 
 def _in_time(dims: Dimensions, written: str, factor: str, term: str, span: str) -> tuple[_Target, ...]:
-    """In all, and in each of the times that are asked for."""
+    """Return the target as a total and, if a span of time is asked for, also per span."""
     whole = _Target(dims, written, factor, term)
     return (whole, _Target(frozenset({*dims, ("h", -1)}), f"{written} a {span}", f"{factor}{_SPANS[span]}", term)) if span else (whole,)
 
@@ -202,7 +208,10 @@ def _in_time(dims: Dimensions, written: str, factor: str, term: str, span: str) 
 
 
 def _instead(turns: list[Turn]) -> list[Turn]:
-    """With the one number of the last turn that has no unit in that of the figure in whose place it stands: "and in Paris instead (56)?"."""
+    """Give the only number of the last turn the unit of the figure that it stands in for, and move that figure beside it.
+
+    An example is "and in Paris instead (56)?". Other turns are returned unchanged.
+    """
     last = turns[-1]
     before = [q for turn in turns[:-1] for q in turn.quantities if q.dimensions in _PLACES]
     if len(last.left) != 1 or len(before) != 1 or last.quantities or not re.search(r"\binstead\b", last.text):
@@ -217,13 +226,13 @@ def _instead(turns: list[Turn]) -> list[Turn]:
 
 
 def _last_of_each(quantities: Sequence[Quantity], turns: Sequence[Turn]) -> list[Quantity]:
-    """Without those in whose place a turn behind a question has a figure of the same dimensions."""
+    """Drop the quantities that a turn after a question replaces with one of the same dimensions."""
     asks = [bool(_questions(turn.text)) for turn in turns]
     return [q for q in quantities if not any(other.dimensions == q.dimensions and any(asks[q.at[0] : other.at[0]]) for other in quantities)]
 
 
 def _as_audio(quantities: list[Quantity]) -> list[Quantity]:
-    """Where speech is transcribed, how long each of something takes is how long it plays."""
+    """If speech is transcribed, read the time that each item takes as its playing time."""
     if not any(name == "audio" for q in quantities for name, _ in q.dimensions):
         return quantities
     return [
@@ -239,7 +248,10 @@ _SCHEDULED = re.compile(r"\bweek ?days?\b|\bweek ?ends?\b|\b(?:at|over) nights?\
 
 
 def _duties(quantities: list[Quantity], shares: list[Share], givens: Sequence[Given], told: str) -> tuple[list[Quantity], list[Share] | None]:
-    """The share of the time that a schedule leaves, in place of the hours that it is written with; None in place of the shares where it cannot be told."""
+    """Replace the hours of a schedule with the share of the time that it covers (the duty cycle).
+
+    Returns the other quantities and the shares; None in place of the shares if the duty cycle is unclear.
+    """
     own, kept = list[Share](), list[Quantity]()
     for q in quantities:
         daily = q.dimensions == dimensions(h=1) and q.numbers[0] < 24 and q.text == f"{q.numbers[0]:.10g}" and _NIGHTLY.search(told)
@@ -253,7 +265,7 @@ def _duties(quantities: list[Quantity], shares: list[Share], givens: Sequence[Gi
     if not own and (clock := _CLOCK.search(told_)) and not re.search(r"\bweek|\bmon", told_):
         hours = (int(clock["end"]) - int(clock["start"])) % 24
         own = [Share("duty", f"{hours} / 24", (len(givens) - 1, 0), (float(hours),))]
-    if clocked:  # with the days of the week
+    if clocked:  # these hours include the days of the week
         hours = clocked.slots["hours"]
         own = [Share("duty", f"{hours:.10g} / 730", (givens.index(clocked), 0), (hours,))]
     return kept, None if scheduled and not own else [*shares, *own]
@@ -263,7 +275,7 @@ _OF_SHEET = (-1, 0)
 
 
 def _from_sheets(quantities: Sequence[Quantity], given: Given, told: str, working: Working) -> list[Quantity]:
-    """The power of the accelerator that is named where its TDP is said and no watts are."""
+    """Return the power on the data sheet of the accelerator named, if the question mentions a TDP but gives no watts."""
     facts, name = working.tables.facts, given.slots.get("accelerator")
     sheet = next((s for full, sheets in facts.accelerators.items() if short(full) == name for s in sheets if s.max_w), None)
     if any(q.dimensions >= {("kWh", 1), ("h", -1)} for q in quantities) or not sheet or not sheet.max_w or "tdp" not in told:
@@ -275,7 +287,11 @@ def _from_sheets(quantities: Sequence[Quantity], given: Given, told: str, workin
 
 
 def _variants(asked: _Asked, shares: Sequence[Share], given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> Iterator[tuple[str, Sequence[Share], frozenset[tuple[int, int]]]]:
-    """What to compute with, each with its name: all shares, and none where both are asked for or what they save; of one figure that is given several times each."""
+    """Yield the variants to compute, as (label, shares, quantities to leave out).
+
+    If a figure is given for several places, there is a variant for each. If the question asks what a discount saves, or
+    for full load as well, there is one without those shares and one with all. Otherwise there is one with all shares.
+    """
     none = frozenset[tuple[int, int]]()
     again = [alike for q in given if q.at in must and len(alike := [other for other in given if other.dimensions == q.dimensions and other.at in must]) > 1 and alike[0] == q]
     if again and len({len(alike) for alike in again}) == 1 and {alike[0].dimensions for alike in again} <= {*_PLACES, dimensions(pue=1)}:
@@ -295,7 +311,7 @@ def _variants(asked: _Asked, shares: Sequence[Share], given: Sequence[Quantity],
 
 
 def _solved(given: Sequence[Quantity], shares: Sequence[Share], target: _Target, must: frozenset[tuple[int, int]], asked: _Asked, told: str, *, adds: bool) -> Solution | None:
-    """The formula of a target, with each share in it; None where it is not clear what one is of."""
+    """Return the formula of a target with each share applied; None if it is unclear what a share applies to."""
     quantities, whole = list(given), ""
     reduced: list[int] = []
     for share in shares:
@@ -313,7 +329,10 @@ def _solved(given: Sequence[Quantity], shares: Sequence[Share], target: _Target,
 
 
 def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target, told: str) -> tuple[list[int] | None, str]:
-    """Which quantities a share is of and how it is written beside them; none of them where it is of the result, None where that is not clear."""
+    """Return the places of the quantities that a share applies to, and the factor to write there.
+
+    No places mean that it applies to the result. None means that it is unclear.
+    """
     value, units = share.text, target.units
     prices, powers, links = (_rates(quantities, unit) for unit in ("usd", "kWh", "GB"))
     if share.role == "duty":
@@ -348,7 +367,7 @@ def _one(places: list[int]) -> list[int] | None:
 
 
 def _rates(quantities: Sequence[Quantity], unit: str) -> list[int]:
-    """Which are so much an hour, of whatever machine."""
+    """Return the places of the hourly rates of a unit, whatever machine they are for."""
     return [n for n, q in enumerate(quantities) if {name for name, _ in q.dimensions} - _WORKERS == {unit, "h"} and ("h", -1) in q.dimensions]
 
 

@@ -1,11 +1,11 @@
-"""Whose hardware a question wants, and whose it will have nothing of."""
+"""Find the makers whose hardware a question rules out, and texts that argue for them."""
 
 import re
 from functools import lru_cache
 
 from chatbot.names import maker, makers, names
 
-# What a sentence only concedes or compares with is not what it speaks for.
+# Parts of a sentence that only concede or compare. A sentence does not argue for what stands in them.
 _CONCEDED = re.compile(
     r"\b(?:whereas|while|although|though|unlike|instead of|rather than|than|vs\.?|versus|compared (?:to|with)|against|competitive with|compet(?:es?|ing) with)\b[^,;.:]*",
     re.IGNORECASE,
@@ -20,13 +20,13 @@ _AGAINST = rf"\b(?:bann?(?:ed|s)?|refus\w+|exclud\w+|forb\w+|off|leav\w+|drop\w*
 
 @lru_cache(maxsize=1_024)
 def refused_makers(question: str) -> frozenset[str]:
-    """The makers that a question will have nothing of ("no NVIDIA", "AMD is off the table")."""
+    """Return the makers that a question rules out ("no NVIDIA", "AMD is off the table")."""
     found = makers(question)
     return frozenset(m for m in found if any(re.search(p.format(m), question, re.IGNORECASE) for p in (_AGAINST, _OUT)))
 
 
 def speaks_for_refused(text: str, question: str) -> bool:
-    """Whether a text speaks for a maker that the question refuses, and for no hardware that it allows."""
+    """Whether a text argues for a maker that the question rules out, and for no hardware that it allows."""
     refused = refused_makers(question)
     if not refused:
         return False
@@ -36,7 +36,7 @@ def speaks_for_refused(text: str, question: str) -> bool:
 
 
 def _without_denials(text: str) -> str:
-    """A text without what it compares with, and without the makers that it leads away from."""
+    """Return a text without what it only concedes or compares with, and without the makers that it advises against."""
     kept = _CONCEDED.sub(" ", text)
     for name in makers(kept):
         kept = re.sub(_AGAINST.format(name), " ", kept, flags=re.IGNORECASE)

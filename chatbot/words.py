@@ -27,26 +27,27 @@ whats when where whether which while who whom whose why will wish with within wi
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-# A page that uses a few of these words may mean them.
+# A page with fewer odd terms than this may mean them literally.
 _SPUN_FROM = 8
 _PLURAL_CODE = re.compile(r"^([a-z]+\d+)s$")
 _PLURAL_UNIT = re.compile(r"[a-z]{1,2}pus")
 _stemmer = snowballstemmer.stemmer("english")
-# It keeps the word it is at in itself: two threads in it at once cut each other's words, and the cache would keep the result.
+# The stemmer stores its current word in itself. Two threads in it at once would cut each other's words, and the cache
+# would keep the result.
 _stemming = Lock()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case; "trn1.32xlarge", "9.8" and "50%" are one word each, hyphens divide."""
+    """Return the words of a text in lower case. "trn1.32xlarge", "9.8" and "50%" are one word each; hyphens split words."""
     return [match.group().lower() for match in WORD.finditer(text)]
 
 
 def content_words(text: str) -> list[str]:
-    """The words that carry meaning, in order, without repeats."""
+    """Return the words that carry meaning, in order, without repeats."""
     return list(_content_words(text))
 
 
-# Passages are looked at again and again. Texts that are remembered share their words, which would take most of the memory.
+# Passages are read again and again. Cached texts share their words, which would otherwise take most of the memory.
 @lru_cache(maxsize=8_192)
 def _content_words(text: str) -> tuple[str, ...]:
     found = dict.fromkeys(w for w in words(text) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit()))
@@ -55,10 +56,10 @@ def _content_words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The English stem (Snowball); words with digits only lose the s of a plural ("h100s")."""
+    """Return the English stem (Snowball). A word with digits only loses the s of a plural ("h100s")."""
     if any(c.isdigit() for c in word):
         return _PLURAL_CODE.sub(r"\1", word)
-    # Snowball takes the "us" of "vcpus" for that of "campus".
+    # Snowball takes the ending of "vcpus" for that of "campus".
     if _PLURAL_UNIT.fullmatch(word):
         return word[:-1]
     with _stemming:
@@ -67,35 +68,35 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def synonyms(word: str) -> frozenset[str]:
-    """The names of the synonym groups that a word belongs to."""
+    """Return the names of the synonym groups that a word belongs to."""
     return frozenset(_groups().get(stem(word), ()))
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text's content words."""
+    """Return the stems of a text's content words."""
     return frozenset(stem(w) for w in content_words(text))
 
 
 @lru_cache(maxsize=8_192)
 def stems_and_groups(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems of a text's content words, and the synonym groups they belong to."""
+    """Return the stems of a text's content words, and the synonym groups they belong to."""
     return stems(text), frozenset(g for w in content_words(text) for g in synonyms(w))
 
 
 def covered(wanted: Iterable[str], text: str, *, synonym: float = 1.0) -> list[float]:
-    """For each word 1 where a text holds it, `synonym` where it holds one that means the same, else 0."""
+    """Return for each word 1 if a text has it, `synonym` if the text has a synonym of it, else 0."""
     there, groups = stems_and_groups(text)
     return [1.0 if stem(word) in there else synonym if synonyms(word) & groups else 0.0 for word in wanted]
 
 
 def is_spun(text: str) -> bool:
-    """Whether a text is word-spun: it says at least so many terms in the odd words of the vocabulary's table."""
+    """Whether a text is word-spun: it has at least _SPUN_FROM of the odd terms in the vocabulary's table."""
     return len({match.group().lower() for match in _spun().finditer(text)}) >= _SPUN_FROM
 
 
 @lru_cache(maxsize=4_096)
 def unspun(text: str) -> str:
-    """A word-spun text with the terms put back that its words stand for; for reading only, never for quoting."""
+    """Return a word-spun text with its odd terms replaced by the usual ones; for reading only, never for quoting."""
     table = dict(vocabulary()["spun"])
     return _spun().sub(lambda match: str(table[match.group().lower()]), text)
 
@@ -108,13 +109,13 @@ def _spun() -> re.Pattern[str]:
 
 @cache
 def vocabulary() -> dict[str, Any]:
-    """The data of `vocabulary.toml`."""
+    """Load the data of `vocabulary.toml`."""
     return tomllib.loads(resources.files("chatbot").joinpath("vocabulary.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=8_192)
 def entries_in(section: str, text: str) -> tuple[str, ...]:
-    """The entries of a section of the vocabulary that a text names by any of their words, in the vocabulary's order."""
+    """Return the entries of a vocabulary section that a text names by any of their words, in the vocabulary's order."""
     lowered = text.lower()
     written = vocabulary()[section].items()
     return tuple(name for name, words_ in written if any(re.search(rf"\b{re.escape(w)}\b", lowered) for w in words_))

@@ -1,4 +1,4 @@
-"""What a computed answer is written with: the facts of an index, marks for their rows, and each figure with its arithmetic."""
+"""Write computed answers: the facts of an index, citation marks for their rows, and figures with their arithmetic."""
 
 import re
 from bisect import bisect_right
@@ -13,7 +13,7 @@ from chatbot.sizing import Facts, Task
 from chatbot.sizing.reading import Known
 from ingest import Chunk, Index, Row
 
-# Where the formula of a term is explained, for those who want to read on: a document's name and the words in it.
+# Where the formula of a term is explained, for readers who want to know more: a document's name and the words in it.
 _EXPLAINED = {
     "weights": ("inference-memory-kv-cache.md", "The memory for weights is the number of parameters times the bytes per parameter."),
     "KV cache": (
@@ -44,18 +44,18 @@ _EXPLAINED = {
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The facts of an index, the names in them, and the chunks that their rows stand in."""
+    """The facts of an index, the names in them, and a cache of chunks by document."""
 
     facts: Facts
     known: Known
     chunks: dict[str, list[Chunk]] = field(default_factory=dict)
 
     def evidence(self, row: Row, index: Index) -> Evidence | None:
-        """The words of a row."""
+        """Return a row as evidence."""
         return self._within(row.document, row.start, row.end, index)
 
     def explained(self, term: str, index: Index) -> Evidence | None:
-        """The words of a document that explain a term's formula, where the index has them."""
+        """Return the words of a document that explain a term's formula, or None if the index lacks them."""
         name, words = _EXPLAINED.get(term, ("", ""))
         tables = next(iter(self.facts.models.values())).row.document
         document = f"{tables.rpartition('facts/')[0]}reference/{name}"
@@ -78,7 +78,7 @@ class Tables:
 
 @per_index
 def load(index: Index) -> Tables:
-    """The facts of an index."""
+    """Load the facts of an index."""
     facts = Facts.load(index)
     priced = sorted((price.usd_per_hour, name) for name in facts.instances if (price := facts.price(name)))
     known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids), tuple(name for _, name in priced))
@@ -87,7 +87,7 @@ def load(index: Index) -> Tables:
 
 @dataclass(slots=True)
 class Working:
-    """Collects, while an answer is written, what it cites, what it computes and what it takes as said."""
+    """Collects what an answer cites, computes and takes as given while it is written."""
 
     tables: Tables
     index: Index
@@ -100,7 +100,7 @@ class Working:
         return Draft(text, tuple(self.evidence), computed=tuple(self.computed), said="\n".join(self.said))
 
     def say(self, *words: str) -> str:
-        """Take words as said: the user's own, what was assumed, and what was counted or chosen. Gives the first."""
+        """Record words that need no evidence (the user's, assumptions, what was counted or chosen). Return the first."""
         self.said += words
         return words[0] if words else ""
 
@@ -108,12 +108,12 @@ class Working:
         self.computed.setdefault(computed)
 
     def figure(self, text: str, formula: str, *given: float, unit: float = 1.0) -> str:
-        """A figure as it is written, its arithmetic noted: `given` are numbers of it that no row has."""
+        """Return a figure as written, and record its arithmetic. `given` are numbers in it that no row has."""
         self.note(Computed(text, formula, unit, given))
         return text
 
     def cite(self, *rows: Row) -> str:
-        """The marks of rows."""
+        """Return the citation marks of rows."""
         return "".join(dict.fromkeys(self.mark(e) for row in rows if (e := self.tables.evidence(row, self.index))))
 
     def mark(self, evidence: Evidence) -> str:
@@ -121,7 +121,7 @@ class Working:
 
 
 def rounded(value: float, *, money: bool = False) -> str:
-    """Three significant digits; money to the cent below a hundred dollars."""
+    """Format a number with three significant digits; money from 1 to 100 dollars with cents."""
     if money and 1 <= value < 100:
         return f"{value:.2f}"
     rounded = float(f"{value:.3g}")

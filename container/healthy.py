@@ -1,4 +1,4 @@
-"""The health check of the image: exit code 0 when one of the addresses answers with 200, else 1."""
+"""The image's health check: exit code 0 if any of the given addresses answers with status 200, else 1."""
 
 import sys
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ def main(addresses: Sequence[str]) -> int:
 
 
 def _answers(address: str) -> bool:
-    # A proxy that is configured for the models must not be asked for the container's own loopback.
+    # Bypass any proxy configured for model calls: it must not receive requests for the container's loopback.
     opener = build_opener(ProxyHandler({}))
     try:
         with opener.open(address, timeout=_TIMEOUT) as response:

@@ -1,4 +1,4 @@
-"""From documents to an index that can be searched: `sync` makes it, `Index` reads it."""
+"""Turn documents into a searchable index: `sync` builds it, `Index` reads it."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ingest.rows import Row, load_tables, read_rows
     from ingest.syncing import SyncReport, sync
 
-# `sync` stands in a module of another name: one of its own name would take its place once it is imported.
+# `sync` lives in `syncing.py`: importing a submodule named `ingest.sync` would replace the function with the module.
 __all__ = [
     "Chunk", "CorpusError", "Database", "Document", "Encoder", "Index", "Place", "ProvedAnswer", "Records", "Remembered", "Row", "Sentence",
     "Source", "SyncReport", "address_of", "check", "known_words", "load_encoder", "load_exam_encoder", "load_judge", "load_question_encoder", "load_sentence_encoder",
@@ -47,7 +47,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for (PEP 562), so that `import ingest` itself costs nothing."""
+    """Import a public name on first access (PEP 562), so that `import ingest` itself costs nothing."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'ingest' has no attribute {name!r}")

@@ -19,7 +19,7 @@ SHIPPED = Path(__file__).resolve().parents[1] / "corpus"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `wattwise ingest`. Returns 0 when the index holds what could be read, 1 when that is nothing."""
+    """Run `wattwise ingest`. Return 0 if at least one document was read or is unchanged, else 1."""
     options = _parser().parse_args(argv)
     try:
         with _bars() as progress:
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
 
 @contextmanager
 def _bars() -> Iterator[Progress | None]:
-    """A bar with the time left, on standard error, where that is a terminal."""
+    """Show progress bars with the time left on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

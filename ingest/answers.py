@@ -1,7 +1,8 @@
-"""Answers to questions that are probably asked: a question in several wordings, its answer, and the quotes that prove it.
+"""Prepared answers to probable questions: a question in several wordings, its answer, and the quotes that prove it.
 
-Such a document is not searched. A user's question is compared with the wordings (PAQ, Lewis et al. 2021, arXiv:2102.07033); the one
-that means the same gives its answer with the proofs, which are exact words of other documents. A section is
+Such a document is not searched. A user's question is compared with the wordings (PAQ, Lewis et al. 2021,
+arXiv:2102.07033); the question with the same meaning gives its answer with the proofs, which are exact words of other
+documents. A section looks like this:
 
     ## Is a Capacity Block refundable?
 
@@ -24,13 +25,13 @@ _HEADING = re.compile(r"^## ", re.MULTILINE)
 _ASKED = "Also asked: "
 _BETWEEN = " · "
 _PROOF = re.compile(r"^(\d+)\. “([^\n]+)” \(([^()\n]+)\)$", re.MULTILINE)
-# The share of sections that must have other wordings; with fewer, the document is searched like any other.
+# The smallest share of sections with other wordings; with fewer, the document is searched like any other.
 _MOST = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Words of a document, by its file name without folder and ending."""
+    """A quote, and the document it is from, named by its file name without folder and suffix."""
 
     quote: str
     document: str
@@ -38,7 +39,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class ProvedAnswer:
-    """A section: `[n]` in the answer means `proofs[n]`. `wordings` are spans of the document, the heading first."""
+    """A section. `[n]` in the answer refers to `proofs[n]`. `wordings` are spans of the document, the heading first."""
 
     question: str
     wordings: tuple[tuple[int, int], ...]
@@ -47,13 +48,13 @@ class ProvedAnswer:
 
 
 def holds_answers(text: str) -> bool:
-    """Whether a document is one of answers: nearly all its sections are questions with other wordings."""
+    """Whether a document consists of prepared answers: nearly all its sections are questions with other wordings."""
     sections = len(_HEADING.findall(text))
     return sections > 0 and sum(1 for _ in _SECTION.finditer(text)) >= _MOST * sections
 
 
 def read_answers(document: Document) -> Iterator[ProvedAnswer]:
-    """The answers in a document, in order; none where it holds none."""
+    """Yield the prepared answers in a document, in order."""
     for section in _SECTION.finditer(document.text) if holds_answers(document.text) else ():
         asked, _, rest = section["body"].strip().partition("\n\n")
         first = _PROOF.search(rest)
@@ -66,7 +67,7 @@ def read_answers(document: Document) -> Iterator[ProvedAnswer]:
 
 
 def question_chunks(document: Document) -> Iterator[Chunk]:
-    """Each question with its wordings as a chunk, to be compared with a user's question."""
+    """Yield each question with its wordings as one chunk, to be compared with a user's question."""
     for answer in read_answers(document):
         start, end = answer.wordings[0][0], answer.wordings[-1][1]
         id = hashlib.sha256(f"{document.id}\0{start}\0{document.text[start:end]}".encode(errors="surrogatepass"))
@@ -74,6 +75,6 @@ def question_chunks(document: Document) -> Iterator[Chunk]:
 
 
 def wordings_in(chunk: Chunk) -> list[str]:
-    """The wordings of a question's chunk, the heading first."""
+    """Return the wordings in a question's chunk, the heading first."""
     question, _, asked = chunk.text.partition(f"\n\n{_ASKED}")
     return [question, *asked.split(_BETWEEN)]

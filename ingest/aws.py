@@ -1,4 +1,7 @@
-"""What AWS holds, by boto3: objects below s3:// prefixes, and aws:// tables of a region's instance types, prices and spot prices of today."""
+"""Read from AWS with boto3: objects below s3:// prefixes, and aws:// tables.
+
+The tables are a region's instance types, its prices and its spot prices of today.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,16 +43,17 @@ _REASONS = {
 _PRICE_COLUMNS = ("Instance type", "Price per hour", "Purchase", "Operating system", "Region", "Source")
 _SPOT_COLUMNS = (*_PRICE_COLUMNS[:-1], "Zone", "Price per hour in the dearest zone", "Source")
 _USAGE = "write aws://instance-types?region=eu-west-1, aws://prices?region=… or aws://spot-prices?region=…"
-# Where the Price List is served: "Finding services and products using the AWS Price List Query API".
+# The regions that serve the Price List, by area: "Finding services and products using the AWS Price List Query API".
 _PRICE_LISTS = {"eu": "eu-central-1", "ap": "ap-south-1", "cn": "cn-northwest-1"}
 _PRICED = {"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
 _DOCUMENTED = "https://docs.aws.amazon.com/{}/latest/APIReference/API_{}.html"
 
 
 def find_objects(source: str) -> Iterator[Item | Failure]:
-    """The supported objects of "s3://bucket/prefix": the object of that key, or those in the folder of that name.
+    """Yield the supported objects of "s3://bucket/prefix": the object with that key, or those in that folder.
 
-    CorpusError when the bucket cannot be listed. The listing tells objects over the size limit, which are never fetched.
+    Raises CorpusError if the bucket cannot be listed. Objects over the size limit are known from the listing and never
+    fetched.
     """
     bucket, _, prefix = source.removeprefix("s3://").partition("/")
     if not bucket:
@@ -68,14 +72,17 @@ def find_objects(source: str) -> Iterator[Item | Failure]:
 
 
 def _listing(client: "S3Client", bucket: str, prefix: str) -> list[tuple[str, int]]:
-    """Key and size of what has a loader, in the order of the keys."""
+    """Return the key and size of each object that has a loader, in the order of the keys."""
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
     objects = ((entry["Key"], entry["Size"]) for page in pages for entry in page.get("Contents", ()))
     return [(key, size) for key, size in objects if _is_below(key, prefix) and _is_document(key)]
 
 
 def _is_below(key: str, prefix: str) -> bool:
-    """S3 would take "docs-private/a.md" for something below "docs"."""
+    """Whether a key is the prefix or in its folder.
+
+    S3 itself would take "docs-private/a.md" for something below "docs".
+    """
     return prefix in ("", key) or key.startswith(prefix.rstrip("/") + "/")
 
 
@@ -95,7 +102,7 @@ def _read_object(client: "S3Client", bucket: str, key: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One kind of table: how it is fetched, from which service with which permission, and its document's names."""
+    """One kind of table: how to fetch it, its service, the permission it takes, and the names of its document."""
 
     fetch: Callable[["Session", str], bytes]
     service: str
@@ -106,10 +113,10 @@ class _Table:
 
 
 def find_tables(address: str) -> Iterator[Item]:
-    """The table that an address names, as one CSV item with today's date (UTC).
+    """Yield the table that an address names, as one CSV item with today's date (UTC).
 
     The rows hold no date, so that on another day only the date of the document differs and nothing is encoded again.
-    CorpusError for a wrong address or a region that does not exist; AWS is asked only when the item is fetched.
+    Raises CorpusError for a wrong address or an unknown region; AWS is asked only when the item is fetched.
     """
     session = _open_session("aws")
     name, region = _parts(address)
@@ -125,7 +132,7 @@ def find_tables(address: str) -> Iterator[Item]:
 
 
 def _parts(address: str) -> tuple[str, str | None]:
-    """The table and the region that an address names, None for no region."""
+    """Return the table and the region that an address names; the region is None if it names none."""
     try:
         parts = urlsplit(address)
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
@@ -149,14 +156,14 @@ def _fetch(table: _Table, session: "Session", region: str) -> bytes:
 
 
 def _instance_types(session: "Session", region: str) -> bytes:
-    """Every instance type that is offered in the region."""
+    """Return every instance type that is offered in the region."""
     pages = _pages(session, "ec2", region, "describe_instance_types", PaginationConfig={"PageSize": 100})
     found = [description for page in pages for description in page["InstanceTypes"]]
     return as_csv(instance_rows(_some(found, f"EC2 describes no instance type in {region}")))
 
 
 def _prices(session: "Session", region: str) -> bytes:
-    """What each instance type costs on demand with Linux, in shared tenancy, without paid software."""
+    """Return the on-demand price of each instance type with Linux, in shared tenancy, without paid software."""
     endpoint = _PRICE_LISTS.get(region.partition("-")[0], "us-east-1")
     wanted = _PRICED | {"regionCode": region}
     filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
@@ -166,7 +173,7 @@ def _prices(session: "Session", region: str) -> bytes:
 
 
 def _spot_prices(session: "Session", region: str) -> bytes:
-    """The latest price of each instance type with Linux as a Spot Instance, in the cheapest and the dearest zone."""
+    """Return the latest Linux spot price of each instance type, in the cheapest and the most expensive zone."""
     asked = {"ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
     pages = _pages(session, "ec2", region, "describe_spot_price_history", **asked)
     rows = spot_rows((price for page in pages for price in page["SpotPriceHistory"]), region)
@@ -201,9 +208,9 @@ def _some(found: list[Any], otherwise: str) -> list[Any]:
 
 
 def price_rows(products: Iterable[str], region: str) -> list[dict[str, str]]:
-    """A row for each instance type out of the products of the Price List, each a JSON text, by name.
+    """Return one row per instance type, by name, from the products of the Price List, each a JSON text.
 
-    A type without a price in US dollars above 0 has no row; of several prices for one type the lowest counts.
+    A type without a price above 0 in US dollars gets no row; of several prices for one type, the lowest counts.
     """
     found: dict[str, str] = {}
     for product in map(json.loads, products):
@@ -215,7 +222,10 @@ def price_rows(products: Iterable[str], region: str) -> list[dict[str, str]]:
 
 
 def spot_rows(prices: Iterable[Mapping[str, Any]], region: str) -> list[dict[str, str]]:
-    """A row for each instance type out of the price history, by name: the last price of each zone, the lowest first."""
+    """Return one row per instance type, by name, from the price history.
+
+    Of the last price of each zone, a row gives the lowest with its zone, and the highest.
+    """
     newest: dict[str, dict[str, tuple[Any, str]]] = {}
     for price in prices:
         zones = newest.setdefault(price["InstanceType"], {})
@@ -242,13 +252,13 @@ def _row(name: str, amount: str, purchase: str, region: str, source: str) -> dic
 
 
 def _dollars(amount: str) -> str:
-    """ "$1.861" for "1.8610000000"."""
+    """Format an amount: "$1.861" for "1.8610000000"."""
     whole, _, rest = amount.partition(".")
     return f"${whole}.{rest.rstrip('0')}" if rest.rstrip("0") else f"${whole}"
 
 
 def _open_session(scheme: str) -> "Session":
-    """A session of its own: the default one would keep the credentials of an earlier call."""
+    """Open a session of our own: the default one would keep the credentials of an earlier call."""
     try:
         import boto3
     except ImportError as error:
@@ -260,14 +270,17 @@ def _open_session(scheme: str) -> "Session":
 def _open_client(session: "Session", service: str, region: str | None = None) -> Any:
     from botocore.config import Config
 
-    # Adaptive: after a throttled request botocore slows itself down before it tries again.
+    # Adaptive: after a throttled request botocore slows down before it tries again.
     config = Config(retries={"mode": "adaptive", "total_max_attempts": 5}, connect_timeout=10, read_timeout=60)
     return session.client(service, region_name=region, config=config)  # type: ignore[call-overload]
 
 
 @contextmanager
 def _explained(service: str, permission: str = "", place: str = "region", where: str = "") -> Iterator[None]:
-    """Turns what botocore raises into a CorpusError that names the service, the permission it takes and the place that may be wrong."""
+    """Turn botocore's errors into a CorpusError.
+
+    It names the service, the permission that is needed and the place that may be wrong.
+    """
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

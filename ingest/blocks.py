@@ -1,4 +1,4 @@
-"""Text -> blocks with exact offsets: headings, paragraphs, lists with their items, tables with their rows, code."""
+"""Parse a text into blocks with exact offsets: headings, paragraphs, lists with items, tables with rows, code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _BAR = re.compile(r"(?<!\\)\|")
 _BULLET = re.compile(r"^[ \t]*[•‣◦●▪·–—][ \t]+(?=\S)", re.MULTILINE)
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
-# A cell may run over several lines, blank ones included, but not over more than this.
+# The most lines that the cells of one row may run over, blank ones included.
 _ROW_LINES = 200
 # What opens a heading or an item inside one enormous line.
 _INLINE_MARK = re.compile(r"(?:^|(?<=\s))(?:(?P<hashes>#{1,6})\s+|(?P<bullet>[-*+•])\s+|(?P<number>\d{1,2})\.\s+)(?=\S)")
@@ -28,7 +28,7 @@ _COLON = re.compile(r":(?=\s)")
 _CLAUSE_END = re.compile(r"[.,;!?]\s")
 _WORD = re.compile(r"\S+")
 _INLINE_HEADING = 100
-# Each chunk of a table has a copy of the table's header, which is cut here.
+# Each chunk of a table repeats the table's header, cut to this many characters.
 _HEADER = 2_000
 _KINDS: dict[str, Kind] = {
     "bullet_list": "list",
@@ -42,9 +42,10 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a text, covered by its children if it has any.
+    """A part of a text; its children, if it has any, cover it.
 
-    `title` is a heading's words or a table's header row, without markup; `rank` is a heading's, 1 the highest.
+    `title` is a heading's words or a table's header row, without markup; `rank` is a heading's rank, 1 being the
+    highest.
     """
 
     kind: Kind
@@ -57,7 +58,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """A span of a text by lines: `starts` holds the offsets in the whole text."""
+    """A span of a text by lines; `starts` holds the lines' offsets in the whole text."""
 
     text: str
     end: int
@@ -69,7 +70,7 @@ class _Lines:
 
 
 def parse(text: str, start: int, end: int, *, plain: bool, first: bool) -> list[Block]:
-    """The blocks of `text[start:end]` with offsets in `text`; `plain` and `first` are those of `lines.marks`."""
+    """Return the blocks of `text[start:end]`, with offsets in `text`; `plain` and `first` are as in `lines.marks`."""
     starts = [start, *(match.end() for match in _NEWLINE.finditer(text, start, end))]
     lines = _Lines(text, end, _NEWLINE.split(text[start:end]), starts)
     environment = {"marks": marks(lines.content, plain=plain, first=first)}
@@ -102,7 +103,10 @@ def _mark_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _table_rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """A table as one token: the stock rule makes a token for each cell, which takes a gigabyte for ten megabytes of text."""
+    """Parse a table as one token.
+
+    The stock rule makes a token for each cell, which takes a gigabyte for ten megabytes of text.
+    """
     if line + 2 > end or state.sCount[line + 1] < state.blkIndent or state.is_code_block(line):
         return False
     delimiter = _line(state, line + 1)
@@ -129,7 +133,7 @@ def _rows(state: StateBlock, line: int, end: int, *, fenced: bool) -> Iterator[t
 
 
 def _row_end(state: StateBlock, line: int, end: int) -> int:
-    """The end of a row whose cells run over several lines; the given line if the row is only missing its last bar."""
+    """Return the end of a row whose cells run over several lines; the given line if the row only lacks its last bar."""
     for number in range(line, min(end, line + _ROW_LINES)):
         content = _line(state, number)
         if content.startswith(("|", "#")):
@@ -144,7 +148,7 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _blocks(node: SyntaxTreeNode, lines: _Lines, start: int, end: int) -> Iterator[Block]:
-    """The children of a node as blocks that cover `start` to `end` except white space."""
+    """Yield the children of a node as blocks that cover `start` to `end` except white space."""
     begins = [min(lines.offset(child.map[0] if child.map else 0), end) for child in node.children]
     for child, (begin, stop) in zip(node.children, _spans(lines.text, start, begins, end), strict=True):
         if begin < stop:
@@ -152,13 +156,13 @@ def _blocks(node: SyntaxTreeNode, lines: _Lines, start: int, end: int) -> Iterat
 
 
 def _spans(text: str, start: int, begins: Sequence[int], end: int) -> list[tuple[int, int]]:
-    """The spans from each beginning to the next, trimmed; the first one begins at `start`."""
+    """Return the spans from each beginning to the next, trimmed; the first one begins at `start`."""
     begins = [start, *begins[1:], end] if begins else []
     return [trim(text, begin, stop) for begin, stop in pairwise(begins)]
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends; for white space alone, a span whose end is not after its start."""
+    """Return the span without white space at its ends; for white space alone, the end is not after the start."""
     span = text[start:end]
     return end - len(span.lstrip()), start + len(span.rstrip())
 
@@ -193,7 +197,7 @@ def _marked(mark: Mark, text: str, start: int, end: int) -> Block:
 
 
 def _unflatten(text: str, start: int, end: int) -> Iterator[Block]:
-    """The blocks of Markdown that lost its line breaks, by the marks inside its one enormous line."""
+    """Yield the blocks of Markdown that lost its line breaks, found by the marks inside its one enormous line."""
     found = list(_inline_marks(text, start, end))
     blocks = [Block("text", *trim(text, start, found[0].start() if found else end))]
     for mark, stop in zip(found, [*(mark.start() for mark in found[1:]), end], strict=True):
@@ -234,7 +238,7 @@ def _opens_item(text: str, start: int, match: re.Match[str], previous: re.Match[
 
 
 def _heading_end(text: str, start: int, end: int, *, ends_at_mark: bool) -> int:
-    """A heading runs to the next mark if that is near, else to a colon, else as far as its words are capitalised."""
+    """Return where a heading ends: at the next mark if near, else at a colon, else after its capitalised words."""
     if not (ends_at_mark and end - start <= _INLINE_HEADING):
         colon = _COLON.search(text, start, min(end, start + _INLINE_HEADING))
         if colon is None:
@@ -269,7 +273,7 @@ def _table(node: SyntaxTreeNode, lines: _Lines, start: int, end: int) -> Block:
 
 
 def _paragraph(text: str, start: int, end: int) -> Block:
-    """A paragraph, or a list where its lines begin with bullets that Markdown does not know."""
+    """Return a paragraph, or a list if its lines begin with bullets that Markdown does not know."""
     begins = [match.start() for match in _BULLET.finditer(text, start, end)]
     if not begins:
         return Block("text", start, end)

@@ -1,4 +1,4 @@
-"""Document -> chunks, exact slices of the text: sections, tables, lists and code stay whole where they can."""
+"""Split a document into chunks, exact slices of its text; sections, tables, lists and code stay whole if they can."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ from ingest.document import Chunk, Document
 from ingest.lines import clean_title, is_plain
 from ingest.plain import front_matter
 
-# In characters. The encoder reads about 1,000; a text longer than LIMIT is split into parts of about TARGET.
+# Sizes in characters. The encoder reads about 1,000; text longer than LIMIT is split into parts of about TARGET.
 TARGET = 750
 LIMIT = 1_100
 MOST = 1_200
@@ -29,11 +29,14 @@ _SEAMS = {
 
 
 def chunks_with_context(document: Document) -> Iterator[tuple[Chunk, str]]:
-    """The chunks of a document, in order and without overlap: all its text but front matter, headings and residue. For a document of
-    answers, its questions with their wordings.
+    """Yield the chunks of a document, in order and without overlap, each with its context.
 
-    Each comes with its context, which is indexed beside it where it begins in the middle of something. One line each: the
-    sentence that introduces the list or table, the header row of the table, the item or the first cell of the row that it is in.
+    The chunks cover all its text except front matter, headings and residue. A document of prepared answers yields its
+    questions with their wordings instead.
+
+    The context is indexed with a chunk that begins in the middle of something. It has one line each for the sentence
+    that introduces the list or table, the header row of the table, and the list item or the first cell of the row that
+    the chunk is in.
     """
     if holds_answers(document.text):
         yield from ((question, "") for question in question_chunks(document))
@@ -51,7 +54,10 @@ def _chunk(document: Document, section: "_Section", piece: "_Piece") -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A span that stays together, and the context of a chunk that begins with it; `leads`: it introduces the next piece."""
+    """A span that stays together, with the context of a chunk that begins with it.
+
+    `leads` says that it introduces the next piece.
+    """
 
     start: int
     end: int
@@ -119,14 +125,14 @@ class _Outline:
                 self._append(block, self.page)
 
     def close(self, rank: int) -> None:
-        """Close the headings of this rank and below."""
+        """Close the open headings of this rank and below."""
         while self._open and self._open[-1].block.rank >= rank:
             heading = self._open.pop()
             if not heading.used and heading.block.title:
                 self._append(replace(heading.block, kind="text"), heading.page)
 
     def _add_flattened(self, block: Block) -> None:
-        # Such a line is a whole article: its headings end with it.
+        # A flattened line is a whole article: its headings end with it.
         self._broken = True
         for child in block.children:
             self.add(child, flattened=True)
@@ -145,7 +151,7 @@ class _Outline:
 
 
 def _pack(text: str, section: _Section) -> Iterator[_Piece]:
-    """The pieces of a section, joined into chunks."""
+    """Join the pieces of a section into chunks."""
     pieces = list(_with_lead_ins(_pieces(text, section.blocks)))
     whole = pieces[-1].end - pieces[0].start <= LIMIT
     groups = [pieces[0]]
@@ -167,7 +173,7 @@ def _fit(group: _Piece, piece: _Piece) -> bool:
 
 
 def _with_lead_ins(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """The pieces, each sentence that introduces something joined with what it introduces."""
+    """Join each sentence that introduces something with what it introduces."""
     lead: _Piece | None = None
     for piece in pieces:
         if lead and piece.end - lead.start <= LIMIT:
@@ -189,7 +195,7 @@ def _pieces(text: str, blocks: Iterable[Block], context: tuple[str, ...] = ()) -
 
 
 def _introduction(text: str, block: Block) -> tuple[str, ...]:
-    """The last sentence of a paragraph if it introduces what comes next, by a colon or the word "following"."""
+    """Return the last sentence of a paragraph if it introduces what follows, by a colon or the word "following"."""
     if block.kind != "text":
         return ()
     sentence = _SENTENCE.split(text[max(block.start, block.end - INTRODUCTION) : block.end])[-1]
@@ -219,7 +225,7 @@ def _rows(text: str, table: Block, context: tuple[str, ...]) -> Iterator[_Piece]
 
 
 def _row_name(text: str, row: Block) -> tuple[str, ...]:
-    """The first cell of a row, which says what the rest of it is about."""
+    """Return the first cell of a row, which says what the rest of the row is about."""
     line = text[row.start : row.start + INTRODUCTION].splitlines()[0]
     cells = [cell for cell in map(clean_title, line.split("|")) if cell]
     return (cells[0],) if line.startswith("|") and len(cells) > 1 else ()
@@ -236,7 +242,7 @@ def _within_item(text: str, item: Block, context: tuple[str, ...]) -> Iterator[_
 
 
 def _cut(text: str, block: Block, context: tuple[str, ...], below: tuple[str, ...]) -> Iterator[_Piece]:
-    """A long block, cut at the best seams there are; pieces after the first have the context `below`."""
+    """Cut a long block at the best seams available; pieces after the first have the context `below`."""
     start = block.start
     while block.end - start > LIMIT:
         seam = _seam(text, start, block.kind)

@@ -1,8 +1,9 @@
-"""A Ray cluster whose workers read documents and encode texts, instead of this machine's processes.
+"""A Ray cluster whose workers read documents and encode texts, instead of processes on this machine.
 
-A worker keeps its reader and its model for its next task. A task whose process or machine is lost goes to another worker, and
-machines may come and go. Results are written here alone and by content hash, so a task that runs twice changes nothing. Workers
-run this package's code as it is here, so that chunks do not depend on the version installed there.
+A worker keeps its reader and its model for its next task. A task whose process or machine is lost goes to another
+worker, and machines may come and go. Only this process writes results, and by content hash, so a task that runs twice
+changes nothing. Workers run the code of this package as it is here, so chunks do not depend on the version installed
+there.
 """
 
 import socket
@@ -22,13 +23,15 @@ from ingest.encoder import Encoder, load_encoder
 from ingest.items import Item
 from ingest.reading import Reader, Reading
 
-_SECONDS = 5  # for an address to answer; Ray itself would try for two minutes
+_SECONDS = 5  # to wait for an address to answer; Ray itself would try for two minutes
 
 
 @contextmanager
 def joined(address: str | None) -> Iterator["Cluster | None"]:
-    """The cluster at "HOST:PORT"; for "", the one of $RAY_ADDRESS, of this machine, or else one started and ended here; no cluster
-    for None. Raises CorpusError where Ray is not installed, the address does not answer or the cluster is lost.
+    """Yield the cluster at "HOST:PORT"; for None, yield None.
+
+    For "", it is the cluster of $RAY_ADDRESS, or that of this machine, or else one that is started and ended here.
+    Raises CorpusError if Ray is not installed, the address does not answer or the cluster is lost.
     """
     if address is None:
         yield None
@@ -69,7 +72,10 @@ def _check(address: str) -> None:
 
 
 class Cluster:
-    """`read` and `encode` begin a task and return a function that waits for its result, which may raise CorpusError."""
+    """A connected Ray cluster.
+
+    `read` and `encode` start a task and return a function that waits for its result, which may raise CorpusError.
+    """
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
@@ -79,7 +85,7 @@ class Cluster:
         return partial(self._result, self._read.remote(replace(item, fetch=bytes), data))
 
     def encode(self, name: str, device: str | None, texts: Sequence[str]) -> Callable[[], NDArray[np.float32]]:
-        # By default a process with a GPU ends after each task, and would load the model again.
+        # By default Ray ends a GPU process after each task, and the next one would load the model again.
         task = self._encode.options(num_gpus=1, max_calls=0) if _on_gpu(device) else self._encode
         return partial(self._result, task.remote(name, device, list(texts)))
 
@@ -87,7 +93,7 @@ class Cluster:
         return "cuda" if self._ray.cluster_resources().get("GPU") else None
 
     def ahead(self, device: str | None = None) -> int:
-        """How many tasks keep all its workers busy."""
+        """Return how many pending tasks keep all workers busy."""
         return 2 * max(1, int(self._ray.cluster_resources().get("GPU" if _on_gpu(device) else "CPU", 0)))
 
     def _result(self, task: Any) -> Any:
@@ -106,7 +112,8 @@ def _on_gpu(device: str | None) -> bool:
     return bool(device and device.startswith("cuda"))
 
 
-# What a worker does. An error for users is returned: a raised one comes back as another type, with a traceback in its text.
+# Code that runs on a worker. A CorpusError is returned: if raised, it would arrive as another type, with a traceback in
+# its text.
 
 
 def _read(item: Item, data: bytes) -> Reading | CorpusError:
@@ -118,7 +125,7 @@ def _read(item: Item, data: bytes) -> Reading | CorpusError:
 
 @cache
 def _reader() -> Reader:
-    import_module("ingest.loaders")  # else a missing library would look like a damaged document
+    import_module("ingest.loaders")  # otherwise a missing library would look like a damaged document
     return Reader()
 
 

@@ -1,10 +1,11 @@
-"""The search engines' files, which can always be built again from the store: one folder a generation, whole or absent.
+"""The files of the search engines, always rebuildable from the store: one folder per generation, whole or absent.
 
-`derived-<generation>/` holds the words (tantivy), the vectors (FAISS) and a manifest with the mark of the generation
-and the length and checksum of every file. What is missing, older or damaged is built again, without encoding anything.
+`derived-<generation>/` holds the lexical index (tantivy), the vector index (FAISS) and a manifest with the generation's
+mark and the length and checksum of every file. Missing, outdated or damaged files are rebuilt without encoding
+anything.
 
-The folder stands beside a store that is a file. A database stores the files for words and searches vectors itself: a reader
-copies the files of a generation into a cache folder of its machine.
+The folder is beside the store if the store is a file. A database stores the lexical files itself and also searches
+vectors itself; a reader copies a generation's files into a cache folder on its machine.
 """
 
 import json
@@ -27,20 +28,23 @@ from ingest.vectors import VectorIndex, build_vectors
 
 _MANIFEST = "manifest.json"
 _PREFIX = "derived-"
-_BUILD = 2  # to be raised when the fields or the files change: files of another build are built again
-_BROKEN = (OSError, ValueError, RuntimeError)  # what Python, tantivy and FAISS raise for broken files
+_BUILD = 2  # increase when the fields or the files change: files of another build are rebuilt
+_BROKEN = (OSError, ValueError, RuntimeError)  # raised by Python, tantivy and FAISS for broken files
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """The engines of a generation; no `vectors` in an index that is searched by words alone."""
+    """The search engines of a generation; `vectors` is None in an index that is searched by words alone."""
 
     lexical: LexicalIndex
     vectors: VectorIndex | PostgresStore | None
 
 
 def load_derived(place: Place, store: AnyStore, state: State) -> Derived:
-    """The engines of a generation, built or copied first if need be; in a temporary folder where theirs cannot be written."""
+    """Load the engines of a generation, building or copying their files first if needed.
+
+    If the folder cannot be written, the files are made in a temporary one.
+    """
     if isinstance(store, PostgresStore):
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wattwise" / store.mark()
     else:
@@ -51,14 +55,14 @@ def load_derived(place: Place, store: AnyStore, state: State) -> Derived:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _provide(folder, store, state)
         return _load(found, store, state)
-    except _BROKEN:  # nothing can be written there, or the writer has just removed it
+    except _BROKEN:  # the folder cannot be written, or the writer has just removed the files
         with tempfile.TemporaryDirectory() as elsewhere:
             _provide(Path(elsewhere), store, state)
             return _load(place_of(Path(elsewhere), state), store, state)
 
 
 def complete_derived(place: Place, store: AnyStore, state: State) -> None:
-    """Make the files of a generation whole before it is committed."""
+    """Build whatever is missing of a generation's files, before the generation is committed."""
     if isinstance(store, PostgresStore):
         with tempfile.TemporaryDirectory() as elsewhere:
             kept = place_of(Path(elsewhere), state)
@@ -74,7 +78,7 @@ def complete_derived(place: Place, store: AnyStore, state: State) -> None:
 
 
 def is_complete(place: Place, store: AnyStore, state: State) -> bool:
-    """Whether the files of a generation are as they were made."""
+    """Whether the files of a generation match their manifest."""
     if isinstance(store, PostgresStore):
         with tempfile.TemporaryDirectory() as elsewhere:
             store.fetch_files(state.generation, Path(elsewhere))
@@ -109,7 +113,7 @@ def build_derived(folder: Path, store: AnyStore, state: State) -> None:
 
 
 def _fill(folder: Path, state: State, fill: Callable[[Path], None]) -> None:
-    """Fill a temporary folder, then give it its name, replacing a folder that cannot be used."""
+    """Fill a temporary folder, then rename it into place, replacing a folder that cannot be used."""
     temporary = folder / f"{_PREFIX}new-{secrets.token_hex(8)}"
     temporary.mkdir(mode=0o700)
     try:
@@ -122,7 +126,7 @@ def _fill(folder: Path, state: State, fill: Callable[[Path], None]) -> None:
 
 
 def remove_others(folder: Place, state: State) -> None:
-    """Remove every derived folder but that of the given generation. A reader that has one open keeps what it opened."""
+    """Remove every derived folder except that of the given generation. A reader keeps the files that it has open."""
     if isinstance(folder, Database):
         return  # each machine cleans its own cache
     for place in folder.glob(f"{_PREFIX}*"):
@@ -141,12 +145,12 @@ def _load(place: Path, store: AnyStore, state: State) -> Derived:
 
 
 def searched_rows(store: AnyStore) -> Iterator[tuple[int, Chunk, str]]:
-    """The chunks that are searched by words, each with its number and its context, by document."""
+    """Yield the chunks that are searched by words, each with its number and its context, by document."""
     return ((chunk, entry.chunk, entry.context) for chunk, entry in store.contents() if entry.searched)
 
 
 def _rename(temporary: Path, place: Path, state: State) -> None:
-    """Two readers may build the same generation: the second finds the folder whole and keeps it."""
+    """Move the folder into place. If another reader has just built the same generation, keep that reader's folder."""
     if place.exists() and not is_whole(place, state):
         shutil.rmtree(place, ignore_errors=True)
     try:
@@ -157,7 +161,10 @@ def _rename(temporary: Path, place: Path, state: State) -> None:
 
 
 def _manifest(place: Path, state: State) -> dict[str, object]:
-    """With length and CRC-32 of each file: against accidents, and fast (gigabytes a second). Lock files do not count."""
+    """Return the manifest, with the length and CRC-32 of each file except lock files.
+
+    CRC-32 guards against accidents and is fast (gigabytes a second).
+    """
     files = sorted(file for file in place.rglob("*") if file.is_file() and file.suffix != ".lock")
     sums = {str(file.relative_to(place)): [file.stat().st_size, _crc(file)] for file in files if file.name != _MANIFEST}
     return {"build": _BUILD, "mark": state.mark, "files": sums}

@@ -1,18 +1,18 @@
-"""The values that ingest makes: where a text is from, the text itself, and the slices of it that are searched."""
+"""The values that ingest makes: where a text comes from, the text itself, and the slices of it that are searched."""
 
 from dataclasses import dataclass
 
 
 class CorpusError(Exception):
-    """Something in the corpus or the index that the user can mend; the text says what is wrong and what to do."""
+    """A problem with the corpus or the index that the user can fix; the message says what is wrong and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a document is from, as its manifest entry or its front matter states it.
+    """Where a document comes from, as its manifest entry or its front matter states it.
 
-    `published` is an ISO date or the part of it that is known ("2025", "2022-11-10"). `original` is the name of the
-    file that the document was written from or, for a document that stands as it was given, its own file name.
+    `published` is an ISO date or the known part of it ("2025", "2022-11-10"). `original` is the name of the file that
+    the document was written from or, for a document kept as it was given, its own file name.
     """
 
     id: str
@@ -26,9 +26,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text. For .md and .txt it is the file's own text, so that offsets hold in the file too.
+    """One text. For .md and .txt it is the file's own text, so offsets are valid in the file too.
 
-    Pages (PDF) and slides (PPTX) end with a form feed, so the page of an offset is one more than the form feeds before it.
+    Pages (PDF) and slides (PPTX) end with a form feed, so the page of an offset is the number of form feeds before it
+    plus one.
     """
 
     id: str
@@ -39,7 +40,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A slice of a document that is searched as one: `document.text[start:end] == text`.
+    """A slice of a document that is searched as a unit: `document.text[start:end] == text`.
 
     `headings` is the path of section titles above it, outermost first, without markup; `page` counts from 1.
     """

@@ -1,4 +1,4 @@
-"""Text -> unit vectors: the installed MiniLM, any sentence-transformers model, a Bedrock model, or none at all."""
+"""Encode texts as unit vectors: by the installed MiniLM, a sentence-transformers or Bedrock model, or not at all."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from ingest import minilm
 from ingest.document import CorpusError
 
 DEFAULT_ENCODER = minilm.PASSAGES
-NO_ENCODER = "none"  # makes an index that is searched by words alone: its vectors hold no numbers
+NO_ENCODER = "none"  # makes an index that is searched by words alone: its vectors have no numbers
 _BEDROCK = "bedrock:"
 _REMEMBERED = 2_048
 T = TypeVar("T")
@@ -24,10 +24,11 @@ K = TypeVar("K", bound=Hashable)
 
 
 def load_encoder(name: str, device: str | None = None) -> "Encoder":
-    """The encoder of that name: "none", "bedrock:MODEL", or a sentence-transformers model by its name or folder.
+    """Load the encoder of that name: "none", "bedrock:MODEL", or a sentence-transformers model by its name or folder.
 
-    `device` is a name of torch's, such as "cuda". Without one, MiniLM runs on the processors, without torch, and any other model
-    where sentence-transformers puts it. Raises CorpusError where a package, a model, the device or the right to use it is missing.
+    `device` is one of torch's names, such as "cuda". Without one, MiniLM runs on the CPU, without torch, and any other
+    model runs where sentence-transformers puts it. Raises CorpusError if a package, the model, the device or the right
+    to use the model is missing.
     """
     if name in minilm.NAMES and device in (None, "cpu"):
         return minilm.load_minilm(name)
@@ -39,7 +40,7 @@ def load_encoder(name: str, device: str | None = None) -> "Encoder":
 
 
 def gpu() -> str | None:
-    """The name of the GPU, if torch has one; torch is not imported where there is no driver."""
+    """Return torch's name of the GPU, if there is one; torch is not imported if there is no driver."""
     if not Path("/dev/nvidiactl").exists():
         return None
     import torch
@@ -48,9 +49,10 @@ def gpu() -> str | None:
 
 
 class Remembered(Generic[T, K]):
-    """What a function made of the latest texts, or other keys; safe to share between threads. The function is loaded when first needed.
+    """A cache of what a function made of the most recent texts, or other keys; safe to share between threads.
 
-    What one thread is about to make, the others wait for: many questions at once, as when a model throttles them all, tend to share texts.
+    The function is loaded when first needed. Threads wait for what another thread is already making: many questions at
+    once, as when a model throttles them all, tend to share texts.
     """
 
     def __init__(self, load: Callable[[], Callable[[Sequence[K]], Iterable[T]]], most: int = _REMEMBERED) -> None:
@@ -62,7 +64,7 @@ class Remembered(Generic[T, K]):
         self._lock, self._loading = Lock(), Lock()
 
     def __call__(self, texts: Sequence[K]) -> list[T]:
-        """What was made of each text."""
+        """Return what the function makes of each text."""
         mine: Future[dict[K, T]] = Future()
         with self._lock:
             known = {text: self._made[text] for text in texts if text in self._made}
@@ -71,7 +73,7 @@ class Remembered(Generic[T, K]):
             self._making.update(dict.fromkeys(missing, mine))
         if missing:
             known |= self._made_of(missing, mine)
-        # Only now, or two threads could wait for each other. What another thread failed to make is made here.
+        # Wait only now, or two threads could wait for each other. What another thread failed to make is made here.
         failed = [text for text, making in others.items() if making.exception()]
         known |= {text: making.result()[text] for text, making in others.items() if text not in failed}
         if failed:
@@ -110,7 +112,7 @@ class Remembered(Generic[T, K]):
 
 
 class EmbeddingEncoder:
-    """An encoder of another library; `embed` returns one list of numbers a text, of any length."""
+    """An encoder from another library; `embed` returns one vector per text, which need not have unit length."""
 
     def __init__(self, name: str, embed: Callable[[list[str]], Any]) -> None:
         self.name = name
@@ -130,7 +132,7 @@ class EmbeddingEncoder:
 
 
 Encoder = minilm.MiniLM | EmbeddingEncoder
-"""`encode` gives unit vectors, (n, dimension); the vector of a text does not depend on the texts beside it."""
+"""`encode` returns unit vectors, (n, dimension); a text's vector does not depend on the texts encoded with it."""
 
 
 def _load_bedrock(name: str) -> Encoder:
@@ -188,7 +190,7 @@ def _adapt(model: Any, name: str) -> None:
     import torch
 
     weights = {part: torch.from_numpy(np.array(matrix)) for part, matrix in minilm.adapted_weights(name).items()}
-    missing, _ = model.load_state_dict(weights, strict=False)  # what else it has does not affect vectors
+    missing, _ = model.load_state_dict(weights, strict=False)  # unexpected keys do not affect vectors
     assert not missing, missing
 
 

@@ -1,4 +1,4 @@
-"""Index: search by words and by meaning over the store, always one generation at a time; and whether it is what was written."""
+"""Index: lexical and vector search over the store, always in one generation; and a check that all is as written."""
 
 import weakref
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -16,7 +16,7 @@ from ingest.opening import AnyStore, explained, mending, open_store, signature
 from ingest.place import Place, place_at
 from ingest.store import Mismatch, State, Store, chunk_of
 
-# Hits fetched beyond the limit, so that equal scores at the edge can be ordered by id.
+# Hits fetched beyond the limit, so that ties at the cut-off can be ordered by id.
 _TIES = 32
 _CACHED_DOCUMENTS = 256
 # A chunk keeps its document in memory.
@@ -40,19 +40,19 @@ class Index:
     def open(cls, path: str | Place) -> "Index":
         """Open a folder, or a database by its address (postgresql://…).
 
-        Raises CorpusError, with the command that mends it, where there is no usable index.
+        Raises CorpusError, with the command that repairs it, if there is no usable index.
         """
         view = _load_view(place_at(path), None)
         return cls(view, _encoding(view.path, view.state), follows=True)
 
     def snapshot(self) -> "Index":
-        """This index as it is now, whatever is synced later."""
+        """Return this index as it is now, whatever is synced later."""
         view = self._current()
         return Index(view, self._encoding, follows=False)
 
     @property
     def path(self) -> Place:
-        """Where the index is: its folder, or its database, whose text shows no password."""
+        """The location of the index: its folder, or its database, which as text shows no password."""
         return self._view.path
 
     @property
@@ -73,53 +73,58 @@ class Index:
         return self._current().count
 
     def lexical(self, text: str, limit: int) -> list[tuple[str, float]]:
-        """Chunk ids with their BM25 scores, best first, equals by id. The text is words: it has no syntax."""
+        """Return chunk ids with their BM25 scores, best first, ties by id. The text is not parsed as a query."""
         view = self._current()
         return view.named(view.derived.lexical.search(text, limit + _TIES))[:limit] if limit > 0 else []
 
     def dense(self, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
-        """Chunk ids with their cosines to a unit vector, best first, equals by id; none without vectors."""
+        """Return chunk ids with their cosines to a unit vector, best first, ties by id; none without vectors."""
         view = self._current()
         if view.derived.vectors is None or limit <= 0:
             return []
         return view.named(view.nearest(view.fitting(vector), limit + _TIES))[:limit]
 
     def similarities(self, vector: NDArray[np.float32], ids: Sequence[str]) -> list[float]:
-        """The cosine of a unit vector to each of the chunks; 0 where the index has no vectors."""
+        """Return the cosine of a unit vector to each of the chunks; 0 if the index has no vectors."""
         view = self._current()
         if view.derived.vectors is None or not ids:
             return [0.0] * len(ids)
-        # Not a matrix product, whose rounding depends on where in the matrix a row stands.
+        # Not a matrix product: its rounding depends on the position of a row in the matrix.
         cosines = np.einsum("ij,j->i", np.stack(view.vectors(ids)), view.fitting(vector))
         return [float(cosine) for cosine in cosines]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of the index's own encoder, (len(texts), dimension); the latest texts are remembered."""
+        """Return unit vectors by the index's own encoder, (len(texts), dimension); the most recent texts are cached."""
         dimension = self._current().state.dimension
         return np.stack(vectors) if (vectors := self._encoding(texts)) else np.zeros((0, dimension), dtype=np.float32)
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
-        """The chunks of these ids, in the order of the ids; chunks of one document share it."""
+        """Return the chunks with these ids, in the order of the ids; chunks of one document share it."""
         return self._current().chunks(ids)
 
     def documents(self) -> list[Document]:
-        """Every document, by id."""
+        """Return every document, by id."""
         with self._current().reading() as store:
             return list(store.documents())
 
     def origins(self) -> list[str]:
-        """What was ingested, as it was given to `sync`: files and folders by their full path, addresses as they are."""
+        """Return what was ingested, as given to `sync`: files and folders by full path, addresses unchanged."""
         with self._current().reading() as store:
             return store.origins()
 
     def tables(self) -> list[Document]:
-        """The tables whose rows are looked up instead of searched (of EC2's instance types), by id."""
+        """Return the documents in which nothing is searched, by id.
+
+        They are fact tables, whose rows are looked up, and documents that are only quoted or hold prepared answers.
+        """
         with self._current().reading() as store:
             return [store.document(number) for number in store.table_numbers()]
 
     def questions(self) -> list[tuple[Document, int, NDArray[np.float32]]]:
-        """In which document each of the questions that have an answer (`ingest.answers`) starts where, and the unit vectors of its
-        wordings by the encoder of questions, (wordings, 384); none in an index without vectors."""
+        """Return the prepared questions (`ingest.answers`), each as its document, its start there, and its vectors.
+
+        The vectors, (wordings, 384), are unit vectors by the encoder of questions. An index without vectors has none.
+        """
         with self._current().reading() as store:
             questions = store.questions()
             numbers = list(dict.fromkeys(number for number, _, _ in questions))
@@ -127,12 +132,12 @@ class Index:
         return [(documents[number], start, vectors) for number, start, vectors in questions]
 
     def sources(self) -> list[Source]:
-        """Every source, by id."""
+        """Return every source, by id."""
         with self._current().reading() as store:
             return store.sources()
 
     def document_chunks(self, document_id: str) -> list[Chunk]:
-        """The chunks of a document in its order; none where the document is not in the index."""
+        """Return the chunks of a document in order; none if the document is not in the index."""
         view = self._current()
         with view.reading() as store:
             number = store.document_number(document_id)
@@ -144,11 +149,11 @@ class Index:
             return [entry.chunk for _, entry in store.entries(number, document)]
 
     def document_frequency(self, word: str) -> int:
-        """How many chunks hold the word as it is spelt, in upper or lower case; 0: the corpus does not have it."""
+        """Return how many chunks contain the word as it is spelt, ignoring case; 0 if the corpus does not have it."""
         return self._current().derived.lexical.document_frequency(word)
 
     def suggest(self, word: str) -> str | None:
-        """The word of the corpus that is nearest in spelling, the commonest of equals; None where none is near."""
+        """Return the corpus word that is nearest in spelling, the most common among equals; None if none is near."""
         return self._current().derived.lexical.suggest(word)
 
     def _current(self) -> "_View":
@@ -175,7 +180,7 @@ class _View:
         self._store = store
         # SQLite's connection serves one thread at a time; a pool has one for each thread.
         self._lock = Lock() if isinstance(store, Store) else nullcontext()
-        # Nothing in here refers to the view itself, so that it closes its store as soon as nobody uses it.
+        # Nothing here refers to the view itself, so the view is freed, and its store closed, as soon as nobody uses it.
         self.documents = Remembered(lambda: store.documents_of, _CACHED_DOCUMENTS)
         load = partial(_load_chunks, path, store, self.documents, self._lock)
         self.chunks = Remembered(lambda: load, _CACHED_CHUNKS)
@@ -254,7 +259,7 @@ def _encoding(path: Place, state: State) -> _Encoding:
 
 
 def _load_view(path: Place, previous: _View | None) -> _View:
-    """The newest generation; the engines of the previous view are kept where only the time of the last sync changed."""
+    """Load the newest generation. The previous view's engines are reused if only the time of the last sync changed."""
     found = signature(path)
     store, state = open_store(path)
     with explained(path):
@@ -264,9 +269,9 @@ def _load_view(path: Place, previous: _View | None) -> _View:
 
 
 def check(index: Place | str) -> tuple[str, ...]:
-    """A sentence for each thing that is not what was written, with what mends it. Changes nothing.
+    """Return a sentence for each thing that is not as it was written, with its remedy. Change nothing.
 
-    Reads every page, row and file; opening an index and asking check only what they read.
+    Every page, row and file is read; opening an index and asking check only what they read.
     """
     folder = place_at(index)
     try:

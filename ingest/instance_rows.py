@@ -1,4 +1,4 @@
-"""EC2's descriptions of its instance types -> the rows of the instance table."""
+"""Convert EC2's descriptions of its instance types into the rows of the instance table."""
 
 import csv
 import io
@@ -42,8 +42,9 @@ _GRAVITON = {
     }.items()
     for family in families.split()
 }
-# DescribeInstanceTypes gives a Trainium2 chip 512 GiB and says nothing of trn2u. AWS Neuron documentation, "Amazon EC2 Trn2
-# Architecture" and "Trainium2 Architecture Guide for NKI": 16 chips and 1,536 GiB in both 48xlarge sizes, 96 GiB a chip.
+# DescribeInstanceTypes reports 512 GiB for a Trainium2 chip and nothing about trn2u. AWS Neuron documentation, "Amazon
+# EC2 Trn2 Architecture" and "Trainium2 Architecture Guide for NKI": 16 chips and 1,536 GiB in both 48xlarge sizes, 96
+# GiB a chip.
 _TRAINIUM2 = "AWS Trainium2 chip"
 _TRAINIUM2_GIB = 96.0
 _TRAINIUM2_UNDESCRIBED = {"trn2u.48xlarge": 16.0}
@@ -61,10 +62,10 @@ _GIGABIT = re.compile(r"(?P<times>\d+)x (?P<each>[\d.]+) Gigabit")
 
 
 def instance_rows(descriptions: Iterable[Description]) -> list[dict[str, str]]:
-    """A row for each description, by `COLUMNS`, in the order of the table: by family, then by size.
+    """Return a row for each description, by `COLUMNS`, in the order of the table: by family, then by size.
 
-    Sizes of a family are counted among the given ones. What EC2 does not say is left empty; the accelerator memory of
-    Trainium2 is from AWS Neuron.
+    The sizes of a family are counted among the given descriptions. What EC2 does not say is left empty; the accelerator
+    memory of Trainium2 is from AWS Neuron's documentation.
     """
     def place(about: Description) -> tuple[str, bool, int, int, str]:
         size = (int(about["VCpuInfo"]["DefaultVCpus"]), int(about["MemoryInfo"]["SizeInMiB"]))
@@ -76,7 +77,7 @@ def instance_rows(descriptions: Iterable[Description]) -> list[dict[str, str]]:
 
 
 def as_csv(rows: Iterable[Mapping[str, str]], columns: Sequence[str] = COLUMNS) -> bytes:
-    """The rows as a CSV file that the loader of .csv files reads back."""
+    """Return the rows as a CSV file that the loader of .csv files can read back."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
@@ -121,7 +122,10 @@ def _family(description: Description) -> str:
 
 
 def _accelerators(description: Description) -> tuple[float, str, float | None]:
-    """How many, which and how much memory each has in GiB; a part of a GPU counts as that part, with its own memory."""
+    """Return how many accelerators there are, which, and the memory of each in GiB.
+
+    A part of a GPU counts as that fraction of one, with its own memory.
+    """
     instance_type = str(description["InstanceType"])
     if instance_type in _TRAINIUM2_UNDESCRIBED:
         return _TRAINIUM2_UNDESCRIBED[instance_type], _TRAINIUM2, _TRAINIUM2_GIB
@@ -156,7 +160,7 @@ def _network(performance: str) -> str:
 
 
 def _storage(description: Description) -> str:
-    """ "30400 GB (8 x 3800 GB NVMe SSD)"; "none" where there are EBS volumes only."""
+    """Describe local storage, as in "30400 GB (8 x 3800 GB NVMe SSD)"; "none" if there are only EBS volumes."""
     about = description.get("InstanceStorageInfo")
     if not about:
         return "none"
@@ -174,5 +178,5 @@ def _gib(value: float | None) -> str:
 
 
 def _number(value: float) -> str:
-    """At most two decimals, more only where a number is so small that two would lose it."""
+    """Format with at most two decimals, or with more if two would lose a small number."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value >= 1 or not value else f"{value:.4g}"

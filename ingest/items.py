@@ -1,4 +1,4 @@
-"""What can be loaded: one item a document, the formats that have a loader, and the size above which nothing is read."""
+"""What can be loaded: one item per document, the formats that have a loader, and the size above which nothing is read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from ingest.document import Source
 MAX_BYTES = 50 * 1024 * 1024
 TOO_LARGE = f"it is larger than {MAX_BYTES // 1024 // 1024} MiB: split it into smaller files"
 
-# Suffix -> content type. The first suffix of a type is the one that a web page of that type is given.
+# Suffix -> content type. A web page of a type is given the type's first suffix.
 FORMATS = {
     ".md": "text/markdown",
     ".mdx": "text/mdx",
@@ -31,11 +31,11 @@ UNSUPPORTED = f"its format has no loader: convert it to one of {', '.join(FORMAT
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A document that can be loaded and is not read yet.
+    """A document that can be loaded and has not been read yet.
 
     `id` becomes the document's id: the path below the given folder with the folder's own name in front, the name of a
-    file that was given alone, "s3://bucket/key", or the address of a web page. `name` tells the format. `source` is the
-    manifest's entry; without one it is made from the text. `fetch` raises CorpusError when the bytes cannot be had.
+    file that was given alone, "s3://bucket/key", or the address of a web page. `name` gives the format. `source` is the
+    manifest's entry; without one it is made from the text. `fetch` raises CorpusError if the bytes cannot be had.
     `address` is where a web page was found, after redirects.
     """
 
@@ -59,7 +59,7 @@ class Failure:
 class Extracted:
     """What a loader finds in the bytes of an item.
 
-    `title` is one that the format itself states; `properties` are those of its front matter or metadata.
+    `title` is one that the format itself states; `properties` come from its front matter or metadata.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Lines of a text that are more than text: headings without a mark, labels, residue of a web page."""
+"""Recognise the lines that are more than text: headings without a mark, labels, leftovers of a web page."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ TITLE_RANK, PLAIN_RANK, CAPTION_RANK, BOLD_RANK, ITALIC_RANK = 1, 2, 3, 7, 8
 LONG_LINE = 200
 LONGEST_LABEL = 120
 
-# Whole lines that a page leaves in its text: of 5,300 pages and the sources as they were given, all that any had.
+# Whole lines left over from a web page: all that occurred in 5,300 pages and in the original sources.
 _RESIDUE = re.compile(
     r"(?:share|print)(?: this)?(?: (?:page|article|post|story|answer))?(?: (?:on|via) \w+)?|page \d+(?: of \d+)?"
     r"|no comments(?: yet)?\.?|\d+ comments?|(?:leave|add|post) a (?:comment|reply)"
@@ -26,7 +26,7 @@ _ANCHORS = re.compile(r"(?:<a (?:name|id)=\"[^\"]*\" ?/?>(?:</a>)?\s*)+")
 _TAG = re.compile(r"</?(?:a|b|i|u|em|strong|code|kbd|sub|sup|span|div|p|br|img|font)\b[^>]*>", re.IGNORECASE)
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<title>(?:(?!\*\*|__).)+)(?P=mark) ?:?\\?")
 _ITALIC = re.compile(r"(?P<mark>[*_])(?P<title>[^*_]+)(?::(?P=mark)|(?P=mark) ?:)\\?")
-# A bold word that introduces a remark or a table of contents opens no section of its own.
+# A bold word that introduces a remark or a table of contents does not open a section.
 _REMARK = re.compile(
     r"(?:notes?|important|tips?|warning|caution|topics|contents|(?:correct )?answers?)(?: *:.*)?", re.IGNORECASE
 )
@@ -35,7 +35,7 @@ _MARKDOWN_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+\S|(?<=[^\s|])\r?\n {0,3}(?:
 _INLINE_HEADING = re.compile(r"\s#{2,6}\s+\S")
 
 _LIST_ITEM = re.compile(r"(?:[-*+•‣◦●▪·]|\d{1,3}[.)]|\(?[A-Za-z][.)])\s+\S")
-# "β" is a "→" that was decoded with the wrong encoding.
+# "β" is a "→" decoded with the wrong encoding.
 _ARROW = re.compile(r"\s(?:→|⇒|➔|➜|->|=>|-->|β)\s")
 _LABELLED = re.compile(r"(?P<label>[^:]{1,60}):\s+(?P<value>\S.*)")
 # "… in the following figure." announces a caption, "… in the following sections." does not.
@@ -50,7 +50,7 @@ SMALL_WORD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line of its own: it ends the paragraph or list item before it."""
+    """A line that stands on its own: it ends the paragraph or list item before it."""
 
     kind: Literal["heading", "residue", "anchor", "flattened"]
     rank: int = 0
@@ -58,12 +58,12 @@ class Mark:
 
 
 def is_plain(text: str) -> bool:
-    """Whether the text has no Markdown heading, so that its headings must be recognised by their words."""
+    """Whether the text has no Markdown heading, so that its headings must be recognised by their wording."""
     return not _MARKDOWN_HEADING.search(text)
 
 
 def marks(lines: Sequence[str], *, plain: bool, first: bool) -> dict[int, Mark]:
-    """The lines that are more than text, by number; `first`: a title may stand at the head."""
+    """Return the lines that are more than text, by number; `first` says whether a title may stand at the start."""
     found = {number: mark for number, line in enumerate(lines) if (mark := _mark(line))}
     if plain:
         found = _plain_headings(lines, found, first=first) | found
@@ -71,14 +71,14 @@ def marks(lines: Sequence[str], *, plain: bool, first: bool) -> dict[int, Mark]:
 
 
 def clean_title(raw: str) -> str:
-    """A heading as it is read: no marks, links, anchors or colon at the end."""
+    """Return a heading as it reads: without markup, link targets, anchors or a colon at the end."""
     title = re.sub(r"^\s*#{1,6}\s+|\s#+\s*$|\{#[^}]*\}", "", raw)
     title = _TAG.sub("", title)
     title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title)
     title = re.sub(r"\*\*|__(?=\S)|(?<=\S)__|(?<!\\)[*`]|(?<![\w\\])_(?=\w)|(?<=\w)_(?!\w)", "", title)
     title = re.sub(r"\\(?=[^A-Za-z0-9\s])", "", title)
     title = " ".join(title.split()).rstrip(": ")
-    # A tab of a page: "[ Linux ]".
+    # The label of a tab on a page: "[ Linux ]".
     return title[1:-1].strip() if title.startswith("[ ") and title.endswith(" ]") else title
 
 
@@ -156,7 +156,7 @@ def _is_plain_heading(line: str, around: _Neighbours) -> bool:
 
 
 def _heads_something(line: str, around: _Neighbours) -> bool:
-    """Whether what follows reads as a body: a list, a pair, a lead-in, or a sentence longer than the line."""
+    """Whether the next line reads as a body: a list item, a pair with an arrow, a lead-in, or a longer sentence."""
     after = around.after
     if _LIST_ITEM.match(after) or _ARROW.search(after):
         return True
@@ -164,7 +164,7 @@ def _heads_something(line: str, around: _Neighbours) -> bool:
 
 
 def _is_two_part_title(labelled: re.Match[str], around: _Neighbours) -> bool:
-    """Whether "First part: second part" is a title and not a label with its value."""
+    """Whether "First part: second part" is a title rather than a label with its value."""
     if re.search(r"[\d$€£]", labelled["value"]) or len(labelled.string.split()) < 4:
         return False
     return not _LABELLED.match(around.after) and not (_LABELLED.match(around.before) and not around.space_before)

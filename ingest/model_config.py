@@ -1,4 +1,4 @@
-"""A model's own config.json (Hugging Face's layout) -> its row of a table of models."""
+"""Convert a model's config.json (Hugging Face's layout) into its row of a table of models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -14,7 +14,7 @@ COLUMNS = (
     "Dense layers", "KV LoRA rank", "RoPE head dimension", "Query LoRA rank", "NoPE head dimension", "Value head dimension",
     "Attention layers", "Sliding window", "Sliding window layers", "Tied embeddings", "Note", "Source",
 )  # fmt: skip
-# The names that families of models use for the same thing; the first that is present and not null counts.
+# The keys that model families use for the same property; the first one that is present and not null counts.
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "Layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"),
     "Hidden size": ("hidden_size", "n_embd", "d_model", "dim"),
@@ -37,14 +37,14 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "Value head dimension": ("v_head_dim",),
 }  # fmt: skip
 _OF_EXPERTS = frozenset(header for header in _KEYS if "xpert" in header)
-# Models that read a text at once and cache nothing of it.
+# Encoder models: they read a whole text at once and cache nothing of it.
 _ENCODERS = frozenset({"bert", "roberta", "distilbert", "xlm-roberta", "albert", "electra", "deberta", "deberta-v2", "vit", "modernbert"})  # fmt: skip
-# Models with tied embeddings, by their classes in transformers, whose config.json does not say so.
+# Model types whose classes in transformers tie the embeddings although their config.json does not say so.
 _TIED = frozenset({"gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "bloom", "falcon", "t5", "whisper", "bert"})
 
 
 def is_model_config(value: object) -> bool:
-    """Whether a JSON value is the configuration of a model, by what it holds: its kind, its layers and their width."""
+    """Whether a JSON value is a model's configuration, judged by its keys: the model type, its layers and their width."""
     if not isinstance(value, dict):
         return False
     text = _text_part(value)
@@ -53,9 +53,10 @@ def is_model_config(value: object) -> bool:
 
 
 def model_row(config: Config, name: str) -> dict[str, str]:
-    """The row of a model by `COLUMNS`; what the configuration does not say is left empty, what the row cannot say is in the note.
+    """Return the row of a model by `COLUMNS`.
 
-    A model of several parts has the row of its text part. CorpusError where a number is none.
+    What the configuration does not say is left empty; what the row cannot express goes into the note. A model of
+    several parts gets the row of its text part. Raises CorpusError if a value is not a whole number.
     """
     text = _text_part(config)
     found = {header: _first(text, keys) for header, keys in _KEYS.items()} | {"Layers": _layers(text)}
@@ -98,7 +99,10 @@ def model_row(config: Config, name: str) -> dict[str, str]:
 
 
 def model_name(config: Config, place: str) -> str:
-    """The name in the configuration ("maker/model"), else of its folder, else of its file; Hugging Face's "--" is a slash."""
+    """Return the name in the configuration ("maker/model"), else that of its folder, else that of its file.
+
+    Hugging Face's "--" becomes a slash.
+    """
     own = str(config.get("_name_or_path") or "")
     path = PurePosixPath(place)
     folder = path.parent.name if path.stem.startswith("config") else ""
@@ -126,14 +130,14 @@ def _is(config: Config, kind: str) -> bool:
 
 
 def _kinds(config: Config) -> list[str]:
-    """What each layer is, where the configuration lists it: words, or the letters of Nemotron-H's pattern."""
+    """Return the kind of each layer, if the configuration lists them by words or by Nemotron-H's letters."""
     pattern = config.get("hybrid_override_pattern")
     listed = config.get("layer_types") or config.get("layers_block_type") or list(pattern or ())
     return [{"*": "attention", "M": "mamba"}.get(str(kind), str(kind)) for kind in listed]
 
 
 def _attention(config: Config, layers: int) -> int | None:
-    """How many layers keep keys and values; None where all of them do."""
+    """Return how many layers keep keys and values (a KV cache); None if all of them do."""
     if config.get("model_type") in _ENCODERS:
         return 0
     linear = config.get("linear_attn_config")
@@ -152,7 +156,7 @@ def _attention(config: Config, layers: int) -> int | None:
 
 
 def _sliding(config: Config, layers: int) -> tuple[int | None, int | None]:
-    """How many tokens the layers with a window keep, and how many layers have one."""
+    """Return the tokens that layers with a sliding window keep, and how many layers have one."""
     window = config.get("sliding_window") or config.get("sliding_window_size") or config.get("attention_chunk_size")
     if not window or config.get("use_sliding_window") is False or "compress_ratios" in config:
         return None, None
@@ -162,7 +166,7 @@ def _sliding(config: Config, layers: int) -> tuple[int | None, int | None]:
     elif pattern := config.get("hybrid_layer_pattern"):
         count = sum(pattern)
     elif _is(config, "llama4"):
-        # Every fourth layer has no RoPE and sees all (transformers, `no_rope_layer_interval`).
+        # Every fourth layer has no RoPE and attends to everything (transformers, `no_rope_layer_interval`).
         count = layers - layers // 4
     elif _is(config, "gemma2"):
         count = (layers + 1) // 2
@@ -176,7 +180,7 @@ def _sliding(config: Config, layers: int) -> tuple[int | None, int | None]:
 
 
 def _dense(config: Config, layers: int) -> int | None:
-    """How many layers of a mixture of experts have none."""
+    """Return how many layers of a mixture-of-experts model have no experts."""
     if isinstance(kinds := config.get("mlp_layer_types"), list):
         return kinds.count("dense")
     if isinstance(frequency := config.get("moe_layer_freq"), list):

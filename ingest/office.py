@@ -1,7 +1,7 @@
-"""Word, PowerPoint and Excel files -> Markdown.
+"""Convert Word, PowerPoint and Excel files to Markdown.
 
-The libraries beneath markitdown (mammoth, python-pptx, openpyxl) read them, not markitdown itself, which loads pandas
-and a file-type model, and loses slide numbers and the header rows of tables.
+The libraries beneath markitdown (mammoth, python-pptx, openpyxl) are used directly. markitdown itself loads pandas and
+a file-type model, and loses slide numbers and the header rows of tables.
 """
 
 import io
@@ -34,7 +34,7 @@ def load_docx(data: bytes) -> Extracted:
 
 
 def load_pptx(data: bytes) -> Extracted:
-    """Each slide ends with a form feed; its title is a heading and its notes follow it."""
+    """Load a presentation. Each slide ends with a form feed; its title becomes a heading, and its notes come last."""
     _check_package(data)
     from pptx import Presentation
 
@@ -54,7 +54,7 @@ def _slide_blocks(slide: Any) -> Iterator[str]:
 
 
 def _in_reading_order(shapes: Iterable[Any]) -> Iterator[Any]:
-    """Top to bottom, then left to right, groups opened up."""
+    """Yield shapes from top to bottom, then left to right, with groups expanded."""
     for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
         if hasattr(shape, "shapes"):
             yield from _in_reading_order(shape.shapes)
@@ -78,7 +78,7 @@ def _marked(paragraph: Any, listed: bool) -> str:
 
 
 def _chart_table(chart: Any) -> str:
-    """The figures behind a chart: one row a category, one column a series."""
+    """Return the figures behind a chart as a table: one row per category, one column per series."""
     series = [one for plot in chart.plots for one in plot.series]
     categories = [str(category) for plot in chart.plots for category in plot.categories][: len(series[0].values)]
     rows = ([name, *(_number(one.values[row]) for one in series)] for row, name in enumerate(categories))
@@ -86,7 +86,7 @@ def _chart_table(chart: Any) -> str:
 
 
 def load_xlsx(data: bytes) -> Extracted:
-    """One section a sheet; rows that touch form one table, and a value that stands alone is a paragraph."""
+    """Load a workbook, one section per sheet. Adjacent rows form a table; a value that stands alone is a paragraph."""
     _check_package(data)
     import openpyxl  # type: ignore[import-untyped]
 
@@ -100,7 +100,8 @@ def load_xlsx(data: bytes) -> Extracted:
 
 
 def _sheet_section(sheet: Any) -> str:
-    # Else rows would be filled up to the size that the sheet states, which a single cell in its last corner makes enormous.
+    # Otherwise rows are padded to the size that the sheet states, which a single cell in its last corner makes
+    # enormous.
     sheet.reset_dimensions()
     blocks: list[list[list[str]]] = [[]]
     count = 0
@@ -117,14 +118,14 @@ def _sheet_section(sheet: Any) -> str:
 
 
 def _block_text(rows: list[list[str]]) -> str:
-    """A table without the columns that are empty in it, or the one value there is."""
+    """Return a table without its empty columns, or the value itself if there is only one."""
     used = sorted({column for row in rows for column, value in enumerate(row) if value})
     kept = [[row[column] for column in used if column < len(row)] for row in rows]
     return kept[0][0] if len(kept) == len(used) == 1 else markdown_table(kept)
 
 
 def _shown(cell: Any) -> str:
-    """A cell's value as a reader of the sheet sees it."""
+    """Return a cell's value as a reader of the sheet sees it."""
     value = cell.value
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
@@ -136,12 +137,12 @@ def _shown(cell: Any) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Without the noise of binary fractions: 0.07 * 100 is 7, not 7.000000000000001."""
+    """Format a number without the noise of binary fractions: 0.07 * 100 is 7, not 7.000000000000001."""
     return "" if value is None else f"{value:.12g}" if abs(value) < 1e12 else repr(value)
 
 
 def _check_package(data: bytes) -> None:
-    """CorpusError for a file that is no Office package, is encrypted, or would unpack to more than memory should hold."""
+    """Raise CorpusError for a file that is not an Office package, is encrypted, or unpacks to more than the size limit."""
     if data.startswith(_OLE_HEADER):
         raise CorpusError("it is encrypted or in the old binary format: save it without a password in the new format")
     try:

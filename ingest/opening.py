@@ -1,4 +1,4 @@
-"""Opening the store, in a folder or a database, for readers of one generation or for one writer; what is wrong, in words."""
+"""Open the store for readers of one generation or for one writer, and explain what is wrong with it."""
 
 import fcntl
 import os
@@ -30,7 +30,7 @@ def mending(folder: Place, sources: Sequence[str] = ()) -> str:
 
 
 def open_store(place: Place) -> tuple[AnyStore, State]:
-    """A reader's store, which stays at its generation. Raises CorpusError where there is no usable index."""
+    """Open a reader's store, which stays at its generation. Raises CorpusError if there is no usable index."""
     with explained(place):
         if isinstance(place, Database):
             return _usable(open_postgres(place, mending(place)), place)
@@ -58,7 +58,7 @@ def _usable(store: AnyStore, place: Place) -> tuple[AnyStore, State]:
 
 
 def signature(place: Place) -> object:
-    """A value that changes with every commit. In a folder: identity, length and time of the store and of its log."""
+    """Return a value that changes with every commit. For a folder: inode, size and time of the store and of its log."""
     if isinstance(place, Database):
         with explained(place):
             return newest(place)
@@ -75,7 +75,7 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 
 @contextmanager
 def explained(folder: Place) -> Iterator[None]:
-    """Turns errors of the database and the system into a CorpusError with its remedy."""
+    """Turn errors of the database and the system into a CorpusError with its remedy."""
     if isinstance(folder, Database):
         with explained_postgres(folder, lambda: mending(folder, _sources(folder))):
             yield
@@ -85,7 +85,7 @@ def explained(folder: Place) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if _is_unreachable(error):
             raise _unreachable(folder, error) from error
-        # Python's message about a text that is not UTF-8 quotes some of its words.
+        # Python's message about a text that is not UTF-8 quotes part of that text.
         said = "a text in it is not UTF-8" if str(error).startswith("Could not decode") else " ".join(str(error).split())
         raise CorpusError(f"The index in {folder} is damaged ({said}). {mending(folder, _sources(folder))}") from error
     except OSError as error:
@@ -93,7 +93,7 @@ def explained(folder: Place) -> Iterator[None]:
 
 
 def _sources(folder: Place) -> list[str]:
-    """What a damaged index was made from, where it still says so."""
+    """Return what a damaged index was made from, if that can still be read."""
     if isinstance(folder, Database):
         return origins_of(folder)
     try:
@@ -112,7 +112,10 @@ def _unreachable(folder: Path, error: Exception) -> CorpusError:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    """In a read transaction. Where the files of the log cannot be made beside the store, nobody can write, and it is immutable."""
+    """Connect in a read transaction.
+
+    If the log's files cannot be created beside the store, nobody can write to it, so it is opened as immutable.
+    """
     address = f"file:{quote(str(file.resolve()))}?mode=ro"
     try:
         return _begin(address)
@@ -133,10 +136,10 @@ def _begin(address: str) -> sqlite3.Connection:
 
 @contextmanager
 def writing(folder: Place) -> Iterator[AnyStore]:
-    """The writer's store; what is not committed inside is undone. Raises CorpusError while another writer is at work.
+    """Yield the writer's store; what is not committed inside is rolled back.
 
-    A store that is damaged or of another format stays as it is until a new one is complete and takes its place; a damaged one
-    is kept under another name.
+    Raises CorpusError while another writer is at work. A store that is damaged or of another format stays in place
+    until a new one is complete and replaces it; a damaged one is kept under another name.
     """
     if isinstance(folder, Database):
         with writing_postgres(folder) as store:
@@ -172,7 +175,7 @@ def writing(folder: Place) -> Iterator[AnyStore]:
 def _narrow(folder: Path) -> None:
     """Make an index readable by its owner alone: it holds the texts of all its documents.
 
-    A folder that everybody may write to, such as /tmp, stays as it is. So does what belongs to somebody else.
+    A shared folder with the sticky bit, such as /tmp, keeps its mode. So do files that belong to somebody else.
     """
     if not folder.stat().st_mode & stat.S_ISVTX:
         _chmod(folder, 0o700)
@@ -182,7 +185,7 @@ def _narrow(folder: Path) -> None:
 
 
 def restrict(place: Path) -> None:
-    """Take a file, or a folder with all that is in it, away from everybody but its owner."""
+    """Make a file, or a folder with everything in it, accessible to its owner alone."""
     for entry in (place, *place.rglob("*")):
         if not entry.is_symlink():
             _chmod(entry, 0o700 if entry.is_dir() else 0o600)
@@ -195,7 +198,7 @@ def _chmod(place: Path, mode: int) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """The system releases the lock when the process ends, however it ends."""
+    """Hold the writer's lock. The system releases it when the process ends, however it ends."""
     with open(folder / _LOCK, "w", opener=private) as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -209,7 +212,7 @@ def private(path: str, flags: int) -> int:
 
 
 def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
-    """What a writer finds; a store that does not exist yet is usable."""
+    """Return what a writer finds; a store that does not exist yet counts as usable."""
     if not file.exists():
         return "usable"
     try:
@@ -230,15 +233,15 @@ def _condition(file: Path) -> Literal["usable", "outdated", "damaged"]:
 
 
 def _begin_writing(file: Path) -> sqlite3.Connection:
-    # SQLite gives its log the rights of the file, so the file is made private first. An existing file must not be opened: closing
-    # it would drop the locks that SQLite holds on it in this process.
+    # SQLite gives its log the permissions of the store, so the store is created private first. An existing file must
+    # not be opened here: closing it would drop the locks that SQLite holds on it in this process.
     with suppress(FileExistsError):
         os.close(private(str(file), os.O_CREAT | os.O_EXCL))
     connection = sqlite3.connect(file, isolation_level=None, timeout=30)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA cache_size = -65536")  # in KiB; digests and ids come in random order
+    connection.execute("PRAGMA cache_size = -65536")  # in KiB; large, since digests and ids come in random order
     connection.execute("BEGIN IMMEDIATE")
     if connection.execute("PRAGMA user_version").fetchone() == (0,):
         for statement in SCHEMA.split(";"):
@@ -248,12 +251,12 @@ def _begin_writing(file: Path) -> sqlite3.Connection:
 
 
 def _set_aside(file: Path, other: Path) -> None:
-    """Give a store another name, with its log. It keeps its own name too until another file takes it."""
+    """Give a store and its log another name. The store also keeps its own name until another file takes it."""
     with suppress(FileNotFoundError):
         file.with_name(f"{file.name}-wal").rename(f"{other}-wal")
     try:
         other.hardlink_to(file)
-    except OSError:  # a file system without links
+    except OSError:  # the file system has no hard links
         file.rename(other)
 
 

@@ -1,4 +1,4 @@
-"""PDF -> text by pages: size tells a heading, distance a paragraph, wide gaps below one another a table."""
+"""PDF to text by pages: font size marks headings, vertical distance paragraphs, and aligned wide gaps tables."""
 
 import re
 from collections import Counter
@@ -19,16 +19,16 @@ _LONGEST_HEADING = 120
 _PARAGRAPH_GAP = 1.4
 _MARGIN = 0.12
 _FEWEST_PAGES = 3
-# A gap this much wider than the font size divides cells; justified prose has narrower ones.
+# A gap wider than this many font sizes divides cells; justified prose has narrower ones.
 _GAP = 1.0
 _FEWEST_ROWS = 2
 _FEWEST_COLUMNS = 3
-# Rows farther apart than this many font sizes are of different tables.
+# Rows farther apart than this many font sizes belong to different tables.
 _PITCH = 4.0
 _LONGEST_MEAN = 45
 _HASH = re.compile(r"^#+(?= )")
 _BULLET = re.compile(r"^[•●▪◦‣·∙■] *(?=\S)")
-# PDFium puts one of these for a hyphen at a line's end, mostly instead of the line break too.
+# PDFium returns one of these for a hyphen at a line's end, mostly in place of the line break too.
 _LINE_HYPHEN = re.compile("[\x02\ufffe]")
 _BROKEN_WORD = re.compile(r"([^\W\d_]+)(?:[\x02\ufffe]\n?|[-\u2010]\n)([^\W\d_]+)")
 _CONTENTS_ENTRY = re.compile(r"(?: ?\.){4,} *[\divxlc]+$")
@@ -38,7 +38,7 @@ _PROGRAM_TITLE = re.compile(r"^(untitled|microsoft \w+ -|slide 1$)|\.\w{2,4}$", 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Words that stand together on a line, and where they begin and end, in points from the page's left edge."""
+    """Words that stand together on a line, with their left and right edges in points from the page's left edge."""
 
     text: str
     left: float
@@ -47,9 +47,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page: its words, font size, and the height of its baseline above the foot of the page, in points.
+    """A line of a page: its text, font size, and the height of its baseline above the bottom of the page, in points.
 
-    `in_margin`: it stands where running headers and footers do. A table becomes one such line, of several lines of Markdown.
+    `in_margin` says that it stands where running headers and footers do. A table becomes one such line, with several
+    lines of Markdown as its text.
     """
 
     text: str
@@ -60,7 +61,10 @@ class Line:
 
 
 def load_pdf(data: bytes) -> Extracted:
-    """Each page ends with a form feed; CorpusError for a PDF that is broken, encrypted or holds only images."""
+    """Load a PDF; each page ends with a form feed.
+
+    Raises CorpusError for a PDF that is broken, encrypted or holds only images.
+    """
     import pypdfium2
 
     try:
@@ -96,7 +100,7 @@ def _page_lines(page: Any) -> list[Line]:
 
 
 def _visible_spans(textpage: Any) -> Iterator[tuple[list[int], int]]:
-    """The character codes of each line, from the first visible one to the last, and the index of the first."""
+    """Yield the character codes of each line, from the first visible one to the last, and the index of the first."""
     from pypdfium2.raw import FPDFText_GetUnicode
 
     codes = [FPDFText_GetUnicode(textpage, index) for index in range(textpage.count_chars())]
@@ -107,7 +111,10 @@ def _visible_spans(textpage: Any) -> Iterator[tuple[list[int], int]]:
 
 
 def _words(codes: Sequence[int]) -> str:
-    """PDFium gives a character beyond the first plane as two codes, or as one, by its version."""
+    """Return the text of character codes.
+
+    PDFium gives a character above U+FFFF as one code or two, depending on its version.
+    """
     text = "".join(map(chr, codes)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
     return " ".join(text.split())
 
@@ -125,7 +132,7 @@ def _line(textpage: Any, codes: list[int], first: int, page_height: float) -> Li
 
 
 def _cells(textpage: Any, codes: list[int], first: int, size: float) -> Iterator[Cell]:
-    """The line's words, divided where the space between two is wide."""
+    """Yield the words of the line, divided where the space between two is wide."""
 
     def edges(place: int) -> tuple[float, float]:
         left, _, right, _ = textpage.get_charbox(first + place)
@@ -145,13 +152,16 @@ def _font_size(textpage: Any, index: int) -> float:
     from pypdfium2.raw import FPDFText_GetFontSize
 
     _, bottom, _, top = textpage.get_charbox(index, loose=True)
-    # The size that the text is set in may be 1, with the scale in its matrix: then the box tells it.
+    # The nominal font size may be 1, with the scale in the text matrix: then the character's box tells the size.
     return float(max(FPDFText_GetFontSize(textpage, index), (top - bottom) * 0.8))
 
 
 def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
-    """Drop page numbers and running headers and footers: lines in the margin at a height where most pages have one, whose
-    words, numbers aside, occur on another page (a chapter's, on the pages of the chapter)."""
+    """Drop page numbers and running headers and footers.
+
+    Those are lines in the margin, at a height where most pages have one, whose words, apart from numbers, occur on
+    another page (a chapter's title occurs on the pages of the chapter).
+    """
     if len(pages) < _FEWEST_PAGES:
         return pages
     margins = [{line for line in page if line.in_margin} for page in pages]
@@ -166,7 +176,7 @@ def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _step(line: Line) -> int:
-    """Height in steps of four points: a footer is not at exactly the same height on every page."""
+    """Return the height in steps of four points: a footer is not at exactly the same height on every page."""
     return round(line.height / 4)
 
 
@@ -175,7 +185,7 @@ def _running_key(line: Line) -> tuple[str, int]:
 
 
 def _with_tables(page: list[Line]) -> list[Line]:
-    """The lines of a page, those of a table as one."""
+    """Return the lines of a page, with each table as one line."""
     lines, done = [], 0
     for start, end, text in tables(page):
         lines += page[done:start]
@@ -185,7 +195,7 @@ def _with_tables(page: list[Line]) -> list[Line]:
 
 
 def tables(rows: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
-    """The tables in the lines of a page: first line, line after the last, Markdown."""
+    """Yield the tables among the lines of a page: first line, line after the last, Markdown."""
     start = 0
     while start < len(rows):
         end = _table_end(rows, start)
@@ -195,7 +205,7 @@ def tables(rows: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
 
 
 def _table_end(rows: Sequence[Line], start: int) -> int:
-    """Where the run of lines ends that have several cells, or continue the cells of the line above."""
+    """Return where the run of lines ends that have several cells or continue the cells of the line above."""
     first = rows[start]
     if len(first.cells) < _FEWEST_COLUMNS:
         return start
@@ -209,7 +219,7 @@ def _table_end(rows: Sequence[Line], start: int) -> int:
 
 
 def _table(rows: Sequence[Line]) -> str:
-    """The lines as a Markdown table; "" where they do not stand in columns."""
+    """Return the lines as a Markdown table; "" if they do not form columns."""
     width = max((len(row.cells) for row in rows), default=0)
     full = [row for row in rows if len(row.cells) == width]
     if width < _FEWEST_COLUMNS or len(full) < _FEWEST_ROWS:
@@ -233,7 +243,7 @@ def _extent(cells: Sequence[Cell]) -> tuple[float, float]:
 
 
 def _placed(row: Line, columns: Sequence[tuple[float, float]]) -> list[str]:
-    """The words of a line in each column: a cell belongs to the one that it overlaps most."""
+    """Return the words of a line in each column; a cell belongs to the column that it overlaps most."""
     words: list[list[str]] = [[] for _ in columns]
     for cell in row.cells:
         overlaps = [min(cell.right, right) - max(cell.left, left) for left, right in columns]
@@ -273,7 +283,7 @@ def _render_page(page: list[Line], body: float, marks: dict[float, str]) -> str:
         if above is None:
             text = mark + line.text
         elif heading:
-            # A heading that was broken into lines is one heading.
+            # A heading that was broken over several lines is one heading.
             broken = above.size == line.size and _goes_on(above, line, line.size)
             text += f" {line.text}" if broken else f"\n\n{mark}{line.text}"
         else:
@@ -292,7 +302,8 @@ def _goes_on(above: Line, line: Line, pitch: float) -> bool:
 def _join_broken_words(text: str) -> str:
     """Undo hyphenation at line ends. The document itself tells "acceler-ators" from "cost-effective".
 
-    A hyphen stays when the compound stands in one line elsewhere, or when its parts do and the joined word does not.
+    A hyphen stays if the compound occurs unbroken elsewhere, if its parts do and the joined word does not, or before a
+    capital letter.
     """
     compounds = {word.lower() for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", text)}
     words = {word.lower() for word in re.findall(r"(?<![\w\x02\ufffe])[^\W\d_]+(?![\w\x02\ufffe]|[-\u2010]\n)", text)}

@@ -23,7 +23,10 @@ class Database:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its only @ ends the user's part. Otherwise part of the password may be taken for the host, and shown."""
+        """Whether the address has no @ except one after the user.
+
+        Otherwise part of the password could be taken for the host and shown.
+        """
         authority = re.split(r"[/?#]", self.address.partition("://")[2], maxsplit=1)[0]
         return self.address.count("@") == authority.count("@") <= 1
 
@@ -32,12 +35,12 @@ Place = Path | Database
 
 
 def place_at(address: str | Place) -> Place:
-    """The folder or the database that an address names."""
+    """Return the folder or the database that an address names."""
     if isinstance(address, str):
         return Database(address) if address.startswith(_SCHEMES) else Path(address)
     return address
 
 
 def address_of(place: Place) -> str:
-    """A name of a place that holds anywhere on this machine. It may hold a password: never show it."""
+    """Return an address of the place that is valid anywhere on this machine. It may hold a password: never show it."""
     return str(place.resolve()) if isinstance(place, Path) else place.address

@@ -10,11 +10,11 @@ from ingest.document import CorpusError
 from ingest.items import Extracted
 from ingest.lines import BOLD_RANK
 
-# A title stands near the head of a text, mostly in its first lines; parsing 50 MiB to find it would take minutes.
+# A title is near the start of a text, usually in its first lines; parsing 50 MiB to find it would take minutes.
 _FIRST_LOOK = 1_000
 _HEAD = 20_000
 _LONGEST_TITLE = 150
-# Anything longer than a few pages is not front matter, and would take YAML minutes.
+# Anything longer than a few pages is not front matter, and would take the YAML parser minutes.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,20000}?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # Lines above the title of a press release.
 _RELEASE = re.compile(r"\A(?:(?:for immediate release|(?:press|news|media) release)[:.]?\s*\n\s*)+", re.IGNORECASE)
@@ -22,7 +22,7 @@ _KEY_LINE = re.compile(r"[A-Za-z_][\w .-]*:(?:[ \t]|$)", re.MULTILINE)
 
 
 def decode(data: bytes) -> str:
-    """UTF-8 text without its byte order mark, its line breaks all "\\n"; CorpusError when it is anything else."""
+    """Decode UTF-8 text, without byte order mark and with "\\n" as line break; raises CorpusError for other text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise CorpusError("it is UTF-16 text: save it as UTF-8")
     if b"\x00" in data:
@@ -41,7 +41,7 @@ def load_markdown(data: bytes) -> Extracted:
 
 
 def load_plain_text(data: bytes) -> Extracted:
-    """Plain text is often Markdown by another name; if not, a line that stands alone at its head is its title."""
+    """Load plain text, often Markdown by another name; otherwise a line alone at its start is its title."""
     text = decode(data)
     properties, start = front_matter(text)
     body = text[start : start + _HEAD]
@@ -49,10 +49,11 @@ def load_plain_text(data: bytes) -> Extracted:
 
 
 def front_matter(text: str) -> tuple[dict[str, str], int]:
-    """The YAML mapping between `---` lines at the head of a text, and the offset where the body begins.
+    """Return the YAML mapping between `---` lines at the start of a text, and the offset where the body begins.
 
     Values are as written; lists of plain values are joined by commas and deeper structures are left out. Broken YAML
-    gives no mapping and is skipped all the same. A `---` that opens prose is a rule, not front matter: offset 0.
+    gives an empty mapping but is skipped all the same. A `---` that opens prose is a rule, not front matter: the offset
+    is 0.
     """
     match = _FRONT_MATTER.match(text)
     if match is None:
@@ -61,7 +62,7 @@ def front_matter(text: str) -> tuple[dict[str, str], int]:
     if not block.strip():
         return {}, match.end()
     try:
-        # BaseLoader makes strings of everything: "1.10" stays "1.10" and a date stays what was written.
+        # BaseLoader keeps every value as a string: "1.10" stays "1.10" and a date stays as written.
         mapping = yaml.load(block, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError):
         return {}, match.end() if _KEY_LINE.match(block) else 0
@@ -81,7 +82,7 @@ def _plain_values(mapping: dict[object, object]) -> dict[str, str]:
 
 
 def first_heading(text: str) -> str | None:
-    """The words of the first Markdown heading, without its markup; None when it is too long to be a title."""
+    """Return the words of the first Markdown heading, without markup; None if it is missing or too long for a title."""
     for length in (_FIRST_LOOK, _HEAD):
         head = text if len(text) <= length else text[:length].rpartition("\n")[0]
         heading = next(_headings(parse(head, 0, len(head), plain=False, first=False)), None)
@@ -91,7 +92,7 @@ def first_heading(text: str) -> str | None:
 
 
 def _headings(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The headings with a mark, in order; a line in bold alone is no title."""
+    """Yield the marked headings, in order; a line that is merely bold is not a title."""
     for block in blocks:
         if block.kind == "heading" and block.rank < BOLD_RANK:
             yield block

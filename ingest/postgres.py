@@ -1,14 +1,15 @@
-"""PostgreSQL with pgvector: a store that many machines share, behind the same methods as the one in a file.
+"""PostgreSQL with pgvector: a store that many machines share, with the same methods as the store in a file.
 
-Rows are never changed. Each says in which generation it was born and in which it died, and a reader asks for the rows of
-its own generation. So a reader sees one generation whole, across many short statements, connections and restarts of the
-server, and holds no transaction that would keep the server from cleaning up. A later sync deletes what died once no reader
-can need it any more. A sync is one transaction, and its advisory lock ends with it, however it ends.
+The content of a row never changes. Each row records the generation in which it was born and the one in which it died,
+and a reader asks for the rows alive in its own generation. So a reader sees one consistent generation across many short
+statements, connections and server restarts, without holding a transaction that would keep the server from cleaning up
+(vacuum). A later sync deletes dead rows once no reader can need them any more. A sync is one transaction, and its
+advisory lock ends with it, however it ends.
 
-The rows have the same checksums as in a file (see `ingest.store`). Words are not searched here: `ts_rank` is not BM25, and
-BM25 over rows would read every chunk that has a common word. The writer stores tantivy's files in the table `files`, and each
-machine copies those of a generation (see `ingest.derived`). Vectors are searched here: exactly while that is quick, by an
-HNSW index of half precision where there are many.
+The rows have the same checksums as in a file (see `ingest.store`). Lexical search does not run in the database:
+`ts_rank` is not BM25, and BM25 over rows would read every chunk that contains a common word. The writer stores
+tantivy's files in the table `files`, and each machine copies those of a generation (see `ingest.derived`). Vector
+search does run in the database: exact while that is quick, by a half-precision HNSW index for many vectors.
 """
 
 import atexit
@@ -50,22 +51,23 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg_pool import ConnectionPool
 
-# Fewer vectors than this, of 384 numbers, are all compared, in some 20 ms.
+# Below this number, all vectors are compared: about 20 ms for vectors of 384 numbers.
 INDEXED_FROM = 20_000
-_MOST_INDEXED_DIMENSIONS = 4_000  # of pgvector's half precision
+_MOST_INDEXED_DIMENSIONS = 4_000  # pgvector's limit for an index of half-precision vectors
 _CANDIDATES = 200  # hnsw.ef_search
-_PGVECTOR = (0, 8)  # iterative scans
-# A reader moves to the newest generation with its next question, and no question takes this long.
+_PGVECTOR = (0, 8)  # the first version with iterative index scans
+# How long an old generation is kept. A reader moves to the newest generation with its next question, and no question
+# takes this long.
 _KEPT_MINUTES = 15
 _FOREVER = 2**63 - 1
-_PENDING = 2_000  # chunks written at once
-_PART = 1 << 20  # bytes of a file in one row
+_PENDING = 2_000  # chunks collected before they are written
+_PART = 1 << 20  # bytes of a file per row
 _POOLED = 8
-_PATIENCE = 10  # seconds, for a connection
+_PATIENCE = 10  # seconds to wait for a connection
 _WRITER, _MIGRATION, _RECORDS = (0x77617474_77697365 + n for n in range(3))  # advisory locks
 _NO_ADDRESS = "The address of the index is none that PostgreSQL can read: write postgresql://USER@HOST:PORT/DATABASE."
 _LIFE = f"born bigint NOT NULL, died bigint NOT NULL DEFAULT {_FOREVER}"
-# One script a version. A released script never changes: a change is a new script.
+# One script per schema version. A released script never changes; a change is a new script.
 MIGRATIONS = (
     f"""
     CREATE TABLE wattwise.generations (
@@ -118,16 +120,16 @@ MIGRATIONS = (
     CREATE TABLE wattwise.messages (
         channel text, ts text, thread text, at double precision, PRIMARY KEY (channel, ts));
     """,
-    # The vectors of a question's wordings, which are never searched here.
+    # `wordings` holds the vectors of a question's wordings, which are not searched in the database.
     "ALTER TABLE wattwise.vectors ALTER vector DROP NOT NULL, ADD wordings bytea",
 )
-# Index name -> the statement that makes it where it is missing.
+# Index name -> the statement that creates it if it is missing.
 _INDEXES = {
     made[1]: made[0].replace("INDEX ", "INDEX IF NOT EXISTS ", 1)
     for made in re.finditer(r"CREATE (?:UNIQUE )?INDEX (\w+) .*?;", "".join(MIGRATIONS))
 }
 _HELD = "SELECT 1 FROM wattwise.generations WHERE generation = %(at)s"
-# What a generation holds, as in a file: a store that lost rows has another.
+# A summary of what a generation holds, as in a file. It differs if the store lost rows.
 _CONTENT = """
 SELECT (SELECT count(DISTINCT source) FROM wattwise.documents WHERE {alive}),
     (SELECT count(*) FROM wattwise.vectors WHERE {alive}), (SELECT count(*) FROM wattwise.chunks WHERE {alive}),
@@ -137,7 +139,7 @@ SELECT (SELECT count(DISTINCT source) FROM wattwise.documents WHERE {alive}),
 
 
 class PostgresStore(StoredRows):
-    """The rows of one generation. A writer's is the next one, which nobody sees before it is committed.
+    """The rows of one generation. A writer's generation is the next one, which nobody sees until it is committed.
 
     Safe to share between threads for reading.
     """
@@ -153,7 +155,7 @@ class PostgresStore(StoredRows):
     ) -> None:
         self._connected = connected
         self._generation = generation
-        # Rows that wait to be written, by document id: of its source, of itself, of its chunks.
+        # Rows waiting to be written, by document id: the source's, the document's own, the chunks'.
         self._waiting: dict[str, tuple[Row, Row, list[Row]]] = {}
         self._next: Sequence[int] = ()  # the numbers of the next document and chunk
         self._kept_until = float("inf")
@@ -176,20 +178,20 @@ class PostgresStore(StoredRows):
             _executed(connection, statement, self._generation, values)
 
     def mark(self) -> str:
-        """The library's own name, drawn at random with its tables."""
+        """Return the library's own name, drawn at random when its tables were created."""
         ((mark,),) = self._rows("SELECT mark FROM wattwise.library")
         return str(mark)
 
     def keep(self) -> None:
-        """Note that the generation is the newest now: from now on it is kept for as long as an older one is."""
+        """Note that the generation is the newest now. Its rows are kept for at least `_KEPT_MINUTES` from now on."""
         self._kept_until = time.monotonic() + (_KEPT_MINUTES - 1) * 60
 
     def next_generation(self) -> int:
-        """The generation that a writer makes."""
+        """Return the number of the generation that the writer makes."""
         return self._generation
 
     def forget_all(self) -> None:
-        """Begin anew: what there is dies with this generation."""
+        """Start afresh: all existing rows die with this generation."""
         self._run("DELETE FROM wattwise.generations")
         for table in ("documents", "chunks", "vectors"):
             self._end(table, "true")
@@ -201,10 +203,10 @@ class PostgresStore(StoredRows):
         return vector if isinstance(vector, bytes) else bytes(vector.to_numpy().astype("<f2").tobytes())
 
     def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
-        """The numbers of the chunks nearest to a unit vector, with their cosines, best first."""
+        """Return the numbers of the chunks nearest to a unit vector, with their cosines, best first."""
         from pgvector import HalfVector
 
-        # The numbers stand in the statement: a plan for any limit would not use the index.
+        # Dimension and limit are literals in the statement: a generic plan for any limit would not use the index.
         dimension, nearest = int(vector.shape[0]), int(limit)
         rows = self._rows(
             "SELECT c.number, near.digest, near.vector, near.crc FROM ("
@@ -217,13 +219,13 @@ class PostgresStore(StoredRows):
         )
         if not rows:
             return []
-        # By the question's vector in full precision, as in the file.
+        # Computed with the question's vector in full precision, as in the file store.
         cosines = np.einsum("ij,j->i", np.stack([self._vector(*row) for _, *row in rows]), vector)
         hits = zip((row[0] for row in rows), map(float, cosines), strict=True)
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
     def flaw(self) -> str:
-        """The index that is missing, if one is; PostgreSQL looks after its pages itself (`initdb --data-checksums`)."""
+        """Name an index that is missing, if one is. PostgreSQL checks its pages itself (`initdb --data-checksums`)."""
         rows = self._rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'wattwise'")
         missing = sorted(_INDEXES.keys() - {name for (name,) in rows})
         return f"it has no {missing[0]}" if missing else ""
@@ -242,7 +244,7 @@ class PostgresStore(StoredRows):
             damaged += [number for number, digest, vector, several, crc in rows if vector_crc(digest, self._blob(several or vector)) != crc]
         return damaged
 
-    # What only a writer does.
+    # Methods that only a writer calls.
 
     def remove_damage(self, damage: Damage) -> None:
         self._end("documents", "number = ANY(%(numbers)s::bigint[])", numbers=list(damage.documents))
@@ -253,7 +255,7 @@ class PostgresStore(StoredRows):
         self._end("vectors", "number = ANY(%(numbers)s::bigint[])", numbers=list(damage.vectors))
 
     def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
-        """Put a document in, in the place of the one of the same id if there is one."""
+        """Insert a document, replacing the one with the same id if there is one."""
         if not self._next:
             (self._next,) = self._rows(NEXT_NUMBERS)
         if document.id in self._waiting:
@@ -266,13 +268,13 @@ class PostgresStore(StoredRows):
             self._flush()
 
     def _flush(self) -> None:
-        """Write what waits, by COPY: documents come one by one, and a round trip to the server is slow."""
+        """Write the waiting rows by COPY: documents come one by one, and a round trip to the server is slow."""
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, {}
         self.remove(waiting)
         with self._connected() as connection, connection.cursor() as cursor:
-            # A source that was damaged is as it should be again.
+            # On a conflict, update: this restores a source that was damaged.
             cursor.executemany(
                 f"INSERT INTO wattwise.sources (key, {SOURCE_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
                 f" ON CONFLICT (key) DO UPDATE SET ({SOURCE_FIELDS}) = ROW({prefixed('excluded', SOURCE_FIELDS)})",
@@ -296,12 +298,12 @@ class PostgresStore(StoredRows):
             )
 
     def _end(self, table: str, which: str, **values: Any) -> None:
-        """Rows of earlier generations die with this one; rows that only this one had are deleted."""
+        """End the matching rows: rows of earlier generations die with this one; rows born in this one are deleted."""
         self._run(f"DELETE FROM wattwise.{table} WHERE born = %(at)s AND {{alive}} AND {which}", **values)
         self._run(f"UPDATE wattwise.{table} SET died = %(at)s WHERE {{alive}} AND {which}", **values)
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Iterable[NDArray[np.float32]]) -> None:
-        """A vector for each digest, (dimension,), or the several of a question, (wordings, DIMENSION)."""
+        """Store a vector for each digest: (dimension,) for a passage, (wordings, DIMENSION) for a question."""
         from pgvector import HalfVector
 
         with self._connected() as connection, connection.cursor() as cursor:
@@ -322,7 +324,7 @@ class PostgresStore(StoredRows):
         )
 
     def set_state(self, state: State) -> None:
-        """Write the state down for what the store holds now."""
+        """Record the state for what the store holds now."""
         row = with_crc(self._content(), *astuple(state))
         columns = f"crc, content, {STATE_FIELDS}"
         with self._connected() as connection:
@@ -334,7 +336,7 @@ class PostgresStore(StoredRows):
             )
 
     def commit(self) -> None:
-        """Delete what died long ago and end the transaction: from then on readers see this generation."""
+        """Delete rows that died long ago, and commit: from then on readers see this generation."""
         self._flush()
         oldest = f"""(SELECT min(generation) FROM (
             SELECT generation, lead(published) OVER (ORDER BY generation) AS followed FROM wattwise.generations) g
@@ -348,14 +350,14 @@ class PostgresStore(StoredRows):
             connection.commit()
 
     def index_vectors(self, dimension: int) -> None:
-        """Index the vectors by HNSW once they are too many to compare each, and gather the planner's statistics."""
+        """Build an HNSW index once there are too many vectors to compare all, and gather the planner's statistics."""
         self._run("ANALYZE wattwise.documents, wattwise.chunks, wattwise.vectors")
         ((count,),) = self._rows("SELECT count(*) FROM wattwise.vectors WHERE {alive}")
         if count >= INDEXED_FROM and dimension <= _MOST_INDEXED_DIMENSIONS:
             self._build(
                 f"CREATE INDEX IF NOT EXISTS vectors_{dimension} ON wattwise.vectors USING hnsw"
                 f" ((vector::halfvec({dimension})) halfvec_ip_ops) WHERE vector_dims(vector) = {dimension}",
-                # A graph that does not fit is built many times more slowly.
+                # Building is many times slower if the graph does not fit into this memory.
                 min(4_000, 64 + count * (dimension * 2 + 1_000) // 1_000_000),
             )
 
@@ -366,12 +368,12 @@ class PostgresStore(StoredRows):
         try:
             with self._connected() as connection, connection.transaction():
                 connection.execute(index)
-        except DiskFull:  # of shared memory, of which a container has 64 MB: only several processes share the graph
+        except DiskFull:  # shared memory is full (a container has 64 MB); only a parallel build needs it
             self._run("SET LOCAL max_parallel_maintenance_workers = 0")
             self._run(index)
 
     def save_files(self, generation: int, folder: Path) -> None:
-        """Keep the files below a folder, under their names there, for every machine that reads this generation."""
+        """Store the files below a folder, under their relative names, for every machine that reads this generation."""
         self._run("DELETE FROM wattwise.files WHERE generation = %(generation)s", generation=generation)
         files = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".lock")
         with self._connected() as connection, connection.cursor() as cursor:
@@ -384,7 +386,7 @@ class PostgresStore(StoredRows):
                             copy.write_row((generation, file.relative_to(folder).as_posix(), part, content))
 
     def fetch_files(self, generation: int, folder: Path) -> None:
-        """Write the files of a generation below a folder; none where there are none."""
+        """Write the stored files of a generation below a folder; write nothing if there are none."""
         names = self._rows(
             "SELECT name, part FROM wattwise.files WHERE generation = %(generation)s ORDER BY name, part",
             generation=generation,
@@ -414,13 +416,13 @@ _PARTS = {
 
 
 def _executed(connection: "Connection[Any]", statement: str, generation: int, values: dict[str, Any]) -> Any:
-    # Vectors as text take ten milliseconds a question to read.
+    # Binary results: reading vectors as text takes ten milliseconds per question.
     return connection.execute(statement.format(**_PARTS), {"at": generation, **values}, binary=True)
 
 
 @contextmanager
 def connected(database: Database) -> Iterator["Connection[Any]"]:
-    """A connection of one's own, inside a transaction; what is not committed is undone."""
+    """Open a separate connection inside a transaction; what is not committed is rolled back."""
     psycopg = _psycopg(database)
     with closing(psycopg.connect(database.address, connect_timeout=_PATIENCE)) as connection:
         yield connection
@@ -428,9 +430,9 @@ def connected(database: Database) -> Iterator["Connection[Any]"]:
 
 @lru_cache(maxsize=8)
 def pool(database: Database) -> "ConnectionPool[Connection[Any]]":
-    """The connections that this process shares, one statement a transaction; broken ones are replaced.
+    """Return the connections that this process shares, one statement per transaction; broken ones are replaced.
 
-    Raises what PostgreSQL says where no connection can be had now: a pool alone would only say that it waited.
+    Connects once first, to raise PostgreSQL's own error if that fails: a pool would only say that it waited.
     """
     psycopg = _psycopg(database)
     from psycopg_pool import ConnectionPool
@@ -452,7 +454,7 @@ def pool(database: Database) -> "ConnectionPool[Connection[Any]]":
 
 def _configure(connection: "Connection[Any]") -> None:
     _register(connection)
-    # Rows of other generations stand in the index, too: it is read on until enough are left.
+    # The index also holds rows of other generations, so the scan goes on until enough rows are left.
     connection.execute(
         "SELECT set_config('hnsw.iterative_scan', 'strict_order', false), set_config('hnsw.ef_search', %s, false)",
         (str(_CANDIDATES),),
@@ -463,7 +465,7 @@ def _register(connection: "Connection[Any]") -> None:
     from pgvector.psycopg import register_vector
     from psycopg.errors import ProgrammingError
 
-    with suppress(ProgrammingError):  # there is no pgvector, which is said where the tables are looked for
+    with suppress(ProgrammingError):  # no pgvector; reported later, when the tables are looked for
         register_vector(connection)
 
 
@@ -483,12 +485,15 @@ def _psycopg(database: Database) -> Any:
     try:
         psycopg.conninfo.conninfo_to_dict(database.address)
     except psycopg.Error:
-        raise CorpusError(_NO_ADDRESS) from None  # what libpq says of it may quote the password
+        raise CorpusError(_NO_ADDRESS) from None  # libpq's message may quote the password
     return psycopg
 
 
 def open_postgres(database: Database, mending: str) -> PostgresStore:
-    """A reader's store of the newest generation. Raises CorpusError, with `mending`, where there are no tables of this version."""
+    """Open a reader's store at the newest generation.
+
+    Raises CorpusError, with `mending`, if there are no tables of this version.
+    """
     shared = pool(database)
     with shared.connection() as connection:
         version = _version(connection)
@@ -504,7 +509,7 @@ def open_postgres(database: Database, mending: str) -> PostgresStore:
 
 
 def origins_of(database: Database) -> list[str]:
-    """What the index was made from; nothing where that cannot be read."""
+    """Return what the index was made from; empty if that cannot be read."""
     try:
         with pool(database).connection() as connection:
             generations = connection.execute("SELECT max(generation) FROM wattwise.generations").fetchone()
@@ -516,7 +521,7 @@ def origins_of(database: Database) -> list[str]:
 
 
 def newest(database: Database) -> object:
-    """What differs after every commit."""
+    """Return a value that changes with every commit."""
     with pool(database).connection() as connection:
         return connection.execute(
             "SELECT generation, mark, updated FROM wattwise.generations ORDER BY generation DESC LIMIT 1"
@@ -525,7 +530,10 @@ def newest(database: Database) -> object:
 
 @contextmanager
 def writing_postgres(database: Database) -> Iterator[PostgresStore]:
-    """The writer's store; what is not committed inside is undone. Raises CorpusError while another writer is at work."""
+    """Yield the writer's store; what is not committed inside is rolled back.
+
+    Raises CorpusError while another writer is at work.
+    """
     migrate(database)
     with connected(database) as connection:
         _register(connection)
@@ -550,7 +558,7 @@ def writing_postgres(database: Database) -> Iterator[PostgresStore]:
 
 
 def migrate(database: Database) -> None:
-    """Bring the tables to this version's form, each step in the order of `MIGRATIONS`; several processes may try at once."""
+    """Bring the tables to this version's schema, in the order of `MIGRATIONS`; several processes may try at once."""
     with connected(database) as connection:
         if _version(connection) == len(MIGRATIONS):
             return
@@ -591,7 +599,7 @@ def _prepare(database: Database, connection: "Connection[Any]") -> None:
 
 
 def _version(connection: "Connection[Any]") -> int:
-    """How many migrations the database has seen; 0 where there is nothing of ours."""
+    """Return how many migrations the database has had; 0 if it has none of our tables."""
     ((table,),) = connection.execute("SELECT to_regclass('wattwise.migrations')").fetchall()
     if table is None:
         return 0
@@ -607,9 +615,9 @@ def _refuse_newer_version(database: Database, version: int) -> None:
 
 
 class Records:
-    """What several processes record beside a library, in tables of its database: votes, and what Slack must not forget.
+    """What several processes record in tables of the library's database: votes, and what the Slack app must not forget.
 
-    Raises CorpusError where the database cannot be written.
+    Raises CorpusError if the database cannot be written.
     """
 
     def __init__(self, database: Database) -> None:
@@ -619,7 +627,10 @@ class Records:
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Iterator["_Statements"]:
-        """A transaction of statements that SQLite takes, too; `alone`: no other such transaction runs at the same time."""
+        """Open a transaction that takes statements as SQLite does (with `?`).
+
+        With `alone`, no other such transaction runs at the same time.
+        """
         with (
             explained_postgres(self._database, str),
             pool(self._database).connection() as connection,
@@ -641,7 +652,7 @@ class _Statements:
 
 @contextmanager
 def explained_postgres(database: Database, mending: Callable[[], str]) -> Iterator[None]:
-    """What PostgreSQL says, as a CorpusError of one sentence with its remedy. No password is in it."""
+    """Turn PostgreSQL's errors into a CorpusError of one sentence with its remedy. No password is in it."""
     try:
         yield
     except Mismatch as error:
@@ -653,7 +664,7 @@ def explained_postgres(database: Database, mending: Callable[[], str]) -> Iterat
 
 
 def _said(database: Database, error: Exception, mending: Callable[[], str]) -> str:
-    """By libpq's words where there is no connection yet, which has no SQLSTATE; else by that."""
+    """Explain an error by its SQLSTATE, or by libpq's words if there is no connection yet and so no SQLSTATE."""
     reason = " ".join(str(error).split())
     state = getattr(error, "sqlstate", None) or ""
     if "password authentication failed" in reason or "no password supplied" in reason:

@@ -1,8 +1,9 @@
-"""Documents are read in processes of their own, which can be killed: no file costs more than its budget.
+"""Read documents in separate processes, which can be killed: no file costs more than its budget.
 
-A process reads one document after another; after one that broke the budget, a new process reads the next. It is spoken to over
-pipes, in JSON: nothing is pickled and `__main__` is not imported again, so that it works from any script and any thread. The
-system's timer ends it when the time is up, whatever it is stuck in, and it ends by itself when the pipe to its parent closes.
+A process reads one document after another; after one that broke the budget, a new process reads the next. Requests and
+replies go over pipes, in JSON: nothing is pickled and `__main__` is not imported again, so reading works from any
+script and any thread. The system's timer ends the process when the time is up, whatever it is stuck in, and it ends by
+itself when the pipe to its parent closes.
 """
 
 import json
@@ -25,15 +26,15 @@ from ingest.document import Chunk, CorpusError, Document, Source
 from ingest.items import DAMAGED, Item
 
 _OUT_OF_MEMORY = 77
-_MOST = 4  # the one process that writes keeps up with no more
+_MOST = 4  # the one process that writes cannot keep up with more
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ingest.reading import serve; serve({seconds!r}, {memory!r})"
-# A numeric library takes memory for each thread that it might use.
+# A numeric library allocates memory for each thread that it might use.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What reading one document may cost: seconds by the clock, and bytes of memory of the process that reads."""
+    """The limits for reading one document: wall-clock seconds, and bytes of memory of the reading process."""
 
     seconds: float = 60.0
     memory: int = 1 << 30
@@ -41,14 +42,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A document with its chunks, each with the context that is indexed beside it."""
+    """A document with its chunks, each with the context that is indexed with it."""
 
     document: Document
     chunks: tuple[tuple[Chunk, str], ...]
 
 
 class Reader:
-    """Reads documents within a budget each. A context manager: its process ends with it."""
+    """Reads documents, each within a budget. A context manager: its process ends with it."""
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget or Budget()
@@ -62,7 +63,7 @@ class Reader:
         self._stop()
 
     def read(self, item: Item, data: bytes) -> Reading:
-        """Raises CorpusError with the reason, which may be that the document does not keep to the budget."""
+        """Read a document. Raises CorpusError with the reason, which may be that the document exceeds its budget."""
         fresh = self._process is None
         process = self._process = self._process or self._start()
         if self._given_up:  # while the process was being started
@@ -72,14 +73,14 @@ class Reader:
             code = self._stop()
             if fresh or self._given_up or code == -signal.SIGALRM:
                 raise CorpusError(self._broken(code))
-            # It may have died of what other documents left behind.
+            # It may have died of what earlier documents left behind, so try again in a fresh process.
             return self.read(item, data)
         if "reason" in reply:
             raise CorpusError(reply["reason"])
         return _reading(item.id, reply)
 
     def give_up(self) -> None:
-        """End what another thread reads."""
+        """Stop what another thread is reading."""
         self._given_up = True
         if self._process:
             self._process.kill()
@@ -92,11 +93,11 @@ class Reader:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=os.environ | _ONE_THREAD,
-            start_new_session=True,  # Ctrl-C is for the parent, which then ends this one
+            start_new_session=True,  # Ctrl-C goes to the parent, which then ends this process
         )
 
     def _stop(self) -> int:
-        """End the process, if there is one, and say how it had ended if it had."""
+        """End the process, if there is one, and return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return 0
@@ -120,9 +121,9 @@ class Reader:
 
 
 class ReaderPool:
-    """Readers side by side, as many as processors; safe to share between threads. A context manager: all end with it.
+    """Several readers, at most one per processor; safe to share between threads. A context manager: all end with it.
 
-    What has read before is taken first, so that a few documents do not start more processes than they need.
+    The reader that was used last is taken first, so that a few documents do not start more processes than they need.
     """
 
     def __init__(self, budget: Budget | None = None, size: int | None = None) -> None:
@@ -144,7 +145,7 @@ class ReaderPool:
             reader.__exit__()
 
     def read(self, item: Item, data: bytes) -> "Future[Reading]":
-        """What `Reader.read` gives or raises, when a reader has been free for it."""
+        """Return a future of what `Reader.read` returns or raises, once a reader is free."""
         return self._threads.submit(self._read, item, data)
 
     def _read(self, item: Item, data: bytes) -> Reading:
@@ -160,7 +161,7 @@ def processors() -> int:
 
 
 def read_document(name: str, data: bytes, budget: Budget | None = None) -> Document:
-    """Read one file that belongs to no index, in a process of its own; `name` tells its format. Raises CorpusError."""
+    """Read one file that belongs to no index, in a separate process; `name` gives its format. Raises CorpusError."""
     with Reader(budget) as reader:
         return reader.read(Item(name, name, None, partial(bytes, data)), data).document
 
@@ -172,7 +173,7 @@ def _request(item: Item, data: bytes) -> bytes:
 
 
 def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> dict[str, Any] | None:
-    """What the process says; None when it ended without a word."""
+    """Send a request and return the process's reply; None if it ended without one."""
     assert process.stdin
     assert process.stdout
     try:
@@ -197,17 +198,17 @@ def _reading(id: str, reply: Mapping[str, Any]) -> Reading:
 
 
 def serve(seconds: float, memory: int) -> None:
-    """What the process runs: a line of JSON and the bytes of a document in, a line of JSON out, until the pipe ends."""
+    """Run inside the process: read a line of JSON and a document's bytes, write a line of JSON; end with the pipe."""
     with suppress(ValueError):  # a lower limit is set already
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whatever the parent does with it
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whatever the parent has set
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # a library that prints must not be taken for the reply
+    os.dup2(2, 1)  # so that what a library prints is not taken for the reply
     requests: SimpleQueue[tuple[Item, bytes]] = SimpleQueue()
     Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
-    import_module("ingest.loaders")  # what this takes is not charged to the first document
+    import_module("ingest.loaders")  # so that the import is not charged to the first document
     while True:
         item, data = requests.get()
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -221,7 +222,7 @@ def serve(seconds: float, memory: int) -> None:
 
 
 def _listen(stream: BinaryIO, requests: "SimpleQueue[tuple[Item, bytes]]") -> None:
-    """Pass requests on; end the process with the pipe, even in the middle of a document."""
+    """Pass requests on. End the process when the pipe closes, even in the middle of a document."""
     try:
         while line := stream.readline():
             length, id, name, source, content_type, address = json.loads(line)

@@ -1,4 +1,4 @@
-"""Fact tables: a row for each thing, with its source, looked up by the names in a question instead of searched."""
+"""Fact tables: one row per thing, with its source, looked up by the names in a question instead of searched."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ from ingest.items import Item
 from ingest.loaders import load
 from ingest.sources import find_items
 
-# What the first column of a fact table holds: the kinds of things that questions name.
+# Headers of the first column of a fact table: the kinds of things that questions name.
 KEYS = ("Instance type", "Model", "Accelerator", "Region")
-# Columns in which each row says where it is from, or of which date it is.
+# Columns that give the source or the date of each row.
 _PROVENANCE = frozenset({"Source", "As of"})
 
 _TABLE_LINES = 0.9
@@ -24,7 +24,7 @@ _CELL = re.compile(r"(?<!\\)\|")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a fact table: the words `[start:end)` of the document of this id, and its cells by their headers."""
+    """One row of a fact table: its text, at `[start:end)` of the document with this id, and its cells by their headers."""
 
     document: str
     start: int
@@ -34,16 +34,17 @@ class Row:
 
 
 def is_fact_table(text: str) -> bool:
-    """Whether a document is a table of facts and little else: its first column names things, another gives the source or date of each row.
+    """Whether a document is a table of facts and little else.
 
-    A search of such rows would find a thousand near-copies of one line, and words that are rare in prose would count as common.
+    Its first column names things, and another one gives the source or the date of each row. A search over such rows
+    would find a thousand near-copies of one line, and words that are rare in prose would count as common.
     """
     tables = [table for table in _TABLE.finditer(text) if _PROVENANCE & set(_cells(table["header"]))]
     return sum(len(table.group()) for table in tables) >= _TABLE_LINES * len(text)
 
 
 def read_rows(document: Document) -> Iterator[Row]:
-    """The rows of the fact tables in a document, in order; none where it holds no such table."""
+    """Yield the rows of the fact tables in a document, in order."""
     for table in _TABLE.finditer(document.text):
         header = _cells(table["header"])
         start = table.start("rows")
@@ -54,7 +55,7 @@ def read_rows(document: Document) -> Iterator[Row]:
 
 
 def load_tables(folder: Path) -> Iterator[Document]:
-    """The fact tables among the CSV files of a folder, as `sync` would put them into an index."""
+    """Yield the fact tables among the CSV files of a folder, as `sync` would index them."""
     for item in find_items(folder):
         if isinstance(item, Item) and item.name.endswith(".csv"):
             document = load(item, item.fetch())

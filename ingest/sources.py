@@ -1,4 +1,4 @@
-"""Where documents come from: a file, a folder with or without a manifest, an S3 prefix, a web page, AWS itself."""
+"""Find documents: in a file, a folder with or without a manifest, an S3 prefix, a web page, or AWS itself."""
 
 import os
 import re
@@ -12,21 +12,21 @@ from pathlib import Path, PurePosixPath
 from ingest.document import CorpusError, Source
 from ingest.items import MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Failure, Item
 
-# What a folder says about where its documents are from.
+# The manifest of a folder, which says where its documents come from.
 _MANIFEST = "sources.toml"
 _REQUIRED = ("id", "file", "title")
 _OPTIONAL = ("publisher", "url", "published", "licence", "original")
 _ISO_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
-# Question banks, which must not answer the questions they ask.
+# Question banks, which must not serve as sources for the questions they ask.
 _EXAM_FOLDER = "exam"
 _CONFIG = "config.json"
 
 
 def find_items(source: str | Path) -> Iterator[Item | Failure]:
-    """Find what can be loaded, in a stable order.
+    """Yield what can be loaded, in a stable order.
 
-    A source that is missing or cannot be listed is a CorpusError when the iteration gets there, so that a mistyped
-    path is never taken for an empty folder. One document of several that cannot be read is a Failure.
+    A source that is missing or cannot be listed raises CorpusError when the iteration gets there, so a mistyped path is
+    never taken for an empty folder. One unreadable document among several is yielded as a Failure.
     """
     address = str(source)
     if address.startswith(("s3://", "aws://")):
@@ -49,13 +49,13 @@ def _find_files(path: Path) -> Iterator[Item | Failure]:
     elif path.suffix.lower() not in SUFFIXES:
         yield Failure(_text(path.name), UNSUPPORTED)
     else:
-        # A model is named by the folder that its configuration lies in.
+        # A model is named after the folder that holds its configuration.
         name = f"{path.resolve().parent.name}/{path.name}" if path.name == _CONFIG else path.name
         yield Item(_text(name), path.name, None, partial(_read, path))
 
 
 def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:
-    """What the manifests list and what lies beside it, sorted by path."""
+    """Yield what the manifests list and the other documents of the folder, sorted by path."""
     name = PurePosixPath(folder.resolve().name)
     files, unreadable = _walk(folder)
     listed = _listed(folder, [file for file in files if file.name == _MANIFEST])
@@ -77,7 +77,7 @@ def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:
 
 
 def _walk(folder: Path) -> tuple[list[PurePosixPath], dict[PurePosixPath, str]]:
-    """Every file below a folder that is not hidden, and the folders that cannot be listed; links are not entered."""
+    """Return the files below a folder that are not hidden, and the folders that cannot be listed; follow no links."""
     files: list[PurePosixPath] = []
     unreadable: dict[PurePosixPath, str] = {}
 
@@ -94,14 +94,14 @@ def _walk(folder: Path) -> tuple[list[PurePosixPath], dict[PurePosixPath, str]]:
 
 
 def _is_document(folder: Path, file: PurePosixPath) -> bool:
-    """A regular file with a loader that does not lead out of the folder by a link."""
+    """Whether a file is regular, has a loader, and is not a link that leads out of the folder."""
     path = folder / file
     inside = not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
     return file.suffix.lower() in SUFFIXES and inside and path.is_file()
 
 
 def _listed(folder: Path, manifests: list[PurePosixPath]) -> dict[PurePosixPath, Source]:
-    """The entries of all manifests below a folder; each source has an id of its own across them."""
+    """Return the entries of all manifests below a folder; no two sources may have the same id."""
     listed: dict[PurePosixPath, Source] = {}
     taken: set[str] = set()
     for manifest in sorted(manifests):
@@ -111,9 +111,10 @@ def _listed(folder: Path, manifests: list[PurePosixPath]) -> dict[PurePosixPath,
 
 
 def _manifest_sources(folder: Path, taken: set[str]) -> dict[str, Source]:
-    """The sources of the manifest in a folder by the path of their file below it, in the manifest's order; their ids are taken then.
+    """Return the sources of a folder's manifest by their file's path, in the manifest's order, and add their ids to
+    `taken`.
 
-    CorpusError names the manifest, the entry and the key that is wrong.
+    A CorpusError names the manifest, the entry and the key that is wrong.
     """
     path = folder / _MANIFEST
     try:
@@ -166,7 +167,7 @@ def _said(key: str, value: object, where: str) -> str:
 
 
 def _file_inside(file: str, folder: Path, where: str) -> str:
-    """The file as a plain path below the folder, which it must not leave, by ".." or by a link."""
+    """Return the file as a plain path below the folder; it must not leave the folder by ".." or by a link."""
     path = PurePosixPath(file)
     inside = not path.is_absolute() and ".." not in path.parts
     if not inside or not (folder / file).resolve().is_relative_to(folder.resolve()):
@@ -188,5 +189,5 @@ def _read(path: Path) -> bytes:
 
 
 def _text(name: str) -> str:
-    """The name as it can be stored and shown, whatever bytes it has on disk."""
+    """Return the name in a form that can be stored and shown, whatever its bytes on disk."""
     return os.fsencode(name).decode("utf-8", "replace")

@@ -1,14 +1,14 @@
-"""SQLite: the one source of truth. A sync changes documents, their chunks and the vectors in one transaction.
+"""SQLite: the single source of truth. A sync changes documents, their chunks and the vectors in one transaction.
 
-Each reader holds a read transaction (write-ahead log), so that it sees one generation until it asks for the next. The
-writer holds the write lock from its first read to its commit, so there is one writer. Vectors are of half precision:
-half the size, and a cosine that differs by less than 0.001. They are keyed by the digest of the encoded text, so that a
-text which moves or occurs twice is encoded once.
+Each reader holds a read transaction (write-ahead log), so it sees one generation until it asks for the next. The writer
+holds the write lock from its first read to its commit, so there is one writer. Vectors are stored in half precision:
+half the size, and a cosine that differs by less than 0.001. They are keyed by the digest of the encoded text, so a text
+that moves or occurs twice is encoded once.
 
-SQLite notices a malformed page, but not a changed letter. So every row carries the CRC-32 of its values, which is checked
-whenever the row is read, and the state carries counts and sums over all rows. CRC-32 finds every flipped bit and every
-burst of up to 32, is three times as fast as BLAKE2, and SQLite can sum it. It guards against accidents: whoever can write
-to the store could write any digest as well.
+SQLite notices a malformed page, but not a changed letter. So every row carries the CRC-32 of its values, which is
+checked whenever the row is read, and the state carries counts and sums over all rows. CRC-32 finds every flipped bit
+and every burst of up to 32, is three times as fast as BLAKE2, and SQLite can sum it. It guards against accidents only:
+anyone who can write to the store could write any digest as well.
 """
 
 import json
@@ -29,7 +29,7 @@ SOURCE_FIELDS = ", ".join(field.name for field in fields(Source))
 STATE_FIELDS = "generation, mark, encoder, dimension, updated"
 CHUNK_FIELDS = 'number, document, id, headings, start, "end", page, context, digest, searched'
 DOCUMENT_FIELDS = "number, id, origin, fingerprint, source, title, chunks, searched, text"
-# The long text of a document stands last, on pages of its own, which a query for other columns does not read.
+# A document's long text is the last column, on pages of its own, which a query for other columns does not read.
 SCHEMA = f"""
 CREATE TABLE state (
     generation INTEGER NOT NULL, mark TEXT NOT NULL, encoder TEXT NOT NULL, dimension INTEGER NOT NULL,
@@ -49,7 +49,7 @@ CREATE INDEX chunks_document ON chunks (document, start);
 CREATE INDEX chunks_digest ON chunks (digest);
 CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL, crc INTEGER NOT NULL);
 """
-# What a generation holds: a store that lost rows, or got pages of another generation, has another.
+# A summary of what a generation holds. It differs if the store lost rows or got pages of another generation.
 _CONTENT = """
 SELECT (SELECT count(*) FROM sources), (SELECT count(*) FROM vectors), (SELECT count(*) FROM chunks),
     (SELECT total(crc) FROM chunks), count(*), total(crc), total(chunks), total(searched) FROM documents
@@ -60,14 +60,14 @@ SELECT (SELECT coalesce(max(number), 0) + 1 FROM {in_}documents), (SELECT coales
 
 
 class Mismatch(sqlite3.DatabaseError):
-    """The store holds something other than what was written into it; the text says where."""
+    """The store holds something other than what was written into it; the message says where."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Which generation of the index this is, who encoded it, and when it was last compared with its sources (ISO, UTC).
+    """Which generation of the index this is, its encoder, and when it was last compared with its sources (ISO, UTC).
 
-    `mark` is random for each generation: an index that was deleted and made again starts at generation 1 again.
+    `mark` is random for each generation, because an index that is deleted and made again starts at generation 1 again.
     """
 
     generation: int
@@ -79,10 +79,10 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A chunk as it is indexed: with the context that is indexed beside it, and the digest of its encoded text.
+    """A chunk as it is indexed, with the context that is indexed with it and the digest of its encoded text.
 
-    A chunk that is not `searched` is found neither by words nor by meaning: a piece of a table whose rows are looked up, which
-    is UNENCODED, or a question that users' questions are compared with.
+    A chunk that is not `searched` is found neither by words nor by meaning. It is a question that users' questions are
+    compared with, or a piece of a fact table or of another document that is only quoted, which is UNENCODED.
     """
 
     chunk: Chunk
@@ -93,7 +93,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is kept about a document for the next sync: the source it was found in, and the digest of all it was made from."""
+    """What is kept about a document for the next sync: its source, and the digest of all it was made from."""
 
     origin: str
     fingerprint: str
@@ -103,8 +103,8 @@ class Known:
 class Damage:
     """What does not match its checksum: documents (their numbers and ids), vectors (their row numbers), or the whole.
 
-    A document is checked with its source and its chunks. The whole does not match where rows are missing or are of another
-    generation, even if each row that is there matches.
+    A document is checked together with its source and its chunks. The whole does not match if rows are missing or
+    belong to another generation, even if each row that is there matches.
     """
 
     documents: Mapping[int, str]
@@ -120,7 +120,7 @@ UNENCODED = b""
 
 
 class Part:
-    """The replacement of `{name:this}` in a statement: a template with `this` put into it."""
+    """The replacement for `{name:this}` in a statement: a template into which `this` is put."""
 
     def __init__(self, template: str) -> None:
         self._template = template
@@ -130,12 +130,12 @@ class Part:
 
 
 class StoredRows:
-    """Reads one generation, by statements whose parts in braces each database fills in its own way.
+    """Reads one generation, by statements in which each database fills in the parts in braces in its own way.
 
-    Raises Mismatch where what is read is not what was written.
+    Raises Mismatch if what is read is not what was written.
     """
 
-    _AT_ONCE: ClassVar[int]  # documents read by one statement
+    _AT_ONCE: ClassVar[int]  # documents read per statement
 
     def _rows(self, statement: str, **values: Any) -> list[Any]:
         raise NotImplementedError
@@ -144,7 +144,7 @@ class StoredRows:
         raise NotImplementedError
 
     def _blob(self, vector: Any) -> object:
-        """The bytes of a vector as they were written."""
+        """Return the bytes of a vector as they were written."""
         return vector
 
     def state(self) -> State | None:
@@ -152,7 +152,7 @@ class StoredRows:
         return State(*_checked("the state of the index", *rows[0])[1:]) if rows else None
 
     def is_whole(self) -> bool:
-        """Whether the rows are as many, and have the checksums, as when the state was written."""
+        """Whether the counts and checksums of the rows are those recorded when the state was written."""
         ((content,),) = self._rows("SELECT content FROM {state}")
         return bool(content == self._content())
 
@@ -182,12 +182,14 @@ class StoredRows:
         return self._column("SELECT number FROM {in_}documents WHERE {alive} ORDER BY id{bytewise}")
 
     def table_numbers(self) -> list[int]:
-        """The documents of which nothing is searched, by id."""
+        """Return the numbers of the documents in which nothing is searched, by id."""
         return self._column("SELECT number FROM {in_}documents WHERE {alive} AND searched = 0 ORDER BY id{bytewise}")
 
     def questions(self) -> list[tuple[int, int, NDArray[np.float32]]]:
-        """The chunks that users' questions are compared with and that have vectors, in their order: the number of the document, the
-        start of each, and the vectors of its wordings, (wordings, DIMENSION)."""
+        """Return the prepared questions that have vectors, in order.
+
+        For each: the number of its document, its start there, and the vectors of its wordings, (wordings, DIMENSION).
+        """
         rows = self._rows(
             f"SELECT v.{{several}}, v.crc, c.crc, {prefixed('c', CHUNK_FIELDS)} FROM {{in_}}chunks c JOIN {{in_}}vectors v USING (digest)"
             " WHERE {alive:c.} AND {alive:v.} AND c.searched = 0 ORDER BY c.number"
@@ -225,17 +227,17 @@ class StoredRows:
         return [documents[number] for number in numbers]
 
     def documents(self) -> Iterator[Document]:
-        """Every document, by id."""
+        """Yield every document, by id."""
         for numbers in self._batches():
             yield from self.documents_of(numbers)
 
     def contents(self) -> Iterator[tuple[int, Entry]]:
-        """The chunks of every document, by its id and in its order, each with its own number."""
+        """Yield the chunks of every document, by document id and in order, each with its own number."""
         for numbers in self._batches():
             yield from self._entries(dict(zip(numbers, self.documents_of(numbers), strict=True)))
 
     def entries(self, number: int, document: Document) -> list[tuple[int, Entry]]:
-        """The chunks of a document in its order, each with its own number."""
+        """Return the chunks of a document in order, each with its own number."""
         return self._entries({number: document})
 
     def _batches(self) -> Iterator[list[int]]:
@@ -260,7 +262,7 @@ class StoredRows:
         return [entry for entries in found.values() for entry in entries]
 
     def chunk_rows(self, ids: Sequence[str]) -> dict[str, tuple[int, Sequence[Any]]]:
-        """Chunk id -> number of its document, and what `chunk_of` makes a chunk from; unknown ids are left out."""
+        """Map each chunk id to the number of its document and to the values for `chunk_of`; unknown ids are left out."""
         rows = self._rows(f"SELECT crc, {CHUNK_FIELDS} FROM {{in_}}chunks WHERE {{alive}} AND id {{among:ids}}", ids=list(ids))
         read = (_checked("a passage", *row) for row in rows)
         return {place[0]: (document, place) for _, document, *place, _, _, _ in read}
@@ -292,7 +294,7 @@ class StoredRows:
         return np.frombuffer(blob, dtype="<f2").astype(np.float32)
 
     def unencoded(self) -> dict[int, set[bytes]]:
-        """The texts to encode without a vector: number of the first document that holds them -> their digests."""
+        """Map the number of the first document that holds them to the digests of the texts that still need vectors."""
         missing: dict[int, set[bytes]] = {}
         rows = self._rows(
             "SELECT min(document), digest FROM {in_}chunks c WHERE {alive} AND length(digest) > 0 AND NOT EXISTS"
@@ -327,7 +329,7 @@ class StoredRows:
 class Store(StoredRows):
     """One connection inside one transaction. Not safe to share between threads without a lock.
 
-    `set_aside` is the new name of the file that this one replaces, where that was damaged.
+    `set_aside` is the new name of the damaged file that this one replaces, if there is one.
     """
 
     _AT_ONCE = 1  # a document may be large, and reading several at once gains nothing here
@@ -353,14 +355,14 @@ class Store(StoredRows):
         return self._connection.execute(statement.format(**self._PARTS), given).fetchall()
 
     def vector_rows(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """The number and the vector of every chunk that is searched and has one, by number."""
+        """Yield the number and the vector of every searched chunk that has one, by number."""
         rows = self._connection.execute(
             "SELECT number, digest, vector, vectors.crc FROM chunks JOIN vectors USING (digest) WHERE searched ORDER BY number"
         )
         return ((number, self._vector(*row)) for number, *row in rows)
 
     def flaw(self) -> str:
-        """The first thing that is wrong with the tables, their pages and their indexes; "" where that is nothing."""
+        """Return the first thing wrong with the tables, their pages and their indexes; "" if there is none."""
         tables = self._connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
         if [sql for (sql,) in tables] != [statement.strip() for statement in SCHEMA.split(";") if statement.strip()]:
             return "its tables are not as they were made"
@@ -368,7 +370,7 @@ class Store(StoredRows):
         return "" if found == "ok" else " ".join(str(found).split())
 
     def _readable_id(self, number: int) -> str:
-        """The id as far as it can be read."""
+        """Return the id as far as it can be read."""
         row = self._connection.execute("SELECT CAST(id AS BLOB) FROM documents WHERE number = ?", (number,)).fetchone()
         return bytes(row[0]).decode(errors="replace")
 
@@ -390,7 +392,7 @@ class Store(StoredRows):
         self._connection.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
 
     def replace(self, document: Document, entries: Iterable[Entry], known: Known) -> None:
-        """Put a document in, in the place of the one of the same id if there is one."""
+        """Insert a document, replacing the one with the same id if there is one."""
         self.remove([document.id])
         ((number, first),) = self._rows(NEXT_NUMBERS)
         source, about, chunks = rows_of(document, entries, known, number, first)
@@ -406,7 +408,7 @@ class Store(StoredRows):
         self._connection.executemany("DELETE FROM documents WHERE id = ?", ((id,) for id in ids))
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Iterable[NDArray[np.float32]]) -> None:
-        """A vector for each digest, (dimension,), or the several of a question, (wordings, DIMENSION)."""
+        """Store a vector for each digest: (dimension,) for a passage, (wordings, DIMENSION) for a question."""
         blobs = (rows.astype("<f2").tobytes() for rows in vectors)
         self._connection.executemany(
             "INSERT INTO vectors VALUES (?, ?, ?)",
@@ -417,20 +419,20 @@ class Store(StoredRows):
         self._connection.execute("DELETE FROM vectors")
 
     def remove_unused(self) -> None:
-        """Vectors and sources that nothing refers to any more."""
+        """Remove vectors and sources that nothing refers to any more."""
         self._connection.execute("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM chunks)")
         self._connection.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
 
     def keep(self) -> None:
-        """Nothing to do: the read transaction keeps the generation."""
+        """Do nothing: the read transaction keeps the generation."""
 
     def next_generation(self) -> int:
-        """The generation that a writer makes."""
+        """Return the number of the generation that the writer makes."""
         state = self.state()
         return state.generation + 1 if state else 1
 
     def set_state(self, state: State) -> None:
-        """Write the state down for what the store holds now."""
+        """Record the state for what the store holds now."""
         self._connection.execute("DELETE FROM state")
         self._connection.execute(
             f"INSERT INTO state (crc, content, {STATE_FIELDS}) VALUES (?{', ?' * 6})",
@@ -441,7 +443,7 @@ class Store(StoredRows):
         return " ".join(map(str, self._connection.execute(_CONTENT).fetchone()))
 
     def commit(self) -> None:
-        """End the transaction and, readers permitting, fold the log into the file, which then is the whole index."""
+        """End the transaction and, if no reader prevents it, fold the log into the file, which then is the whole index."""
         self._connection.execute("COMMIT")
         self._connection.execute("PRAGMA busy_timeout = 0")  # do not wait for a reader of the old generation
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -460,7 +462,10 @@ Row = tuple[Any, ...]
 
 
 def rows_of(document: Document, entries: Iterable[Entry], known: Known, number: int, first: int) -> tuple[Row, Row, list[Row]]:
-    """The rows of a document's source, of itself and of its chunks, which are numbered from `first`; the last two with their checksums."""
+    """Return the rows of a document's source, of the document itself and of its chunks, numbered from `first`.
+
+    The rows of the document and of its chunks carry their checksums.
+    """
     source = astuple(document.source)
     key = _source_key(source)
     chunks = []

@@ -1,4 +1,4 @@
-"""sync: what the sources hold now -> the index, by content hash, in one transaction."""
+"""sync: bring the index up to date with its sources, by content hash, in one transaction."""
 
 import secrets
 from collections import deque
@@ -32,17 +32,18 @@ from ingest.store import NO_DAMAGE, UNENCODED, Damage, Entry, Known, State
 from ingest.vectors import UnfinishedVectors, encoded_text, remove_unfinished
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done ("reading", "encoding"), how much of it is done, and how much there is."""
+"""Called as progress(stage, done, total); the stage is "reading" or "encoding"."""
 
 _BATCH = 256
-_WORDINGS = 16  # of a question, about
+_WORDINGS = 16  # typical number of wordings per question
 _GPU_BATCH = 4_096
-# Documents read ahead of what is written, and bytes for each; a document larger than all of these is read alone.
+# Read-ahead: this many documents, and this many bytes for each. A document larger than the whole byte budget is read
+# alone.
 _AHEAD = 64
 _BYTES_EACH = 256 << 10
 T = TypeVar("T")
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
-# The modules that do not affect a document's chunks; a change in any other makes every document a changed one.
+# Modules that do not affect a document's chunks. A change in any other module marks every document as changed.
 _ENGINE = frozenset({
     "__init__", "__main__", "cluster", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
     "store", "syncing",
@@ -51,11 +52,12 @@ _ENGINE = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did, or would do, by document id. `encoded` counts the passages and questions that went through the encoder.
+    """What a sync did, or would do in a dry run, by document id.
 
-    A document that cannot be read is in `failed`; if it was indexed before, its old version stays. `damaged` are the
-    documents whose stored text was not what had been written: each is taken from its source again, and so in one of
-    the other fields too. `set_aside` is the new name, in the index folder, of a store that could not be used at all.
+    `encoded` counts the passages and questions that were encoded. A document that cannot be read is in `failed`; if it
+    was indexed before, its old version stays. `damaged` lists documents whose stored text did not match what was
+    written; each is read from its source again, so it also appears in one of the other fields. `set_aside` is the new
+    name, in the index folder, of a store that was unusable and has been replaced.
     """
 
     added: tuple[str, ...]
@@ -70,7 +72,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What was found out about one document; with a `reading` where it is new or differs from what is indexed."""
+    """The outcome for one document; `reading` is set if the document is new or differs from what is indexed."""
 
     kind: _Kind
     id: str
@@ -80,9 +82,9 @@ class _Finding:
 
 
 _Read = Callable[[Item, bytes], Callable[[], Reading]]
-"""Begins to read, and returns a function that waits for the result."""
+"""Starts reading, and returns a function that waits for the result."""
 _Begun = tuple[int, Callable[[], T]]
-"""How many bytes a task holds in memory, and a function that waits for its result."""
+"""The bytes that a task holds in memory, and a function that waits for its result."""
 
 
 def sync(
@@ -97,12 +99,12 @@ def sync(
 ) -> SyncReport:
     """Make the index hold what the sources hold, and nothing else; return what that changed.
 
-    Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`), and only texts that the index
-    has not seen are encoded, on `device` or else on a GPU where torch has one; what a sync that was killed had encoded is
-    not encoded again. `ray` has the workers of a Ray cluster read and encode (`ingest.cluster.joined`). A source that cannot
-    be reached keeps its documents. Until the end, and after a failure or a kill at any moment, readers have the old index.
-    Raises CorpusError when no source is given, when nothing can be read and there is no index yet, when another sync is
-    writing, or when the encoder cannot be had.
+    Only documents that differ are loaded, each within a budget (`ingest.reading.Budget`). Only texts that are new to
+    the index are encoded, on `device` or by default on a GPU if torch has one. Vectors that a killed sync already made
+    are reused. With `ray`, the workers of a Ray cluster read and encode (`ingest.cluster.joined`). A source that cannot
+    be reached keeps its documents. Readers see the old index until the sync commits, and after a failure or a kill at
+    any moment. Raises CorpusError if no source is given, if nothing can be read and there is no index yet, if another
+    sync is writing, or if the encoder is not available.
     """
     if not sources:
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")
@@ -143,9 +145,9 @@ def _known_now(folder: Place) -> tuple[dict[str, Known], tuple[str, ...]]:
 
 
 def _trusted(store: AnyStore, damage: Damage) -> tuple[dict[str, Known], tuple[str, ...]]:
-    """What is known about each document, and the damaged ones, which must be taken from their sources again.
+    """Return what is known about each document, and the ids of the damaged ones, to be read from their sources again.
 
-    Those are among the known ones, with a fingerprint that no document has.
+    Damaged documents are among the known ones, with an empty fingerprint, which no document has.
     """
     known = store.known(damage.documents)
     again = {id: Known("", "") for id in damage.documents.values()}
@@ -157,11 +159,11 @@ def _trusted(store: AnyStore, damage: Damage) -> tuple[dict[str, Known], tuple[s
 def _findings(
     sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress, cluster: Cluster | None
 ) -> Iterator[_Finding]:
-    """One finding a document, in the order of the sources; then the documents that vanished, by id."""
+    """Yield one finding per document in the order of the sources, then the documents that vanished, by id."""
     listed = [(source, *_listed(source)) for source in sources]
     total = sum(len(items) for _, items, _ in listed)
     ahead = max(_AHEAD, cluster.ahead()) if cluster else _AHEAD
-    with ReaderPool() as pool:  # which starts no process for a cluster
+    with ReaderPool() as pool:  # starts its processes lazily, so none if a cluster reads
         read = cluster.read if cluster else lambda item, data: pool.read(item, data).result
         for done, finding in enumerate(_in_order(_begun(listed, known, read), ahead), start=1):
             yield finding
@@ -170,11 +172,11 @@ def _findings(
 
 
 def _listed(source: Path | str) -> tuple[list[Item | Failure], str]:
-    """What a source holds, and why it could not be listed to the end, if so."""
+    """Return what a source holds, and the reason if it could not be listed completely."""
     items: list[Item | Failure] = []
     try:
         for item in find_items(source):
-            items.append(item)  # what was found before an error counts
+            items.append(item)  # items found before an error are kept
     except CorpusError as error:
         return items, str(error)
     return items, ""
@@ -203,7 +205,7 @@ def _known_at_once(kind: _Kind, id: str, reason: str = "") -> _Begun[_Finding]:
 
 
 def _in_order(begun: Iterable[_Begun[T]], ahead: int) -> Iterator[T]:
-    """The results in the order in which the tasks were begun; few tasks and bytes wait at any time."""
+    """Yield results in the order in which their tasks were begun; limits the tasks and bytes that wait at any time."""
     waiting: deque[_Begun[T]] = deque()
     size = 0
     for one in begun:
@@ -242,7 +244,7 @@ def _finished(kind: _Kind, id: str, now: Known, read: Callable[[], Reading]) -> 
 
 
 def _fingerprint(item: Item, data: bytes) -> str:
-    """Of all that a document is made from: its bytes, what is known about it, and the code that reads it."""
+    """Return the digest of a document's bytes, of what is known about it, and of the code that reads it."""
     source = astuple(item.source) if item.source else None
     about = repr((item.name, item.content_type, item.address, source, _reading_code(), QUESTIONS))
     return sha256(about.encode(errors="surrogateescape") + b"\0" + data).hexdigest()
@@ -255,7 +257,7 @@ def _reading_code() -> str:
 
 
 def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]:
-    """Store each finding's document as it comes and let go of it."""
+    """Store each document as its finding arrives, so that only one is held at a time."""
     for finding in findings:
         if finding.reading and finding.known:
             store.replace(finding.reading.document, _entries(finding.reading), finding.known)
@@ -265,7 +267,11 @@ def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]
 
 
 def _entries(reading: Reading) -> Iterator[Entry]:
-    """The chunks of a document as they are indexed; with `searched: false` in its front matter it is only quoted, as a table is."""
+    """Yield the chunks of a document as they are indexed.
+
+    A fact table, or a document with `searched: false` in its front matter, can be quoted but is neither searched nor
+    encoded.
+    """
     text = reading.document.text
     is_quoted = is_fact_table(text) or front_matter(text)[0].get("searched") == "false"
     for chunk, context in reading.chunks:
@@ -274,13 +280,16 @@ def _entries(reading: Reading) -> Iterator[Entry]:
 
 
 def _digest(entry: Entry) -> bytes:
-    """Of what is encoded; of a question also of what encodes it, which the index names nowhere."""
+    """Return the digest of what is encoded.
+
+    For a question it also covers the encoder's name, which the index does not record.
+    """
     encoded = _texts_of(entry)[0] if entry.searched else f"{QUESTIONS}\0{entry.chunk.text}"
     return sha256(encoded.encode()).digest()[:16]
 
 
 def _texts_of(entry: Entry) -> list[str]:
-    """The texts to encode: one with its place and context where the chunk is searched, else the wordings of a question."""
+    """Return the texts to encode: one with place and context for a searched chunk, the wordings for a question."""
     return [encoded_text(entry.chunk, entry.context)] if entry.searched else wordings_in(entry.chunk)
 
 
@@ -313,7 +322,10 @@ def _commit(store: AnyStore, folder: Place, state: State) -> None:
 def _encode(
     store: AnyStore, folder: Place, state: State | None, name: str, device: str | None, cluster: Cluster | None, progress: Progress
 ) -> tuple[int, int]:
-    """Make the missing vectors: their dimension, and how many were made. Encoders are loaded only if some are missing."""
+    """Make the missing vectors; return their dimension and how many were made.
+
+    Encoders are loaded only if vectors are missing.
+    """
     if name == NO_ENCODER:
         return 0, 0
     missing = store.unencoded()
@@ -324,7 +336,7 @@ def _encode(
     load = cache(load_encoder)
     encode = cluster.encode if cluster else lambda name, device, texts: partial(load(name, device).encode, texts)
     dimension = encode(name, device, ["dimension"])().shape[1]
-    # A database has no folder beside it.
+    # A database has no folder in which to keep unfinished vectors.
     unfinished = UnfinishedVectors(folder, name, dimension) if isinstance(folder, Path) else None
     if unfinished and _take(unfinished, store, missing):
         missing = store.unencoded()
@@ -347,7 +359,7 @@ def _encode(
 
 
 def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, set[bytes]]) -> int:
-    """Store the vectors that a stopped sync made; return how many."""
+    """Store the vectors that a stopped sync left behind; return how many."""
     wanted, taken = set[bytes]().union(*missing.values()), 0
     for digests, vectors in unfinished.take():
         rows = [row for row, digest in enumerate(digests) if digest in wanted]
@@ -358,7 +370,7 @@ def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, 
 
 
 def _batches(store: AnyStore, missing: Mapping[int, set[bytes]], size: int) -> Iterator[tuple[bool, dict[bytes, list[str]]]]:
-    """The texts to encode, by digest, a batch at a time, and whether they are searched."""
+    """Yield batches of texts to encode, by digest, and whether they are searched (passages) or not (questions)."""
     batches: dict[bool, dict[bytes, list[str]]] = {True: {}, False: {}}
     for number, digests in missing.items():
         for _, entry in store.entries(number, store.document(number)):

@@ -1,4 +1,4 @@
-"""CSV and JSON -> Markdown tables, lists and sections."""
+"""Convert CSV and JSON to Markdown tables, lists and sections."""
 
 import csv
 import io
@@ -12,10 +12,11 @@ from ingest.plain import decode
 
 _SAMPLE = 64 * 1024
 _DELIMITERS = ",;\t|"
-_MOST_ROWS = 1 << 20  # as many as a sheet of Excel can have
+_MOST_ROWS = 1 << 20  # the row limit of an Excel sheet
 _MOST_CELLS = 5_000_000
 _LONGEST_VALUE = 200
-# A table is sparse when it has more than this many cells for each one that says something.
+# A table of more than _FEW_CELLS cells is sparse if it has more than _SPARSE times as many cells as its rows hold
+# values.
 _SPARSE = 4
 _FEW_CELLS = 10_000
 _DEEPEST_HEADING = 6
@@ -25,8 +26,10 @@ _TEXTS = ("text", "content", "body")
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table whose header is the first row. Empty rows are left out, short ones filled up unless that would make most
-    cells empty. Raises CorpusError where it has more rows or cells than can be read.
+    """Return a Markdown table whose header is the first row.
+
+    Empty rows are left out. Short rows are padded unless that would make most cells empty. Raises CorpusError if there
+    are more rows or cells than can be read.
     """
     lines: list[tuple[str, int]] = []
     count = width = 0
@@ -59,7 +62,7 @@ def check_size(rows: int, cells: int) -> None:
 
 
 def load_csv(data: bytes) -> Extracted:
-    """The delimiter is the one that occurs most in the header line."""
+    """Load a CSV file. The delimiter is the one that occurs most often in the header line."""
     text = decode(data)
     header = text[:_SAMPLE].partition("\n")[0]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=header.count))
@@ -70,7 +73,10 @@ def load_csv(data: bytes) -> Extracted:
 
 
 def load_json(data: bytes, place: str = "") -> Extracted:
-    """A JSON file; the configuration of a model, wherever it lies, becomes the row of a table of models, named after it or its `place`."""
+    """Load a JSON file.
+
+    A model's configuration, wherever it is, becomes the row of a table of models, named after the model or its `place`.
+    """
     try:
         text = decode(data)
         if is_model_config(config := json.loads(text)):
@@ -107,7 +113,7 @@ def _parse(text: str) -> object:
 
 
 def _blocks(value: object, level: int) -> Iterator[str]:
-    """The Markdown blocks of a JSON value; headings inside it begin at `level`."""
+    """Yield the Markdown blocks of a JSON value; headings inside it begin at `level`."""
     if isinstance(value, dict):
         yield from _mapping_blocks(value, level)
     elif not isinstance(value, list):
@@ -132,7 +138,7 @@ def _mapping_blocks(mapping: Mapping[str, object], level: int) -> Iterator[str]:
 
 
 def _record_blocks(record: object, number: int, level: int) -> Iterator[str]:
-    """One object of an array: a section headed by its own title, its text before its other fields."""
+    """Yield one object of an array as a section headed by its own title, with its text before its other fields."""
     if not isinstance(record, dict):
         yield from _blocks(record, level)
         return
@@ -145,7 +151,7 @@ def _record_blocks(record: object, number: int, level: int) -> Iterator[str]:
 
 
 def _records_table(records: Sequence[Mapping[str, object]]) -> str:
-    """The table of records; "" where they have too little in common for one."""
+    """Return the table of the records; "" if they have too little in common for one."""
     columns = list(dict.fromkeys(key for record in records for key in record))
     if _is_sparse(len(columns) * len(records), sum(map(len, records))):
         return ""
@@ -153,11 +159,11 @@ def _records_table(records: Sequence[Mapping[str, object]]) -> str:
 
 
 def _text_key(record: object) -> str | None:
-    """The field that holds a record's running text."""
+    """Return the name of the field that holds a record's running text, if any."""
     if not isinstance(record, dict):
         return None
     found = next((key for key in _TEXTS if isinstance(record.get(key), str) and record[key].strip()), None)
-    # An answer to a frequent question is running text; "C" or "42" is not.
+    # An answer in an FAQ is running text; "C" or "42" is not.
     said = record.get("answer")
     return found or ("answer" if isinstance(said, str) and len(said.split()) >= _FEWEST_WORDS else None)
 

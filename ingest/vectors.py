@@ -1,8 +1,8 @@
-"""Nearest vectors by cosine: FAISS over unit vectors of half precision, never pickled; exact while that is quick.
+"""Nearest vectors by cosine: FAISS over half-precision unit vectors, never pickled; exact while that is quick.
 
-Many vectors stand in lists, each around a centre (IVF), and a search reads the lists whose centres are nearest. How many lists
-that takes is measured on the vectors themselves when the lists are made. A graph (HNSW) finds as much in the same time, but must be
-held in memory, needs a third more of it, and its recall is known only afterwards.
+Many vectors are kept in lists, each around a centroid (IVF), and a search reads the lists with the nearest centroids.
+How many lists that takes is measured on the vectors themselves when the lists are made. A graph (HNSW) finds as much in
+the same time, but must be held in memory, needs a third more of it, and its recall is known only afterwards.
 """
 
 import secrets
@@ -25,48 +25,52 @@ from ingest.opening import private
 FILE_NAME = "vectors.faiss"
 _UNFINISHED = "unfinished-vectors"
 _BATCH = 10_000
-# Fewer vectors than this are all compared, in some 4 ms.
+# Below this number, all vectors are compared, in about 4 ms.
 LISTED_FROM = 100_000
-_TAUGHT = 50  # vectors for each list to learn its centre from
-_ROUNDS = 10  # of k-means
+_TAUGHT = 50  # training vectors per list
+_ROUNDS = 10  # k-means iterations
 _ASKED = 400
-# Of the ten nearest to vectors of its own. Questions lie farther off than passages from each other: of 38,144 passages of AWS
-# pages this finds 0.985 of the ten nearest to 48 questions and 0.986 of those to 297 made ones; 0.99 found 0.956 and 0.947 of
-# those among 23,552.
+# The recall to reach among the ten nearest, measured for queries taken from the vectors themselves. Questions lie
+# farther from passages than passages from each other: among 38,144 passages of AWS pages this target finds 0.985 of the
+# ten nearest to 48 questions and 0.986 of those to 297 generated ones; a target of 0.99 found 0.956 and 0.947 among
+# 23,552.
 _RECALL = 0.997
 _Rows = Callable[[], Iterable[tuple[int, NDArray[np.float32]]]]
 
 
 def encoded_text(chunk: Chunk, context: str) -> str:
-    """What the encoder sees of a chunk: where it stands, what it leans on, and its own words."""
+    """Return what the encoder sees of a chunk: its place (title and headings), its context, and its own words."""
     place = " > ".join(dict.fromkeys((chunk.document.title, *chunk.headings)))
     return "\n".join(part for part in (place, context, chunk.text) if part)
 
 
 class VectorIndex:
-    """Safe to share between threads."""
+    """A vector index, open for search; safe to share between threads."""
 
     def __init__(self, folder: Path) -> None:
         import faiss
 
-        # Lists stay in the file: the system keeps what is read often, once for all processes.
+        # The lists stay in the file, memory-mapped: the system caches what is read often, once for all processes.
         self._index: Any = faiss.read_index(str(folder / FILE_NAME), faiss.IO_FLAG_MMAP)
         if hasattr(self._index, "invlists"):
             lists: Any = faiss.downcast_InvertedLists(self._index.invlists)
-            # Else 32 threads start for each question, which takes five times as long as its search.
+            # Otherwise 32 threads start for each question, which takes five times as long as its search.
             lists.prefetch_nthread = 0
         self._use_threads = faiss.omp_set_num_threads
 
     def search(self, vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
-        """The chunk numbers nearest to a unit vector, with their cosines, best first."""
+        """Return the chunk numbers nearest to a unit vector, with their cosines, best first."""
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
-        self._use_threads(1)  # holds for this thread; FAISS would split one question among several, and wait for them
+        self._use_threads(1)  # for this thread only; FAISS would split one question among several and wait for them
         (cosines,), (numbers,) = self._index.search(query, limit)
         return [(int(number), float(cosine)) for number, cosine in zip(numbers, cosines, strict=True) if number >= 0]
 
 
 def build_vectors(rows: _Rows, count: int, dimension: int, folder: Path) -> None:
-    """`count` is the number of rows, of which some thousand are in memory at a time, beside the index."""
+    """Build the index of the rows, `count` in all.
+
+    The rows are read in batches; besides the index, only a batch and the training sample are in memory.
+    """
     import faiss
 
     index: Any
@@ -79,7 +83,7 @@ def build_vectors(rows: _Rows, count: int, dimension: int, folder: Path) -> None
         step = max(1, count // (_TAUGHT * lists))
         some = np.stack([vector for _, vector in islice(rows(), 0, None, step)])
         centres = faiss.IndexFlatIP(dimension)
-        # False: the lists hold vectors, not their distances from a centre, so that cosines are exact.
+        # False (by_residual): the lists hold vectors, not their differences from a centroid, so that cosines are exact.
         index = faiss.IndexIVFScalarQuantizer(centres, dimension, lists, half, product, False)
         index.cp.niter = _ROUNDS
         index.train(some)
@@ -96,7 +100,10 @@ def _add(index: Any, rows: _Rows) -> None:
 
 
 def _probes(index: Any, asked: NDArray[np.float32]) -> int:
-    """The fewest lists whose vectors are near enough; these vectors themselves are in the index and do not count."""
+    """Return the smallest number of lists to read that reaches the recall.
+
+    The queries are vectors of the index, so each finds itself first; that hit does not count.
+    """
 
     def cosines(lists: int) -> NDArray[np.float32]:
         index.nprobe = lists
@@ -110,7 +117,8 @@ def _probes(index: Any, asked: NDArray[np.float32]) -> int:
 class UnfinishedVectors:
     """What an encoder has made for a sync that has not ended yet, so that the next sync need not make it again.
 
-    A folder beside the store with a NumPy archive for each batch, whose own checksums tell a damaged one, which is skipped.
+    A folder beside the store holds one NumPy archive per batch. The archives have checksums of their own, and a damaged
+    archive is skipped.
     """
 
     def __init__(self, folder: Path, encoder: str, dimension: int) -> None:
@@ -118,7 +126,7 @@ class UnfinishedVectors:
         self._encoder = f"{encoder} {dimension}"
 
     def take(self) -> Iterator[tuple[list[bytes], NDArray[np.float32]]]:
-        """Digests and their vectors, a batch at a time."""
+        """Yield digests and their vectors, a batch at a time."""
         for file in self._folder.glob("*.npz"):
             try:
                 with np.load(file) as batch:
@@ -136,5 +144,5 @@ class UnfinishedVectors:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """When a sync has ended, its vectors are in the store."""
+    """Remove the unfinished vectors: once a sync has ended, they are in the store."""
     shutil.rmtree(folder / _UNFINISHED, ignore_errors=True)

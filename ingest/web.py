@@ -1,4 +1,4 @@
-"""One web page over https, from the public internet only, within limits of size and time."""
+"""Fetch one web page over https, from the public internet only, within limits of size and time."""
 
 import re
 import socket
@@ -18,7 +18,7 @@ from ingest.document import CorpusError
 from ingest.items import FORMATS, MAX_BYTES, TOO_LARGE, UNSUPPORTED, Failure, Item
 
 Address = IPv4Address | IPv6Address
-# All that the IPv6 internet uses so far; IPv4-mapped, IPv4-compatible and NAT64 addresses lie outside it.
+# The range that the public IPv6 internet uses so far; IPv4-mapped, IPv4-compatible and NAT64 addresses lie outside it.
 _IPV6_INTERNET = IPv6Network("2000::/3")
 # Teredo and 6to4 addresses contain an IPv4 address, which may be private.
 _IPV6_TUNNELS = (IPv6Network("2001::/32"), IPv6Network("2002::/16"))
@@ -36,7 +36,7 @@ _SUFFIX_OF_TYPE = {kind: suffix for suffix, kind in reversed(FORMATS.items())} |
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A server's answer; `address` is where it was found after redirects, without fragment or secrets."""
+    """A server's answer; `address` is its final address after redirects, without fragment or secrets."""
 
     address: str
     content_type: str
@@ -44,7 +44,7 @@ class Page:
 
 
 def find_page(address: str) -> Iterator[Item | Failure]:
-    """The page as an item, fetched at once, since only then its final address and its format are known."""
+    """Yield the page as an item. It is fetched at once, since only then are its final address and its format known."""
     try:
         page = fetch_page(address)
         name = _file_name(page)
@@ -55,7 +55,7 @@ def find_page(address: str) -> Iterator[Item | Failure]:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet and to one machine there."""
+    """Whether an address is a unicast address on the public internet."""
     if isinstance(address, IPv6Address):
         tunnelled = any(address in tunnel for tunnel in _IPV6_TUNNELS)
         return address.is_global and address in _IPV6_INTERNET and not tunnelled
@@ -63,7 +63,7 @@ def is_public(address: Address) -> bool:
 
 
 def resolve(host: str, port: int) -> list[Address]:
-    """Every address of a host, in the order of the system's preference."""
+    """Return every address of a host, in the system's order of preference."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
@@ -80,11 +80,11 @@ def fetch_page(
     max_bytes: int = MAX_BYTES,
     seconds: float = _SECONDS,
 ) -> Page:
-    """Fetch a page; CorpusError says why not. Every redirect is checked like the first address."""
+    """Fetch a page; raises CorpusError with the reason if that fails. Every redirect is checked like the first address."""
     backend = _CheckedBackend(_Deadline(seconds), is_allowed, look_up)
     url = _checked(address)
     try:
-        # httpx itself has no public way to set the network.
+        # httpx has no public way to set the network backend.
         with httpcore.ConnectionPool(ssl_context or httpx.create_ssl_context(trust_env=False), network_backend=backend) as pool:
             for _ in range(_MOST_REDIRECTS + 1):
                 with pool.stream("GET", str(url), headers=_HEADERS) as answer:
@@ -100,13 +100,13 @@ def fetch_page(
 
 
 class _Deadline:
-    """A moment after which every wait ends, however often the other side sends a byte."""
+    """A moment at which every wait ends, even if the other side keeps sending single bytes."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self, timeout: float | None) -> float:
-        """The time that a wait may take; httpcore.ReadTimeout when there is none left."""
+        """Return how long a wait may take; raises httpcore.ReadTimeout if no time is left."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise httpcore.ReadTimeout("deadline")
@@ -114,7 +114,9 @@ class _Deadline:
 
 
 class _CheckedBackend(httpcore.NetworkBackend):
-    """Resolves a host once, checks its addresses and connects to those, so that a second look-up cannot lead elsewhere."""
+    """Resolves a host once, checks its addresses and connects to those, so that a second look-up cannot lead elsewhere
+    (DNS rebinding).
+    """
 
     def __init__(
         self, deadline: _Deadline, is_allowed: Callable[[Address], bool], look_up: Callable[[str, int], list[Address]]
@@ -175,7 +177,7 @@ class _TimedStream(httpcore.NetworkStream):
 
 
 def _checked(address: str) -> httpx.URL:
-    """The address without its fragment, when it is one that may be asked for."""
+    """Return the address without its fragment; raises CorpusError if it must not be fetched."""
     try:
         url = httpx.URL(address).copy_with(fragment=None)
     except httpx.InvalidURL as error:
@@ -192,7 +194,7 @@ def _checked(address: str) -> httpx.URL:
 
 
 def _content_type(response: httpx.Response) -> str:
-    """The stated type; CorpusError when the answer is not a page or its type has no loader."""
+    """Return the stated type; raises CorpusError if the answer is not a page or its type has no loader."""
     status = response.status_code
     if status in (401, 402, 403):
         raise CorpusError(f"the server refuses access ({status}): save the page and give its file instead")
@@ -217,7 +219,7 @@ def _body(response: httpx.Response, max_bytes: int) -> bytes:
 
 
 def _file_name(page: Page) -> str:
-    """A name whose suffix tells the format: that of the stated type, or the address's own for unspecific text."""
+    """Return a name whose suffix gives the format: by the stated type, or the address's own for unspecific text."""
     path = PurePosixPath(unquote(httpx.URL(page.address).path))
     kind = _kind(page.content_type)
     suffix = path.suffix.lower()
@@ -231,12 +233,12 @@ def _kind(content_type: str) -> str:
 
 
 def _without_secrets(address: str) -> str:
-    """The address without fragment and without the query's signatures and keys: it is stored and shown."""
+    """Return the address without its fragment and without the signatures and keys in its query: it is stored and shown."""
     url = httpx.URL(address).copy_with(fragment=None)
     kept = [(name, value) for name, value in url.params.multi_items() if not _SECRET.search(name)]
     return str(url if len(kept) == len(url.params.multi_items()) else url.copy_with(params=kept or None))
 
 
 def _shown(address: str) -> str:
-    """The address for a message about a failure: no user name, query or fragment."""
+    """Return the address for an error message: without user name, query or fragment."""
     return re.sub(r"//[^/]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])

@@ -1,4 +1,4 @@
-"""The page that opens first."""
+"""The Chat page, which opens first."""
 
 from app.chat import show_chat
 from app.resources import operator

@@ -1,4 +1,4 @@
-"""The page of the exams."""
+"""The Exam page."""
 
 from app.exam import show_exam
 from app.resources import operator

@@ -1,4 +1,4 @@
-"""What stands around every page: the sign-in, the navigation, the sidebar. `streamlit_app.py` serves it."""
+"""The frame of every page: sign-in, navigation and sidebar. `streamlit_app.py` serves it."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ st.set_page_config(page_title="wattwise", page_icon=str(APP / "icon.svg"), layou
 st.html(APP / "style.css")
 st.html(f"<script>{(APP / 'page.js').read_text(encoding='utf-8')}</script>", unsafe_allow_javascript=True)
 if st.secrets.load_if_toml_exists() and "auth" in st.secrets and not st.user.get("is_logged_in"):
-    # Streamlit's own OpenID Connect, where the operator has set it up in `.streamlit/secrets.toml`.
+    # Streamlit's own OpenID Connect sign-in, if the operator has set it up in `.streamlit/secrets.toml`.
     with st.container(key="landing"):
         st.html('<h1 class="ww-title">wattwise</h1><p class="ww-subtitle">Sign in to ask.</p>')
         st.button("Sign in", on_click=st.login, type="primary")
@@ -30,6 +30,6 @@ page = st.navigation(
 with told():
     require_index(operator())
     show_sidebar(operator())
-    if page.title != "Chat":  # which shows what was just asked among them
+    if page.title != "Chat":  # the chat shows them itself, including what was just asked
         show_conversations(elsewhere=True)
     page.run()

@@ -1,4 +1,4 @@
-"""The page of the sizing."""
+"""The Size page."""
 
 from app.resources import operator
 from app.size import show_size

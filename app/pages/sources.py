@@ -1,4 +1,4 @@
-"""The page of the documents."""
+"""The Sources page."""
 
 from app.resources import operator
 from app.sidebar import opened_bot

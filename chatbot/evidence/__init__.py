@@ -1,4 +1,4 @@
-"""Passages become evidence: sentences, list items and table rows, each with exact offsets and what stands above it."""
+"""Split passages into evidence: sentences, list items and table rows, each with exact offsets and the headings above it."""
 
 import re
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ _ITEM = re.compile(r"^(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦]|\d{1,2}[.)]|\(?[
 _INLINE_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+(?=\*\*\w)|\s[-•]\s+(?=[A-Z])")
 _BOLD_ITEM = re.compile(r"\s(?:[-•]|\d{1,2}\.)\s+\*\*\w")
 _INLINE_HEADING = re.compile(r"(?:^|\s)#{2,6}\s+")
-# A line of prose that was broken at a margin is at least this long.
+# A wrapped line of prose is at least this long.
 _WRAPPED = 40
 _CODE = re.compile(r"^\s*(```|~~~)")
-# A line that only says where a section is from: it bears no claim out.
+# A line that only says where a section comes from. It supports no claim.
 _PROVENANCE = re.compile(r"\W*(?:sources?|see also|further reading):\s*\[", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
 def units(chunk: Chunk) -> tuple[Unit, ...]:
-    """The evidence in a chunk, in order; headings, rules and code fences are not evidence by themselves."""
+    """Return the evidence in a chunk, in order. Headings, rules and code fences are not evidence by themselves."""
     check()
     found = [unit for unit in _units(chunk) if re.search(r"\w", unit.plain) and not _PROVENANCE.match(unit.text)]
     return tuple(with_captions(without_wrong_options(found)))
@@ -61,7 +61,7 @@ def _units(chunk: Chunk) -> Iterator[Unit]:
 
 
 def _lead_in(paragraph: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """A paragraph that ends with a colon stands above the list after it."""
+    """Return the last sentence of a paragraph as a parent of the list after it, if it ends with a colon."""
     last = plain(paragraph[-1][1])
     if not last.endswith(":"):
         return []
@@ -102,7 +102,7 @@ def _paragraph(chunk: Chunk, lines: list[tuple[int, str]], parents: list[tuple[i
 
 
 def _flat_list(chunk: Chunk, lines: list[tuple[int, str]], above: tuple[str, ...]) -> Iterator[Unit]:
-    """Lines of notes without list marks: a line that names nothing speaks of what the nearest line above it names."""
+    """Yield lines of notes without list marks. A line that names nothing is about what the nearest line above it names."""
     owner: tuple[str, ...] = ()
     for offset, line in lines:
         named = bool(mentioned(plain(line)))
@@ -111,13 +111,13 @@ def _flat_list(chunk: Chunk, lines: list[tuple[int, str]], above: tuple[str, ...
 
 
 def _owner(text: str) -> str:
-    """What the lines below a named line belong to: its label or, where the label names nothing, the name in it."""
+    """Return what the lines below a line with a name belong to: its label or, if that names nothing, its first name."""
     lead = lead_of(text)
     return lead if mentioned(lead) else names(text)[0].text
 
 
 def _is_wrapped(lines: list[tuple[int, str]]) -> bool:
-    """Whether these are lines of prose: a long one goes on, without a label, in small letters."""
+    """Whether these are wrapped lines of prose: a long line continues in lower case, without a label."""
     return any(
         len(line) >= _WRAPPED
         and line.rstrip()[-1:] not in ".:!?"
@@ -136,7 +136,7 @@ def _is_line_of_its_own(line: str) -> bool:
 
 
 def _pieces(chunk: Chunk, start: int, text: str, above: tuple[str, ...], kind: Kind) -> Iterator[Unit]:
-    """Sentences of a run of text; inside one long line also the list items and headings that were never broken off."""
+    """Yield the sentences of a run of text, also from list items and headings inside one long line."""
     heading: tuple[str, ...] = ()
     lead: tuple[str, ...] = ()
     for piece_start, piece_end, is_item, title in _inline(text):
@@ -165,9 +165,9 @@ def _pieces(chunk: Chunk, start: int, text: str, above: tuple[str, ...], kind: K
 
 
 def _inline(text: str) -> Iterator[tuple[int, int, bool, str]]:
-    """Parts of a text at inline list marks and headings: (start, end, is a list item, heading that begins here)."""
+    """Split a text at inline list marks and headings into (start, end, is a list item, heading that begins here)."""
     marks = [(m.start(), m.end(), False) for m in _INLINE_HEADING.finditer(text)] if len(text) > 200 else []
-    # One capital after a dash may be prose; a bold label after one, or several, are a list.
+    # One dash before a capital may be prose. A dash before a bold label, or several dashes, make a list.
     if _BOLD_ITEM.search(text) or len(_INLINE_ITEM.findall(text)) > 1:
         marks += [(m.start(), m.end(), True) for m in _INLINE_ITEM.finditer(text)]
     marks.sort()

@@ -1,4 +1,4 @@
-"""The words of a chunk as data for a reader: without those that give whoever reads them out an order."""
+"""Remove orders to an AI reader from the text of a chunk."""
 
 from chatbot.evidence import units
 from chatbot.instructions import is_instruction
@@ -6,7 +6,7 @@ from ingest import Chunk
 
 
 def without_orders(chunk: Chunk) -> str:
-    """The text of a chunk, with "…" for each piece of evidence in it that is addressed to whoever reads it out."""
+    """Return the text of a chunk, with "…" in place of each piece of evidence that gives orders to an AI reader."""
     text = chunk.text
     for unit in reversed(units(chunk)):
         if is_instruction(unit.plain):

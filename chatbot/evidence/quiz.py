@@ -1,4 +1,4 @@
-"""The options of an exam question in a document: only those that its answer line names are evidence."""
+"""Exam questions inside a document: only the options that the answer line names are evidence."""
 
 import re
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ _FEWEST_OPTIONS = 3
 
 
 def without_wrong_options(found: list[Unit]) -> Iterator[Unit]:
-    """The evidence without the options of an exam question in the document, but for those that its answer line names.
+    """Drop the options of exam questions from the evidence, except those that the answer line names.
 
-    A wrong option asserts nothing; the answer line says nothing by itself.
+    A wrong option asserts nothing. The answer line is dropped as well, because it says nothing by itself.
     """
     position = 0
     while position < len(found):
@@ -30,14 +30,14 @@ def without_wrong_options(found: list[Unit]) -> Iterator[Unit]:
         position += len(run)
         answer = _ANSWER_LINE.fullmatch(found[position].plain) if position < len(found) else None
         keys = {_place_of(key) for key in re.findall(r"\b\w\b", answer["keys"])} if answer else set()
-        # The answer to "which is NOT" is the one that is false.
+        # The answer to "which is NOT" is the false option, so the other options are kept.
         negated = bool(answer) and any(is_negated(f.plain) for f in found[max(0, position - len(run) - 2) : position])
         yield from (unit for place, unit in enumerate(run) if (place in keys) != negated)
         position += bool(answer)
 
 
 def _options_at(found: list[Unit], position: int) -> list[Unit]:
-    """The run of list items, lettered or numbered from the first on, below a question or a "Choose two"."""
+    """Return the list items, lettered or numbered from the first on, below a question or a "Choose two"."""
     if not position or not _ASKS.search(found[position - 1].plain):
         return []
     run: list[Unit] = []
@@ -49,7 +49,7 @@ def _options_at(found: list[Unit], position: int) -> list[Unit]:
 
 
 def _option_place(unit: Unit) -> int | None:
-    """The place that the mark before a list item counts, None where there is no letter and no number."""
+    """Return the position given by the letter or number before a list item, or None if it has neither."""
     text = unit.chunk.document.text
     mark = _OPTION_MARK.search(text[text.rfind("\n", 0, unit.start) + 1 : unit.start])
     return _place_of(mark["key"]) if mark else None

@@ -35,7 +35,7 @@ def row_of(chunk: Chunk, start: int, line: str) -> Iterator[Unit]:
 
 
 def _measured(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """The cells with the unit that the row gives its numbers in a column of its own."""
+    """Return the cells with units, for a row that has the unit of its numbers in a separate column."""
     unit = next((cell for header, cell in cells[1:] if _UNIT_HEADER.fullmatch(header)), "")
     if not unit:
         return cells
@@ -48,13 +48,13 @@ def _padded(header: list[str], cells: list[str]) -> list[str]:
 
 
 def _header(chunk: Chunk, start: int) -> list[str] | None:
-    """The header cells of the table that the line at an offset is a row of, None for the header itself and outside tables."""
+    """Return the header cells for the table row at an offset; None for the header itself and outside tables."""
     return next((_cells(header) for header, rows, end in _tables(chunk.document.text) if rows <= start < end), None)
 
 
 @lru_cache(maxsize=64)
 def _tables(text: str) -> tuple[tuple[str, int, int], ...]:
-    """The tables of a text: the header line, where the rows begin and where they end."""
+    """Return the tables of a text as (header line, start of the rows, end of the rows)."""
     found = (m for m in _TABLE.finditer(text) if "|" in m["rule"] and RULE.match(m["rule"]))
     return tuple((m["header"], m.start("rows"), m.end("rows")) for m in found)
 
@@ -64,7 +64,7 @@ def _cells(line: str) -> list[str]:
 
 
 def with_captions(found: Iterable[Unit]) -> Iterator[Unit]:
-    """The evidence with the caption of a table above its rows instead of before them."""
+    """Move the caption of a table into `above` of its rows, instead of a unit before them."""
     caption: Unit | None = None
     headed: tuple[str, ...] = ()
     for unit in found:

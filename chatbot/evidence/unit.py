@@ -16,8 +16,8 @@ Kind = Literal["sentence", "item", "row", "note"]
 class Unit:
     """One piece of evidence: `chunk.document.text[start:end] == text`.
 
-    `above` holds what the piece hangs from, outermost first: headings, bold labels, parent items. A table row has `cells`,
-    pairs of column header and cell, both in plain text. `before` is the sentence that a "these" or "it" points back to.
+    `above` has the headings, bold labels and parent items that the piece belongs to, outermost first. A table row has
+    `cells`, pairs of column header and cell, both in plain text. `before` is the sentence that a "these" or "it" means.
     """
 
     chunk: Chunk
@@ -38,17 +38,17 @@ class Unit:
 
     @cached_property
     def meant(self) -> str:
-        """What the words mean: themselves, but for a word-spun document."""
+        """The plain words, with the usual terms restored if the document is word-spun."""
         return unspun(self.plain) if _document_is_spun(self.chunk.document.id, self.chunk.document.text) else self.plain
 
     @cached_property
     def meant_in_place(self) -> str:
-        """What `full` means."""
+        """The same for `full`."""
         return unspun(self.full) if _document_is_spun(self.chunk.document.id, self.chunk.document.text) else self.full
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
-        """The numbers in it; a table cell's with the column's header for a noun."""
+        """The numbers in it. Those of a table cell have the column's header as their noun."""
         text = (
             "; ".join(f"{with_unit(header, cell)} {header}" for header, cell in self.cells)
             if self.cells
@@ -58,12 +58,12 @@ class Unit:
 
     @cached_property
     def label(self) -> tuple[str, str]:
-        """A labelled line in two: ("7B-30B parameters", "L40S, A100"); ("", all) where there is no label."""
+        """A labelled line split in two: ("7B-30B parameters", "L40S, A100"); ("", all) without a label."""
         return ("", self.plain) if self.cells else label_of(self.plain)
 
     @cached_property
     def full(self) -> str:
-        """The words with those of what stands above them: what the piece says when it is read in its place."""
+        """The piece in context: the last three of `above`, then `before`, then its plain words."""
         return " | ".join((*self.above[-3:], *([self.before] if self.before else []), self.plain))
 
 

@@ -1,4 +1,4 @@
-"""The words of a text without its marks, its label, and its sentences."""
+"""The wording of a text: its words without Markdown marks, its label, and its sentences."""
 
 import re
 
@@ -8,18 +8,18 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|approx|incl|fig|eq|vol|al|dr|mr|mrs|prof|inc|ltd|co|st|sr|jr|cf)|(?<![\d\s]\s)(?<!\d)(?<!\d\s)(?<![/'’°])\b[A-Z])\.$",
     re.IGNORECASE,
 )
-# Markdown's escapes: while marks are taken away, what is escaped stands as a character of no meaning.
+# Markdown escapes. While marks are removed, a private-use character stands in for each escaped character.
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LINE_BREAK = re.compile(r"\\$", re.MULTILINE)
 _SHIFT = 0xE000
 _RESTORED = {_SHIFT + ord(sign): sign for sign in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"}
 _FOOTNOTE = re.compile(r"\s?(?:\[\[\d{1,3}\]\]|\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])(?:\([^()\s]*\))?")
-# "No. 4" is a number, and a short answer ("Yes.") is one with the sentence that gives its reason.
+# "No." in "No. 4" ends no sentence. A short answer ("Yes.") belongs to the next sentence, which gives the reason.
 _NUMBER_SIGN = re.compile(r"\bno\.$", re.IGNORECASE)
 _SHORT_ANSWER = re.compile(r"\W*(?:yes|no)\.", re.IGNORECASE)
 # No abbreviation is longer than this.
 _ABBREVIATED = 12
-# A sentence that begins like this speaks of what the sentence before it names.
+# A sentence that begins like this refers back to what the sentence before it names.
 LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with) (?:such|these|this|those|that)|it|they|these|this|those|that|its|their|such|both|each|the (?:chips?|instances?|accelerators?|hardware|sdk|results?))\b",
     re.IGNORECASE,
@@ -27,11 +27,11 @@ LEANS_BACK = re.compile(
 
 
 def plain(text: str) -> str:
-    """Text without Markdown marks: escapes, emphasis, code marks, links, list marks, footnote marks; white space folded."""
+    """Return a text without Markdown (escapes, emphasis, code, links, list and footnote marks); collapse white space."""
     escaped = "\\" in text
     if escaped:
         text = _LINE_BREAK.sub("", _ESCAPED.sub(lambda sign: chr(_SHIFT + ord(sign[1])), text))
-    # What stands between two marks is bounded: a mark that is never closed is looked after no further.
+    # The text between two marks is bounded, so that an unclosed mark does not start a long search.
     text = re.sub(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+|\d{1,2}[.)]\s+)?", "", text)
     text = _FOOTNOTE.sub("", text)
     text = re.sub(r"\[!\[[^\]]{0,500}\]\([^()]{0,500}\)\]\([^()]{0,500}\)", "", text)
@@ -53,13 +53,13 @@ def label_of(text: str) -> tuple[str, str]:
 
 
 def lead_of(text: str) -> str:
-    """What a parent item is called: its label, or its first words."""
+    """Return what to call a parent item: its label, or its first words."""
     label, _ = label_of(text)
     return (label or text).rstrip(":")[:90]
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """The spans of the sentences in a text, white space trimmed; an abbreviation or an initial does not end one."""
+    """Return the trimmed spans of the sentences in a text. An abbreviation or an initial does not end a sentence."""
     spans, start = [], 0
     for match in SENTENCE_END.finditer(text):
         if not _goes_on(text, start, match):
@@ -70,7 +70,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _goes_on(text: str, start: int, end: re.Match[str]) -> bool:
-    """Whether the sentence that began at `start` does not end at what looks like its end."""
+    """Whether the sentence that began at `start` continues after what looks like its end."""
     last = text[max(start, end.start() - _ABBREVIATED) : end.start()].replace("\\", "")
     return bool(
         _ABBREVIATION.search(last)

@@ -1,4 +1,4 @@
-"""Exams: questions of every form read, asked, graded, and reported with their certainty."""
+"""Exams: read question files of any format, ask and grade the questions, and report scores with confidence intervals."""
 
 from chatbot.exam.asking import ask_question, ask_questions
 from chatbot.exam.baselines import BaselineScore

@@ -25,7 +25,10 @@ _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Score exam files; 1 under `--min-accuracy`, where a model failed, or where it could not be done; 2 for wrong use."""
+    """Score exam files and return the exit code.
+
+    It is 1 if the run failed, a question met an error or the accuracy is under `--min-accuracy`, and 2 for wrong use.
+    """
     parser = _parser()
     options = parser.parse_args(arguments)
     if wrong := _wrong_use(options):
@@ -116,14 +119,17 @@ def _report(bot: Chatbot, questions: QuestionSet, folder: Path | None, options: 
 
 
 def _settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What in the environment changes answers: our own settings, but no secret and not where the index lies."""
+    """Return the `WATTWISE_*` variables that can change answers.
+
+    Secrets are left out, and so are the index and the model, which the identity of a run holds anyway.
+    """
     ours = {name: value for name, value in environment.items() if name.startswith("WATTWISE_")}
     apart = ("WATTWISE_INDEX", "WATTWISE_MODEL", "WATTWISE_LOG", "WATTWISE_SEEDS", "WATTWISE_SLACK_", "WATTWISE_APP_")
     return {n: v for n, v in ours.items() if not n.startswith(apart) and not any(s in n.upper() for s in _SECRET)}
 
 
 def _failing(questions: QuestionSet, before: Path) -> QuestionSet:
-    """The questions that were not right in an earlier run."""
+    """Return the questions that an earlier run did not get right."""
     failed = {row["id"] for row in read_rows(before) if row["verdict"] != "right"}
     kept = tuple(q for q in questions if q.id in failed)
     if not kept:
@@ -132,7 +138,7 @@ def _failing(questions: QuestionSet, before: Path) -> QuestionSet:
 
 
 def _ids(file: Path) -> frozenset[str]:
-    """The first word of each line that is no comment."""
+    """Return the first word of each line that is neither blank nor a comment."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

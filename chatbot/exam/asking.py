@@ -1,4 +1,4 @@
-"""Questions put to the bot one after another, each answer graded."""
+"""Ask the bot exam questions one after another and grade each answer."""
 
 import logging
 import random
@@ -28,26 +28,26 @@ _LIST_LINE = re.compile(r"[-*] [A-H][.:)]")
 
 
 def ask_questions(bot: Chatbot, questions: Sequence[Question], *, shuffle: int | None = None) -> Iterator[Result]:
-    """The results one after another, as they come; `shuffle` is the seed that options are shuffled with."""
+    """Yield the results as they come; `shuffle` is the seed for shuffling the options."""
     for question in questions:
         yield ask_question(bot, question, shuffle=shuffle)
 
 
 def ask_question(bot: Chatbot, question: Question, *, shuffle: int | None = None) -> Result:
-    """Ask one question and grade the answer; a model that fails is the verdict "error", never an exception."""
+    """Ask one question and grade the answer; any failure becomes the verdict "error", never an exception."""
     order = () if isinstance(question, GoldenQuestion) else order_of(question, shuffle)
     try:
         return _ask_golden(bot, question) if isinstance(question, GoldenQuestion) else _ask_exam(bot, question, order)
     except (CorpusError, ReaderError) as error:
         return Result(question, "error", str(error), order=order)
     except Exception:
-        # A run of hours does not end at one question: what went wrong with it is counted and logged.
+        # One failing question must not end a run of hours: it counts as an error and is logged.
         logging.getLogger("wattwise").debug("unexpected", exc_info=True)
         return Result(question, "error", _UNEXPECTED, order=order)
 
 
 def order_of(question: ExamQuestion, shuffle: int | None) -> tuple[int, ...]:
-    """The order in which options are shown: a question's own for each seed, whatever else is asked."""
+    """Return the order in which the options are shown; it depends only on the seed and the question."""
     order = list(range(len(question.options)))
     if shuffle is not None and not is_positional(question):
         random.Random(f"{shuffle} {question.fingerprint}").shuffle(order)
@@ -74,7 +74,7 @@ def _result(
     question: Question, answer: Answer, verdict: Verdict, reason: str, chosen: tuple[str, ...], order: tuple[int, ...] = ()
 ) -> Result:
     if answer.notice:
-        # Another reader stood in for the model that is examined: the model gave no answer.
+        # Another reader stood in, or the answer ends early: the examined model gave no complete answer.
         verdict, reason = "error", answer.notice
     return Result(
         question=question,
@@ -90,7 +90,11 @@ def _result(
 
 
 def confidence(answer: Answer) -> float:
-    """How sure an answer is, 0..1: how likely its letters are right or, where that is not told, how well its first claim is borne out, by a passage that was found how surely."""
+    """Return how sure an answer is, 0..1.
+
+    This is the answer's own probability that its letters are right. Without one, it is the support of the first citation
+    times the retrieval score of its passage.
+    """
     if answer.confidence is not None:
         return answer.confidence
     first = min(answer.citations, key=lambda c: answer.text.find(f"[{c.number}]"), default=None)
@@ -98,7 +102,7 @@ def confidence(answer: Answer) -> float:
 
 
 def _as_answer(answer: Answer, order: tuple[int, ...]) -> dict[str, Any]:
-    """The answer as JSON with the file's letters."""
+    """Return the answer as JSON, with its letters mapped back to those of the exam file."""
     row = checked_json(answer)
     cited = [{**citation, "claim": text_put_back(citation["claim"], order)} for citation in row["citations"]]
     choices = list(put_back(answer.choices, order)) if order else list(answer.choices)
@@ -112,11 +116,11 @@ def _as_passage(passage: Passage) -> dict[str, Any]:
     return {"number": passage.number, **of_source, **of_chunk, "score": round(passage.score, 4)}
 
 
-# --- letters as the file has them
+# --- letters mapped back to the exam file
 
 
 def graded(question: ExamQuestion, chosen: Sequence[str]) -> tuple[Verdict, str]:
-    """The verdict on the letters chosen, and the reason where they are not exactly the right ones."""
+    """Return the verdict on the chosen letters, and the reason if they are not exactly the right ones."""
     if not chosen:
         return "no answer", "it chose nothing"
     if set(chosen) == set(question.letters):
@@ -125,17 +129,20 @@ def graded(question: ExamQuestion, chosen: Sequence[str]) -> tuple[Verdict, str]
 
 
 def is_positional(question: ExamQuestion) -> bool:
-    """Whether an option speaks of the others by place or letter, so that none may be moved."""
+    """Whether an option refers to others by position or letter, so that the options must not be shuffled."""
     return any(_POSITIONAL.search(option) for option in question.options)
 
 
 def put_back(letters: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:
-    """Letters as the file has them, from letters as they were shown."""
+    """Map shown letters back to the letters of the exam file."""
     return tuple(sorted(letter(order[ord(one) - ord("A")]) for one in letters if ord(one) - ord("A") < len(order)))
 
 
 def text_put_back(text: str, order: Sequence[int]) -> str:
-    """An answer's text with the letters of the file: at the head of its lines, which are sorted by them, and behind `ANSWER:`."""
+    """Map the letters in an answer's text back to those of the exam file.
+
+    This concerns letters at the start of a line or after `ANSWER:`. Lists of options are sorted again by their letters.
+    """
     if list(order) == sorted(order):
         return text
     renamed = _SHOWN.sub(lambda m: m["before"] + ", ".join(put_back(re.findall("[A-H]", m["letters"]), order)), text)

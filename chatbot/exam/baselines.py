@@ -1,4 +1,4 @@
-"""What an accuracy is to be held against: chance, fixed habits, the model without sources, retrieval without a reader."""
+"""Baselines for an accuracy: chance, fixed picks, the model without sources, retrieval without a reader."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,10 @@ Complete = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class BaselineScore:
-    """A baseline's score; `expected` is an accuracy that is computed, not counted. Both None where it cannot be had."""
+    """A baseline: a counted `score`, or an `expected` accuracy that is computed; both are None without a result.
+
+    `right` holds the ids of the questions it got right.
+    """
 
     name: str
     score: Score | None = None
@@ -36,7 +39,7 @@ class BaselineScore:
 def every_baseline(
     bot: Chatbot, questions: Sequence[ExamQuestion], complete: Complete | None
 ) -> tuple[BaselineScore, ...]:
-    """Every baseline over the same questions; closed book is left open for a model that is not to be asked again."""
+    """Return every baseline over the same questions; closed book is skipped for a language model without `complete`."""
     is_open = complete is None and str(bot.model) != OFFLINE
     return (
         chance(questions),
@@ -48,25 +51,28 @@ def every_baseline(
 
 
 def chance(questions: Sequence[ExamQuestion]) -> BaselineScore:
-    """Picking as many options as are right, blindly: the expected accuracy."""
+    """Return the expected accuracy of randomly picking as many options as are right."""
     shares = [1 / comb(len(q.options), len(q.answer)) for q in questions]
     return BaselineScore("chance", expected=sum(shares) / len(shares) if shares else None, note="expected, not drawn")
 
 
 def always_b(question: ExamQuestion) -> Sequence[int]:
-    """B, and the letters behind it where several are right."""
+    """Pick B, and the letters after it if several options are right."""
     first = min(1, len(question.options) - len(question.answer))
     return range(first, first + len(question.answer))
 
 
 def longest(question: ExamQuestion) -> Sequence[int]:
-    """The longest options, as many as are right; the first of equals."""
+    """Pick the longest options, as many as are right; ties go to the first."""
     by_length = sorted(range(len(question.options)), key=lambda i: (-len(question.options[i]), i))
     return by_length[: len(question.answer)]
 
 
 def retrieval_only(index: Index) -> Pick:
-    """The options that, put behind the question, find the best passage: by words and by meaning, half and half."""
+    """Pick the options that retrieve the best passage when appended to the question.
+
+    Lexical and dense scores count equally; an index without an encoder has lexical scores only.
+    """
 
     def pick(question: ExamQuestion) -> Sequence[int]:
         asked = [f"{question.text} {option}" for option in question.options]
@@ -83,14 +89,14 @@ def retrieval_only(index: Index) -> Pick:
 
 
 def picked(name: str, questions: Sequence[ExamQuestion], pick: Pick, note: str = "") -> BaselineScore:
-    """The score of a way to pick."""
+    """Return the score of a picking strategy."""
     right = [q for q in questions if tuple(sorted(pick(q))) == q.answer]
     score = Score(len(right), len(questions) - len(right), 0)
     return BaselineScore(name, score, note=note, right=frozenset(q.id for q in right))
 
 
 def closed_book(questions: Sequence[ExamQuestion], complete: Complete | None) -> BaselineScore:
-    """The same model without passages; the offline reader has nothing to read then, and so gives no answer."""
+    """Return the score of the same model without passages; the offline reader answers nothing then."""
     if complete is None:
         nothing = Score(0, 0, len(questions))
         return BaselineScore("closed book", nothing, note="the offline reader answers nothing without passages")
@@ -100,7 +106,7 @@ def closed_book(questions: Sequence[ExamQuestion], complete: Complete | None) ->
 
 
 def completer(model: str, environment: Mapping[str, str]) -> Complete | None:
-    """A function from a prompt to what a model writes, or a ReaderError where it fails; None for the offline reader."""
+    """Return a function from a prompt to the model's text that raises ReaderError on failure; None for the offline reader."""
     if model == OFFLINE:
         return None
     opened = open_model(model, settings_from(environment, ModelSettings))
@@ -109,7 +115,7 @@ def completer(model: str, environment: Mapping[str, str]) -> Complete | None:
         try:
             return str(opened.invoke(prompt).text)
         except Exception as error:
-            # Each provider has exceptions of its own; here they only count as no answer of the model.
+            # Each provider raises its own exceptions; here all of them count as an error of the model.
             raise ReaderError(f"{model} gave no answer without passages ({type(error).__name__}).") from error
 
     return complete

@@ -1,4 +1,4 @@
-"""Moodle's GIFT: `::name:: text {=right ~wrong}`, with weights, feedback, escapes and comments."""
+"""Read Moodle's GIFT format: `::name:: text {=right ~wrong}`, with weights, feedback, escapes and comments."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ _LOOKS = re.compile(r"(?<!\\)\{[^{}]*?(?<!\\)[=~#][^{}]*\}|\{\s*(?:T|F|TRUE|FALS
 
 
 def looks_like_gift(text: str) -> bool:
-    """Whether a text has answers in braces."""
+    """Whether a text has marks of GIFT: answers in braces, a `::name::` or a category line."""
     return bool(_LOOKS.search(text))
 
 
 def read_gift(text: str) -> list[Found]:
-    """The questions of a GIFT file; items other than choices are skipped by their kind."""
+    """Return the questions of a GIFT file; items that are not multiple choice or true/false are skipped, with their kind."""
     found: list[Found] = []
     topic = ""
     for line, block in _blocks(text):
@@ -36,7 +36,10 @@ def read_gift(text: str) -> list[Found]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Pieces between blank lines with the line they begin in, without comments; a category is a piece of its own."""
+    """Yield blocks separated by blank lines, each with its first line number, without comments.
+
+    A category line is a block of its own.
+    """
     begun, gathered = 0, list[str]()
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         if line.lstrip().startswith("//"):
@@ -55,14 +58,14 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_open(lines: list[str]) -> bool:
-    """Whether a brace is still open, so that a blank line ends nothing."""
+    """Whether a brace is still open, so that a blank line does not end the block."""
     text = re.sub(r"\\.", "", "\n".join(lines))
     return text.count("{") > text.count("}")
 
 
 def _read(block: str, line: int, topic: str) -> Found:
     item = _ITEM.match(block)
-    assert item is not None  # it matches any text
+    assert item is not None  # the pattern matches any text
     question = ExamQuestion(_unescaped(item["name"] or ""), _unescaped(item["before"]), topic=topic, line=line)
     if item["inside"] is None:
         return skipped(question, "it has no answers in braces")
@@ -73,13 +76,13 @@ def _read(block: str, line: int, topic: str) -> Found:
 
 
 def _choice(question: ExamQuestion, inside: str) -> Found:
-    """The question with the options and the key that its braces hold."""
+    """Return the question with the options and the key from its braces."""
     if truth := _TRUTH.fullmatch(inside):
         return settle(replace(question, options=("True", "False")), [(0 if truth["said"].startswith("T") else 1,)])
     pieces = list(_PIECE.finditer(inside))
     if kind := _other_kind(inside, pieces):
         return skipped(question, f"it is {kind} item, which has no options to choose from")
-    # An option that is marked "=" and has no weight is the whole answer.
+    # An option marked "=" without a weight is the full answer: 100 %.
     weights = [float(m["weight"] or 100 * (m["sign"] == "=")) for m in pieces]
     right = tuple(i for i, m in enumerate(pieces) if m["sign"] == "=" or weights[i] > 0)
     if flaw := _weights_flaw([weights[i] for i in right]):
@@ -89,7 +92,7 @@ def _choice(question: ExamQuestion, inside: str) -> Found:
 
 
 def _other_kind(inside: str, pieces: Sequence[re.Match[str]]) -> str:
-    """What kind of item it is when it is no choice."""
+    """Return the kind of an item that is not multiple choice, "" for one that is."""
     if not inside.strip():
         return "an essay"
     if inside.lstrip().startswith("#"):
@@ -100,7 +103,10 @@ def _other_kind(inside: str, pieces: Sequence[re.Match[str]]) -> str:
 
 
 def _weights_flaw(weights: Sequence[float]) -> str:
-    """The right options must make up the whole together; each alone being enough is another question."""
+    """Return why the weights of the right options do not add up to one full answer, "" if they do.
+
+    Several options of 100 % each are alternatives, which is another kind of question.
+    """
     if len(weights) > 1 and 100 in weights:
         return "several of its options are each the whole answer"
     if weights and not 99 <= sum(weights) <= 101:
@@ -109,7 +115,7 @@ def _weights_flaw(weights: Sequence[float]) -> str:
 
 
 def _cut(text: str, mark: str) -> tuple[str, str]:
-    """The text before and behind a mark that is not escaped."""
+    """Return the text before and after the first unescaped mark."""
     before, *behind = re.split(rf"(?<!\\){mark}", text, maxsplit=1)
     return before, "".join(behind)
 

@@ -1,4 +1,4 @@
-"""The golden questions as values; `tests/golden/README.md` describes their files."""
+"""Golden questions as values; `tests/golden/README.md` describes the file format."""
 
 import hashlib
 import json
@@ -17,9 +17,9 @@ Q = TypeVar("Q")
 
 @dataclass(frozen=True, slots=True)
 class GoldenQuestion:
-    """One line of a golden file. `value` is a number and its unit; `refused` where no source has the answer.
+    """One line of a golden file. `value` is a number and its unit; `refused` means that no source has the answer.
 
-    `answered_by` names documents beyond the five sources that have the answer of a `refused` question all the same.
+    `answered_by` names documents outside the five sources that do answer a `refused` question.
     """
 
     id: str
@@ -44,38 +44,38 @@ class GoldenQuestion:
 
     @property
     def topic(self) -> str:
-        """Golden questions are told apart by their kind."""
+        """The kind, which reports group golden questions by."""
         return self.kind
 
     @property
     def fingerprint(self) -> str:
-        """The same for two questions exactly when what is asked and what must be answered are."""
+        """A hash of what is asked and what must be answered: equal for equal questions."""
         asked = [self.kind, self.turns, self.required, self.forbidden, sorted(self.sources), sorted(self.sources_any)]
         return digest([asked, [self.refused, sorted(self.choices), self.value]])
 
     @property
     def half(self) -> Literal["tuned", "kept"]:
-        """What `kept.jsonl` and the files whose names end with `-kept` hold is kept aside, and nothing else."""
+        """"kept" (held out from tuning) for questions of `kept.jsonl` and of files named `*-kept`, else "tuned"."""
         return "kept" if Path(self.file).stem.rpartition("-")[2] == "kept" else "tuned"
 
     def is_answered_by(self, documents: Iterable[str]) -> bool:
-        """Whether one of these documents, by their ids, has the answer that the five sources do not have."""
+        """Whether one of these document ids ends with a path in `answered_by`."""
         return any(f"/{document}".endswith(f"/{name}") for document in documents for name in self.answered_by)
 
 
 def answerable(questions: Iterable[Q], index: Index) -> tuple[Q, ...]:
-    """Without the golden refusals that a document of this index answers after all."""
+    """Return the questions without the golden refusals that a document of this index does answer."""
     ids = [document.id for document in index.documents()]
     return tuple(q for q in questions if not (isinstance(q, GoldenQuestion) and q.is_answered_by(ids)))
 
 
 def digest(value: object) -> str:
-    """A short hash of a value that JSON can hold."""
+    """Return a short hash of a JSON-serialisable value."""
     return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def is_golden(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether an object is a golden question: it has an id, and turns of one of the kinds."""
+    """Whether an object is a golden question: it has an id, a known kind and at least one turn."""
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str) or value.get("kind") not in KINDS:
         return False
     turns = value.get("turns")
@@ -83,7 +83,7 @@ def is_golden(value: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def read_golden(value: Mapping[str, Any], line: int = 0) -> GoldenQuestion:
-    """The question in an object; TypeError, KeyError or ValueError where a field is of another kind."""
+    """Parse a golden question; raises TypeError, KeyError or ValueError for a malformed field."""
     number = value.get("value")
     return GoldenQuestion(
         id=value["id"],
@@ -102,7 +102,7 @@ def read_golden(value: Mapping[str, Any], line: int = 0) -> GoldenQuestion:
 
 
 def load_questions(path: Path) -> list[GoldenQuestion]:
-    """The questions of one golden file."""
+    """Read the questions of one golden file."""
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
     found = [read_golden(json.loads(line), number) for number, line in lines if line.strip()]
     return [replace(q, file=path.name, position=place) for place, q in enumerate(found, start=1)]

@@ -1,4 +1,4 @@
-"""Golden questions asked, scored and reported; the scores are of answers as `wattwise ask --json` gives them."""
+"""Ask, score and report golden questions; answers are scored in the JSON form of `wattwise ask --json`."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -26,29 +26,29 @@ SENTENCE_END = re.compile(r"(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])\s+(?
 
 
 class Asked(NamedTuple):
-    """A golden question and the answer it got, as `checked_json` gives it."""
+    """A golden question and its answer in the form of `checked_json`."""
 
     question: GoldenQuestion
     answer: JsonAnswer
 
 
 def ask_file(bot: Chatbot, file: Path) -> list[Asked]:
-    """Asks the questions of a golden file."""
+    """Ask the questions of a golden file."""
     return ask_all(bot, load_questions(file))
 
 
 def ask_all(bot: Chatbot, questions: Iterable[GoldenQuestion]) -> list[Asked]:
-    """Asks the questions, but none that is to be refused and that a document of the index answers."""
+    """Ask the questions, except those that expect a refusal although a document of the index answers them."""
     return [ask(bot, question) for question in answerable(questions, bot.index)]
 
 
 def ask(bot: Chatbot, question: GoldenQuestion) -> Asked:
-    """Asks each turn in order; the answer to the last turn counts."""
+    """Ask each turn in order; the answer to the last turn counts."""
     return Asked(question, checked_json(last_answer(bot, question)))
 
 
 def last_answer(bot: Chatbot, question: GoldenQuestion) -> Answer:
-    """The answer to the last turn, each turn asked in order with what went before as history."""
+    """Ask each turn in order, with the earlier turns as history, and return the answer to the last."""
     history: list[Turn] = []
     for turn in question.turns:
         answer = bot.ask(turn, history=history)
@@ -57,7 +57,7 @@ def last_answer(bot: Chatbot, question: GoldenQuestion) -> Answer:
 
 
 def checked_json(answer: Answer) -> JsonAnswer:
-    """The answer as JSON, each citation with whether it is `exact`: whether its quote stands in its document where it says."""
+    """Return the answer as JSON; each citation gets `exact`: whether its quote stands at its offsets in the document."""
     row = as_json(answer)
     texts = [citation.passage.chunk.document.text for citation in answer.citations]
     cited = [{**c, "exact": is_exact(c, text)} for c, text in zip(row["citations"], texts, strict=True)]
@@ -68,7 +68,7 @@ def failure(question: GoldenQuestion, answer: JsonAnswer) -> str | None:
     """Why the answer fails, or None when it passes."""
     if question.refused:
         return _failed_refusal(answer)
-    if question.kind == "sizing":  # what cannot be computed is answered by a remedy, which cites nothing
+    if question.kind == "sizing":  # a size that cannot be computed is answered with a remedy, which cites nothing
         return _failed_patterns(question, answer)
     if answer["refused"]:
         return "refused, but the sources have the answer"
@@ -111,7 +111,7 @@ def cited_originals(answer: JsonAnswer) -> set[str]:
 
 
 def uncited(answer: JsonAnswer) -> bool:
-    """An answer, not a refusal, in which no mark leads to a citation."""
+    """Whether this is an answer, not a refusal, in which no mark leads to a citation."""
     return not answer["refused"] and not citation_numbers(answer) & marks(answer["text"])
 
 
@@ -120,7 +120,7 @@ def citation_numbers(answer: JsonAnswer) -> set[int]:
 
 
 def citation_recall(answers: Iterable[JsonAnswer]) -> Rate:
-    """After ALCE (Gao et al. 2023): the share of sentences that carry a mark which leads to a citation."""
+    """Return the citation recall after ALCE (Gao et al. 2023): the share of claims with a mark that leads to a citation."""
     answered = [answer for answer in answers if not answer["refused"]]
     return count(
         bool(marks(claim) & citation_numbers(answer)) for answer in answered for claim in claims(answer["text"])
@@ -128,23 +128,23 @@ def citation_recall(answers: Iterable[JsonAnswer]) -> Rate:
 
 
 def citation_precision(answers: Iterable[JsonAnswer]) -> Rate:
-    """After ALCE: the share of citations whose words bear out their claim."""
+    """Return the citation precision after ALCE: the share of citations whose words support their claim."""
     return count(citation["support"] >= SUPPORTED for answer in answers for citation in answer["citations"])
 
 
 def exactness(answers: Iterable[JsonAnswer]) -> Rate:
-    """The share of citations whose quote stands in their document, word for word, where they say."""
+    """Return the share of citations whose quote stands word for word at their offsets in the document."""
     return count(bool(citation["exact"]) for answer in answers for citation in answer["citations"])
 
 
 def is_exact(citation: JsonCitation, text: str) -> bool:
-    """Whether a quote stands in the text of its document where it says."""
+    """Whether a quote is exactly the document text at its offsets."""
     start, end = citation["start"], citation["end"]
     return bool(0 <= start < end and text[start:end] == citation["quote"])
 
 
 def false_answers(asked: Iterable[Asked]) -> Rate:
-    """The unanswerable questions that were answered all the same."""
+    """Return the share of unanswerable questions that were answered anyway."""
     return count(not one.answer["refused"] for one in asked if one.question.refused)
 
 
@@ -164,8 +164,8 @@ def passed_by_kind(asked: Sequence[Asked]) -> dict[str, Rate]:
 def wattbot_score(asked: Sequence[Asked]) -> float:
     """0.75 value + 0.15 Jaccard of cited against expected sources + 0.10 recall on unanswerables, as in WattBot 2025.
 
-    An answer to an unanswerable question earns nothing in any part. Where nothing unanswerable was asked, the other two
-    parts are scaled up to 1. Raises ValueError when nothing was asked at all.
+    An answer to an unanswerable question earns nothing in any part. If no unanswerable question was asked, the other two
+    parts are scaled up to 1. Raises ValueError if no question was asked at all.
     """
     if not asked:
         raise ValueError("no question was asked")
@@ -177,7 +177,10 @@ def wattbot_score(asked: Sequence[Asked]) -> float:
 
 
 def value_credit(question: GoldenQuestion, answer: JsonAnswer) -> float:
-    """1 for the right number in its unit; where the question has none, for the right letters and patterns; else 0."""
+    """Return 1 for the right value or, if the question has none, the right letters and patterns; else 0.
+
+    An unanswerable question earns 1 for a refusal.
+    """
     if question.refused or answer["refused"]:
         return float(question.refused and answer["refused"])
     if question.value is not None:
@@ -186,7 +189,11 @@ def value_credit(question: GoldenQuestion, answer: JsonAnswer) -> float:
 
 
 def sources_credit(question: GoldenQuestion, answer: JsonAnswer) -> float:
-    """Jaccard overlap; of `sources_any` those that were cited are expected, or one more source when none was."""
+    """Return the Jaccard overlap of cited and expected sources.
+
+    Of `sources_any`, those that are cited count as expected; if none is cited, one of them does. An unanswerable question
+    earns 1 for a refusal.
+    """
     if question.refused or answer["refused"]:
         return float(question.refused and answer["refused"])
     cited = cited_originals(answer)
@@ -196,7 +203,7 @@ def sources_credit(question: GoldenQuestion, answer: JsonAnswer) -> float:
 
 
 def report(title: str, asked: Sequence[Asked]) -> str:
-    """Totals only, so that it can be shown for the questions that nobody may tune on."""
+    """Return the totals as text; no single question is shown, so this is safe for held-out questions."""
     answers = [one.answer for one in asked]
     rows = [*passed_by_kind(asked).items(), ("all", passed(asked))]
     shares = {
@@ -220,14 +227,14 @@ def _row(name: str, rate: Rate) -> str:
 
 
 def marks(text: str) -> set[int]:
-    """The numbers of all citation marks: `[1]`, `[1, 7]` and `[2-4]` alike; `[0]` is 0 and leads nowhere."""
+    """Return the numbers in all citation marks: `[1]`, `[1, 7]` and `[2-4]` alike; `[0]` gives 0, which leads nowhere."""
     return {number for inside in MARK.findall(text) for number in marked_numbers(inside)}
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences, list items and table rows, without headings and heads of tables.
+    """Split a text into sentences, list items and table rows, without headings and table headers.
 
-    A mark that stands after the full stop belongs to the sentence before it.
+    A mark after the full stop belongs to the sentence before it.
     """
     text = TABLE_HEAD_OR_HEADING.sub("", text)
     text = re.sub(rf"([.!?])((?:\s*{MARK.pattern.replace('(', '(?:', 1)})+)", r"\2\1", text)
@@ -236,13 +243,16 @@ def sentences(text: str) -> list[str]:
 
 
 def claims(text: str) -> list[str]:
-    """The sentences that need a citation: no bare letter or name, no lead-in that ends in a colon, no "the sources do not say"."""
+    """Return the sentences that need a citation.
+
+    These are all except those of at most two words (a bare letter or name), lead-ins that end in a colon, and refusals.
+    """
     said = [piece for piece in sentences(text) if len(re.findall(r"\w{2,}", piece)) > 2 and piece[-1] != ":"]
     return [piece for piece in said if not piece.rstrip(" *_").endswith(REFUSAL)]
 
 
 def states_value(text: str, number: float, unit: str) -> bool:
-    """True when the first sentence that has a figure of this kind has this one, within 0.1 % and in a unit of its kind.
+    """Whether the first sentence with a quantity of this dimension states this value, within 0.1 %.
 
     Later sentences do not count: a text that recites every figure it has found has not answered.
     """
@@ -254,12 +264,15 @@ def states_value(text: str, number: float, unit: str) -> bool:
 
 
 def _kind(figure: Quantity) -> str:
-    """What a figure measures; bare numbers count, even where they may be years or parameters."""
+    """Return the dimension of a quantity; bare numbers are counts, even if they may be years or parameters."""
     return "count" if figure.dimension in ("date", "parameters") else figure.dimension
 
 
 def _naming(pieces: Sequence[str], unit: str) -> Sequence[str]:
-    """For a counted noun, the sentences that name it; the noun may stand apart from its figure, as in a table row."""
+    """Return the sentences that name a counted noun, or all if none does or if `unit` is a unit of measurement.
+
+    The noun may stand apart from its figure, as in a table row.
+    """
     if unit.lower() in UNITS:
         return pieces
     noun = unit.lower().rstrip("s")

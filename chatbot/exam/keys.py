@@ -15,11 +15,11 @@ _NOTHING = re.compile(r"\W*(?:(?:unknown|n/?a|none|not (?:known|given)|tbd|todo)
 
 
 class KeyProblem(ValueError):
-    """Why a key cannot be taken; the text is shown beside the question."""
+    """An answer key that cannot be used; the message is shown beside the question."""
 
 
 def read_key(written: str, options: Sequence[str]) -> tuple[int, ...]:
-    """The places of the right options, ascending; KeyProblem where the key says nothing, or could mean two things."""
+    """Return the indexes of the right options, ascending; raises KeyProblem for an empty, unknown or ambiguous key."""
     text = _LEAD.sub("", _MARKUP.sub("", written)).strip()
     by_text = tuple(i for i, option in enumerate(options) if plain(option) == plain(text))
     if len(by_text) > 1:
@@ -36,20 +36,20 @@ def read_key(written: str, options: Sequence[str]) -> tuple[int, ...]:
 
 
 def plain(text: str) -> str:
-    """A text as it is compared: without case, markup, further spaces and a final full stop."""
+    """Normalise a text for comparison: no case, markup, repeated spaces or final full stop."""
     return " ".join(_MARKUP.sub("", text).casefold().split()).rstrip(". ")
 
 
 def short(text: str, limit: int = 60) -> str:
-    """A text on one line, cut behind a limit of characters."""
+    """Return a text on one line, cut to at most `limit` characters."""
     words = " ".join(text.split())
     return words if len(words) <= limit else words[: limit - 1] + "…"
 
 
 def _letters(text: str, offered: int) -> tuple[int, ...]:
-    """The letters of a text that is nothing but letters; () where it is anything else.
+    """Return the option indexes of a key that is nothing but letters; () for any other text.
 
-    Capitals may stand together; small letters count alone and where there are no capitals, an "e" among others never.
+    Capitals may be joined ("AC"). Lower-case letters count only singly and if there are no capitals; an "e" never counts.
     """
     tokens = _TOKEN.findall(text)
     small = "" if any(t.isupper() for t in tokens) else "abcdfgh"
@@ -58,7 +58,7 @@ def _letters(text: str, offered: int) -> tuple[int, ...]:
     between = {t.casefold() for t in tokens if t not in letters}
     if not found or not between <= _BETWEEN:
         return ()
-    # "e" is "and" in Italian and Portuguese; where an option E is offered it may be that one.
+    # "e" is "and" in Italian and Portuguese, but may also mean option E if there is one.
     if "e" in tokens and offered >= 5:
         raise KeyProblem(f'in the answer {short(text)!r} "e" may be an option or mean "and"')
     if between & _ALTERNATIVES:
@@ -72,7 +72,7 @@ def _letters(text: str, offered: int) -> tuple[int, ...]:
 
 
 def _lettered_texts(text: str, options: Sequence[str]) -> tuple[int, ...]:
-    """Letters with the text of their options, or one letter with an explanation behind it."""
+    """Return the option indexes of letters followed by their option's text, or of one letter with an explanation."""
     found: list[int] = []
     rest = text
     while match := _MARKED.match(rest):
@@ -96,8 +96,8 @@ def _lettered_texts(text: str, options: Sequence[str]) -> tuple[int, ...]:
 
 
 def _behind(text: str, option: str) -> str | None:
-    """What follows an option's text where a text starts with it; None where it does not."""
+    """Return the rest of a text that starts with an option's text; None if it does not."""
     wanted = plain(option).rstrip(",;)")
-    # Markup and spaces make a text longer than the option, but not without end.
+    # Markup and spaces may make the text longer than the option; the slice bounds the search.
     ends = [m.end() for m in re.finditer(r"\S+", text[: 2 * len(option) + 20])]
     return next((text[end:] for end in ends if plain(text[:end]).rstrip(",;)") == wanted), None)

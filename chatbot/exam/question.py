@@ -1,4 +1,4 @@
-"""Exam questions as values: as they stand in a file, as they are asked, and what could not be used."""
+"""Exam questions as values: as read from a file, as put to the bot, and those that were skipped."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ Half = Literal["all", "tuned", "kept"]
 
 
 def letter(index: int) -> str:
-    """The letter of an option by its place, from 0."""
+    """Return the letter of an option by its index."""
     return chr(ord("A") + index)
 
 
 @dataclass(frozen=True, slots=True)
 class ExamQuestion:
-    """A question with lettered options. `answer` holds the places of the right ones from 0, ascending.
+    """A question with lettered options. `answer` holds the indexes of the right ones, ascending.
 
-    `position` counts the questions of its file from 1, those that cannot be used included; `covered` says whether the corpus
-    covers the question, None where nobody has judged it.
+    `position` is its number in the file, from 1, with unusable questions counted. `covered` says whether the corpus covers
+    the question; it is None if nobody has judged that.
     """
 
     id: str
@@ -45,12 +45,12 @@ class ExamQuestion:
 
     @property
     def prompt(self) -> str:
-        """What is put to the bot, as users paste it: the text, then a lettered line an option."""
+        """The text put to the bot, as users would paste it: the question, then one lettered line per option."""
         return shown(self, tuple(range(len(self.options))))
 
     @property
     def form(self) -> str:
-        """How it asks: for one option, for several, or for the ones that do not hold."""
+        """The form of the question: one right option, several right options, or negated."""
         stem = parse_options(self.prompt)
         if stem is not None and stem.negated:
             return "negated"
@@ -58,18 +58,18 @@ class ExamQuestion:
 
     @property
     def fingerprint(self) -> str:
-        """The same for two questions exactly when their text, options and key are."""
+        """A hash of text, options and key: equal for equal questions."""
         return digest([self.text, self.options, self.answer])
 
     @property
     def half(self) -> Half:
-        """Odd questions of a file may be tuned on, even ones are kept aside."""
+        """Odd questions of a file may be tuned on; even ones are held out."""
         return "tuned" if self.position % 2 else "kept"
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """What stands in a file and cannot be asked, with the reason."""
+    """An item of a file that cannot be asked, with the reason."""
 
     file: str
     line: int
@@ -79,14 +79,14 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """The questions of one or more files, in their order, and what was left out."""
+    """The questions of one or more files, in order, and the items that were skipped."""
 
     questions: tuple[ExamQuestion | GoldenQuestion, ...]
     skipped: tuple[Skipped, ...] = ()
 
     @property
     def fingerprint(self) -> str:
-        """The same for two sets exactly when they hold the same questions in the same order."""
+        """A hash of the questions and their order: equal for equal sets."""
         return digest([[q.id, q.fingerprint] for q in self.questions])
 
     def __iter__(self) -> Iterator[ExamQuestion | GoldenQuestion]:
@@ -97,9 +97,9 @@ class QuestionSet:
 
 
 def shown(question: ExamQuestion, order: tuple[int, ...]) -> str:
-    """The question with its options in an order: `order[0]` is the place of what is shown as A.
+    """Return the question with its options in a given order; `order[0]` is the index of the option shown as A.
 
-    A question with several right options that does not say how many gets the hint that an exam's page gives.
+    If several options are right and the text does not say how many, a hint such as "(Choose two.)" is added.
     """
     options = [f"{letter(i)}. {' '.join(question.options[place].split())}" for i, place in enumerate(order)]
     text = "\n".join([question.text, *options])

@@ -1,4 +1,4 @@
-"""Shares with their certainty, the score of a run, and how confidence and accuracy go together."""
+"""Rates with confidence intervals, the score of a run, McNemar's test, and calibration."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ BINS = 5
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`hits` of `total`. Nothing of nothing is a share of 0 with the interval 0 to 1, never NaN."""
+    """`hits` of `total`. With a total of 0 the share is 0 and the interval 0 to 1, never NaN."""
 
     hits: int
     total: int
@@ -34,14 +34,14 @@ class Rate:
 
 
 def count(answers: Iterable[bool]) -> Rate:
-    """How many of them are true."""
+    """Return the rate of true values."""
     seen = list(answers)
     return Rate(sum(seen), len(seen))
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many questions ended how. Errors of the model are no answers to the question and count in no rate."""
+    """The number of questions by outcome. Errors of the model are not answers and count in no rate."""
 
     right: int
     wrong: int
@@ -50,12 +50,12 @@ class Score:
 
     @property
     def asked(self) -> int:
-        """The questions that the model answered or passed over."""
+        """The number of questions that the model answered or declined to answer."""
         return self.right + self.wrong + self.silent
 
     @property
     def accuracy(self) -> Rate:
-        """Right of all asked; saying that the evidence does not suffice is not right."""
+        """Right of all asked; saying that the evidence does not suffice does not count as right."""
         return Rate(self.right, self.asked)
 
     @property
@@ -70,7 +70,10 @@ class Score:
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """The two-sided exact p value of McNemar's test: how likely so uneven flips are if neither run is better (McNemar 1947)."""
+    """Return the exact two-sided p-value of McNemar's test (McNemar 1947).
+
+    It is the probability of flips at least this uneven if neither run is better.
+    """
     flips = lost + gained
     tail = sum(math.comb(flips, k) for k in range(min(lost, gained) + 1))
     return float(min(1.0, 2 * tail / 2**flips))
@@ -78,7 +81,7 @@ def mcnemar(lost: int, gained: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The answers whose confidence lies in [low, high), in the last bin up to 1; `confidence` is their mean."""
+    """The answers with a confidence in [low, high), or [low, 1] in the last bin; `confidence` is their mean."""
 
     low: float
     high: float
@@ -87,7 +90,7 @@ class Bin:
 
 
 def bins(answered: Sequence[tuple[float, bool]], number: int = BINS) -> tuple[Bin, ...]:
-    """Bins of equal width over the confidence and rightness of each answer, empty ones included."""
+    """Sort (confidence, is right) pairs into bins of equal width, empty ones included."""
     inside: list[list[tuple[float, bool]]] = [[] for _ in range(number)]
     for confidence, is_right in answered:
         inside[min(int(confidence * number), number - 1)].append((confidence, is_right))
@@ -98,6 +101,6 @@ def bins(answered: Sequence[tuple[float, bool]], number: int = BINS) -> tuple[Bi
 
 
 def expected_calibration_error(found: Sequence[Bin]) -> float:
-    """The mean distance of accuracy from confidence over bins, by their size (Naeini et al. 2015); 0 for no answers."""
+    """Return the mean gap between accuracy and confidence, weighted by bin size (Naeini et al. 2015); 0 without answers."""
     away = sum(b.accuracy.total * abs(b.accuracy.share - b.confidence) for b in found)
     return away / max(1, sum(b.accuracy.total for b in found))

@@ -1,4 +1,4 @@
-"""Exam files of every form, from paths, folders or uploads, as one set of questions."""
+"""Read exam files of every supported format, from paths, folders or uploads, into one set of questions."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -34,10 +34,10 @@ ACCEPTED_SUFFIXES = tuple(_READERS)
 
 
 def read_questions(sources: Iterable[str | Path | Upload], *, half: Half = "all") -> QuestionSet:
-    """The questions of files, folders and uploads (name and bytes), and what in them cannot be asked.
+    """Read the questions of files, folders and uploads (name and bytes), and the items that cannot be asked.
 
-    A question that stands there twice is asked once. `half` keeps the odd questions of each file ("tuned") or the even ones
-    ("kept"); of golden files, whole files. Raises ReaderError where a file cannot be read, or holds nothing that can be asked.
+    Duplicate questions are asked once. `half` keeps the odd questions of each file ("tuned") or the even ones ("kept"); a
+    golden file is in one half as a whole. Raises ReaderError if a file cannot be read or holds no usable question.
     """
     settled = unique([item for source in sources for item in _read(source)])
     questions = tuple(q for q in settled if not isinstance(q, Skipped) and half in ("all", q.half))
@@ -47,13 +47,13 @@ def read_questions(sources: Iterable[str | Path | Upload], *, half: Half = "all"
 
 
 def with_coverage(questions: QuestionSet, covered: frozenset[str]) -> QuestionSet:
-    """The same questions, those of the given ids marked as covered by the corpus and all others as not."""
+    """Return the questions with the given ids marked as covered by the corpus, and all other exam questions as not."""
     marked = [replace(q, covered=q.id in covered) if isinstance(q, ExamQuestion) else q for q in questions]
     return replace(questions, questions=tuple(marked))
 
 
 def _read(source: str | Path | Upload) -> list[Found]:
-    """What one source holds. ReaderError where it holds no question that can be asked."""
+    """Read the items of one source; raises ReaderError if none of them can be asked."""
     found = [item for name, data in _files(source) for item in _settled(name, data)]
     if all(isinstance(item, Skipped) for item in found):
         name = source[0] if isinstance(source, tuple) else source
@@ -64,7 +64,7 @@ def _read(source: str | Path | Upload) -> list[Found]:
 
 
 def _files(source: str | Path | Upload) -> Iterator[Upload]:
-    """The names and bytes of a file, or of those in a folder that may be exams; a README describes the others."""
+    """Yield name and bytes of a file, or of each file in a folder that may be an exam; a README only describes them."""
     if isinstance(source, tuple):
         yield source
         return
@@ -79,7 +79,7 @@ def _files(source: str | Path | Upload) -> Iterator[Upload]:
 
 
 def _settled(name: str, data: bytes) -> Iterator[Found]:
-    """The questions of one file, each with its file and its place in it."""
+    """Yield the questions of one file, each with its file name and its position."""
     read = _READERS.get(Path(name).suffix.lower())
     if read is None:
         raise ReaderError(f"{name} has no form that is read here. Give {', '.join(ACCEPTED_SUFFIXES)}.")

@@ -1,4 +1,7 @@
-"""Files of records: JSON, JSON Lines and CSV; the project's own, data sets' and Inspect AI's samples, by whatever names their fields have."""
+"""Read files of records: JSON, JSON Lines and CSV.
+
+They may be the project's own, those of data sets, or Inspect AI samples; fields are found under many names.
+"""
 
 import csv
 import io
@@ -14,10 +17,10 @@ from chatbot.exam.question import ExamQuestion, Skipped
 from chatbot.exam.settling import Found, settle, skipped, without_letters
 
 Object = Mapping[str, Any]
-# The names that fields go by, in lower case and with "_" for spaces and hyphens.
+# The accepted field names, in lower case, with "_" for spaces and hyphens.
 _TEXT = ("question", "question_text", "questiontext", "text", "prompt", "stem", "input", "query", "q", "title")
 _OPTIONS = ("options", "choices", "answers", "answer_options", "answer_choices", "alternatives", "possible_answers")
-# A field for each option: A, B, …; option_a, "Option A"; option1, "choice 1".
+# One field per option: A, B, …; option_a, "Option A"; option1, "choice 1".
 _OPTION = (r"(?:(?:option|choice|answer)_?)?([a-h])", r"(?:option|choice|answer)_?([1-9])")
 _ANSWER = (
     "answer", "correct_answer", "correct_answers", "correctanswer", "correctanswers", "correct", "correct_option",
@@ -36,14 +39,14 @@ _OTHER_KINDS = ("hotspot", "order", "sequence", "match", "drag", "fill", "short"
 
 
 def read_json_lines(text: str) -> list[Found]:
-    """One object a line; a line that is none is skipped."""
+    """Read one object per line; a line that is not a question object is reported as skipped."""
     parsed = [(number, _parsed(line)) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     base = _index_base(value for _, value in parsed)
     return [_read(value, number, base) for number, value in parsed]
 
 
 def read_json(text: str, file: str) -> list[Found]:
-    """A list of objects, or objects somewhere within others. ReaderError where it is no JSON."""
+    """Read a list of objects, or objects nested within others; raises ReaderError for invalid JSON."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -55,7 +58,7 @@ def read_json(text: str, file: str) -> list[Found]:
 
 
 def read_table(text: str, file: str) -> list[Found]:
-    """A header and one question a row; columns are found by their names. ReaderError where it is no table."""
+    """Read a header and one question per row; columns are found by name. Raises ReaderError for an invalid table."""
     try:
         delimiter = csv.Sniffer().sniff(text.split("\n", 1)[0], delimiters=",;\t|").delimiter
     except csv.Error:
@@ -65,7 +68,7 @@ def read_table(text: str, file: str) -> list[Found]:
         rows = list(_rows(reader))
     except csv.Error as error:
         raise ReaderError(f"{file} is no table ({error}): save it as CSV again.") from error
-    # Where one index is 0 all count from 0; else nothing tells, and numbered columns go by their numbers.
+    # An index of 0 means that all count from 0. Otherwise the base is unknown, and a number can only name a numbered column.
     base = 0 if any(str(_given(_lowered(row))).strip() == "0" for _, row in rows) else None
     return [_question(row, line, base) for line, row in rows]
 
@@ -79,7 +82,7 @@ def _parsed(line: str) -> object:
 
 
 def _objects(value: object) -> Iterator[object]:
-    """Every object within a value that is a question, in order; in a list of questions the others too."""
+    """Yield every question object within a value, in order; of a list with questions, all of its objects."""
     if _is_question(value):
         yield value
     elif isinstance(value, Mapping):
@@ -92,7 +95,7 @@ def _objects(value: object) -> Iterator[object]:
 
 
 def _lines(objects: Sequence[object], text: str) -> Iterator[int]:
-    """The line of each object: of its first string that is found behind those of the object before."""
+    """Yield the line of each object: where its first longer string is found, from the place of the object before on."""
     position = 0
     for value in objects:
         strings = [v for v in value.values() if isinstance(v, str) and len(v) > 8] if isinstance(value, Mapping) else []
@@ -102,7 +105,7 @@ def _lines(objects: Sequence[object], text: str) -> Iterator[int]:
 
 
 def _rows(reader: "csv.DictReader[str]") -> Iterator[tuple[int, Object]]:
-    """Each row with the line it begins in; options in one cell are separated by | or ; or stand there as a JSON list."""
+    """Yield each row with its first line; options in one cell are a JSON list or separated by |, ; or line breaks."""
     before = reader.line_num if reader.fieldnames else 0
     for row in reader:
         fields: dict[str, Any] = {n: (value or "").strip() for n, value in row.items() if isinstance(n, str)}
@@ -115,7 +118,7 @@ def _rows(reader: "csv.DictReader[str]") -> Iterator[tuple[int, Object]]:
 
 
 def _is_question(value: object) -> bool:
-    """Whether an object asks something and offers options, or has a key for it."""
+    """Whether an object has a question text and either options or a key, or is a golden question."""
     if not isinstance(value, Mapping):
         return False
     fields = _lowered(value)
@@ -136,7 +139,7 @@ def _read(value: object, line: int, base: int | None) -> Found:
 
 
 def _question(value: Object, line: int, base: int | None) -> Found:
-    """The question in an object. Indexes count from `base`; None where that is not known."""
+    """Read the question in an object. Indexes count from `base`, which is None if unknown."""
     fields = _lowered(value)
     metadata = _lowered(fields["metadata"]) if isinstance(fields.get("metadata"), Mapping) else {}
     every = {**metadata, **{name: said for name, said in fields.items() if said not in (None, "")}}
@@ -161,13 +164,13 @@ def _question(value: Object, line: int, base: int | None) -> Found:
 def _answers(
     fields: Object, options: Sequence[tuple[str, str, bool]], texts: Sequence[str], base: int | None
 ) -> Iterator[tuple[int, ...]]:
-    """The places of the options that are marked as right, and of those that are stated as the answer."""
+    """Yield the indexes of the options that are marked as right, then of those that are stated as the answer."""
     yield tuple(place for place, (_, _, right) in enumerate(options) if right)
     yield _places(_given(fields), [name.casefold() for name, _, _ in options], texts, base)
 
 
 def _text(value: object) -> str:
-    """The question; of a conversation, as in Inspect samples, what the user says."""
+    """Return the question text; of a conversation, as in Inspect samples, the user's messages."""
     if isinstance(value, list):
         said = [_string(m.get("content")) for m in value if isinstance(m, Mapping) and m.get("role", "user") == "user"]
         return "\n\n".join(filter(None, said))
@@ -175,7 +178,7 @@ def _text(value: object) -> str:
 
 
 def _offered(fields: Object) -> object | None:
-    """The options: a field of them, or fields of their own; None where there are none."""
+    """Return the options, from one field or from one field per option; None if there are none."""
     for name in _OPTIONS:
         value = fields.get(name)
         if isinstance(value, dict) or (isinstance(value, list) and (name != "answers" or len(value) > 1)):
@@ -189,7 +192,10 @@ def _offered(fields: Object) -> object | None:
 
 
 def _options(offered: object) -> list[tuple[str, str, bool]]:
-    """Name, text and mark of each option: from strings, `{A: …}`, `{letter, text}`, `{text, correct}` or two lists side by side."""
+    """Return name, text and right mark of each option.
+
+    Options are strings, `{A: …}`, `{letter, text}`, `{text, correct}`, or parallel lists of labels and texts.
+    """
     if isinstance(offered, Mapping):
         fields = _lowered(offered)
         if isinstance(texts := fields.get("text"), list):
@@ -213,14 +219,14 @@ def _option(value: object) -> tuple[str, str, bool]:
 
 
 def _given(fields: Object) -> Any:
-    """What is stated as the answer, None for nothing."""
+    """Return the value that is stated as the answer, None if there is none."""
     offered = _offered(fields)
     values = (fields.get(name) for name in _ANSWER)
     return next((v for v in values if v not in (None, "") and v is not offered and not isinstance(v, Mapping)), None)
 
 
 def _index_base(values: Iterable[object]) -> int:
-    """From where the indexes of a file count: 1 where one of them is past the last option and none is 0, else 0."""
+    """Return the base of a file's indexes: 1 if an index equals the number of its options and none is 0, else 0."""
     found: list[tuple[int, int]] = []
     for fields in (_lowered(value) for value in values if isinstance(value, Mapping) and _is_question(value)):
         options, given = _options(_offered(fields)), _given(fields)
@@ -230,7 +236,10 @@ def _index_base(values: Iterable[object]) -> int:
 
 
 def _places(given: Any, names: Sequence[str], texts: Sequence[str], base: int | None) -> tuple[int, ...]:
-    """The places of the right options, from one answer or a list; () where none is given, KeyProblem where it is not sure."""
+    """Return the indexes of the right options, from one answer or a list; () if none is given.
+
+    Raises KeyProblem if the answer is ambiguous or unknown.
+    """
     if given is None:
         return ()
     values = given if isinstance(given, list) else [given]
@@ -248,7 +257,7 @@ def _places(given: Any, names: Sequence[str], texts: Sequence[str], base: int | 
 
 
 def _place(value: object, names: Sequence[str], texts: Sequence[str], base: int | None) -> int | None:
-    """The place that an index or an id names; None where it is neither, but a letter or a text."""
+    """Return the option that an index or an option's id names; None for anything else, such as a letter or a text."""
     said = _string(value)
     same = [i for i, text in enumerate(texts) if plain(text) == plain(said)]
     if said and said.casefold() in names and same in ([], [names.index(said.casefold())]):
@@ -256,7 +265,7 @@ def _place(value: object, names: Sequence[str], texts: Sequence[str], base: int 
     if isinstance(value, bool) or not re.fullmatch(r"\d{1,2}", said):
         return None
     if isinstance(value, str) and same:
-        # A text that is a number may be another option's index.
+        # A numeric option text may also be another option's index.
         if int(said) < len(texts) and int(said) not in same:
             raise KeyProblem(f"the answer {said!r} may be an option's number or its text")
         return None

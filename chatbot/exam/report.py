@@ -1,4 +1,4 @@
-"""A run as a report: scores with their certainty, in all and by group, and what went wrong."""
+"""The report of a run: scores with confidence intervals, in total and by group, and what went wrong."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -16,15 +16,14 @@ from chatbot.exam.results import Question, Result, Verdict, score
 from chatbot.exam.runs import Identity, identify
 
 Group = Literal["topic", "difficulty", "form", "covered", "file"]
-# What questions are grouped by.
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A run. `shows_kept` is whether the questions of a golden half that is kept aside may be shown one by one.
+    """A run to report. `shows_kept` allows held-out golden questions to be shown one by one.
 
-    `failing_only` marks a run of only those questions that failed before, whose accuracy tells nothing about the exam.
+    `failing_only` marks a run of only those questions that failed before; its accuracy says nothing about the exam.
     """
 
     results: tuple[Result, ...]
@@ -40,7 +39,7 @@ class Report:
         return score([r.verdict for r in self.results])
 
     def by(self, group: Group) -> dict[str, Score]:
-        """The score of each value of a group, by its name; {} where all questions are alike in it."""
+        """Return the score for each value of a group, by its name; {} if all questions have the same value."""
         verdicts: dict[str, list[Verdict]] = {}
         for result in self.results:
             value = getattr(result.question, group, None)
@@ -50,27 +49,30 @@ class Report:
 
     @property
     def wrong(self) -> tuple[Result, ...]:
-        """What was not right and may be shown: wrong answers first, the surest ahead, then those not given, then errors."""
+        """The results that were not right and may be shown.
+
+        Wrong answers come first, then missing ones, then errors, each with the most confident first.
+        """
         rank = ("wrong", "no answer", "error")
         shown = [r for r in self.results if not r.is_right and not self.hides(r.question)]
         return tuple(sorted(shown, key=lambda r: (rank.index(r.verdict), -r.confidence)))
 
     def hides(self, question: Question) -> bool:
-        """Whether a question belongs to a golden half that nobody who tunes may read, and is not to be shown."""
+        """Whether a golden question is held out from tuning and therefore must not be shown."""
         return not self.shows_kept and isinstance(question, GoldenQuestion) and question.half == "kept"
 
     @property
     def sealed(self) -> int:
-        """How many that were not right are counted and not shown."""
+        """The number of results that were not right and are hidden."""
         return sum(not r.is_right for r in self.results) - len(self.wrong)
 
     @property
     def calibration(self) -> tuple[Bin, ...]:
-        """Accuracy by confidence of the answers given."""
+        """Accuracy by confidence bin, over the answers given."""
         return bins([(r.confidence, r.is_right) for r in self.results if r.verdict in ("right", "wrong")])
 
     def p_value(self, baseline: BaselineScore) -> float | None:
-        """McNemar's p value of the difference from a baseline; None for one that was not counted question by question."""
+        """Return McNemar's p-value for the difference from a baseline; None for one without results per question."""
         if baseline.score is None:
             return None
         exam = [r for r in self.results if isinstance(r.question, ExamQuestion) and r.verdict != "error"]
@@ -90,9 +92,9 @@ def build_report(
     shows_kept: bool = False,
     failing_only: bool = False,
 ) -> Report:
-    """The report of results; `complete` is the model without passages, for the closed-book baseline.
+    """Build the report of results; `complete` is the model without passages, for the closed-book baseline.
 
-    Baselines are of exam questions alone, golden ones have no options of their own.
+    Baselines cover exam questions only, because golden ones have no options of their own.
     """
     exam = [q for q in questions if isinstance(q, ExamQuestion)]
     return Report(
@@ -106,7 +108,7 @@ def build_report(
 
 
 def golden_asked(results: Sequence[Result]) -> list[Asked]:
-    """The golden questions that were answered, as the golden formulas take them."""
+    """Return the golden questions that got an answer, in the form that golden scoring takes."""
     return [
         Asked(r.question, dict(r.answer))
         for r in results
@@ -115,7 +117,7 @@ def golden_asked(results: Sequence[Result]) -> list[Asked]:
 
 
 def usage(results: Sequence[Result]) -> dict[str, float | int | None]:
-    """Seconds, tokens, US dollars, and the sums of the footprints; None where nobody counted them."""
+    """Return mean and median seconds, and total tokens, US dollars and footprints; None for what was not counted."""
     seconds = [r.seconds for r in results if r.verdict != "error"]
     answers = [r.answer for r in results if r.answer]
     tokens = [answer["usage"] or {} for answer in answers]

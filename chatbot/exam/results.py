@@ -1,4 +1,4 @@
-"""What came of a question, as a value and as a line of `results.jsonl`, and what changed since an earlier run."""
+"""The result of a question, as a value and as a line of `results.jsonl`, and the comparison with an earlier run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ Question = ExamQuestion | GoldenQuestion
 class Result:
     """One question, asked and graded.
 
-    `chosen` are letters as the file has them, whatever order the options were shown in; `order[0]` is the place of what was
-    shown as A. `answer` is the answer as `wattwise ask --json` gives it, its letters put back too, each citation with whether
-    its quote is `exact`; None after an error. `confidence` lies in 0..1.
+    `chosen` are letters of the exam file, whatever order the options were shown in; `order[0]` is the index of the option
+    shown as A. `answer` is the JSON of `wattwise ask --json`, also with the letters of the file, and with `exact` for each
+    citation: whether its quote is exact. It is None if asking failed. `confidence` lies in 0..1.
     """
 
     question: Question
@@ -42,7 +42,7 @@ class Result:
 
     @property
     def expected(self) -> str:
-        """The key in words."""
+        """The key as text."""
         question = self.question
         if isinstance(question, ExamQuestion):
             return ", ".join(question.letters)
@@ -50,7 +50,7 @@ class Result:
 
 
 def score(verdicts: Sequence[Verdict]) -> Score:
-    """How many ended how."""
+    """Count the verdicts."""
     return Score(verdicts.count("right"), verdicts.count("wrong"), verdicts.count("no answer"), verdicts.count("error"))
 
 
@@ -58,7 +58,7 @@ _KEPT = tuple(field.name for field in fields(Result) if field.name != "question"
 
 
 def as_row(result: Result) -> dict[str, Any]:
-    """A line of `results.jsonl`."""
+    """Return the fields of a line of `results.jsonl`."""
     question = result.question
     return {
         "id": question.id,
@@ -74,18 +74,21 @@ def as_row(result: Result) -> dict[str, Any]:
 
 
 def row_line(result: Result) -> str:
-    """A result as one line of JSON."""
+    """Return a result as one line of JSON."""
     return json.dumps(as_row(result), ensure_ascii=False) + "\n"
 
 
 def from_row(row: Mapping[str, Any], question: Question) -> Result:
-    """The result that a line holds for its question."""
+    """Restore the result of a question from its line."""
     kept: dict[str, Any] = {n: tuple(row[n]) if isinstance(row[n], list) else row[n] for n in _KEPT if n in row}
     return Result(question, **kept)
 
 
 def read_rows(source: Path | bytes) -> list[Mapping[str, Any]]:
-    """The lines of a `results.jsonl`, or of the one in a folder, but what a kill cut off; ReaderError where there is none."""
+    """Read the rows of a `results.jsonl`, or of the one in a folder, without cut-off lines.
+
+    Raises ReaderError if there are none.
+    """
     name, data = ("The baseline", source) if isinstance(source, bytes) else _read(source)
     rows = [row for line in data.splitlines() if (row := _row(line)) is not None]
     if not rows:
@@ -111,10 +114,9 @@ def _row(line: bytes) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Questions by id: right now and not before, right before and not now; the others by number.
+    """Two runs compared: the ids of questions `gained` (right only now) and `lost` (right only before); others are counted.
 
-    `not_compared` are those that stand in one run only, changed in between, or met an error in either. `p_value` is McNemar's,
-    exact and two-sided.
+    `not_compared` are the ids that are in one run only, changed in between, or met an error in either run.
     """
 
     gained: tuple[str, ...]
@@ -125,17 +127,17 @@ class Comparison:
 
     @property
     def p_value(self) -> float:
-        """How likely so uneven flips are if neither run is better."""
+        """McNemar's exact two-sided p-value: the probability of flips at least this uneven if neither run is better."""
         return mcnemar(len(self.lost), len(self.gained))
 
     @property
     def compared(self) -> int:
-        """The questions that both runs answered."""
+        """The number of questions that both runs graded."""
         return len(self.gained) + len(self.lost) + self.both_right + self.both_wrong
 
 
 def compare(results: Sequence[Result], baseline: Path | bytes) -> Comparison:
-    """These results against an earlier run's `results.jsonl`, or the folder it lies in; ReaderError where it cannot be read."""
+    """Compare results with an earlier run's `results.jsonl`, or its folder; raises ReaderError if that cannot be read."""
     before = {row["id"]: row for row in read_rows(baseline)}
     found: dict[tuple[bool, bool], list[str]] = {}
     apart = set(before) - {r.question.id for r in results}

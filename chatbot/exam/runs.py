@@ -1,4 +1,4 @@
-"""A run that is written down as it goes, so that the same run goes on where it was cut off."""
+"""Runs that save each result as it comes, so that an interrupted run can resume."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ RUN_FILE = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a run depends on, as hashes and in words. Two runs with the same `index` and `config` answer alike."""
+    """What a run depends on. Runs with the same hashes `index` and `config` give the same answers."""
 
     index: str
     config: str
@@ -37,7 +37,7 @@ class Identity:
 def identify(
     bot: Chatbot, questions: QuestionSet, *, shuffle: int | None = None, settings: Mapping[str, str] | None = None
 ) -> Identity:
-    """The identity of a run; `settings` are what else its answers depend on, such as the environment's `WATTWISE_*`."""
+    """Return the identity of a run; `settings` is what else its answers depend on, such as `WATTWISE_*` variables."""
     index = bot.index
     return Identity(
         index=_index_digest(index),
@@ -60,9 +60,10 @@ def run(
     shuffle: int | None = None,
     fresh: bool = False,
 ) -> Iterator[Result]:
-    """Ask the questions, each result written to `folder/results.jsonl` as it comes.
+    """Ask the questions and append each result to `folder/results.jsonl` as it comes.
 
-    What an earlier run of the same index and configuration answered there is not asked again, errors are; `fresh` asks all.
+    Answers of an earlier run there with the same index and configuration are reused; its errors are asked again. `fresh`
+    asks everything.
     """
     if folder is None or identity is None:
         yield from ask_questions(bot, questions, shuffle=shuffle)
@@ -80,7 +81,7 @@ def run(
 
 
 def _earlier(folder: Path, identity: Identity, questions: Sequence[Question]) -> dict[str, Result]:
-    """What the folder holds of the same run; a line that a kill cut off is asked again."""
+    """Return the results in the folder that can be reused; a question whose line was cut off is asked again."""
     try:
         before = json.loads((folder / RUN_FILE).read_bytes())
         rows = read_rows(folder)
@@ -94,7 +95,10 @@ def _earlier(folder: Path, identity: Identity, questions: Sequence[Question]) ->
 
 
 def _begin(folder: Path, identity: Identity, earlier: Sequence[Result]) -> None:
-    """Results first and then the identity that vouches for them: a kill in between loses a run, and mixes none."""
+    """Write the reused results, then the identity that vouches for them.
+
+    In this order, a kill in between loses the results but never mixes those of two runs.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RUN_FILE).unlink(missing_ok=True)
@@ -113,7 +117,7 @@ def _index_digest(index: Index) -> str:
 
 @cache
 def _program() -> str:
-    """A digest of the program itself: after a change of its code, old answers are not those it would give."""
+    """Return a digest of the program's own files: after a code change, earlier answers may no longer be the same."""
     found = hashlib.sha256()
     for package in (ingest, chatbot):
         folder = Path(str(package.__file__)).parent

@@ -1,4 +1,4 @@
-"""From what stands in a file to a question that can be asked, or to the reason why not; nothing is guessed."""
+"""Turn a parsed item into a question that can be asked, or into the reason why it cannot; nothing is guessed."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from chatbot.exam.question import MOST_OPTIONS, ExamQuestion, Skipped, letter
 
 Found = ExamQuestion | GoldenQuestion | Skipped
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "2": 2, "3": 3, "4": 4, "5": 5}
-# Only where it is plainly a hint to the reader: in brackets, or as a sentence of its own at the end.
+# Only a plain hint to the reader counts: in brackets, or as a sentence of its own at the end.
 _WANTED = re.compile(
     r"(?:[(\[]\s*|[.?:]\s+)(?:choose|select|pick)\s+(?:the\s+|any\s+|best\s+|exactly\s+)*(?P<n>two|three|four|five|[2-5])\b[^.?!()]*[.!]?\s*[)\]]?\s*\Z",
     re.IGNORECASE,
@@ -29,9 +29,9 @@ _UNASKABLE = {
 
 
 def settle(question: ExamQuestion, stated: Iterable[tuple[int, ...]]) -> ExamQuestion | Skipped:
-    """The question with its key, or the reason why it cannot be asked.
+    """Return the question with its key, or the reason why it cannot be asked.
 
-    `stated` is what each statement of its key says, as places of options; it is looked at last, and may raise KeyProblem.
+    `stated` yields the option indexes that each statement of the key gives. It is consumed last and may raise KeyProblem.
     """
     if problem := _problem(question):
         return skipped(question, problem)
@@ -52,25 +52,25 @@ def settle(question: ExamQuestion, stated: Iterable[tuple[int, ...]]) -> ExamQue
 
 
 def skipped(question: ExamQuestion, reason: str) -> Skipped:
-    """A question that cannot be asked."""
+    """Record a question as one that cannot be asked."""
     return Skipped(question.file, question.line, reason, short(question.text, 160))
 
 
 def unaskable(text: str) -> str:
-    """The kind of an item that is no choice among options, "" for one that may be."""
+    """Return the kind of an item that is not multiple choice (hotspot, ordering, …), "" for one that may be."""
     patterns = ((kind, rf"\W*+(?:{pattern})") for kind, pattern in _UNASKABLE.items())
     return next((kind for kind, pattern in patterns if re.match(pattern, text, re.IGNORECASE | re.DOTALL)), "")
 
 
 def without_letters(texts: Sequence[str]) -> list[str]:
-    """Texts without letters of their own, where each has the one of its place."""
+    """Strip the leading letters of option texts if every text has the letter of its position; else change nothing."""
     matches = [_LETTERED.fullmatch(text) for text in texts]
     found = [m["text"] for i, m in enumerate(matches) if m is not None and m["letter"] == letter(i)]
     return found if len(found) == len(texts) else list(texts)
 
 
 def unique(items: Sequence[Found]) -> list[Found]:
-    """The exam questions once each and with ids of their own; one that stands there with two keys is not asked at all."""
+    """Deduplicate exam questions and give each a unique id; a question with conflicting keys is skipped altogether."""
     same: dict[str, list[ExamQuestion]] = {}
     for item in items:
         if isinstance(item, ExamQuestion):
@@ -80,7 +80,10 @@ def unique(items: Sequence[Found]) -> list[Found]:
 
 
 def _once(question: ExamQuestion, alike: Sequence[ExamQuestion], taken: set[str]) -> Found:
-    """A question with an id that is not taken yet, which it takes; skipped where another of those alike stands before it."""
+    """Return the question with an unused id, which is added to `taken`.
+
+    It is skipped instead if it repeats an earlier question or if the questions `alike` have different keys.
+    """
     first = alike[0]
     if len({tuple(sorted(plain(q.options[i]) for i in q.answer)) for q in alike}) > 1:
         return skipped(question, "the same question stands here more than once with different answers")
@@ -98,7 +101,7 @@ def _asked(question: ExamQuestion) -> str:
 
 
 def _problem(question: ExamQuestion) -> str:
-    """Why a question cannot be asked, whatever its key; "" where it can."""
+    """Return why a question cannot be asked, whatever its key; "" if it can."""
     options = question.options
     if kind := unaskable(question.text):
         return f"it is a {kind} item, which has no options to choose from"

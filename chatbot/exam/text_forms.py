@@ -1,4 +1,7 @@
-"""Exams written as text or Markdown: check boxes, lettered options, Aiken, `NO.12`; the answer within, after or at the end."""
+"""Read exams written as text or Markdown: check boxes, lettered options, Aiken, `NO.12`.
+
+The answer may be marked on the options, follow the question, or stand in a key at the end.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,11 +13,11 @@ from chatbot.exam.keys import read_key
 from chatbot.exam.question import ExamQuestion
 from chatbot.exam.settling import Found, settle, skipped, unaskable, without_letters
 
-# --- what a line can be
+# --- kinds of lines
 
 _TAGS = re.compile(r"</?(?:details|summary|p|div|center)\b[^>]*>|<br\s*/?>", re.IGNORECASE)
 _QUOTE = re.compile(r"^\s{0,3}>\s?(?:\[![\w-]+\][+-]?\s*)?")
-# More spaces in a row mean no more, and every pattern below looks at each run of them several times.
+# Long runs of spaces carry no meaning but are slow: every pattern below scans each run several times. So they are cut.
 _WIDE = re.compile(r"([^\S\n]{40})[^\S\n]+")
 _RULE = re.compile(r"-{3,}|\*{3,}|_{3,}|={3,}")
 _HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<text>.*?)\s*#*$")
@@ -55,7 +58,7 @@ _KEY = re.compile(r"\W*(?:[A-H](?:\W{0,3}[A-H])*\W*$|[A-H]\s*[.):–—-]|(?:cor
 
 
 class _Line(NamedTuple):
-    """A line without its quotation marks and tags; `indent` counts the spaces before it."""
+    """A line without quote prefixes (">") and HTML tags; `indent` is the number of leading spaces."""
 
     number: int
     indent: int
@@ -63,7 +66,10 @@ class _Line(NamedTuple):
 
 
 class _Start(NamedTuple):
-    """A line that may begin a question. `level` is a heading's, 0 for none; `number` is None where it has none."""
+    """A line that may begin a question. `level` is its heading level, 0 for none; `number` its question number, if any.
+
+    `labelled` tells whether a label such as "Question" or "No." stands before the number.
+    """
 
     text: str
     level: int = 0
@@ -72,7 +78,7 @@ class _Start(NamedTuple):
 
 
 class _Option(NamedTuple):
-    """An option: its letter, "" where it has a box to tick instead, and whether it is marked as right."""
+    """An option; `letter` is "" for a check box, and `right` tells whether it is marked as right."""
 
     letter: str
     text: str
@@ -81,7 +87,7 @@ class _Option(NamedTuple):
 
 @dataclass
 class _Entry:
-    """The answer that a key at the end gives to the question of a number."""
+    """One entry of a key at the end: the number of a question and its answer."""
 
     number: int
     key: str
@@ -89,17 +95,17 @@ class _Entry:
 
 
 def _lines_of(text: str) -> Iterator[_Line]:
-    """The lines, blank ones as "", numbered from 1; what a tag separates stands on lines of its own."""
+    """Yield the lines, numbered from 1, blank ones as ""; HTML tags split a line into several with the same number."""
     for number, raw in enumerate(text.splitlines(), start=1):
         bare = _QUOTE.sub("", _WIDE.sub(r"\1", raw)).expandtabs(4).rstrip()
         pieces = [piece.strip() for piece in _TAGS.split(bare) if piece.strip()]
-        # A line of tags alone separates nothing: it is no blank line.
+        # A line of tags alone yields nothing: it does not count as a blank line.
         for piece in pieces or [""] * (not bare):
             yield _Line(number, len(bare) - len(bare.lstrip()), piece)
 
 
 def _start(text: str) -> _Start | None:
-    """What a line begins, if it may begin a question."""
+    """Parse a line that may begin a question; None if it cannot."""
     heading = _HEADING.match(text)
     level, body = (len(heading["marks"]), heading["text"]) if heading else (0, text)
     if (match := _NUMBERED.match(body)) and not _BOX.match(text):
@@ -108,7 +114,7 @@ def _start(text: str) -> _Start | None:
 
 
 def _option(text: str) -> _Option | None:
-    """The option that a line is, lettered or with a box."""
+    """Parse an option, lettered or with a check box; None for other lines."""
     if match := _BOX.match(text):
         return _Option("", _unbold(match["text"]), match["mark"] in ("x", "X"))
     if match := _OPTION.match(text):
@@ -118,19 +124,19 @@ def _option(text: str) -> _Option | None:
 
 
 def _answer(text: str) -> str | None:
-    """What stands behind "Answer:"; "" where it must follow on the next line, None where a line is no answer."""
+    """Return the text after "Answer:"; "" if the answer is on the next line, None if the line is no answer."""
     match = _ANSWER.match(_without_marks(text))
     return (match["key"] or "").strip() if match else None
 
 
 def _remark(text: str) -> str | None:
-    """What stands behind "Explanation:" and its like."""
+    """Return the text after "Explanation:" or a similar label; None for other lines."""
     match = _REMARK.match(_without_marks(text))
     return match["text"].strip() if match else None
 
 
 def _entries(text: str) -> list[_Entry]:
-    """The answers by number that a line of a key gives; none for any other line."""
+    """Return the entries on a line of a key; [] for any other line."""
     if not re.search(r"\w", _ENTRIES.sub("", text)):
         return [_Entry(int(m["n"]), m["key"]) for m in _ENTRIES.finditer(text)]
     match = _ENTRY.match(text.strip("| "))
@@ -139,7 +145,7 @@ def _entries(text: str) -> list[_Entry]:
 
 
 def _unbold(text: str) -> str:
-    """A text without the bold marks around it, or the half of them that a number took away."""
+    """Strip the bold marks around a text, or a single mark whose pair was cut off with the question number."""
     text = text.strip()
     for mark in ("**", "__"):
         if text.count(mark) == 1 or (text.count(mark) == 2 and text.startswith(mark) and text.endswith(mark)):
@@ -151,12 +157,12 @@ def _without_marks(text: str) -> str:
     return re.sub(r"^(?:#{1,6}\s+|[-*+]\s+)", "", text)
 
 
-# --- questions out of lines
+# --- from lines to questions
 
 
 @dataclass
 class _Item:
-    """A question while its lines are gathered; the flags tell what the next line belongs to."""
+    """A question whose lines are being collected; the flags tell where the next line belongs."""
 
     line: int
     first: _Start
@@ -175,29 +181,29 @@ class _Item:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing but its place says that it begins here."""
+        """Whether only its position marks its beginning: it has neither a heading nor a number."""
         return not self.first.level and self.first.number is None
 
     @property
     def is_title(self) -> bool:
-        """Whether it is a heading with no text of its own below."""
+        """Whether it is a heading without text or options below it."""
         return bool(self.first.level) and not self.options and not any(self.stem)
 
     @property
     def text(self) -> str:
-        """The text of the question; a heading that is no sentence is the title of what stands below it."""
+        """The text of the question; a heading that is not a sentence is only the title of the text below and left out."""
         body, first = "\n".join(self.stem).strip(), self.first.text
         has_title = self.first.level and self.first.number is None and not first.endswith(("?", ".", ":", "…"))
         return body if body and has_title else "\n".join(filter(None, [first, body]))
 
     @property
     def asks(self) -> bool:
-        """Whether its words ask like an exam."""
+        """Whether it reads like an exam question: it has a "?" or is an item of another kind, such as a hotspot."""
         return "?" in self.text or bool(unaskable(self.text))
 
     @property
     def is_question(self) -> bool:
-        """Whether it is worth a word: it has options, or asks like an exam where a number or a heading says that it begins."""
+        """Whether to report it: it has options, asks something after a number or heading, or is an item of another kind."""
         return bool(self.options) or (self.asks and not self.is_plain) or bool(unaskable(self.text))
 
     def settled(self) -> Found:
@@ -215,7 +221,7 @@ class _Item:
         return settle(question, chain(marked, (read_key(key, question.options) for key in self.keys)))
 
     def add(self, line: _Line) -> None:
-        """Put a line where it belongs within the question."""
+        """Add a line to the part of the question it belongs to."""
         offered, key, said = _option(line.text), _answer(line.text), _remark(line.text)
         if self.awaits_key and self._takes_key(line.text, offered):
             return
@@ -233,7 +239,7 @@ class _Item:
             self.explanation += [line.text] if said is None else [said] * bool(said)
 
     def _takes_key(self, text: str, offered: _Option | None) -> bool:
-        """Whether a line below "Answer" is the key, or one more part of it."""
+        """Take a line below "Answer" as the key or a further part of it; return whether it was taken."""
         bare = re.sub(r"^[-*+•]\s+", "", text)
         is_text = not self.keys and bare.strip(" *_.").casefold() in [o.strip(" .").casefold() for o in self.options]
         is_key = not _answer(text) and ((offered is not None and offered.letter) or _LETTERS.fullmatch(bare) or is_text)
@@ -244,7 +250,7 @@ class _Item:
         return bool(is_key)
 
     def _takes_option(self, offered: _Option) -> bool:
-        """Whether a line is the next option; one that is lettered out of turn is a flaw."""
+        """Take a line as the next option; return whether it was taken. A letter out of order is recorded as a flaw."""
         letters = [chr(ord("A") + i) for i in range(len(self.options) + 1)]
         if self.options and self.boxes == bool(offered.letter):
             return False
@@ -259,12 +265,12 @@ class _Item:
 
 
 def read_text(text: str) -> list[Found]:
-    """The questions in a text; what begins like one and is none is skipped."""
+    """Read the questions in a text; items that look like questions but cannot be asked are reported as skipped."""
     return _Reader(list(_lines_of(text))).read()
 
 
 class _Reader:
-    """Goes through the lines once."""
+    """Reads the lines in one pass."""
 
     def __init__(self, lines: Sequence[_Line]) -> None:
         self._lines = lines
@@ -297,7 +303,7 @@ class _Reader:
         return bool(_entries(text)) and not re.search(r"\w", _ENTRIES.sub("", text))
 
     def _read_key(self, position: int) -> int:
-        """Give the answers of a key to the questions before it; the position behind it."""
+        """Assign the answers of a key to the questions before it; return the position after the key."""
         self._close()
         found: list[_Entry] = []
         position += not _entries(self._lines[position].text)
@@ -345,7 +351,7 @@ class _Reader:
             into.append("")
 
     def _begins(self, begun: _Start, line: _Line) -> bool:
-        """Whether a heading or a number begins a question here, and not a list within one."""
+        """Whether a heading or number begins a new question, and not a list within the current one."""
         item = self._item
         if item is None or begun.labelled:
             return True
@@ -358,14 +364,14 @@ class _Reader:
             return not (item.explains and begun.number is not None and begun.number < (before or 0))
         if before is None and not item.asks:
             return item.is_title or item.after_blank
-        # Without options so far, a number goes on with the numbering or belongs to a list in the text.
+        # Without options so far, a number either continues the numbering of questions or belongs to a list in the text.
         if before is None or item.first.level or line.indent:
             return False
-        # Markdown numbers a list as well when every item is written as "1.".
+        # Markdown allows "1." for every item of a numbered list, so the next question may repeat the number.
         return begun.number == before + 1 or (begun.number == before and item.after_blank and item.asks)
 
     def _begins_plain(self, item: _Item, line: _Line) -> bool:
-        """Whether a paragraph behind a finished question is the next one."""
+        """Whether a paragraph after a finished question is the next question."""
         if not item.options or not item.after_blank or item.awaits_key or _HINT.match(line.text) or line.indent > 3:
             return False
         return all(kind(line.text) is None for kind in (_option, _answer, _remark))
@@ -376,7 +382,10 @@ class _Reader:
         self._item = _Item(line.number, begun, self._topic)
 
     def _drop_introduction(self) -> None:
-        """A heading that asks nothing names the topic of what follows, and the words below it introduce that."""
+        """Drop an item that asks nothing: its text is an introduction, and its heading the topic of what follows.
+
+        A level-1 heading is a title and only clears the topic.
+        """
         item = self._item
         if item is None or item.options or item.asks or item.first.number is not None:
             return
@@ -390,14 +399,14 @@ class _Reader:
 
 
 def _ends_key(text: str) -> bool:
-    """A heading that is no entry ends the key, and so does a question of the next part."""
+    """Whether a line ends the key: a heading that is neither remark nor answer, or a question of the next part."""
     if _HEADING.match(text):
         return _remark(text) is None and _answer(text) is None
     return bool(_ENTRY.match(text)) and text.rstrip("* ").endswith("?")
 
 
 def _give_keys(questions: Sequence[_Item], found: Sequence[_Entry]) -> None:
-    """By number where numbers are unique; in order where there is an entry for each question."""
+    """Assign entries by number if a question's number is unique; else in order if there is one entry per question."""
     numbers = [q.first.number for q in questions]
     keyed = [e.number for e in found]
     in_order = keyed == list(range(1, len(questions) + 1))

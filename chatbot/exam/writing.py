@@ -1,4 +1,4 @@
-"""A report for a terminal, and as files: JSON Lines, JSON, JUnit XML and one HTML page that opens without a network."""
+"""Write a report for the terminal and as files: JSON Lines, JSON, JUnit XML and one self-contained HTML page."""
 
 import json
 import os
@@ -27,7 +27,7 @@ _WIDTH = 24
 
 
 def write_report(report: Report, folder: Path, *, comparison: Comparison | None = None) -> tuple[Path, ...]:
-    """Write every form of a report into a folder; the files. ReaderError where it cannot be written."""
+    """Write a report in every format into a folder and return the files; raises ReaderError if that fails."""
     texts = {
         FILE_NAME: report_lines(report),
         SUMMARY: json.dumps(report_summary(report, comparison=comparison), indent=1, ensure_ascii=False) + "\n",
@@ -37,7 +37,7 @@ def write_report(report: Report, folder: Path, *, comparison: Comparison | None 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            # A kill leaves the old file or the new one, never a part.
+            # Write, then rename: a kill leaves the old file or the new one, never a partial one.
             draft = folder / f".{name}.new"
             draft.write_bytes(text.encode(errors="replace"))
             os.replace(draft, folder / name)
@@ -47,7 +47,7 @@ def write_report(report: Report, folder: Path, *, comparison: Comparison | None 
 
 
 def report_lines(report: Report) -> str:
-    """A line of JSON a question."""
+    """Return one line of JSON per question."""
     return "".join(map(row_line, report.results))
 
 
@@ -55,7 +55,7 @@ def report_lines(report: Report) -> str:
 
 
 def report_table(report: Report, *, comparison: Comparison | None = None) -> str:
-    """Scores beside the baselines, by group, what changed, and the golden totals of golden files."""
+    """Return the report as text: scores beside the baselines and by group, golden totals by file, effort, and changes."""
     golden = golden_asked(report.results)
     has_exam = any(isinstance(result.question, ExamQuestion) for result in report.results)
     parts = ["\n".join(_scores(report))] if has_exam else []
@@ -116,7 +116,7 @@ def _changes(comparison: Comparison) -> list[str]:
 
 
 def report_summary(report: Report, *, comparison: Comparison | None = None) -> dict[str, Any]:
-    """What `summary.json` holds: everything but the single questions."""
+    """Return the content of `summary.json`: everything except the individual questions."""
     answers = [dict(r.answer) for r in report.results if r.answer]
     golden = golden_asked(report.results)
     return {
@@ -155,7 +155,7 @@ def _score(score: Score) -> dict[str, Any]:
 
 
 def report_junit(report: Report) -> str:
-    """JUnit XML: a wrong answer or none is a failure, an error of the model an error, what cannot be asked skipped."""
+    """Return JUnit XML: a wrong or missing answer is a failure, a model error an error, an unusable question skipped."""
     total = report.total
     suite = ElementTree.Element(
         "testsuite",
@@ -186,7 +186,7 @@ def _add_case(suite: ElementTree.Element, result: Result, *, hidden: bool) -> No
 
 
 def _xml(text: str) -> str:
-    """A text with nothing in it that XML 1.0 does not know."""
+    """Replace the characters that XML 1.0 does not allow."""
     return re.sub(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
@@ -194,7 +194,7 @@ def _xml(text: str) -> str:
 
 
 def report_page(report: Report, *, comparison: Comparison | None = None) -> str:
-    """The whole page: style and plots within, nothing loaded, every text escaped."""
+    """Return the whole HTML page: styles and plots inline, nothing loaded, every text escaped."""
     by_id = {r.question.id: r for r in report.results}
     flips = [("lost", comparison.lost), ("gained", comparison.gained)] if comparison else []
     return _template().render(
@@ -221,5 +221,5 @@ def _template() -> "Template":
 
 
 def _visible(value: object) -> object:
-    """What is shown of a value: texts of documents and exam files may hold characters that do not show."""
+    """Remove invisible characters from text values: documents and exam files may contain some."""
     return type(value)(shown(value)) if isinstance(value, str) else value

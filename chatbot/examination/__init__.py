@@ -1,4 +1,4 @@
-"""Exam questions: each option is held against the evidence, part by part, and each gets a line of its own."""
+"""Answer exam questions: weigh each option against the evidence, part by part, and write one line per option."""
 
 import json
 from collections.abc import Sequence
@@ -20,28 +20,32 @@ from chatbot.query import Query
 from chatbot.words import stems
 from ingest import Index
 
-# Evidence less like the question than this, alone and with an option, and with less of both stem and option in it, is about something else: a refusal.
-# Of 682 questions on the corpus none lies below; of 20 on painters, planets and capitals 18 do (the scale is the exam encoder's).
+# A question is refused as off-topic if two measures are low for every piece of evidence: the mean of its cosine
+# similarities to the question with a part of an option and to the question with all options is under _LIKE, and the share
+# of the stem's words in it times the share of the part's words is under _SHARED. Of 682 questions on the corpus none lies
+# below; of 20 on painters, planets and capitals 18 do (_LIKE is on the exam encoder's scale).
 _LIKE = 0.375
 _SHARED = 0.1
-# From this share of an option's own words on, evidence is worth a line.
+# The minimum share of an option's distinguishing words in evidence that is worth a line.
 _WORTH_SAYING = 0.25
-# Another document is heard beside the best evidence where it says most of the option and is worth at most so much less.
+# A second document is quoted beside the best evidence if it has at least the share _ON_OPTION of the option's
+# distinguishing words and its score is at most _NEARLY lower.
 _ON_OPTION = 0.5
 _NEARLY = 2.5
-# Options are alike from this share of the shorter one's words on, where it has so many.
+# Two options are near-duplicates if they share at least the fraction _ALIKE of the shorter one's words, and that one has
+# at least _ALIKE_WORDS words.
 _ALIKE = 0.7
 _ALIKE_WORDS = 4
 # The features of evidence that denies what a part of an option says.
 DENIALS = ("denied option", "denied claim", "denied stem", "refused", "opposed")
-# How much evidence that denies an option speaks for it where it is asked what does not hold. From 20 on the exact value matters little:
-# 125 to 128 of 179 questions right in cross-validation, 121 at 12 and 106 at 5.
+# In a negated question, how strongly evidence that denies an option counts for choosing it. From 20 on the exact value
+# matters little: 125 to 128 of 179 questions right in cross-validation, 121 at 12 and 106 at 5.
 DENIED = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An option with how much speaks for choosing it, the piece that does most for that, and what another document says."""
+    """An option with its score for being chosen, the best evidence for that, and evidence from another document, if any."""
 
     option: Option
     support: float
@@ -51,7 +55,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A part of an option held against the evidence: the features of each ground, and those of all grounds together."""
+    """A part of an option with the features of each piece of evidence, and those of all evidence together."""
 
     part: Part
     on_part: Sequence[Bearing]
@@ -59,7 +63,10 @@ class Held:
 
 
 def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
-    """The letters first, why, then a line an option; a draft without text when nothing in the evidence speaks of the matter."""
+    """Draft the answer: the letters with the reason, then one line per option.
+
+    The draft is empty if no evidence is about the question.
+    """
     if (by_rows := choose_types(query, passages, index)) is not None:
         return by_rows
     matter = matter_of(query, index)
@@ -76,14 +83,16 @@ def examine(query: Query, passages: Sequence[Passage], index: Index) -> Draft:
 
 
 def _likelihood(chosen: Sequence[float], supports: Sequence[float]) -> float:
-    """How likely just the chosen options are right, among all that are as many: supports are logarithms of odds."""
+    """Return the probability of the chosen options among all combinations of the same size; supports are log-odds."""
     worths = [sum(some) for some in combinations(supports, len(chosen))]
     return exp(sum(chosen) - _together(worths))
 
 
 def chosen(ranked: Sequence[str], choose: int) -> list[int]:
-    """The places of the best options, so many as are to be chosen. Of those that differ in a detail alone,
-    only one: of 148 such pairs in questions with several right options 136 had one right."""
+    """Return the indexes of the `choose` best options, with only one of several near-duplicates if the others suffice.
+
+    Of 148 pairs of near-duplicates in questions with several right options, 136 had one right.
+    """
     said = [stems(text) for text in ranked]
     best: list[int] = []
     for place, words in enumerate(said):
@@ -99,7 +108,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def hold(matter: Matter, found: Sequence[Ground], index: Index) -> list[list[Held]]:
-    """Each part of each option with its features."""
+    """Return each part of each option with its features."""
     most = extremes(matter, found)
     return [
         [Held(part, on_part, profile(part, matter, on_part, extreme)) for part, on_part in zip(parts, on_parts, strict=True)]
@@ -127,8 +136,7 @@ def _judged(option: Option, parts: Sequence[Held]) -> Judged:
 
 
 def _judged_false(option: Option, parts: Sequence[Held]) -> Judged:
-    """An option of a question that asks what does not hold: it is chosen for what is denied of it by the evidence that is about it,
-    and for how little there is on it."""
+    """Judge an option of a negated question: denial by relevant evidence counts for it, and so does a lack of evidence."""
     against = sum(h.part.weight * _falsehood([b.features for b in h.on_part], h.together) for h in parts)
     every = [b for h in parts for b in h.on_part]
     about = _shares([_relevance(b.features) for b in every])
@@ -137,19 +145,19 @@ def _judged_false(option: Option, parts: Sequence[Held]) -> Judged:
 
 
 def _falsehood(evidence: Sequence[dict[str, float]], together: dict[str, float]) -> float:
-    """How likely a part is to be false: denied by the evidence that is about it, or not borne out by any."""
+    """Score how likely a part is false: denied by the relevant evidence, or not supported by any."""
     relevances = [_relevance(features) for features in evidence]
     denied = sum(share * denial(f) for share, f in zip(_shares(relevances), evidence, strict=True))
     return DENIED * denied - _together(relevances) - _worth(together)
 
 
 def denial(features: dict[str, float]) -> float:
-    """How far evidence denies what it is held against, 0 to 1."""
+    """Return how far evidence denies the part it is compared with, 0 to 1."""
     return min(1.0, sum(features[name] for name in DENIALS))
 
 
 def _relevance(features: dict[str, float]) -> float:
-    """The worth of evidence whether it affirms or denies."""
+    """Return the score of evidence without the denial features: how relevant it is, whether it affirms or denies."""
     return _worth({name: value for name, value in features.items() if name not in DENIALS})
 
 
@@ -160,7 +168,7 @@ def _shares(worths: Sequence[float]) -> list[float]:
 
 
 def _beside(ranked: Sequence[Bearing]) -> Bearing | None:
-    """The best evidence of another document, where it is nearly as good."""
+    """Return the best evidence of another document, if it is nearly as good as the best of all."""
     least = _worth(ranked[0].features) - _NEARLY
     first = _document(ranked[0])
     near = (b for b in ranked if _document(b) != first and b.features["place"] >= _ON_OPTION)
@@ -176,7 +184,7 @@ def _worth(features: dict[str, float]) -> float:
 
 
 def _together(worths: Sequence[float]) -> float:
-    """The logarithm of the sum of exponentials: the best evidence decides, more of the same helps a little."""
+    """Log-sum-exp: the best evidence decides, and further evidence adds a little."""
     most = max(worths)
     return most + log(sum(exp(worth - most) for worth in worths))
 

@@ -1,4 +1,4 @@
-"""Exam questions that a table of instance types decides: which of the types offered meets what is asked."""
+"""Answer exam questions from the table of instance types: which of the offered types meet the conditions."""
 
 import re
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ _ALONE = re.compile(
     r"(?:(?:move|switch|change|migrate|upgrade|resize)\s+to\s+)?(?:(?:an?|the)\s+)?(?:amazon\s+)?(?:ec2\s+)?([a-z][\w-]*(?:\.[\w-]+)?)(?:\s+(?:instances?|family))?\.?",
     re.IGNORECASE,
 )
-# Several of a type, a part of a chip, and what comes on top of something else are sums that no row holds.
+# Several instances of a type, fractions of a chip, quotas and additional amounts: no row holds what these come to.
 _SUMS = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+[a-z]\w*\.\w+|\bquotas?\b|\b(?:half|quarter|third|eighth|fraction)\b|\bat once\b|\b(?:another|further|additional)\s+\d",
     re.IGNORECASE,
 )
-# What does for a need is the smallest that holds it.
+# With these words the question asks for the smallest type that is sufficient.
 _ENOUGH = re.compile(
     r"\b(?:smallest|least|lowest|cheapest|enough|suffic\w+|fits?|hold|holds|provides?|no more than)\b", re.IGNORECASE
 )
@@ -42,7 +42,10 @@ _MAKERS = re.compile(
 
 
 def choose_types(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
-    """The instance types, or families, among the options that rows decide for; None where they do not, or leave more than are to be chosen."""
+    """Choose among options that are all instance types or families, by their table rows.
+
+    Return None if they are not, or if the rows do not single out as many options as are to be chosen.
+    """
     known = load_instances(index)
     offered = [_offered(option.text, known) for option in query.options]
     if not all(offered):
@@ -55,7 +58,7 @@ def choose_types(query: Query, passages: Sequence[Passage], index: Index) -> Dra
 
 
 def _offered(text: str, known: Instances) -> list[Row]:
-    """The row of the instance type that an option is, or those of the family, where it is nothing else."""
+    """Return the row of the instance type, or the rows of the family, that an option names; [] if it says anything else."""
     match = _ALONE.fullmatch(text.strip())
     name = match[1].lower() if match else ""
     return [known.rows[name][0]] if name in known.rows else [row for row in known.newest if row.family == name]
@@ -63,15 +66,15 @@ def _offered(text: str, known: Instances) -> list[Row]:
 
 def _choose_types(query: Query, offered: Sequence[Sequence[Row]], passages: Sequence[Passage], known: Instances) -> Draft | None:
     request = _conditions(query, known)
-    # What a model of so many parameters takes is told by no row, unless the stem says it.
+    # No row says how much memory a model of a given size takes, so the stem must state it.
     if query.sizes and not any(b.column in ("each", "total", "memory") for b in request.bounds):
         return None
     ranks = request.order is not None and request.order[0] != "size"
-    # An accelerator's name is that of its first generation, too: "on AWS Inferentia" does not tell Inf1 from Inf2.
+    # An accelerator's name is also that of its first generation: "on AWS Inferentia" does not tell Inf1 from Inf2.
     by_name = request.accelerators and all(len(own) == 1 for own in offered)
     if not (request.bounds or request.traits or ranks or by_name):
         return None
-    # A figure is the very one first ("comes with 192 GiB"), then one that is needed.
+    # First read a figure as exact ("comes with 192 GiB"), then as a minimum.
     for wanted, ranked in (
         (request, bool(request.order)),
         (_at_least(request), bool(request.order or _ENOUGH.search(query.standalone))),
@@ -88,7 +91,7 @@ def _choose_types(query: Query, offered: Sequence[Sequence[Row]], passages: Sequ
 def _choose_compared(
     query: Query, named: Sequence[str], offered: Sequence[Sequence[Row]], passages: Sequence[Passage], known: Instances
 ) -> Draft | None:
-    """The types that share with the one in the stem what is to stay, and have more of what is to grow."""
+    """Choose the types that equal the one in the stem in what should stay the same, and differ in what should change."""
     comparison = take_comparison(Reading(query.standalone.lower()), named[0]) if len(named) == 1 else None
     if comparison is None:
         return None
@@ -101,13 +104,13 @@ def _choose_compared(
 
 
 def _for(request: Request, rows: Sequence[Row]) -> Row:
-    """The first row of a family that fits, else its smallest."""
+    """Return the first row of a family that fits, in the order of the request; else the first row of all."""
     ranked = sorted(rows, key=sort_key(request))
     return next((row for row in ranked if fits(request, row)), ranked[0])
 
 
 def _conditions(query: Query, known: Instances) -> Request:
-    """What the stem asks of a row; an amount of memory in a question on accelerators is theirs."""
+    """Read the conditions in the stem; in a question about accelerators, an amount of memory is theirs."""
     request = read_conditions(_MAKERS.sub("", query.standalone), known.families, known.accelerators)
     of_device: Column = "each" if _OF_EACH.search(query.standalone) else "total"
     if _OF_DEVICE.search(query.standalone) and not any(b.column in ("each", "total") for b in request.bounds):
@@ -117,18 +120,21 @@ def _conditions(query: Query, known: Instances) -> Request:
 
 
 def _at_least(request: Request) -> Request:
-    """A need for so much is met by more."""
+    """Drop the upper limit of each amount that has a lower one: a need is also met by more."""
     return replace(request, bounds=tuple(b if b.low == -inf or b.open else Bound(b.column, b.low) for b in request.bounds))
 
 
 def _first(request: Request, rows: Sequence[Row], choose: int) -> list[Row]:
-    """The first in the order that is asked for or, where it is what just does, the one with the least of what is needed."""
+    """Return the first `choose` rows in the order asked for or, without one, those with the least of what is needed.
+
+    Return [] if a tie leaves open which rows these are.
+    """
     column = request.bounds[0].column if request.bounds else "size"
     by_size = request.order is None or request.order[0] == "size"
     most = request.order is not None and request.order[1]
     ordered = replace(request, order=(column, most)) if by_size else request
     ranked = sorted(rows, key=sort_key(ordered))
-    # Equals in a ranking stay equal; of two that hold a need the smaller will do.
+    # Equal values are a tie if the question asks for an order; of two types that meet a need, size decides for the smaller.
     places = [sort_key(ordered)(row)[: 3 if by_size else 1] for row in ranked]
     return ranked[:choose] if len(ranked) > choose and places[choose - 1] != places[choose] else []
 

@@ -1,4 +1,4 @@
-"""How a piece of evidence bears on a claim: where its words stand, what it denies, which numbers it gives."""
+"""Read a piece of evidence for comparison with a claim: its words and where they are, what it denies, and its numbers."""
 
 import re
 from dataclasses import dataclass
@@ -16,26 +16,26 @@ _DENIAL = re.compile(
 )
 _CLAUSE = re.compile(r"[,;:.](?:\s|$)|\b(?:and|but|so|because|whereas|while)\b", re.IGNORECASE)
 _REACH = 6
-# "in place of Graviton for large models": what is set aside is a thing, not what it is for.
+# "in place of Graviton for large models" denies Graviton, not its purpose: denials of this kind end with the thing.
 _END_OF_THING = re.compile(rf"{_CLAUSE.pattern}|\b(?:for|when|where|if|to)\b")
-# "does not render, stream games or encode video": a list is denied to its end.
+# "does not render, stream games or encode video": the denial covers the whole list.
 _LIST = re.compile(
     r"(?: [\w-]+){1,4}(?:,(?: [\w-]+){1,4}){1,5},? or(?: (?!because|so|but|while|whereas|when|if|and)[\w-]+){1,4}",
     re.IGNORECASE,
 )
-# What is refused is often a list: a refusal reaches to the end of its sentence. At the head of a column it refuses what the cells say.
+# A refusal often covers a list, so it reaches to the end of its sentence. In a column header it refuses what the cells say.
 _REFUSAL = re.compile(
     r"\b(?:not (?:be )?(?:suit\w*|for|meant|intended|recommended|allowed|cost-effective)|unsuitable|(?:wrong|poor|bad) choice|against|avoid(?: for)?|do not suit|do not use"
     r"|alternatives? (?:loses?|fails?|(?:is|are) worse))\b:?",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[;:.](?:\s|$)|\b(?:but|so|because|whereas|while)\b", re.IGNORECASE)
-# "… can be bought as Spot Instances; P6e instances cannot": what is denied stands before.
+# "… can be bought as Spot Instances; P6e instances cannot": the denied words stand before the denial.
 _ELLIPSIS = re.compile(
     r"\b(?:cannot|can not|(?:do|does|did|is|are|was|were|has|have)(?: not|n['’]t))\s*(?=[,;.]|$)", re.IGNORECASE
 )
 _BEFORE_SUBJECT = re.compile(r"[,;:]|\.(?!\w)")
-# A subject stands so near before what is denied of it.
+# How many characters before such a denial are searched for its subject.
 _SUBJECT = 300
 SUPERLATIVE = re.compile(
     r"\b(?P<up>most|largest|highest|greatest|biggest|fastest|maximum|longest)\b"
@@ -47,10 +47,11 @@ _NO = re.compile(r"(?:(?:no|none)(?:[,;:(].*)?|not? \w+|—|–|-|ended\b.*)\Z",
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A piece of evidence as words to compare, all as stems.
+    """The words of a piece of evidence for comparison, as stems.
 
-    `own` are those of its own words and pairs of words, `around` adds what stands above it, `lead` is what it begins with. `clauses` are
-    the words of each clause, and for a row those of its key with each cell: what is said of one thing, apart from what is said of others.
+    `own` are its own words and word pairs; `around` adds those of its headings and of the document's title. `groups` and
+    `groups_around` are the synonym groups of both. `denied` are the words it denies, `lead` those it begins with. `clauses`
+    are the words of each clause or, in a table row, of its key with each cell: what is said of one thing at a time.
     """
 
     own: frozenset[str]
@@ -63,7 +64,7 @@ class Reading:
 
 
 def read_unit(unit: Unit) -> Reading:
-    """The reading of a unit."""
+    """Return the words of a unit for comparison."""
     begins = unit.cells[0][1] if unit.cells else unit.label[0] or " ".join(unit.meant.split()[:6])
     return _reading(unit.meant, f"{unit.meant_in_place} {unit.chunk.document.title}", unit.cells, begins)
 
@@ -89,14 +90,14 @@ def _clauses(own: str, cells: tuple[tuple[str, str], ...]) -> list[str]:
 
 
 def _stems_and_pairs(text: str) -> frozenset[str]:
-    """Each word, and each with the one after it: "Savings Plan" is more than "savings" and "plan"."""
+    """Return each word and each pair of adjacent words: "Savings Plan" means more than "savings" and "plan"."""
     said = [stem(word) for word in words(text)]
     return frozenset([*said, *(f"{a} {b}" for a, b in pairwise(said))])
 
 
 @lru_cache(maxsize=8_192)
 def denied(text: str) -> frozenset[str]:
-    """The stems of the words that stand behind a denial, up to the end of its clause; before it where nothing follows."""
+    """Return the stems of denied words: those after a denial, up to the end of its clause, or before one that ends it."""
     found: set[str] = set()
     for match in _DENIAL.finditer(text):
         following = text[match.end() :]
@@ -116,7 +117,7 @@ def denied(text: str) -> frozenset[str]:
 
 
 def has_numbers(claim: str, unit: Unit) -> bool:
-    """Whether evidence has all numbers of a claim, in the claim's order."""
+    """Whether a claim has numbers, and evidence has all of them in the claim's order."""
     wanted = _figures(claim)
     places = [next((i for i, f in enumerate(unit.quantities) if _agree(q, f)), None) for q in wanted]
     known = [place for place in places if place is not None]

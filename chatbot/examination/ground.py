@@ -1,4 +1,4 @@
-"""The evidence that an exam question is held against: the units that say most of its stem and options."""
+"""Select the evidence for an exam question: the units that cover most of its stem and options."""
 
 import re
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from chatbot.scoring import Scored, score_units
 from chatbot.words import content_words
 from ingest import Index
 
-# Units that share the fewest words with the stem and all options are not looked at: of 24 to 56 any number is as good in
-# cross-validation (0.748 to 0.750 of 1,707 questions right), and each of them is compared by meaning, which takes time.
+# How many units are compared by meaning, which takes time; those that share the fewest words with stem and options are left
+# out. Any number from 24 to 56 is as good in cross-validation (0.748 to 0.750 of 1,707 questions right).
 _CONSIDERED = 30
-# The scores of evidence were learned from plain questions: of a stem with more content words than this they tell less.
+# The scores of evidence were learned from plain questions, so they count less for stems with more content words than this.
 _BRIEF = 12
-# Where a document came from, and the options of a quiz, bear out nothing.
+# Lines that name a document's source, and the options of a quiz, support no claim.
 _NOT_EVIDENCE = re.compile(r"^(?:\W*sources?:\s|(?:option\s+)?\(?[A-H]\)?[.:)]\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A unit that may bear out options: as it reads, what it speaks for, and how well it answers the stem."""
+    """A unit that may support options: its words, its stance, and how well it answers the stem."""
 
     scored: Scored
     reading: Reading
@@ -40,7 +40,7 @@ class Ground:
 
 
 def grounds(matter: Matter, query: Query, passages: Sequence[Passage], index: Index) -> list[Ground]:
-    """The units that share most with the question, stem and options together, best first."""
+    """Return the units that share most with the stem and the options, best first."""
     scored = [s for s in score_units(query, passages, index) if _can_speak(s.unit)]
     most = max((s.score for s in scored), default=1.0) or 1.0
     brevity = min(1.0, _BRIEF / max(1, len(content_words(query.standalone))))
@@ -61,13 +61,13 @@ def _worth(matter: Matter, ground: Ground) -> float:
 
 
 def on_stem(matter: Matter, ground: Ground) -> float:
-    """How much of the stem a unit says in its place: the sentence that asks and the whole, each 0 to 1, together."""
+    """Return how much of the stem a unit covers in context: of the asking sentence and of the whole, each 0 to 1, summed."""
     asked = cover(matter.asked, ground.reading, around=0.8)[1]
     return asked + cover(matter.scenario, ground.reading, around=0.8)[1]
 
 
 def on_question(matter: Matter, found: Sequence[Ground], index: Index) -> list[dict[str, float]]:
-    """The features of each ground that tell whether it decides the question, whichever option it speaks for."""
+    """Return the features of each ground that tell whether it decides the question, whichever option it speaks for."""
     options = " ".join(option.text for option in matter.options)
     near = exam_nearness([matter.text, f"{matter.text} {options}"], [g.unit.meant_in_place for g in found], index)
     spoken_of = [sorted((max(cover(p.apart, g.reading)[1] for p in parts) for parts in matter.parts), reverse=True) for g in found]

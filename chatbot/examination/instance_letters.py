@@ -1,4 +1,4 @@
-"""What the letters of an instance type say: an r7a.xlarge is of the R family, and its processor is AMD's."""
+"""Decode the letters of an instance type: an r7a.xlarge is of the R family and has an AMD processor."""
 
 import re
 from functools import lru_cache
@@ -7,27 +7,27 @@ from chatbot.words import stem
 
 # AWS's naming: family letters, generation, then attributes; the size follows a dot ("m7g", "c7gn.xlarge").
 _TYPE = re.compile(r"(?<![\w.-])(?P<family>[a-z]|gr|im|is|inf|trn|dl|vt|hpc|mac)\d+(?P<attributes>[a-z]*)(?:-\w+)*(?:\.[\w-]+)?(?![\w-])", re.IGNORECASE)  # fmt: skip
-# Codes of other things look like types: H100 and B200 are chips, v5e a TPU, L4 a card.
+# Other codes that look like types: H100 and B200 are chips, v5e is a TPU, L4 a card.
 _NOT_FAMILIES = frozenset("abehlv")
-# "The R family", "D and H instances": a capital by itself.
+# "The R family", "D and H instances": families named by a single capital letter.
 _FAMILY = re.compile(r"(?<![\w.-])(?P<family>[C-Z])(?=(?:, [A-Z],?)*(?: (?:and|or) [A-Z])? (?:family|families|series|instances?)\b)")  # fmt: skip
 _AND_FAMILY = re.compile(
     r"(?<![\w.-])(?:[C-Z], )*[C-Z] (?:and|or) (?P<family>[C-Z])(?= (?:family|families|series|instances?)\b)"
 )
 _PROCESSORS = {"a": "amd", "g": "graviton", "i": "intel"}
-# The families of accelerators and Apple machines have other letters behind their number.
+# The families whose attribute letters name the processor; those of accelerators and Apple machines use other letters.
 _ATTRIBUTES_OF = frozenset("cdhimrtx")
 
 
 @lru_cache(maxsize=8_192)
 def families(text: str) -> frozenset[str]:
-    """The instance families that a text names or has types of, as the stems of "r family"."""
+    """Return the instance families that a text names, directly or by a type, as "r family" with a stemmed "family"."""
     named = [*_FAMILY.finditer(text), *_AND_FAMILY.finditer(text), *_types(text)]
     return frozenset(f"{match['family'].lower()} {stem('family')}" for match in named)
 
 
 def said_by_letters(text: str) -> list[str]:
-    """Words for what the types in a text say by their letters: the family, and whose processor it is."""
+    """Return words for what the letters of the types in a text mean: the family and the processor."""
     said = []
     for match in _types(text):
         family = match["family"].lower()

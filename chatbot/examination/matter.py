@@ -1,4 +1,4 @@
-"""What an exam question is about: the words that matter in its stem, and its options part by part."""
+"""Parse an exam question: the weighted words of its stem, and its options split into parts."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -18,26 +18,28 @@ from ingest import Index
 
 _NEGATION = re.compile(r"\b(?:(?:CAN ?)?NOT|EXCEPT|not|except|no|isn't|aren't|doesn't|don't|LEAST|least)\b")
 _LETTER = re.compile(r"(?<![\w.-])[B-Z](?![\w.-])")
-# "Elastic Fabric Adapter (EFA)" is EFA.
+# "Elastic Fabric Adapter (EFA)" is read as EFA.
 _LONG_FORM = re.compile(r"(?:\b[A-Z][\w-]*\s+){1,5}\((?:Amazon |AWS )?(?P<short>[A-Za-z]\w{1,7})\)")
 _FAMILY = re.compile(r"\b([a-z][a-z0-9-]*\d[a-z0-9-]*)\.(?:\d*x?large|metal|medium|small|micro|nano)\b")
-# Words that mean nothing by themselves, but much beside another.
+# Words that carry meaning only in a pair with another word.
 _ORDER = frozenset(["first", "only", "before", "after", "then", "without", "no", "not", "all"])
-# A part with less than this share of what sets its option apart tells nothing.
+# Parts with at most this share of their option's weight are dropped, because they do not set it apart.
 _TELLING = 0.05
-# The weight of a word is its inverse document frequency up to this; what no document has cannot be told apart, and weighs little.
+# The weight of a word is its inverse document frequency, at most _HEAVIEST. A word in no document matches no evidence, so
+# its weight is at most _UNSEEN.
 _HEAVIEST = 4.0
 _UNSEEN = 1.5
 _PAIR = 0.8
 _ASKED_ALREADY = 0.6
-# An asking sentence with so few words of its own leans on the one before it. In cross-validation over three foldings of 1,707 questions
-# 0.761 are right with two words, 0.758 with one, and 0.756 and 0.758 with none and where no sentence leans.
+# An asking sentence with at most this many words of its own depends on the sentence before it. In cross-validation over
+# three foldings of 1,707 questions 0.761 are right with two words, 0.758 with one, 0.756 with none, and 0.758 if no
+# sentence is joined to another.
 _BARE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, or two neighbours, to be found in evidence, as a stem with its weight."""
+    """A word, or a pair of adjacent words, to look for in evidence: its stem, synonym groups and weight."""
 
     stem: str
     groups: frozenset[str]
@@ -46,10 +48,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the things an option says: `apart` are the words that other options lack, `claim` all of its words.
+    """One of the things that an option says.
 
-    `situation` is what the stem says of the very thing that the part is for ("" where
-    the part names none), `scenario` its words or else those of the whole stem, `asked` what it asks of that thing, and the part of itself.
+    `apart` are its words, weighted by how few of the other options have them; `claim` are its words with plain weights.
+    `situation` is what the stem says about the thing that the part is for ("" if the part names none). `scenario` are the
+    words of the situation or, without one, of the whole stem. `asked` are the poles of that text and of the purpose that
+    the part names for itself. `denied` are the words that the part denies.
     """
 
     text: str
@@ -64,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """An exam question ready to be compared. One that asks for what does not hold is turned into what would hold."""
+    """An exam question ready for comparison with evidence. In a negated one, the asking sentence has its negation removed."""
 
     text: str
     asking: str
@@ -77,7 +81,7 @@ class Matter:
 
 
 def matter_of(query: Query, index: Index) -> Matter:
-    """What an exam question is about."""
+    """Parse an exam question."""
     text = query.standalone
     before, sentence = _asking_sentence(text)
     positive = _NEGATION.sub(" ", sentence) if query.negated else sentence
@@ -95,8 +99,11 @@ def matter_of(query: Query, index: Index) -> Matter:
 
 
 def _asking_sentence(text: str) -> tuple[str, str]:
-    """The sentence of a stem that asks; the scenario before it only says for whom. Before it the one that it leans on where it says
-    hardly anything itself ("Which one is correct?"), or ""."""
+    """Return the asking sentence of a stem, and before it the sentence it depends on, or "".
+
+    The rest of the stem is a scenario. The asking sentence depends on the one before it if it says hardly anything itself
+    ("Which one is correct?").
+    """
     spans = [text[start:end] for start, end in sentences(text)] or [text]
     asking = [at for at, span in enumerate(spans) if "?" in span]
     at = asking[-1] if asking else len(spans) - 1
@@ -107,7 +114,10 @@ def _asking_sentence(text: str) -> tuple[str, str]:
 def cover(
     wanted: Sequence[Word], reading: Reading, *, around: float = 0.5, but: frozenset[str] = frozenset()
 ) -> tuple[float, float]:
-    """The share of words, by weight, in a unit's own words, and in those with what stands above it, which counts `around`."""
+    """Return the weighted share of words that a unit covers, by its own words and in context.
+
+    In context, words that are only in its headings or title count `around`. Synonyms count 0.6. Words in `but` are left out.
+    """
     total = own = place = 0.0
     for word in wanted:
         if word.stem in but:
@@ -121,13 +131,16 @@ def cover(
 
 
 def share(of: Sequence[Word], among: Collection[str]) -> float:
-    """The share of words, by weight, that are among the stems."""
+    """Return the weighted share of words whose stem is in `among`."""
     total = sum(w.weight for w in of)
     return sum(w.weight for w in of if w.stem in among) / total if total else 0.0
 
 
 def turned(wanted: Sequence[Word], reading: Reading, refused: frozenset[str], there: frozenset[str]) -> float:
-    """The share of words that the evidence has, but denies (`there`) where the question does not (`refused`), or the other way round."""
+    """Return the weighted share of words that the evidence has and only one side denies.
+
+    `there` are the words that the evidence denies, `refused` those that the question or option denies.
+    """
     return share(wanted, reading.own & (there ^ refused))
 
 
@@ -145,7 +158,7 @@ def _weight(word: str, index: Index) -> float:
 
 
 def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
-    """Each option in parts; what all options say counts nothing."""
+    """Split each option into parts; words that all options share get no weight."""
     pieces = pieces_of([option.text for option in query.options])
     told = [{_stem(w) for piece in found for w in _words(piece)} for found in pieces]
     asked = {_stem(w) for w in _words(query.standalone)}
@@ -176,15 +189,18 @@ def _parts(query: Query, index: Index) -> tuple[tuple[Part, ...], ...]:
 
 
 def _telling(parts: list[Part]) -> tuple[Part, ...]:
-    """The parts that set an option apart, each of the same weight; all where none does."""
+    """Return the parts that set an option apart, with equal weights; all parts if none does."""
     least = _TELLING * sum(p.weight for p in parts)
     kept = [p for p in parts if p.weight > least] or parts
     return tuple(replace(p, weight=1 / len(kept)) for p in kept)
 
 
 def _words(text: str) -> list[str]:
-    """The words that carry meaning: single capital letters among them, which are families, pairs of neighbours, and what the
-    letters of instance types say."""
+    """Return the words that carry meaning.
+
+    These are content words, single capital letters (instance families), the families of instance types, pairs of adjacent
+    words, and what the letters of instance types mean.
+    """
     text = _LONG_FORM.sub(r"\g<short>", text)
     ordered = words(text)
     said = set(content_words(text)) | {w.lower() for w in _LETTER.findall(text)}

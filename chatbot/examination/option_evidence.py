@@ -1,4 +1,4 @@
-"""Evidence for the options of an exam question: how each unit bears on an option, and what all of them together say of it."""
+"""Features of the evidence for the options of an exam question: of each unit, and of all units together."""
 
 import re
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ from chatbot.words import content_words, stem, stems, words
 from ingest import Index
 
 _NONE = re.compile(r"\W*(?:none|nothing|no|zero)\W*(?:of (?:the|them)\b.*)?", re.IGNORECASE)
-# Evidence for the opposite of what is asked is weaker than evidence against it.
+# Evidence for the opposite of what is asked counts less than evidence against what is asked.
 _OPPOSITE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """How a ground bears on a part of an option: its features."""
+    """A ground with its features for one part of an option."""
 
     ground: Ground
     features: dict[str, float]
 
 
 def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list[list[Bearing]]]:
-    """How each ground bears on each part of each option."""
+    """Return the features of each ground for each part of each option."""
     flat = [part for parts in matter.parts for part in parts]
     near = iter(_near(matter, flat, found, index))
     whole = on_question(matter, found, index)
@@ -40,7 +40,11 @@ def bearings(matter: Matter, found: Sequence[Ground], index: Index) -> list[list
 
 
 def _near(matter: Matter, flat: Sequence[Part], found: Sequence[Ground], index: Index) -> list[list[dict[str, float]]]:
-    """How near each part is to each ground, with the sentence that asks and with all that the stem says of it: as wholes and by words."""
+    """Return the similarity of each part to each ground, as whole texts and word by word.
+
+    It is measured with the asking sentence ("meaning", "nearness") and with the whole stem ("need", "need by words"). If
+    the stem says something about the very thing that the part is for, that takes the place of both.
+    """
     asked = [f"{part.situation or matter.asking} {part.text}" for part in flat]
     needed = [f"{part.text}. {part.situation or matter.text}" for part in flat]
     told = [g.unit.meant_in_place for g in found]
@@ -66,7 +70,7 @@ def _on_part(
 
 
 def _on_words(part: Part, matter: Matter, ground: Ground, scenario: float) -> dict[str, float]:
-    """What ground, part and stem share in words and names."""
+    """Return the features of the words and names that ground, part and stem share."""
     reading, unit = ground.reading, ground.unit
     own, place = cover(part.apart, reading)
     claim = cover(part.claim, reading)[1]
@@ -86,8 +90,10 @@ def _on_words(part: Part, matter: Matter, ground: Ground, scenario: float) -> di
 
 
 def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
-    """How much of the part and of the hardware asked about stands in one clause: "Trn2 carries Trainium2 and Trn3 carries Trainium3"
-    pairs them."""
+    """Return how much of the part and of the hardware asked about stands in one clause.
+
+    "Trn2 carries Trainium2 and Trn3 carries Trainium3" has one clause for each pair.
+    """
     named = {stem(w) for name in matter.entities for w in words(name)} - {w.stem for w in part.apart}
     asked = [w for w in matter.asked if w.stem in named]
     return max((share(part.apart, clause) * share(asked, clause) for clause in reading.clauses), default=0.0)
@@ -97,16 +103,16 @@ def _in_one_clause(part: Part, matter: Matter, reading: Reading) -> float:
 
 
 def _agreement(part: Part, matter: Matter, ground: Ground) -> dict[str, float]:
-    """Numbers, denials, what a workload asks for, and whose figure it is."""
+    """Return the features of agreement: numbers, denials, what a workload asks for, and whose figure it is."""
     reading, unit = ground.reading, ground.unit
     place = cover(part.apart, reading)[1]
     own = _clause(part, unit)
-    # What is denied where the ground speaks of the part.
+    # What is denied in the clause that speaks of the part or, without such a clause, in the whole ground.
     denied = own.denied if own else reading.denied
     most = max(2, len(part.asked))
     speaks = _stance_on(part, ground)
     against = sum(opposed(p, speaks.in_favour) for p in part.asked) / most
-    # A workload for which one condition of a sentence does not hold is not the one that it speaks of.
+    # If a sentence opposes one of the workload's needs, it speaks of another workload, so no need counts as met.
     met = len(part.asked & speaks.in_favour) / most * (not against)
     return {
         "same numbers": float(has_numbers(part.text, unit)),
@@ -122,12 +128,15 @@ def _agreement(part: Part, matter: Matter, ground: Ground) -> dict[str, float]:
 
 
 def _clause(part: Part, unit: Unit) -> Clause | None:
-    """The clause of a sentence that says most of a part; None for a row, and where no clause says more than others."""
+    """Return the clause of a sentence that says most of a part; None for a table row or if several clauses say as much."""
     return None if unit.cells else clause_of(frozenset(w.stem for w in part.apart), unit.meant)
 
 
 def _stance_on(part: Part, ground: Ground) -> Stance:
-    """What a ground speaks for and against where it speaks of the part: "A is wrong for long work; B costs less there" is for B."""
+    """Return what a ground speaks for and against in the clause about the part.
+
+    What other clauses refuse counts in its favour: "A is wrong for long work; B costs less there" speaks for B.
+    """
     unit = ground.unit
     own = _clause(part, unit)
     if own is None:
@@ -139,7 +148,7 @@ def _stance_on(part: Part, ground: Ground) -> Stance:
 
 
 def _is_of_another(part: Part, matter: Matter, unit: Unit) -> bool:
-    """Whether a unit says what the part says, of another thing."""
+    """Whether a unit says what the part says, but of another thing."""
     if unit.cells:
         return False
     asked = stems_and_letters(matter.asking)
@@ -148,7 +157,7 @@ def _is_of_another(part: Part, matter: Matter, unit: Unit) -> bool:
 
 
 def _counts_another(part: Part, matter: Matter, unit: Unit) -> bool:
-    """Whether the part's number is in a unit that of other things than those to be counted, which the unit counts, too."""
+    """Whether, in a unit that counts the things asked for, the part's number is a count of something else."""
     wanted = stems(" ".join(counted(matter.asking)))
     numbers = [q for q in quantities(part.text) if q.dimension == "count"]
     if not wanted or not numbers:
@@ -165,7 +174,7 @@ def _counts_another(part: Part, matter: Matter, unit: Unit) -> bool:
 
 
 def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: float) -> dict[str, float]:
-    """The features of a part that no single ground has. `extreme` is 1 for the option that has most of what is wanted."""
+    """Return the features of a part over all grounds; `extreme` is 1 for an option with most (or least) of what is wanted."""
     denies = max((share(matter.asked, b.ground.reading.denied) for b in on_part), default=0.0)
     against, both = _against(part, on_part)
     return {
@@ -178,7 +187,10 @@ def profile(part: Part, matter: Matter, on_part: Sequence[Bearing], extreme: flo
 
 
 def _against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, float]:
-    """Of each thing asked, whether some evidence on the part speaks against it, and how that is balanced by what speaks for it."""
+    """Return how strongly evidence on the part speaks against what is asked, and the balance of for and against.
+
+    Both are sums over the poles asked for, divided by their number or by 2 if there are fewer.
+    """
     weighed = [
         (b.features["place"] ** 2 * (0.7 + 0.3 * share(part.apart, b.ground.reading.lead)), _stance_on(part, b.ground))
         for b in on_part
@@ -195,7 +207,7 @@ def _against(part: Part, on_part: Sequence[Bearing]) -> tuple[float, float]:
 
 
 def extremes(matter: Matter, found: Sequence[Ground]) -> list[float]:
-    """1 for the options whose row has the most (or the least) of what the question wants most (or least) of; 0 for the others."""
+    """Return 1 for each option whose row has the most (or least) of what the question wants most (or least) of, else 0."""
     wanted = SUPERLATIVE.search(matter.asking)
     rows = [g.unit for g in found if g.unit.cells] if wanted else []
     values = [_value(option, rows, matter) for option in matter.options]
@@ -207,7 +219,7 @@ def extremes(matter: Matter, found: Sequence[Ground]) -> list[float]:
 
 
 def _value(option: Option, rows: Sequence[Unit], matter: Matter) -> float | None:
-    """The number in an option's row, in the column that the question speaks of most."""
+    """Return the number in an option's row, from the column that shares most with the question; None without one."""
     said = set(content_words(option.text))
     for row in rows:
         if not said or not said <= set(content_words(row.cells[0][1])):

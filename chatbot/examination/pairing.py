@@ -1,4 +1,4 @@
-"""What a sentence that speaks of several things says of each: "C instances have 2 GiB, M instances 4 GiB" gives 4 GiB to M alone."""
+"""Split a sentence about several things into clauses: "C instances have 2 GiB, M instances 4 GiB" gives 4 GiB to M alone."""
 
 import re
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from chatbot.words import content_words, stem, words
 _APART = re.compile(
     r";\s+|\.\s+(?=[A-Z])|,?(?<!\s)\s++(?:while|whereas|but)\s+|,\s+(?:and|which|that|so)\s+", re.IGNORECASE
 )
-# A list of figures, each behind the thing it belongs to.
+# The separators in a list of figures, each after the thing it belongs to.
 _LISTED = re.compile(r",\s+(?:and\s+)?|(?<!\s)\s++and\s+")
-# Where what a clause is about ends: at its verb, or at the figure that it gives.
+# Where the subject of a clause ends: at its verb, or at the figure that it gives.
 _SUBJECT_END = re.compile(
     r"(?<!^)\b(?:is|are|was|were|has|have|had|do|does|did|can|cannot|may|must|should|will|would|gives?|lets?|suits?"
     r"|(?:need|cost|take|run|use|keep|offer|mean|hold|make|appl(?:y|ie)|carr(?:y|ie)|lose|pack|warn|cover|reserve|require|replace|reach|work|stop|begin|start|end)(?:e?s)?)\b"
@@ -20,7 +20,7 @@ _SUBJECT_END = re.compile(
     re.IGNORECASE,
 )
 _AUXILIARY = r"(?:can|do|does|did|is|are|was|were|has|have)"
-# "… can be bought as Spot Instances; P6e instances cannot": what is said stands in the clause before.
+# "… can be bought as Spot Instances; P6e instances cannot": the predicate stands in the clause before.
 _ELLIPTIC = re.compile(rf"(?P<subject>.+?\b{_AUXILIARY}(?: ?not|n['’]t)?)\W*", re.IGNORECASE)
 _PREDICATE = re.compile(rf"(?:{_AUXILIARY}|cannot)\b(?:\s+not\b)?\s*", re.IGNORECASE)
 _LETTER = re.compile(r"(?<![\w.-])[B-Z](?![\w.-])")
@@ -29,7 +29,7 @@ _LONGEST_SUBJECT = 8
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What is said of one thing: its words, and as stems the thing, all words, and those that are denied of it."""
+    """A clause about one thing: its text and, as stems, the thing, all words, and the words that are denied."""
 
     text: str
     subject: frozenset[str]
@@ -39,7 +39,7 @@ class Clause:
 
 @lru_cache(maxsize=8_192)
 def clauses(text: str) -> tuple[Clause, ...]:
-    """The clauses of a sentence that have a subject of their own each; one alone where it speaks of one thing."""
+    """Split a sentence into clauses with one subject each; a sentence about one thing is a single clause."""
     pieces = [piece for whole in _APART.split(text) for piece in _figures(whole)]
     joined: list[str] = []
     for piece in pieces:
@@ -51,19 +51,19 @@ def clauses(text: str) -> tuple[Clause, ...]:
 
 
 def stems_and_letters(text: str) -> frozenset[str]:
-    """The stems of the words that carry meaning, and single capitals, which are families."""
+    """Return the stems of content words, and single capital letters, which name instance families."""
     return frozenset(map(stem, content_words(text))) | {w.lower() for w in _LETTER.findall(text)}
 
 
 def _figures(text: str) -> list[str]:
-    """A list apart; "st1 and sc1 cannot be boot volumes" is none, for nothing is said of st1 before "and"."""
+    """Split a list of figures; "st1 and sc1 cannot be boot volumes" is none, because nothing is said of st1 before "and"."""
     pieces = _LISTED.split(text)
     told = all(any(c.isdigit() for c in piece) and _SUBJECT_END.search(piece) for piece in pieces)
     return pieces if told else [text]
 
 
 def _completed(clause: str, before: str) -> str:
-    """A clause that leaves out what is said, with the words of the clause before it."""
+    """Complete a clause without a predicate by that of the clause before it."""
     elliptic, verb = _ELLIPTIC.fullmatch(clause), _SUBJECT_END.search(before)
     if not elliptic or not verb:
         return clause
@@ -77,7 +77,7 @@ def _subject(text: str) -> frozenset[str]:
 
 
 def is_of_another(wanted: frozenset[str], given: frozenset[str], text: str) -> bool:
-    """Whether a sentence says what is wanted only of another thing than that of the given words, of which it speaks, too."""
+    """Whether a sentence says what is wanted only of another thing, although it also speaks of the given one."""
     found = clauses(text)
     if len(found) < 2:
         return False
@@ -96,7 +96,7 @@ def is_of_another(wanted: frozenset[str], given: frozenset[str], text: str) -> b
 
 
 def clause_of(wanted: frozenset[str], text: str) -> Clause | None:
-    """The clause that says most of what is wanted; None where a sentence speaks of one thing, or several clauses say as much."""
+    """Return the clause that says most of what is wanted; None for a single clause or if several clauses say as much."""
     found = clauses(text)
     ranked = sorted(found, key=lambda c: -len(wanted & c.said))
     shared = [len(wanted & c.said) for c in ranked]

@@ -1,4 +1,4 @@
-"""What the options of an exam question propose piece by piece, what each piece is for, and what the stem says of that thing."""
+"""Split the options of an exam question into parts, find what each part is for, and what the stem says about that."""
 
 import re
 from collections.abc import Sequence
@@ -7,24 +7,24 @@ from itertools import pairwise
 from chatbot.evidence import sentences
 from chatbot.words import content_words, stem, stems, words
 
-# Words of the exam's own frame: they say nothing of the matter.
+# Boilerplate words of exam questions: they say nothing about the subject.
 FRAME = stems(
     "company solution architect requirement meet team user practitioner engineer option following statement correct choose select needs wants"
     " cloud customer organization true recommend appropriate action step combination"
 )
 # What a part of an option is for: "Spot Instances for the batch jobs".
 _FOR = re.compile(r"\b(?:for|to (?:cover|run|host|store)|in|on)\s+(?:the |all |each |its )*(?P<what>.+)", re.IGNORECASE)
-# What kind of work an option says that it is for: "for sustained workloads".
+# The kind of work that an option says it is for: "for sustained workloads".
 _PURPOSE = re.compile(
     r"\bfor (?P<work>[^,;.]*?\b(?:workload|job|task|application|work|traffic|usage|demand|process)(?:e?s)?\b)",
     re.IGNORECASE,
 )
-# What serves all that other options serve apart: "Spot Instances for both", "… for all workloads".
+# One choice for everything that other options split up: "Spot Instances for both", "… for all workloads".
 _FOR_ALL = re.compile(
     r"\bfor (?:both|everything|all)(?: of (?:them|these))?(?: (?:of )?(?:the )?(?:two |three )?(?:workload|job|task|part|tier|system|application|service|environment|need|use)s?)?\.?$",
     re.IGNORECASE,
 )
-# Where a sentence that speaks of several things may go over from one to the next.
+# Where a sentence about several things may move from one to the next.
 _GOES_OVER = re.compile(
     r";\s+|,\s+(?:(?:and|while|whereas|but)\s+)?|(?<!\s)\s++(?:and|while|whereas|but)\s+", re.IGNORECASE
 )
@@ -33,14 +33,14 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = 6
-# Each is compared with all evidence; no option of an exam proposes more.
+# The most parts of an option. Each is compared with all evidence, and no option of an exam proposes more.
 _PIECES = 8
 _SAME_MATTER = 0.6
 _GOES_ON = re.compile(r"(?:it|they|these|this|its|their)\b", re.IGNORECASE)
 
 
 def pieces_of(options: Sequence[str]) -> list[list[str]]:
-    """The parts of each option; one that is for all is for each thing that the parts of another option are for."""
+    """Return the parts of each option; a part "for all" is repeated for each thing that another option's parts are for."""
     pieces = [_pieces(option) for option in options]
     apart = [[match[0] for piece in found if (match := _FOR.search(piece))] for found in pieces]
     each = next((found for found in apart if len(found) > 1), [])
@@ -59,21 +59,22 @@ def _pieces(text: str) -> list[str]:
 
 
 def served_by(piece: str) -> frozenset[str]:
-    """What a part of an option is for, as stems; empty where it does not say."""
+    """Return what a part of an option is for, as stems; empty if it does not say."""
     found = _FOR.search(piece)
     return frozenset({stem(w) for w in content_words(found["what"])} - FRAME if found else ())
 
 
 def purpose_of(piece: str) -> str:
-    """The kind of work that a part of an option says it is for; "" where it does not say."""
+    """Return the kind of work that a part of an option says it is for; "" if it does not say."""
     found = _PURPOSE.search(piece)
     return found["work"] if found else ""
 
 
 def situation_of(wanted: frozenset[str], served: Sequence[Sequence[frozenset[str]]], text: str) -> str:
-    """What the stem says of the thing that a part is for: the sentences on it, and those that go on with a pronoun.
+    """Return what the stem says about what a part is for: the sentences on it, and those that go on with a pronoun.
 
-    Those that name what other parts are for beside it ("a game and its statistics") tell the two apart only where no other does, and are cut then.
+    Sentences that also name what other parts are for ("a game and its statistics") do not count. If too little remains
+    without them, they are split where they move from one thing to the next; if that is not enough, they count as a whole.
     """
     others = [other for things in served for other in things]
     spans = [text[start:end] for start, end in sentences(text)]
@@ -97,7 +98,7 @@ def situation_of(wanted: frozenset[str], served: Sequence[Sequence[frozenset[str
 
 
 def _on_it_alone(spans: Sequence[str], wanted: frozenset[str], served: Sequence[frozenset[str]]) -> list[int]:
-    """How many of the wanted words each span has; none where it has all of what another part is for."""
+    """Return how many of the wanted words each span has; 0 for a span with all words of what another part is for."""
     others = [other - wanted for other in served if wanted - other and other - wanted]
     there = [_stems_of(span) for span in spans]
     return [len(wanted & said) * (not any(other <= said for other in others)) for said in there]
@@ -108,7 +109,7 @@ def _stems_of(text: str) -> set[str]:
 
 
 def _cut(sentence: str, things: Sequence[frozenset[str]]) -> list[str]:
-    """A sentence that speaks of several of the things that parts are for, cut where it goes over from one to the next."""
+    """Split a sentence about several of the things that parts are for where it moves from one to the next."""
     spans: list[str] = []
     about: frozenset[str] = frozenset()
     for start, end in pairwise([0, *(m.end() for m in _GOES_OVER.finditer(sentence)), len(sentence)]):

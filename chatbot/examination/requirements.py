@@ -1,4 +1,7 @@
-"""What a workload asks of compute, and what evidence says something is for: poles of a few dimensions."""
+"""What a workload requires of compute, and what evidence recommends something for.
+
+Both are poles of a few dimensions, such as a steady or a variable load.
+"""
 
 import re
 import tomllib
@@ -8,14 +11,14 @@ from importlib import resources
 
 Pole = tuple[str, str]
 
-# Words that refuse: what stands behind them is what something is not for, be it in a sentence or in the cells of a column.
+# Words of refusal: what follows them, in a sentence or in the cells of a column, is what something is not for.
 _AGAINST = re.compile(
     r"\b(?:(?:not|never|hardly) (?:be )?(?:suit\w*|for|meant|intended|used|recommended|a good fit|needed|fit)|unsuitable|(?:wrong|poor|bad) choice|advises? against|warns? against"
     r"|(?:do|should|must|can)(?: not|not|n't) (?:be )?(?:use|used|buy|bought|suit|choose)\b|avoid\w*(?: for)?|cannot bear|less suited|alternatives? (?:loses?|fails?|(?:is|are) worse)|do(?:es)? not (?!need|require|stop|end))\b:?",
     re.IGNORECASE,
 )
 
-# Reasons, and what something is set against, speak of other things.
+# Reasons and contrasts speak of other things.
 _REASON = re.compile(
     r",? (?:because|since|whereas|while|although|unlike|instead of|rather than|compared with) [^;.|]*", re.IGNORECASE
 )
@@ -32,14 +35,14 @@ class Stance:
 
 @lru_cache(maxsize=8_192)
 def poles(text: str) -> frozenset[Pole]:
-    """The poles that a text names; of the poles of a dimension it may name several."""
+    """Return the poles that a text names, perhaps several of one dimension."""
     lowered = text.lower()
     return frozenset(pole for pole, pattern in _patterns().items() if pattern.search(lowered))
 
 
 @lru_cache(maxsize=8_192)
 def stance(text: str) -> Stance:
-    """The poles that a text speaks for, and those behind a word of refusal; reasons and what it is set against are left out."""
+    """Return the poles that a text speaks for, and those after a word of refusal; reasons and contrasts are left out."""
     said = _REASON.sub(" … ", text)
     found = _AGAINST.search(said)
     if found is None:
@@ -51,7 +54,7 @@ def stance(text: str) -> Stance:
 
 
 def opposed(pole: Pole, others: frozenset[Pole]) -> bool:
-    """Whether others name the pole's dimension, but not the pole."""
+    """Whether `others` has a pole of the same dimension, but not this one."""
     return pole not in others and any(dimension == pole[0] for dimension, _ in others)
 
 

@@ -1,1 +1,1 @@
-"""The reader over language models: it opens them, prompts them, and verifies what they write while they write it."""
+"""The language-model reader: it opens models, prompts them, and verifies their text while they write it."""

@@ -1,4 +1,4 @@
-"""Where a model is asked: whether an address can be one, and whether what answers there can be a model."""
+"""Check the address of a model's server, and whether what answers there can be a model."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ _ASKED_TO_STREAM = re.compile(rb'"stream"\s*:\s*true')
 
 
 def check_address(address: str, *, with_scheme: bool = True) -> None:
-    """Raise Known for what is no address of a web server; "" is none and passes. Ollama takes a plain host and port."""
+    """Raise Known for an invalid address of a web server; "" means none and passes.
+
+    Without `with_scheme`, as for Ollama, a plain host and port is valid.
+    """
     if not address:
         return
     given = address if with_scheme or "://" in address else f"http://{address.removeprefix(':')}"
     try:
         parts = urlsplit(given)
         fits = parts.scheme in ("http", "https") and _HOST.fullmatch(parts.hostname or "") and parts.port != 0
-    except ValueError as error:  # a port that is no number, half an IPv6 address
+    except ValueError as error:  # a port that is not a number, an incomplete IPv6 address
         raise Known(Kind.NO_ADDRESS) from error
     if not fits:
         raise Known(Kind.NO_ADDRESS)
 
 
 def shown_address(address: str) -> str:
-    """An address as it may be shown: without the name and password that some carry."""
+    """Return an address as it may be shown: without user name and password."""
     return re.sub(r"^(\w+://)?.*@", r"\1", address)
 
 
 def likely_address(address: str) -> str:
-    """Where a server at about this address mostly has OpenAI's API."""
+    """Return the address where a server at about this address most likely has OpenAI's API."""
     _, _, rest = address.rpartition("://")
     host = rest.partition("/")[0]
     scheme = "https" if address.startswith("https://") else "http"
@@ -44,26 +47,26 @@ def likely_address(address: str) -> str:
 
 
 def refuse_page(response: httpx.Response) -> None:
-    """Raise Known for a page that comes in place of an answer; for the event hooks of httpx."""
+    """Raise Known for a web page that comes in place of an answer; an event hook for httpx."""
     if response.status_code < 300 and _is_page(response.headers.get("content-type", "")):
         raise Known(Kind.WEB_PAGE)
 
 
 def openai_client(timeout: Any) -> Any:
-    """OpenAI's own HTTP client, which refuses pages, and JSON where events were asked for."""
+    """Return OpenAI's own HTTP client, made to refuse web pages, and JSON if a stream of events was asked for."""
     from openai import DefaultHttpxClient
 
     def refuse(response: Any) -> None:
         refuse_page(response)
         is_json = response.headers.get("content-type", "").startswith("application/json")
         if response.status_code < 300 and is_json and _ASKED_TO_STREAM.search(response.request.content):
-            raise Known(Kind.NO_CHAT_API)  # most say so that they do not know the path
+            raise Known(Kind.NO_CHAT_API)  # most servers report an unknown path like this
 
     return DefaultHttpxClient(timeout=timeout, event_hooks={"response": [refuse]})
 
 
 def refuse_pages_of_boto(model: BaseChatModel) -> None:
-    """Have boto3's client of a model refuse pages too."""
+    """Make the boto3 client of a model refuse web pages, too."""
 
     def refuse(response_dict: dict[str, Any], **_: Any) -> None:
         if response_dict["status_code"] < 300 and _is_page(response_dict["headers"].get("content-type", "")):

@@ -1,4 +1,4 @@
-"""Exam answers of a language model: the letters it chose, and the reasons that must hold before a letter is shown."""
+"""Exam answers of a language model: the letters it chose, and the reasons that must be verified before any are shown."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ from chatbot.words import content_words, stem, stems, synonyms
 _LED = re.compile(
     r"^[\s*_]*(?P<letters>\(?[A-Za-z]\)?(?:\s*(?:,\s*and|,|;|/|&|\+|and)\s*\(?[A-Za-z]\)?){0,7}(?![A-Za-z]))[*_]*\s*[:.–-][*_]*\s+(?P<rest>.*)$"
 )
-# A line of a list, a heading or the row of a table.
+# The line of an option: a list item, a heading or a table row.
 _OPTION_LINE = re.compile(
     r"^\s*(?:\||#{1,6}\s|\d{1,2}[.)]\s|[-*•✅❌✔✗✘]\ufe0f?\s)?[\s*_]*(?:option\s+)?\(?(?P<letter>[A-Ha-h])(?:[.):][*_]*(?:\s+|$)|[*_]*\s*\||[*_]*\s+[–—-]\s|[*_]*\s+(?=\())(?P<rest>.*)$",
     re.IGNORECASE,
@@ -28,7 +28,7 @@ _VERDICT = re.compile(
     r"^(?P<wrong>incorrect|wrong|false|not\s+(?:correct|right))?(?(wrong)|(?:correct|right|true|yes))(?:\s+(?:answer|option|choice))?(?:\s*[.:,;–—|)*_-]+\s*|\s*$|\s+(?:because|since|as)\s+)",
     re.IGNORECASE,
 )
-# A title, or the head of a table: what cites nothing is no reason.
+# A title, or the header of a table: a line that cites nothing is not a reason.
 _HEADING = re.compile(
     r"^\s*(?:#{1,6}\s.*|\|[^\[\]]*|[\W_]*(?:final\s+|correct\s+|best\s+)*(?:answers?|explanations?|reason(?:s|ing)?|rationale|justification|analysis|why)[\W_]*)$",
     re.IGNORECASE,
@@ -42,25 +42,26 @@ _RULED_OUT = r"(?:wrong|incorrect|false|mistaken|ruled\s+out|eliminated|excluded
 _NOT_RIGHT = r"(?:not|never|n['’]t)\s+(?:be\s+)?(?:(?:the|an?)\s+)?(?:\w+\s+)?(?:correct|right|suitable|appropriate|valid|answer|choice|option|fit)"
 _IS = r"(?:is|are|was|would|cannot|can|could|must)"
 _PUSHED_ASIDE = r"(?i:\b(?:not|rul(?:e[sd]?|ing)\s+out|eliminat\w+|exclud\w+|discard\w*|reject\w*|rather\s+than|instead\s+of)\s+(?:(?:option|choice)\s+)?[(\"“]?)"
-# "A" before a word in small letters is the article.
+# "A" before a lower-case word is the article.
 _NO_ARTICLE = {"A": r"(?!\s+[a-z])"}
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """An exam answer: what is shown, verified, and the letters chosen. No letters stand without a reason that holds."""
+    """An exam answer: the verified text to show, and the chosen letters. There are no letters without a verified reason."""
 
     verified: Verified
     choices: tuple[str, ...]
-    # Whether the model's own reason speaks against these letters: it may be asked again.
+    # Whether the model's own reason speaks against these letters, so that it may be asked again.
     contradicted: bool = False
 
 
 def examined(text: str, query: Query, evidence: Sequence[Evidence]) -> Examined:
-    """The letters first, why, then a line an option, as the offline reader has it; the verdict itself ("Answer: B") is not shown.
+    """Verify an exam answer and lay it out as the offline reader does: the letters with the reason, then a line per option.
 
-    The first reason must hold and speak of a chosen option: the model's own or, where that fails, one of the option's own
-    line. Where none does there is no answer at all, because letters without a reason are a guess.
+    The verdict itself ("Answer: B") is not shown. The reason must be verified and be about a chosen option: the model's
+    leading reason or, if that fails, the line of a chosen option (of any option, in a negated question). Without such a
+    reason there is no answer at all, because letters without a reason are a guess.
     """
     choices = () if text.lstrip(" *_\n").startswith(REFUSAL) else chosen(text, query.options, query.choose)
     lead, by_option = _parts(text, query.options, choices)
@@ -82,19 +83,19 @@ def examined(text: str, query: Query, evidence: Sequence[Evidence]) -> Examined:
 
 
 def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The reasons in front, without letters, and what is said of each option, by letter."""
+    """Return the leading reason, without letters, and what is said of each option, by letter."""
     lead: list[str] = []
     by_option: dict[str, str] = {}
     current, parted = "", False
     lines = [_without_verdict(" ".join(line.split()), options) for line in text.splitlines()]
     lines_of = Counter(option[0] for line in lines if (option := _option_of(line, options)))
-    # A lead may begin with an option's text, as the row of a table does; the option has a line of its own then.
+    # A leading reason may begin like an option's line, with the option's text. It is one if the option has another line.
     for line in lines:
         led = _LED.match(line)
         option = _option_of(line, options)
         begins = not lead and not by_option
         if option and not option[1] and not _HEADING.match(line) and option[0] in choices and begins:
-            continue  # the choice alone, in front
+            continue  # the bare choice at the beginning
         leads = led and begins and _letters(led["letters"]) == set(choices)
         if led and leads and (not _repeats(line, options) or any(lines_of[letter] > 1 for letter in choices)):
             lead.append(led["rest"])
@@ -115,7 +116,7 @@ def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tupl
 
 
 def _without_verdict(line: str, options: Sequence[Option]) -> str:
-    """A line without the "The correct answer is B, because" that it opens with; "" where it is nothing but a verdict."""
+    """Strip an opening "The correct answer is B, because" from a line; "" if the line is nothing but a verdict."""
     plain = undressed(line).strip() if "\\boxed" in line else re.sub(r"\*\*|__", "", line)
     found = [d for d in declarations(plain, options) if d.weight < 2 and _VERDICT_OPENS.fullmatch(plain, 0, d.start)]
     if not found:
@@ -125,13 +126,13 @@ def _without_verdict(line: str, options: Sequence[Option]) -> str:
 
 
 def _listed(line: str, options: Sequence[Option]) -> tuple[Option, str] | None:
-    """The option whose line this is, and what stands behind its letter."""
+    """Return the option whose line this is, and the text after its letter; None for other lines."""
     match = _OPTION_LINE.match(line)
     return next(((o, match["rest"]) for o in options if match and o.letter == match["letter"].upper()), None)
 
 
 def _option_of(line: str, options: Sequence[Option]) -> tuple[str, str] | None:
-    """The letter of an option's line and what is said after the option's own text and the word that judges it."""
+    """Return the letter of an option's line, and what it says after the option's own text and the verdict on it."""
     if (listed := _listed(line, options)) is None:
         return None
     option, rest = listed
@@ -146,9 +147,9 @@ def _after_text(rest: str, option: Option) -> str:
 
 
 def _speaks_against(held: str, text: str, lead: str, choices: Sequence[str], query: Query) -> bool:
-    """Whether the reason that holds, the reasons in front or the line of a chosen option speak against what was chosen.
+    """Whether the verified reason, the leading reason or the line of a chosen option speaks against the choice.
 
-    A question that asks what does not hold is left alone: the reason for its answer speaks against it.
+    This is never so for a negated question, because the reason for its answer speaks against that answer.
     """
     return not query.negated and (
         any(spoken_against(lead, o) for o in query.options if o.letter in choices)
@@ -173,15 +174,16 @@ def _letters(written: str) -> set[str]:
 
 
 def _repeats(line: str, options: Sequence[Option]) -> bool:
-    """Whether a line names an option by its text: as that option's line does."""
+    """Whether a line begins with an option's text after a letter, as that option's own line does."""
     match = _OPTION_LINE.match(line)
     return match is not None and any(match["rest"].lower().startswith(f"{o.text.lower()}:") for o in options)
 
 
 def _speaks_for(held: Verified, option: Option, query: Query, evidence: Sequence[Evidence], reason: str) -> bool:
-    """Whether a reason that holds is one for this option: it holds of the hardware that the option names.
+    """Whether a verified reason is one for this option: it is about the hardware that the option names.
 
-    An option that names none must share a word that sets it apart with the reason or its evidence.
+    An option that names no hardware must share a distinguishing word with the reason or its evidence. In a negated question
+    any verified reason counts.
     """
     if query.negated:
         return True
@@ -203,14 +205,13 @@ def _fit(line: str) -> str:
 
 
 def contradicts(reason: str, choices: Sequence[str], options: Sequence[Option]) -> bool:
-    """Whether a reason speaks against a chosen option ("B is wrong because …", "not B"), or names the text of another one and
-    nothing of those chosen."""
+    """Whether a reason rejects a chosen option ("B is wrong because …", "not B"), or names only another one."""
     taken = [o for o in options if o.letter in choices]
     return any(spoken_against(reason, option) for option in taken) or _names_another(reason, taken, options)
 
 
 def spoken_against(reason: str, option: Option) -> bool:
-    """Whether a text calls an option wrong or pushes it aside, by its letter or its text."""
+    """Whether a text calls an option wrong or dismisses it, by its letter or its text."""
     return any(re.search(pattern, reason, flags) for pattern, flags in _patterns(option))
 
 
@@ -238,5 +239,5 @@ def _names_another(reason: str, taken: Sequence[Option], options: Sequence[Optio
         for o in others
         if (text := " ".join(content_words(o.text))) and re.search(rf"(?<!\S){re.escape(text)}(?!\S)", said)
     ]
-    # Of a chosen option that says no word of its own ("All of the above") nothing can be missed.
+    # A chosen option without words of its own ("All of the above") cannot be missing from a reason.
     return bool(named) and bool(own - foreign) and not (own - foreign) & here

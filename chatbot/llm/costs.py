@@ -1,7 +1,7 @@
-"""What an answer costs, by a price table of the user's own or the list price, and what a hosted model takes by estimate: the extra
-`footprint`, where installed.
+"""What an answer costs, by the user's own price table or the list price, and the estimated footprint of a hosted model.
 
-Both libraries carry their figures with them and ask no server. They are imported at the first answer of a hosted model.
+List prices and estimates need the extra `footprint`. Its two libraries carry their figures with them and contact no server.
+They are imported at the first answer of a hosted model.
 """
 
 import logging
@@ -18,16 +18,16 @@ from chatbot.answer import ReaderError, Usage
 
 _FORM = 'it has a table a model, ["provider:model"], with input and output in US dollars for a million tokens'
 _Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-# The provider of a model string, by its name in genai-prices.
+# From the provider of a model string to its name in genai-prices.
 _PRICED = {"bedrock_converse": "aws", "openai": "openai"}
 _ON_BEDROCK = re.compile(r"(?:^|[/.:])(anthropic|mistral|cohere)\.([\w.-]+?)(?:-v\d+)?(?::\d+)?$")
-# The makers of models on Bedrock, by their names in EcoLogits.
+# From the maker of a model on Bedrock to its name in EcoLogits.
 _ESTIMATED = {"anthropic": "anthropic", "mistral": "mistralai", "cohere": "cohere"}
 
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input: _Dollars
     output: _Dollars
@@ -37,7 +37,7 @@ class Price:
 
 
 def load_prices(path: Path) -> dict[str, Price]:
-    """The prices in a TOML file, by model string."""
+    """Read the prices in a TOML file, by model string."""
     try:
         return TypeAdapter(dict[str, Price]).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
@@ -47,7 +47,7 @@ def load_prices(path: Path) -> dict[str, Price]:
 
 
 def list_price(model: str, usage: Usage) -> float | None:
-    """US dollars by genai-prices; None for a model that it does not know, or without it."""
+    """Return US dollars by genai-prices; None for an unknown model or without the package."""
     provider, _, name = model.partition(":")
     if provider not in _PRICED:
         return None
@@ -63,10 +63,10 @@ def list_price(model: str, usage: Usage) -> float | None:
 
 
 def estimate(model: str, usage: Usage, seconds: float) -> Mapping[str, float]:
-    """The fields of a `Footprint` that a model's output tokens give by EcoLogits; {} for one that it does not know, or
-    without it.
+    """Return the fields of a `Footprint` that EcoLogits estimates from a model's output tokens.
 
-    The energy is that of the data centre, the carbon has the share of making the servers: https://ecologits.ai/latest/methodology/.
+    It is {} for an unknown model or without the package. Energy is that of the data centre; carbon includes a share of
+    making the servers: https://ecologits.ai/latest/methodology/.
     """
     maker = _maker(model)
     if maker is None:
@@ -75,7 +75,7 @@ def estimate(model: str, usage: Usage, seconds: float) -> Mapping[str, float]:
         from ecologits.tracers.utils import llm_impacts
     except ImportError:
         return {}
-    logging.getLogger("ecologits").setLevel(logging.ERROR)  # it warns of each model whose size is not published
+    logging.getLogger("ecologits").setLevel(logging.ERROR)  # it warns about each model whose size is not published
     found = llm_impacts(*maker, usage.output_tokens, seconds)
     if found.energy is None or found.gwp is None:
         return {}
@@ -89,7 +89,7 @@ def estimate(model: str, usage: Usage, seconds: float) -> Mapping[str, float]:
 
 
 def _maker(model: str) -> tuple[str, str] | None:
-    """The names by which EcoLogits knows a model."""
+    """Return provider and name of a model in EcoLogits; None for one that it does not estimate."""
     provider, _, name = model.partition(":")
     if provider == "openai":
         return provider, name
@@ -98,5 +98,5 @@ def _maker(model: str) -> tuple[str, str] | None:
 
 
 def _ends(value: Any) -> tuple[float, float]:
-    """A number of EcoLogits is one number, or a range where the size of the model is a guess."""
+    """Return the bounds of a value from EcoLogits: one number, or a range if the size of the model is a guess."""
     return float(getattr(value, "min", value)), float(getattr(value, "max", value))

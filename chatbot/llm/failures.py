@@ -1,4 +1,4 @@
-"""What went wrong with a model, read off its client's exception, and whether to try again."""
+"""Classify what went wrong with a model by its client's exception, and decide whether to retry."""
 
 import random
 import time
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """The failures that are told apart."""
+    """The kinds of failure."""
 
     THROTTLED = "throttled"
     OVERLOADED = "overloaded"
@@ -38,16 +38,16 @@ class Kind(StrEnum):
     REJECTED = "rejected"
 
 
-# Time may mend these: they are tried again, then the offline reader answers.
+# Transient failures: they are retried, then the offline reader answers.
 PASSING = frozenset({Kind.THROTTLED, Kind.OVERLOADED, Kind.TIMED_OUT, Kind.CUT, Kind.MALFORMED})
-# The user can mend none of these: the offline reader answers.
+# Failures that the user cannot fix: the offline reader answers.
 ANSWERED_OFFLINE = PASSING | {Kind.FAILED, Kind.NO_ROOM}
 _ATTEMPTS = 5
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 8.0
 
 
 class Known(Exception):
-    """What went wrong where we see it ourselves, and no client has an exception for it."""
+    """A failure that wattwise detects itself, because no client has an exception for it."""
 
     def __init__(self, kind: Kind) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Known(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, and for how many seconds the service asks to be left alone."""
+    """The kind of a failure, and how many seconds the service asks to wait before a retry, if it says."""
 
     kind: Kind
     retry_after: float | None = None
@@ -64,7 +64,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time as the retries see it; tests bring their own. `jitter` gives a number from 0 to 1."""
+    """The clock of the retries, replaced in tests. `jitter` gives a number from 0 to 1."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -72,9 +72,9 @@ class Clock:
 
 
 def delay(attempt: int, failure: Failure, left: float, jitter: float) -> float | None:
-    """Seconds to wait after an attempt (from 1), None when it is not worth another: exponential backoff with full jitter.
+    """Return the seconds to wait after an attempt (from 1), None to give up: exponential back-off with full jitter.
 
-    A service that names a time (`Retry-After`) is left alone that long, or given up where that is longer than what is left.
+    The wait is at least the time that a service asks for (`Retry-After`). A wait longer than what is `left` means giving up.
     """
     if failure.kind not in PASSING or attempt >= _ATTEMPTS:
         return None
@@ -84,7 +84,10 @@ def delay(attempt: int, failure: Failure, left: float, jitter: float) -> float |
 
 
 def classify(error: BaseException) -> Failure:
-    """The kind of an exception, by what it and its causes are called and carry: no client library is imported for it."""
+    """Classify an exception by the class names, codes, statuses and texts of it and its causes.
+
+    No client library is imported for this.
+    """
     chain = list(_chain(error))
     told = [_told(e) for e in chain]
     names = {c.__name__ for e in chain for c in type(e).__mro__}
@@ -103,7 +106,7 @@ def classify(error: BaseException) -> Failure:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception, what caused it, and what a pydantic error wraps."""
+    """Yield an exception, its causes and contexts, and the errors that a pydantic error wraps."""
     seen: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting and len(seen) < 12:
@@ -124,12 +127,12 @@ def _wrapped(error: BaseException) -> list[BaseException]:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a service says beside its message."""
+    """What a service reports besides its message."""
 
     code: str = ""
     status: int = 0
     retry_after: float | None = None
-    # A server that knows the path says in JSON what it misses there; one that does not has a page or a word for it.
+    # Whether the error is explained in JSON. A server that knows the path does that; else it sends a page or a phrase.
     is_explained: bool = False
 
 
@@ -155,7 +158,7 @@ def _is_explained(error: BaseException) -> bool:
 
 
 def _retry_after(headers: Mapping[str, Any]) -> float | None:
-    """Seconds from a `Retry-After` header: a number, or a date."""
+    """Return the seconds from a `Retry-After` header, which holds a number or a date; None without one."""
     value = str(headers.get("retry-after", "")).strip()
     try:
         return max(0.0, float(value))
@@ -212,5 +215,5 @@ _CODES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
 _STATUSES = {
     400: Kind.REJECTED, 401: Kind.WRONG_CREDENTIALS, 402: Kind.QUOTA, 403: Kind.DENIED, 404: Kind.NO_MODEL, 408: Kind.TIMED_OUT, 409: Kind.OVERLOADED,
     413: Kind.CONTEXT, 422: Kind.REJECTED, 424: Kind.OVERLOADED, 429: Kind.THROTTLED,
-    -1: Kind.OVERLOADED,  # Ollama's client, for an error that came inside a stream
+    -1: Kind.OVERLOADED,  # the status that Ollama's client gives to an error inside a stream
 }  # fmt: skip

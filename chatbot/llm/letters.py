@@ -1,4 +1,4 @@
-"""The option letters that a language model settles on, in whatever form it says so."""
+"""Find the option letters that a language model settles on, in whatever form it states them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from chatbot.options import Option
 
-# Emphasis, code and formulas around a letter say nothing: **B**, `B`, $\boxed{\text{B}}$.
+# Markup for emphasis, code and formulas around a letter carries no meaning: **B**, `B`, $\boxed{\text{B}}$.
 _DRESSING = re.compile(
     r"\\(?:boxed|text|textbf|mathrm|mathbf)\s*(?=\{)|\\[()\[\]]|[*`$]|(?<!\w)_+|_+(?!\w)|</?(?:b|strong|em)>"
 )
@@ -46,13 +46,13 @@ _REVISED = re.compile(
     re.IGNORECASE,
 )
 _REVISED_TO = re.compile(r"(?:\b(?:is|be|to|choose|pick|with|say|answer)\b|['’]s|:|,)\s+(?:the\s+)?", re.IGNORECASE)
-# What a sentence says in passing before it names a letter: another question's answer, a first idea, a distractor.
+# Words before a letter that show it is mentioned only in passing: another question's answer, a first idea, a distractor.
 _PASSING = re.compile(
     r"\b(?:incorrect|wrong|not|isn['’]t|aren['’]t|never|second|next|other|another|tempting|tempted|at\s+first|first\s+glance|initially|originally|might|may|some|many|whether|why|unless|neither|nor|distractor|if\b[^.]*\bwould|had)\b[^.!?]*$",
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[.!?][\"'”)]?\s+(?=[A-Z(\"“])|\n|;|\b(?:but|however|yet|so)\b")
-# No text of an option and no clause before a letter is read further than this.
+# How many characters of an option's text, or of the clause before a letter, are read at most.
 _LONGEST = 400
 _RIGHT = re.compile(
     r"✅|✔|☑|🟢|(?<![\w-])(?:correct|right(?=\W*$|[.,;:–—-])|true|yes)\b(?!\s+(?:that|for|if)\b)", re.IGNORECASE
@@ -67,7 +67,10 @@ _LINE_LETTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Letters that a text declares right, where, and how plainly: 0 by a label, 1 in a sentence, 2 with a condition."""
+    """Letters that a text declares right, and where.
+
+    A lower `weight` is plainer: 0 by a label, 1 in a sentence, 2 with a condition.
+    """
 
     letters: frozenset[str]
     start: int
@@ -76,10 +79,10 @@ class Declared:
 
 
 def chosen(text: str, options: Sequence[Option], choose: int = 1) -> tuple[str, ...]:
-    """The letters that a model's text settles on, in the options' order; () where it settles on none, or not on as many as are asked for.
+    """Return the letters that a model's text settles on, in the options' order; () unless there are exactly `choose`.
 
-    The last plain declaration counts ("Answer: B", "\\boxed{B}", a revision of these), then the last sentence that says so, then a
-    line of letters alone at either end, then options marked as right.
+    The last plain declaration counts ("Answer: B", "\\boxed{B}", a revision of these). Without one, the last sentence that
+    calls letters right does, then a line of letters alone at either end, then options marked as right.
     """
     plain, offered = undressed(text), {option.letter for option in options}
     if declared := sorted(declarations(plain, options), key=lambda d: (d.start, -d.end)):
@@ -90,12 +93,12 @@ def chosen(text: str, options: Sequence[Option], choose: int = 1) -> tuple[str, 
 
 
 def undressed(text: str) -> str:
-    """A text without emphasis and formulas; a boxed letter reads as an answer."""
+    """Strip the markup of emphasis and formulas; a boxed letter becomes "Answer: {B}"."""
     return _DRESSING.sub("", _BOX.sub(r"\\nAnswer: {".replace("\\n", "\n"), text))
 
 
 def declarations(plain: str, options: Sequence[Option]) -> Iterator[Declared]:
-    """Where an undressed text says which letters are right, in no order."""
+    """Yield the declarations in an undressed text of which letters are right, in no particular order."""
     for match in (*_LABEL.finditer(plain), *_TAG.finditer(plain)):
         if not _PASSING.search(_before(plain, match.start())):
             letters, end = letters_at(plain, match.end(), options)
@@ -121,9 +124,9 @@ def declarations(plain: str, options: Sequence[Option]) -> Iterator[Declared]:
 
 
 def letters_at(plain: str, at: int, options: Sequence[Option]) -> tuple[frozenset[str], int]:
-    """The letters that stand at a place, joined by commas or "and", each perhaps with its option's text, and where they end.
+    """Return the letters at a position, joined by commas or "and", each perhaps with its option's text, and where they end.
 
-    None stand where a letter is an article ("A chip …") or where it is left open which one is meant ("A or B").
+    There are none if "A" is an article ("A chip …") or if it is left open which letter is meant ("A or B").
     """
     if run := _RUN.match(plain, at):
         return frozenset(run["run"]), run.end()
@@ -148,7 +151,7 @@ def letters_at(plain: str, at: int, options: Sequence[Option]) -> tuple[frozense
 
 
 def _past_text(plain: str, at: int, text: str) -> int:
-    """The end of an option's own text behind its letter, where that follows, and of what stands in brackets."""
+    """Return the position after an option's own text, if that follows its letter, and after any brackets."""
     rest = plain[at : at + _LONGEST]
     lead = len(rest) - len(rest.lstrip(" \t.):–—-\"'“"))
     if text and rest[lead:].lower().startswith(text.lower()):
@@ -159,7 +162,7 @@ def _past_text(plain: str, at: int, text: str) -> int:
 
 
 def _by_text(rest: str, options: Sequence[Option]) -> frozenset[str]:
-    """The option whose text stands in place of its letter."""
+    """Return the letter of the option whose text stands in place of a letter; the longest text wins."""
     said = rest.lstrip(" \t\"'“").lower()
     named = [
         o for o in options if said.startswith(o.text.lower()) and not said[len(o.text) : len(o.text) + 1].isalnum()
@@ -168,7 +171,7 @@ def _by_text(rest: str, options: Sequence[Option]) -> frozenset[str]:
 
 
 def _under_headings(plain: str, options: Sequence[Option]) -> Iterator[Declared]:
-    """The letters on the lines below a line that says no more than "Answer"."""
+    """Yield the letters on the lines below a line that says only "Answer"."""
     at, letters, begun = 0, frozenset[str](), -1
     for line in [*plain.split("\n"), ""]:
         here, _ = letters_at(line, len(line) - len(line.lstrip(" \t-•>#")), options)
@@ -186,14 +189,14 @@ def _under_headings(plain: str, options: Sequence[Option]) -> Iterator[Declared]
 
 
 def _before(plain: str, at: int) -> str:
-    """What stands before a place in its clause."""
+    """Return the text before a position in its clause."""
     start = max(0, at - _LONGEST)
     *_, last = (start, *(match.end() for match in _CLAUSE_END.finditer(plain, start, at)))
     return plain[last:at]
 
 
 def _together(declared: Sequence[Declared], choose: int) -> frozenset[str]:
-    """The last letters declared; single ones in a row belong together where several are asked for."""
+    """Return the last declared letters; single ones in a row are combined if several are asked for."""
     apart: list[Declared] = []
     for one in declared:
         if not apart or one.start >= apart[-1].end:
@@ -207,7 +210,10 @@ def _together(declared: Sequence[Declared], choose: int) -> frozenset[str]:
 
 
 def _alone(plain: str, options: Sequence[Option], choose: int) -> frozenset[str]:
-    """The letters of the lines at the beginning, else at the end, that hold nothing but letters and the text of their options."""
+    """Return the letters of the first lines, else the last, that hold nothing but letters and the text of their options.
+
+    Without such lines, return the letters that open the first line.
+    """
     lines = [line.strip(" \t-•>#") for line in plain.split("\n") if line.strip()]
     for ordered in (lines, lines[::-1]):
         found: frozenset[str] = frozenset()
@@ -222,7 +228,7 @@ def _alone(plain: str, options: Sequence[Option], choose: int) -> frozenset[str]
 
 
 def _led(lines: Sequence[str], options: Sequence[Option]) -> frozenset[str]:
-    """The letters that the first line begins with, "B: …", where it is no line of a list of options."""
+    """Return the letters that the first line begins with ("B: …"), unless it is a line of a list of options."""
     letters, end = letters_at(lines[0], 0, options) if lines else (frozenset[str](), 0)
     listed = [match["letter"].upper() for line in lines[1:] if (match := _LINE_LETTER.match(line))]
     in_front = bool(letters) and bool(re.search(r"[:.)]\s*$", lines[0][:end]) or re.match(r"\s*[:–—-]", lines[0][end:]))
@@ -230,7 +236,7 @@ def _led(lines: Sequence[str], options: Sequence[Option]) -> frozenset[str]:
 
 
 def _marked_right(plain: str, offered: set[str]) -> frozenset[str]:
-    """The options whose lines call them right: "B. … ✅", "| B | … | Correct |"."""
+    """Return the options whose lines call them right: "B. … ✅", "| B | … | Correct |"."""
     right: set[str] = set()
     for line in plain.split("\n"):
         match = _LINE_LETTER.match(line)

@@ -1,4 +1,4 @@
-"""A model is one string, `provider:model`; LangChain's `init_chat_model` opens it, at the first question and not before."""
+"""Open the model that a string `provider:model` names, with LangChain's `init_chat_model`."""
 
 from __future__ import annotations
 
@@ -22,17 +22,23 @@ _MAKER = re.compile(r"(?:^|/)(?:(?:us|us-gov|eu|apac|sa|amer|global|jp|au|ca)\.)
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """How language models are called, each from a variable of its name behind `WATTWISE_`.
+    """How language models are called; each setting comes from the variable `WATTWISE_` plus its name.
 
-    `base_url` is the address of a server of one's own; `region` and `guardrail` ("id:version") are Bedrock's, and so are `base_model`,
-    the id of the model behind an ARN that does not name it, and `provider`, its maker. `first_token` bounds the wait for the first word of an
-    answer, in which a model is loaded or thinks (Ollama itself gives loading as long), `timeout` the wait for the next ones, and `deadline` all
-    attempts at one answer together, without the waits for first words; all in seconds. `WATTWISE_DEADLINE` also bounds the offline reader, whose default is less (`Limits`).
-    `max_tokens` bounds the answer; what a model thinks comes on top: `thinking_tokens` asks for so many, 0 for none, and under 0 it is left
-    to the model. `context_tokens` is what Ollama and a model in this process may read. A `temperature` under 0 leaves it to the service (0 on servers of one's own).
-    `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` names a TOML file. `judge` is "" or
-    who decides what the local judge is unsure of: "model", the model itself, or another one by name. `tools` is how often a model may
-    call tools before it answers; 0 offers none. ReaderError names a setting that cannot be meant.
+    `base_url` is the address of the user's own server. Bedrock has `region`; `guardrail` ("id:version"); `base_model`, the
+    id of the model behind an ARN that does not name it; and `provider`, the maker of that model.
+
+    Times are in seconds. `first_token` bounds the wait for the first word of an answer, during which a model loads or thinks
+    (Ollama itself allows as long for loading). `timeout` bounds the wait for each next word, and `deadline` all attempts at
+    one answer together, without the waits for first words. `WATTWISE_DEADLINE` also bounds the offline reader, with a lower
+    default (`Limits`).
+
+    `max_tokens` bounds the answer without thoughts. `thinking_tokens` is how many a model is asked to think, 0 for none; a
+    value under 0 leaves that to the model. `context_tokens` is the context window that Ollama is asked for. A `temperature`
+    under 0 leaves it to the service (0 on the user's own server).
+
+    `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` is a TOML file. `judge`
+    decides what the local judge is unsure of: "" for none, "model" for the model itself, or another model string. `tools` is
+    how often a model may call tools before it answers; 0 offers none. Raises ReaderError for a value that is out of range.
     """
 
     base_url: str = ""
@@ -58,7 +64,7 @@ class ModelSettings:
                 raise ReaderError(f"WATTWISE_{name.upper()} is {str(value)!r}: it takes {takes}.")
 
 
-# A NaN is neither more nor less than anything.
+# Every check is a comparison that must hold, so NaN fails it.
 _SECONDS = (lambda value: 0 < value < inf, "a number of seconds above 0")
 _COUNT = (lambda value: value >= 1, "a whole number from 1 on")
 _TAKES: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -79,17 +85,17 @@ class _Provider:
     package: str
     extra: str
     arguments: Callable[[str, ModelSettings], dict[str, Any]]
-    # Whether each whole answer of it says why it ended; one that does not was cut off.
+    # Whether every complete answer says why it ended, so that one without a reason was cut off.
     tells_its_end: bool = True
 
 
 def provider_of(model: str) -> str:
-    """The provider of a model string: what stands before the first colon."""
+    """Return the provider of a model string: the text before the first colon."""
     return model.partition(":")[0]
 
 
 def check_model(model: str) -> None:
-    """Raise ReaderError for a model string that cannot be opened here; contacts and imports nothing."""
+    """Raise ReaderError for a model string that cannot be opened here; contacts no server and imports nothing."""
     provider, colon, rest = model.partition(":")
     known = ", ".join(f"{name}:MODEL" for name in _PROVIDERS)
     if provider not in _PROVIDERS or not colon:
@@ -103,14 +109,16 @@ def check_model(model: str) -> None:
 
 
 def is_hosted(model: str, settings: ModelSettings) -> bool:
-    """Whether a model answers at its provider, at list prices, and not on a server of one's own."""
+    """Whether a model is hosted by its provider, at list prices, and not on the user's own server."""
     provider = provider_of(model)
     return provider == "bedrock_converse" or (provider == "openai" and not _own_server(settings))
 
 
 def open_model(model: str, settings: ModelSettings, *, thinks: bool = False) -> BaseChatModel:
-    """The chat model behind a string that `check_model` has passed, with room for its thoughts where it `thinks`, is asked to, or is
-    known to do so unasked; raises what its provider raises."""
+    """Open the chat model of a string that `check_model` has passed; raises what its provider raises.
+
+    It gets additional tokens for thoughts if it `thinks`, is asked to by the settings, or is known to think unasked.
+    """
     from langchain.chat_models import init_chat_model
 
     provider, _, name = model.partition(":")
@@ -125,39 +133,39 @@ def open_model(model: str, settings: ModelSettings, *, thinks: bool = False) -> 
     return opened
 
 
-# As many tokens a model may think that was not told how much.
+# How many tokens a model may think that was given no number.
 _ROOM = 8_192
 
 
 def _with_room(settings: ModelSettings) -> ModelSettings:
-    """Services count what a model thinks as part of its answer, and Ollama as part of its window."""
+    """Add tokens for thoughts: services count them as part of the answer, and Ollama as part of the context window."""
     room = settings.thinking_tokens if settings.thinking_tokens > 0 else _ROOM
     return replace(settings, max_tokens=settings.max_tokens + room, context_tokens=settings.context_tokens + room)
 
 
 def _thinks_unasked(opened: BaseChatModel, model: str) -> bool:
-    """Whether LangChain knows of a model that it thinks; Claude does so only when it is asked to."""
+    """Whether LangChain's profile of a model says that it thinks; Claude does so only when asked to."""
     profile: Mapping[str, Any] = getattr(opened, "profile", None) or {}
     return bool(profile.get("reasoning_output")) and "claude" not in model
 
 
 def server_of(model: str, settings: ModelSettings) -> str:
-    """The address of the server of one's own that a model is asked at, "" for its provider's."""
+    """Return the address of the user's own server for a model, "" for its provider's."""
     return _own_server(settings) if provider_of(model) == "openai" else settings.base_url
 
 
 def tells_its_end(model: str) -> bool:
-    """Whether a model's answer that ends without saying why was cut off."""
+    """Whether an answer of the model that ends without a reason was cut off."""
     provider = _PROVIDERS.get(provider_of(model))
     return provider is not None and provider.tells_its_end
 
 
-# Those before cite nothing: https://platform.claude.com/docs/en/build-with-claude/citations
+# Earlier models do not cite: https://platform.claude.com/docs/en/build-with-claude/citations
 _CITING = re.compile(r"anthropic\.claude-(?:3-5-sonnet-20241022|3-7-|(?:opus|sonnet|haiku)-[4-9])")
 
 
 def cites_documents(model: str, base_model: str = "") -> bool:
-    """Whether a model string, or what is known to be behind it, names a model of the Converse API that can cite the blocks of a document."""
+    """Whether a model string, or its base model, names a model of the Converse API that can cite a document's blocks."""
     return provider_of(model) == "bedrock_converse" and bool(_CITING.search(base_model or model))
 
 
@@ -176,18 +184,18 @@ def _bedrock(name: str, settings: ModelSettings) -> dict[str, Any]:
         "max_tokens": settings.max_tokens,
         "additional_model_request_fields": _thinking(settings.base_model or name, settings),
     }
-    # A Claude that thinks takes no temperature.
+    # Claude accepts no temperature while it thinks.
     return {k: v for k, v in given.items() if v} | ({} if given["additional_model_request_fields"] else _temperature(settings))
 
 
-# The models of Claude that take a budget for their thoughts; those after them judge for themselves how much to think:
+# The Claude models that take a budget for their thoughts; later ones decide for themselves how much to think:
 # https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html
 _BUDGETED = re.compile(r"claude-(?:3-7|(?:opus|sonnet|haiku)-4-(?:[15]-)?20\d{6})")
 _LEAST_BUDGET = 1024
 
 
 def _thinking(name: str, settings: ModelSettings) -> dict[str, Any] | None:
-    """What asks Claude for thoughts; other models of Bedrock think unasked or not at all."""
+    """Return the request fields that ask Claude to think; other models of Bedrock think unasked or not at all."""
     if settings.thinking_tokens <= 0 or "claude" not in name:
         return None
     budget = {"type": "enabled", "budget_tokens": max(_LEAST_BUDGET, settings.thinking_tokens)}
@@ -195,7 +203,7 @@ def _thinking(name: str, settings: ModelSettings) -> dict[str, Any] | None:
 
 
 def _maker_in(name: str) -> str:
-    """The maker of a model by its id or ARN: "anthropic" of "us.anthropic.claude…"; "" where it names none."""
+    """Return the maker in a model's id or ARN: "anthropic" for "us.anthropic.claude…"; "" if it names none."""
     match = _MAKER.search(name)
     return match[1] if match else ""
 
@@ -209,7 +217,7 @@ def _openai(name: str, settings: ModelSettings) -> dict[str, Any]:
     if not own_server:
         return given | {"max_tokens": settings.max_tokens} | _temperature(settings)
     given["http_client"] = openai_client(timeout)
-    # Servers of one's own ask for no key but the client does; they know the chat API, and the limit by its first name.
+    # The user's own server needs no key, but the client does. It knows the chat API only, and the limit as `max_tokens`.
     key = {} if os.environ.get("OPENAI_API_KEY") else {"api_key": "none"}
     limit = {"extra_body": {"max_tokens": settings.max_tokens}}
     return given | key | limit | {"base_url": own_server, "use_responses_api": False} | _temperature(settings, 0.0)
@@ -224,10 +232,10 @@ def _ollama(name: str, settings: ModelSettings) -> dict[str, Any]:
 
     given: dict[str, Any] = {
         "num_predict": settings.max_tokens,
-        # Ollama cuts a prompt that is longer than its window without a word, and its window is small unless told.
+        # Ollama silently cuts a prompt that is longer than its context window, which is small by default.
         "num_ctx": settings.context_tokens,
         "client_kwargs": {"timeout": Timeout(max(settings.first_token, settings.timeout), connect=settings.timeout)},
-        # Left to the model, it also thinks where it is one that does; what it thinks comes apart from what it says.
+        # None leaves it to the model: one that can think does so, and its thoughts come apart from its answer.
         "reasoning": None if settings.thinking_tokens < 0 else settings.thinking_tokens > 0,
         "sync_client_kwargs": {"event_hooks": {"response": [refuse_page]}},
     }

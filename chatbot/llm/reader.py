@@ -1,4 +1,4 @@
-"""The reader over a LangChain chat model: prompt, model and verification as one chain, tried again where time may help."""
+"""The reader over a LangChain chat model: prompt, model and verification as one chain, with retries if time may help."""
 
 from __future__ import annotations
 
@@ -37,25 +37,28 @@ if TYPE_CHECKING:
 _log = logging.getLogger("wattwise")
 _GUARDED = {"guardrail_intervened", "content_filter", "content_filtered"}
 _CUT_OFF = {"length", "max_tokens", "max_output_tokens"}
-# Models whose prompt opens their thoughts for them, so that a server which does not take these apart sends their end alone.
+# Models whose prompt template opens their thoughts, so that a server that does not separate these sends only the end mark.
 _THINKS_ALOUD = re.compile(r"(?<![a-z])(?:r1|qwq|thinking|reasoning)(?![a-z])", re.IGNORECASE)
 _LONGEST_QUESTION = 600
-# More claims than these are a sign of an answer that nobody should pay to have judged.
+# The most claims sent to a second judge; an answer with more unsure claims is not worth the cost of judging all.
 _MOST_JUDGED = 24
-# So many seconds in all a throttled question waits, where nobody else does.
+# How many seconds in all a throttled question waits, if no other question is waiting.
 _PATIENCE = 10.0
 
 Search = Callable[[int], Sequence[Passage]]
 
 
 class Unavailable(Exception):
-    """The model gave nothing that can be shown; the text says why, and that another reader answers."""
+    """The model gave nothing that can be shown; the message says why, and that another reader answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model's answer came to: `passages` are those it was given, `notice` says why it ends early, if so, and `refuses`
-    that the model itself found no answer in them. `contradicted` is an exam answer whose reason speaks against its letters."""
+    """The outcome of a model's answer.
+
+    `passages` are those it was given and any others that it cites. `notice` says why it ends early, if it does. `refuses`
+    means that the model itself found no answer. `contradicted` marks an exam answer whose reason speaks against its letters.
+    """
 
     verified: Verified
     choices: tuple[str, ...]
@@ -72,7 +75,7 @@ class Tally:
     usage: Usage | None = None
 
     def add(self, metadata: Any) -> None:
-        """Count what a message says it took."""
+        """Add the tokens that a message reports."""
         if metadata:
             before = self.usage or Usage(0, 0)
             self.usage = Usage(
@@ -83,22 +86,22 @@ class Tally:
 
 @dataclass
 class _Attempt:
-    """One call: what it was given, what it has written, and what of that was shown."""
+    """One attempt at an answer: what the model was given, what it has written, and what of that was shown."""
 
     query: Query
     index: Index
     passages: Sequence[Passage]
-    # What the keys stand for: the passages, then rows, then what tools bring.
+    # What the citation keys stand for: the passages, then table rows, then results of tools.
     evidence: list[Evidence]
     messages: list[BaseMessage]
     patience: Patience
     tally: Tally
-    # Asked about unsure claims once the whole answer is there; None where the local judge decides alone.
+    # Asked about unsure claims once the answer is complete; None if the local judge decides alone.
     second: SecondOpinion | None = None
     transcript: Transcript = field(default_factory=Transcript)
     text: str = ""
     shown: bool = False
-    # Why the model stopped, in the provider's word.
+    # Why the model stopped, in the provider's own term.
     ended: str = ""
     reply: AIMessageChunk | None = None
     stream: SentenceStream = field(init=False)
@@ -107,12 +110,15 @@ class _Attempt:
         self.stream = self._new_stream()
 
     def take(self, piece: str) -> str:
-        """What a piece of the answer lets be shown; an exam answer, and one that two judges read, is shown when all of it is there."""
+        """Add a piece of the answer and return the text that can now be shown.
+
+        An exam answer, and one that two judges read, is shown only when it is complete.
+        """
         self.text += piece
         return "" if self.query.options or self.second else self.stream.push(piece)
 
     def close(self) -> str:
-        """What the end of the answer lets be shown."""
+        """End the answer and return the text that can now be shown."""
         piece = self.take(self.transcript.rest())
         if not self.shown and (answer := after_thoughts(self.text)) is not None:
             self.text, self.transcript.has_thought = answer, True
@@ -122,7 +128,7 @@ class _Attempt:
         return self.read_again() if self.second else piece + self.stream.close()
 
     def read_again(self) -> str:
-        """All that can be shown of the answer, with what the second judge has said by now."""
+        """Verify the whole answer again, with the verdicts of the second judge so far, and return all that can be shown."""
         self.stream = self._new_stream()
         return self.stream.push(self.text) + self.stream.close()
 
@@ -130,26 +136,26 @@ class _Attempt:
         return SentenceStream(self.evidence, self.query.sides, self.query.standalone, self.second)
 
     def has_only_thought(self) -> bool:
-        """Whether nothing of an answer has come, or what has come is still a thought."""
+        """Whether no part of an answer has come yet, or all that has come is still a thought."""
         return self.transcript.is_thinking or not (self.text.strip() or self.shown or self.calls_tools())
 
     def has_anything(self) -> bool:
-        """Whether something of the answer holds."""
+        """Whether some of the answer is verified; taken for granted of an exam answer, which is verified at the end."""
         return bool(self.query.options or self.stream.verified.citations)
 
     def calls_tools(self) -> bool:
-        """Whether the reply asks for tools, so that what it says before is no answer yet."""
+        """Whether the reply calls tools, so that its text is not the answer yet."""
         return bool(self.reply and (self.reply.tool_calls or self.reply.invalid_tool_calls))
 
     def goes_on(self, results: Sequence[BaseMessage]) -> None:
-        """Take what the tools gave back; the model is to be called again."""
+        """Add the results of tools and get ready to call the model again."""
         assert self.reply
         self.messages += [self.reply, *results]
         self.reply, self.text, self.transcript = None, "", Transcript(self.transcript.thinks_aloud)
         self.stream.begin_again()
 
     def reading(self, notice: str = "") -> Reading:
-        """What came of it."""
+        """Return the outcome of the attempt."""
         if not self.query.options:
             verified = self.stream.verified
             return Reading(verified, (), self._read(verified), notice, self.stream.refuses)
@@ -157,12 +163,12 @@ class _Attempt:
         return Reading(found.verified, found.choices, self._read(found.verified), notice, contradicted=found.contradicted)
 
     def _read(self, verified: Verified) -> tuple[Passage, ...]:
-        """The passages that it was given, then what else it cites."""
+        """Return the passages that it was given, then any others that it cites."""
         return tuple(dict.fromkeys((*self.passages, *(citation.passage for citation in verified.citations))))
 
 
 class LanguageReader:
-    """Reads answers out of passages with a chat model; opened by name at the first question, or given as it is."""
+    """Reads answers out of passages with a chat model, opened by name at the first question, or given as an object."""
 
     def __init__(self, model: str | BaseChatModel, settings: ModelSettings, clock: Clock | None = None) -> None:
         if isinstance(model, str):
@@ -180,29 +186,29 @@ class LanguageReader:
         self._is_hosted = isinstance(model, str) and is_hosted(model, settings)
         self._priced = f"{self.name.partition(':')[0]}:{settings.base_model}" if settings.base_model else self.name
         self._takes_tools = settings.tools > 0
-        # What is learned of a model by asking it.
+        # What is learned about the model from its replies.
         self._thinks = False
         self._thinks_aloud = isinstance(model, str) and bool(_THINKS_ALOUD.search(model))
         self._cites = isinstance(model, str) and cites_documents(model, settings.base_model)
 
     def cost(self, usage: Usage | None) -> float | None:
-        """US dollars by the user's own price table, else by the list price; None where neither has this model."""
+        """Return US dollars by the user's own price table, else by the list price; None if neither has this model."""
         if usage is None or not (self._is_hosted or self.name in self._prices):
             return None
         return self._prices[self.name].of(usage) if self.name in self._prices else list_price(self._priced, usage)
 
     def estimate(self, usage: Usage, seconds: float) -> Mapping[str, float]:
-        """The model's part of a `Footprint`, {} where nobody estimates it."""
+        """Return the model's part of a `Footprint`, {} without an estimate."""
         return estimate(self._priced, usage, seconds) if self._is_hosted else {}
 
     def patience(self) -> Patience:
-        """How long is waited for an answer that begins now."""
+        """Return the time limits of an answer that begins now."""
         from chatbot.llm.waiting import Patience
 
         return Patience(self._clock, self._clock.now() + self.seconds, self._settings.first_token, self._settings.timeout)
 
     def condense(self, question: str, history: Sequence[Turn], patience: Patience, tally: Tally) -> str | None:
-        """A follow-up as a question that stands by itself, None where the model fails or adds what nobody said."""
+        """Rewrite a follow-up as a question that stands by itself; None if the model fails or adds what nobody said."""
         try:
             message = self._whole(self._opened(patience), prompts.condensing(question, history), patience)
         except Cancelled:
@@ -219,13 +225,13 @@ class LanguageReader:
     def read(
         self, query: Query, history: Sequence[Turn], index: Index, search: Search, patience: Patience, tally: Tally
     ) -> Iterator[str | Reading]:
-        """The answer's text in verified pieces, then the Reading; `search(2)` gives twice the passages of `search(1)`.
+        """Yield the answer's text in verified pieces, then the Reading; `search(2)` gives twice the passages of `search(1)`.
 
-        The model reads the rows of tables that the question is about beside the passages, and may call the tools over the index.
+        Besides the passages, the model reads the table rows that the question is about. It may call the tools over the index.
 
-        A first attempt that leaves nothing gets a second with twice the passages; what then is no refusal of the model's own, but has
-        nothing that holds, is nobody's answer, and an exam answer that twice speaks against its letters is none. Raises ReaderError with the remedy where
-        the user can mend what is wrong, Unavailable where only time can.
+        If a first attempt leaves no answer, a second one gets twice the passages. If that leaves nothing verified either,
+        raise Unavailable, unless the model itself refused. An exam answer that speaks against its letters twice is dropped.
+        Raises ReaderError with the remedy if the user can fix what is wrong, else Unavailable.
         """
         from chatbot.hybrid_retriever import retrieved
 
@@ -247,7 +253,7 @@ class LanguageReader:
     def _tried(
         self, query: Query, history: Sequence[Turn], index: Index, passages: Sequence[Passage], patience: Patience, tally: Tally
     ) -> Generator[str, None, Reading]:
-        """One reading, called again while that helps: later when it is throttled, with fewer passages when it is too long."""
+        """Read once, with retries while they help: later if throttled, with half the passages if the prompt is too long."""
         number, waited = 0, 0.0
         while True:
             number += 1
@@ -263,7 +269,7 @@ class LanguageReader:
             if failure.kind is Kind.NO_ROOM and not thinks and self._makes_room():
                 continue
             if self._cites and failure.kind is Kind.REJECTED and not attempt.shown:
-                self._cites = False  # whether a model cites is known for certain by asking it alone
+                self._cites = False  # only asking a model shows for certain whether it can cite
                 continue
             if attempt.shown:
                 yield attempt.close()
@@ -274,7 +280,7 @@ class LanguageReader:
             throttled = failure.kind is Kind.THROTTLED
             left = min(patience.left(), _PATIENCE - waited) if throttled else patience.left()
             wait = delay(number, failure, left, self._clock.jitter())
-            # Of many who ask at once one waits until the service takes requests again; the others are answered without it.
+            # Of many throttled questions, one waits until the service takes requests again; others are answered without it.
             if wait is None or (throttled and not self._waiting.acquire(blocking=False)):
                 raise self._conclusion(failure)
             try:
@@ -291,21 +297,21 @@ class LanguageReader:
         return ReaderError(sentence(failure.kind, self.name, self._settings))
 
     def _makes_room(self) -> bool:
-        """Whether a model that has used up its tokens for thoughts can be given more from now on."""
+        """Give a model that has used up its tokens for thoughts more from now on; False for one given as an object."""
         with self._opening:
             if self._is_named:
                 self._thinks, self._model = True, None
             return self._is_named
 
     def _cut_off(self, attempt: _Attempt) -> str:
-        """That the answer has more to it than is shown, and why; "" where it is whole."""
+        """Return a notice that the answer is cut off, and why; "" if it is complete."""
         if attempt.transcript.has_thought and attempt.ended in _CUT_OFF:
             self._thinks = self._thinks or self._makes_room()
         is_cut = attempt.ended in _CUT_OFF or attempt.transcript.is_full
         return cut_off(self.name, self._settings) if is_cut and attempt.has_anything() else ""
 
     def _answered(self, attempt: _Attempt) -> Generator[str, None, Failure | None]:
-        """The pieces that are shown, then what went wrong, if anything did; tools that the model calls are run in between."""
+        """Yield the pieces to show and return the failure, if any; tools that the model calls are run in between."""
         for number in range(self._settings.tools + 1):
             failure = yield from self._called(attempt, last=number == self._settings.tools)
             if failure or not attempt.calls_tools():
@@ -315,7 +321,7 @@ class LanguageReader:
         return None
 
     def _called(self, attempt: _Attempt, *, last: bool) -> Generator[str, None, Failure | None]:
-        """One call: the pieces it shows, then what went wrong, if anything did."""
+        """Call the model once: yield the pieces to show and return the failure, if any."""
         with_tools = self._takes_tools and not attempt.query.options
         attempt.patience.speaking = False
         try:
@@ -326,7 +332,7 @@ class LanguageReader:
         except Cancelled:
             raise
         except Exception as error:
-            # Client libraries raise what they like; whatever it is, the user gets a sentence or the offline reader's answer.
+            # Client libraries may raise anything; in any case the user gets a sentence or the offline reader's answer.
             if with_tools and not attempt.shown and toolbox.takes_none(error):
                 self._takes_tools = False
                 return (yield from self._called(attempt, last=True))
@@ -336,7 +342,7 @@ class LanguageReader:
         return None
 
     def _chain(self, attempt: _Attempt, *, with_tools: bool, last: bool) -> Runnable[list[BaseMessage], str]:
-        """Prompt, model and verification in LangChain's terms, so that its callbacks and traces see each."""
+        """Return prompt, model and verification as a LangChain chain, so that its callbacks and traces see each step."""
         from langchain_core.runnables import RunnableGenerator, RunnableLambda
 
         from chatbot.llm.waiting import Timely
@@ -380,7 +386,7 @@ class LanguageReader:
         yield self._judged_again(attempt, piece)
 
     def _judged_again(self, attempt: _Attempt, piece: str) -> str:
-        """What is shown once a second judge has spoken on unsure claims; what the first let pass where it cannot."""
+        """Return the text to show after a second judge has ruled on unsure claims; `piece` if there are none or it fails."""
         if attempt.second is None or not attempt.second.unsure:
             return piece
         unsure = list(dict.fromkeys(attempt.second.unsure))[:_MOST_JUDGED]
@@ -392,7 +398,7 @@ class LanguageReader:
         except Cancelled:
             raise
         except Exception as error:
-            # Whatever a client library raises: the local judge has decided already.
+            # Client libraries may raise anything; the local judge has decided already.
             _log.debug("nobody judged a second time: %s", classify(error).kind)
             return piece
         attempt.second.given = verdicts(message.text, unsure)
@@ -400,7 +406,7 @@ class LanguageReader:
         return attempt.read_again()
 
     def _whole(self, model: BaseChatModel, messages: Sequence[BaseMessage], patience: Patience) -> BaseMessage:
-        """A model's reply in one piece."""
+        """Return a model's reply in one piece."""
         from chatbot.llm.waiting import Timely
 
         return Timely(model, patience).invoke(messages)
@@ -416,13 +422,13 @@ class LanguageReader:
                         raise
                     raise Known(Kind.NO_MODEL) from error
                 finally:
-                    # A model in this process is loaded now.
+                    # Opening may load a model in this process, so it counts as a wait for the first word.
                     patience.put_off(self._clock.now() - began)
             return self._model
 
 
 def _joined(reply: AIMessageChunk | None, chunk: BaseMessage) -> AIMessageChunk | None:
-    """What has come of a message so far; a model that does not stream gives it whole."""
+    """Add a chunk to the message so far; a model that does not stream gives it whole."""
     from langchain_core.messages import AIMessage, AIMessageChunk
 
     if isinstance(chunk, AIMessageChunk):
@@ -433,7 +439,7 @@ def _joined(reply: AIMessageChunk | None, chunk: BaseMessage) -> AIMessageChunk 
 
 
 def _end_of(chunk: BaseMessage) -> str:
-    """Why a model stopped, as its provider puts it; "" while it has not."""
+    """Return why a model stopped, in its provider's own term; "" while it has not."""
     told = chunk.response_metadata
     if told.get("status") in ("completed", "incomplete"):  # OpenAI's Responses API
         return str((told.get("incomplete_details") or {}).get("reason") or told["status"])
@@ -441,21 +447,21 @@ def _end_of(chunk: BaseMessage) -> str:
 
 
 def _cited_blocks(chunk: BaseMessage) -> str:
-    """The keys of the passages that a piece of an answer cites by Bedrock's own citations, as marks behind what it says."""
+    """Return the passages that a piece of an answer cites by Bedrock's own citations, as marks to append to its text."""
     blocks = [block for block in chunk.content if isinstance(block, dict)] if isinstance(chunk.content, list) else []
     places = [_place_of(citation) for block in blocks for citation in block.get("citations") or ()]
     return "".join(f" [{key}]" for key in dict.fromkeys(key for place in places for key in place))
 
 
 def _place_of(citation: Any) -> range:
-    """Blocks are counted from 0, and the last is not among them; our keys count from 1."""
+    """Return the keys of the blocks that a citation names: blocks count from 0, without the end; keys count from 1."""
     place = (citation.get("location") or {}).get("documentChunk") or {} if isinstance(citation, dict) else {}
     start, end = place.get("start"), place.get("end")
     return range(start + 1, max(start + 2, end + 1 if isinstance(end, int) else 0)) if isinstance(start, int) else range(0)
 
 
 def verdicts(written: str, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """What a second judge says of each claim, by claim and evidence; nothing of those that it leaves out or muddles."""
+    """Parse what a second judge says of each claim, by claim and evidence, without those that it leaves out or garbles."""
     found: dict[str, Any] = {}
     for match in re.finditer(r"\{[^{}]{0,2000}\}", written):
         with suppress(ValueError):
@@ -468,14 +474,14 @@ def _is_answer(reading: Reading, query: Query) -> bool:
 
 
 def _is_faithful(condensed: str, said: str) -> bool:
-    """Whether a condensed question names and numbers nothing that the conversation has not."""
+    """Whether a condensed question is one short line, with no number or name that the conversation lacks."""
     numbers = set(re.findall(r"\d+", condensed)) - set(re.findall(r"\d+", said))
     names = {name for name in mentioned(condensed) if name not in mentioned(said) and name not in said.lower()}
     return bool(condensed) and "\n" not in condensed and len(condensed) <= _LONGEST_QUESTION and not (numbers or names)
 
 
 def _name_of(model: BaseChatModel) -> str:
-    """A model string for a model that was given as it is."""
+    """Return a model string for a model that was given as an object."""
     told = model._identifying_params
     name = next((told[key] for key in ("model_name", "model", "model_id") if told.get(key)), "")
     return ":".join(dict.fromkeys(part for part in (model._llm_type, str(name)) if part))

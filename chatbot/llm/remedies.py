@@ -1,4 +1,4 @@
-"""What the user is told about a failure, and how it is mended."""
+"""What users are told about a failure, and how to fix it."""
 
 from chatbot.llm.addresses import likely_address, shown_address
 from chatbot.llm.failures import Kind
@@ -15,23 +15,23 @@ _HAPPENED = {
 
 
 def notice(kind: Kind, model: str) -> str:
-    """Why the offline reader answered, in one sentence."""
+    """Say in one sentence why the offline reader answered."""
     return f"{model} {_HAPPENED.get(kind, 'failed')}, so the offline reader answered."
 
 
 def shortened(kind: Kind, model: str) -> str:
-    """Why an answer ends early, in one sentence."""
+    """Say in one sentence why an answer ends early."""
     happened = "was stopped by its guardrail" if kind is Kind.GUARDRAIL else _HAPPENED.get(kind, "failed")
     return f"{model} {happened}; what it had said until then is shown, verified."
 
 
 def cut_off(model: str, settings: ModelSettings) -> str:
-    """That an answer ends where its tokens did, and the remedy."""
+    """Say that an answer is cut off at its limit of tokens, and the remedy."""
     return f"{model} reached its limit of {settings.max_tokens:,} tokens, so its answer is cut off there. Set WATTWISE_MAX_TOKENS to more for longer ones."
 
 
 def sentence(kind: Kind, model: str, settings: ModelSettings) -> str:
-    """What is wrong and how it is mended, in a text for the user; none of the client's own words, which may hold secrets."""
+    """Tell the user what is wrong and how to fix it, without the client's own words, which may hold secrets."""
     provider = provider_of(model)
     template = _SENTENCES.get((kind, provider)) or _SENTENCES[kind, ""]
     own = shown_address(server_of(model, settings))

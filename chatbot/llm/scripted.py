@@ -1,4 +1,4 @@
-"""A chat model that says what it is told to, for tests, demos and anybody's program."""
+"""A chat model with scripted replies, for tests, demos and other programs."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +17,10 @@ Reply = str | BaseException | Sequence[str | BaseException | dict[str, Any]]
 
 
 class ScriptedChatModel(BaseChatModel):
-    """Plays its replies in turn, the last one again and again, or asks `script` for the reply to a list of messages.
+    """Plays its replies in order, then repeats the last one; or calls `script` with the messages for each reply.
 
     A reply is a text, an exception to raise, or a sequence of both: pieces that are streamed until the exception. A text is
-    streamed in pieces of `piece` characters. Each word counts as a token. Where it `takes_tools`, a piece may be a call of one:
+    streamed in pieces of `piece` characters. Each word counts as a token. With `takes_tools`, a piece may be a tool call:
     {"name": …, "args": {…}}.
     """
 
@@ -47,7 +47,7 @@ class ScriptedChatModel(BaseChatModel):
         return {"model_name": self.name_of_model}
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        """This model, told which tools there are."""
+        """Return this model with the tools bound to it; raises NotImplementedError without `takes_tools`."""
         if not self.takes_tools:
             raise NotImplementedError
         return self.bind(tools=list(tools), **kwargs)

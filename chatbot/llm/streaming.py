@@ -1,4 +1,4 @@
-"""Verified streaming: a model's pieces are held until a sentence is whole, checked, then shown."""
+"""Verified streaming: the pieces that a model writes are held until a sentence is complete, checked, then shown."""
 
 import re
 from collections.abc import Sequence
@@ -27,27 +27,27 @@ from chatbot.marks import clauses_of, in_brackets, marked_numbers, marked_senten
 from chatbot.names import mentioned
 
 _LINE_END = re.compile(rf"\r\n|[{LINE_ENDS}]")
-# The quotation marks and spaces between two sentences; where there are more, what came is shown a sentence later.
+# The most characters of quotation marks and spaces between two sentences; with more, text is shown one sentence later.
 _LONGEST_END = 64
-# Marks that were never finished: "72 W [2", "72 W [".
+# Unfinished marks at the end of a text: "72 W [2", "72 W [".
 _HALF_AT_END = re.compile(r"\s*\[[\d\s,;–-]*\Z")
-# Lines that are no sentences: a heading, a line of a table.
+# Lines that are not sentences: a heading, a line of a table.
 _STRUCTURE = re.compile(r"\s*(?:#|\|)")
 _HEADING = re.compile(r"(?P<depth>#{1,6})\s+(?P<text>.+?)\s*#*$")
 _RULE = re.compile(r":?-{1,}:?")
 _LEAD = re.compile(r"[^.!?|]*:\s*\**|\*\*[^.!?*]+\*\*:?")
 _LONGEST_LEAD, _LONGEST_ADMISSION = 14, 25
-# A lead stands under every heading.
+# The depth of a lead-in, which stands below every heading.
 _DEEPEST = 7
 _UNKNOWN = re.compile(r"(?:n/?a|unknown|none given|not (?:stated|given|said|specified|published|mentioned|available|in the (?:sources|passages)).*|no (?:data|figure))", re.IGNORECASE)
-# "The sources do not say what it costs": no more than that, so nothing is behind a comma or a "but".
+# "The sources do not say what it costs": a sentence about what the sources lack, with nothing after a ";" or ":".
 _ADMISSION = re.compile(
     r"(?:(?:however|but|unfortunately|also|though|still|yet),? )?(?:(?:the|these|those|none of the|my) )?(?:(?:provided|given|available|cited|retrieved) )?(?:sources?|passages?|documents?|excerpts?|context|material)\b"
     r"[^.;:]{0,30}?\b(?:(?:do|does|did) not|don['’]t|doesn['’]t|cannot|never|no longer|contains? no|has no|have no|gives? no|says? nothing)\b[^;:]*$"
     r"|(?:.{0,60}? )?(?:is|are) not (?:stated|given|said|mentioned|covered|specified|addressed|published|in|found in) (?:in |by )?the (?:sources|passages|documents)\.?$",
     re.IGNORECASE,
 )
-# A sentence of so many words that comes again is a repetition; of so many repetitions a circle is made.
+# A sentence of at least _SAYS_SOMETHING words that comes again is a repetition; with _LOOPS of these a text is looping.
 _SAYS_SOMETHING, _LOOPS = 4, 3
 
 
@@ -55,10 +55,11 @@ _SAYS_SOMETHING, _LOOPS = 4, 3
 class SentenceStream:
     """Verifies a text that comes in pieces; however it is cut, what is shown is the same.
 
-    A sentence is checked by `citations.check`; one without a key by those of the sentence that the paragraph ends with, else against all
-    that there is. Headings and lines that lead to a list are shown with the first thing under them that holds, table cells are checked
-    one by one, each with its row's and its column's name. Nothing is shown before something is cited, nothing at all of a text that
-    opens with the refusal, nothing that is not fit to be shown, and nothing twice.
+    A sentence is checked by `citations.check`. One without a key is checked with the keys of the next sentence of its
+    paragraph that has some, else against all evidence. Headings and lead-ins to a list are shown with the first verified
+    thing under them. Table cells are checked one by one, each with the name of its row and column. Nothing is shown before
+    something is cited, nothing at all of a text that opens with the refusal, nothing that is not fit to be shown, and
+    nothing twice.
     """
 
     evidence: Sequence[Evidence]
@@ -68,7 +69,7 @@ class SentenceStream:
     _buffer: str = ""
     _looked: int = 0
     _settled: int = 0
-    # That of the current line, where its first sentences are settled and no longer in the buffer.
+    # The opening of the current line, once its first sentences are settled and no longer in the buffer.
     _opening: str | None = None
     _refuses: bool = False
     _admits: bool = False
@@ -76,10 +77,10 @@ class SentenceStream:
     _held: str = ""
     _breaks: int = 0
     _line_begun: bool = False
-    # Headings and leads that nothing stands under yet, each with its depth; and whether something under the last did not hold.
+    # Headings and lead-ins with nothing under them yet, with their depths; and whether something under the last one failed.
     _leads: list[tuple[int, str]] = field(default_factory=list)
     _failed: bool = False
-    # The names of the columns of the table that is being read, and whether the line under them has come.
+    # The column names of the table that is being read, and whether the rule under them has come.
     _head: list[str] = field(default_factory=list)
     _ruled: bool = False
     _numbers: dict[Place, int] = field(default_factory=dict)
@@ -90,8 +91,8 @@ class SentenceStream:
     _repeated: int = 0
 
     def push(self, piece: str) -> str:
-        """Take a piece; what can be shown now, often nothing."""
-        # What came before holds no line end but a carriage return that waits for its line feed.
+        """Add a piece and return what can be shown now, often nothing."""
+        # The only line end left in the buffer can be a final carriage return that waits for its line feed.
         sought = max(0, len(self._buffer) - 1)
         self._buffer += piece
         while (end := _line_end(self._buffer, sought)) is not None:
@@ -103,13 +104,13 @@ class SentenceStream:
         return self._release()
 
     def close(self) -> str:
-        """The text has ended; what can still be shown."""
+        """End the text and return what can still be shown."""
         self._read(_HALF_AT_END.sub("", self._buffer.rstrip("\r")), whole=True)
         self._buffer = ""
         return self._release()
 
     def begin_again(self) -> None:
-        """Go on with another text behind what was shown; what did not hold of the one before does not count."""
+        """Continue with another text after what was shown; the dropped sentences of the one before no longer count."""
         self.close()
         self._dropped.clear()
         self._leads.clear()
@@ -119,28 +120,28 @@ class SentenceStream:
 
     @property
     def verified(self) -> Verified:
-        """What has been shown so far, as `verify` gives it."""
+        """What has been shown so far, in the form that `verify` returns."""
         cited, said = (tuple(self._citations), tuple(self._statements)) if self._shown else ((), ())
         return Verified(self._shown, cited, tuple(self._dropped), said)
 
     @property
     def refuses(self) -> bool:
-        """Whether the text itself says that the sources do not answer, and nothing else that holds."""
+        """Whether the text itself says that the sources do not answer, and has nothing else that is verified."""
         return self._refuses or (self._admits and not self._citations)
 
     @property
     def loops(self) -> bool:
-        """Whether the text goes round in circles, so that there is nothing more to read."""
+        """Whether the text goes round in circles, so that reading can stop."""
         return self._repeated >= _LOOPS
 
     def _has_new_sentence(self) -> bool:
-        """Whether a sentence of the current line may have ended since this was last asked: else there is nothing to read again."""
+        """Whether a sentence of the current line may have ended since the last call; else there is nothing to read again."""
         ends = [match.end() for match in SENTENCE_END.finditer(self._buffer, self._looked)]
         self._looked = ends[-1] if ends else max(self._looked, len(self._buffer) - _LONGEST_END)
         return bool(ends) and not _STRUCTURE.match(self._buffer)
 
     def _read(self, line: str, *, whole: bool) -> None:
-        """Check the sentences of the current line that nothing to come can change."""
+        """Check the sentences of the current line that later text cannot change."""
         begins = self._settled == 0 and self._opening is None
         if begins and _STRUCTURE.match(line):
             if whole:
@@ -156,7 +157,7 @@ class SentenceStream:
         for number, sentence in enumerate(found[self._settled :], start=self._settled):
             keys = _keys(sentence) or next(filter(None, map(_keys, found[number + 1 :])), "")
             if not (keys or whole or only_refuses(sentence)):
-                break  # the paragraph may end with keys
+                break  # keys may still follow later in the paragraph
             self._settled += 1
             self._check(sentence, opening, keys)
         if whole:
@@ -167,11 +168,11 @@ class SentenceStream:
             self._settled, self._looked, self._opening, self._buffer = 0, 0, opening, left
 
     def _final(self, line: str, rest: str) -> tuple[list[str], str | None]:
-        """The sentences that nothing to come can change, and what is left behind them where that can be read by itself."""
+        """Return the sentences that later text cannot change, and the rest, which is None if it cannot be read by itself."""
         after = line[len(list_mark(line)) :]
         if self._opening is None and any(f"{text}: ".startswith(after) for text in self.given):
             return [], None
-        # The last sentence may go on; the one before it may still get the marks that the last begins with.
+        # The last sentence may continue; the one before it may still get the marks that the last one begins with.
         spans = sentences(rest)[:-1]
         found = marked_sentences(rest[: spans[-1][1]]) if spans else []
         if found and without_marks(found[-1]) != found[-1]:
@@ -193,7 +194,10 @@ class SentenceStream:
             self._show(" " if self._line_begun else opening, checked)
 
     def _held_up(self, sentence: str, keys: str) -> Checked | None:
-        """A sentence as it is shown; where its keys do not bear it out it is no other's either, without any key all may."""
+        """Return a sentence as it is shown, None if it is not verified.
+
+        With keys of its own, only these are tried; without any, those of its paragraph (`keys`), then all evidence.
+        """
         if self._admission(sentence):
             self._admits = True
             return Checked(without_marks(sentence).strip(), ())
@@ -207,16 +211,16 @@ class SentenceStream:
         return check(sentence, self.evidence, self._numbers, own_words=True, question=self.question, second=self.second)
 
     def _admission(self, sentence: str) -> bool:
-        """Whether a sentence says no more than what the sources do not say, of nothing that nobody spoke of."""
+        """Whether a sentence reports what the sources do not say, about something that the question or evidence mentions."""
         said = without_marks(sentence)
         return bool(_ADMISSION.match(said)) and len(said.split()) <= _LONGEST_ADMISSION and self._is_spoken_of(said)
 
     def _is_lead(self, sentence: str) -> bool:
-        """Whether a line claims nothing and leads to what stands under it: "Why Trn2:", "**Cost**"."""
+        """Whether a line claims nothing and only leads to what stands under it: "Why Trn2:", "**Cost**"."""
         return bool(_LEAD.fullmatch(sentence)) and len(sentence.split()) <= _LONGEST_LEAD and self._is_spoken_of(sentence)
 
     def _is_spoken_of(self, text: str) -> bool:
-        """Whether the numbers and names of a text stand in the question or in what may be cited."""
+        """Whether all words with a digit in a text (numbers, many names) stand in the question or the evidence."""
         words = set(re.findall(r"[\w.-]*\d[\w.-]*(?<![.-])", text.lower()))
         return not words or words <= self._known_words()
 
@@ -225,7 +229,7 @@ class SentenceStream:
         return {word for text in texts for word in re.findall(r"[\w.-]*\d[\w.-]*(?<![.-])", text.lower())}
 
     def _was_said(self, sentence: str) -> bool:
-        """Whether the same was said before: a model that goes round in circles is not followed."""
+        """Whether a sentence repeats an earlier one or itself; repetitions are counted to detect a text that loops."""
         words = re.findall(r"\w+", without_marks(sentence).lower())
         said = " ".join(words)
         if len(words) >= _SAYS_SOMETHING and (said in self._seen or len(set(words)) < len(words) / 3):
@@ -237,7 +241,7 @@ class SentenceStream:
     # --- headings, leads and tables ---
 
     def _read_structure(self, line: str) -> None:
-        """A heading, or a line of a table."""
+        """Read a heading, or a line of a table."""
         if heading := _HEADING.match(line):
             self._end_table()
             text = without_marks(in_brackets(heading["text"], 0)).strip()
@@ -259,7 +263,7 @@ class SentenceStream:
         self._breaks += 1
 
     def _read_row(self, cells: Sequence[str], line: str) -> None:
-        """A row of a table: the cells that hold, in their columns."""
+        """Check the row of a table and show its verified cells, in their columns."""
         name, head = without_marks(in_brackets(cells[0], 0)).strip(" *"), self._head
         keys = _keys(line) or "".join(f"[{n}]" for n in range(1, len(self.evidence) + 1))
         told = [in_brackets(cells[0], 0)]
@@ -283,8 +287,8 @@ class SentenceStream:
         self._line_begun = False
 
     def _cell(self, name: str, about: str, said: str, keys: str) -> Checked | None:
-        """A cell that a row of the thing has, or that bears reading as a sentence."""
-        # Things stand in rows or, of a comparison, in columns.
+        """Check a cell against the table rows of its thing, else as a sentence; None if it is not verified."""
+        # Things stand in rows or, in some comparisons, in columns.
         thing, its = (about, name) if mentioned(about) and not mentioned(name) else (name, about)
         claim = f"The {its[:1].lower()}{its[1:]} of {thing} is {said}" if its else f"{thing}: {said}"
         cited = [self.evidence[n - 1] for n in marked_numbers(keys) if 1 <= n <= len(self.evidence)]
@@ -294,7 +298,7 @@ class SentenceStream:
         self._head, self._ruled = [], False
 
     def _lead(self, depth: int, text: str) -> None:
-        """Hold a line until something under it is shown, in place of those that nothing came of."""
+        """Hold a heading or lead-in until something under it is shown; it replaces held ones of its depth or deeper."""
         self._leads = [lead for lead in self._leads if lead[0] < depth]
         self._leads.append((depth, (" " if self._line_begun else "\n" * min(self._breaks, 2)) + text))
         self._failed, self._breaks = False, 0
@@ -331,7 +335,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _keys(sentence: str) -> str:
-    """The keys in a sentence, each as `[n]`."""
+    """Return the keys in a sentence, each as `[n]`."""
     return "".join(f"[{n}]" for n in dict.fromkeys(n for clause in clauses_of(sentence) for n in clause.numbers))
 
 
@@ -340,6 +344,9 @@ def _with_keys(sentence: str, keys: str) -> str:
 
 
 def _line_end(text: str, start: int) -> tuple[int, int] | None:
-    """Where the first line of a text ends and the next begins; a carriage return at the very end may have a line feed to come."""
+    """Return where the first line of a text ends and the next begins; None without one.
+
+    A carriage return at the very end does not count yet, because its line feed may still come.
+    """
     match = _LINE_END.search(text, start)
     return None if match is None or (match.group() == "\r" and match.end() == len(text)) else match.span()

@@ -1,4 +1,4 @@
-"""The tools of `chatbot.tools` in the hands of a language model: what it calls is run, bounded, and may be cited like a passage."""
+"""The tools of `chatbot.tools` for a language model: its calls are run within bounds; results can be cited like passages."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ingest import Index
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, ToolMessage
 
-# So many calls of one round are run, and so long is what one gives back at most.
+# The most calls that are run in one round, and the most characters of a result.
 _CALLS, _LONGEST = 4, 16_000
-# So many rows a model reads beside its passages, and of so many types that are named.
+# The most rows that a model reads besides its passages, and the most named types whose rows are looked up.
 _ROWS, _TYPES = 24, 8
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 _NO_TOOLS = re.compile(r"\btools?\b|function[ -]?call", re.IGNORECASE)
 
 
 def rows_for(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
-    """The rows of tables that a question is about, and those of the instance types that it names."""
+    """Return the table rows that a question is about, and those of the types it names; none for an exam question."""
     if query.options:
         return ()
     named = types_in(query.standalone, load(index).known.types)
@@ -39,7 +39,7 @@ def rows_for(query: Query, passages: Sequence[Passage], index: Index) -> tuple[E
 
 
 def specifications() -> list[dict[str, Any]]:
-    """The tools as LangChain's `bind_tools` takes them for every provider."""
+    """Return the tools in the form that LangChain's `bind_tools` takes for every provider."""
     return [
         {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema}}
         for tool in TOOLS
@@ -47,12 +47,12 @@ def specifications() -> list[dict[str, Any]]:
 
 
 def takes_none(error: BaseException) -> bool:
-    """Whether a model, or its server, has failed because it knows no tools."""
+    """Whether an error says that a model, or its server, does not support tools."""
     return isinstance(error, NotImplementedError) or bool(_NO_TOOLS.search(str(error)))
 
 
 def run(message: AIMessage, index: Index, evidence: list[Evidence]) -> Sequence[ToolMessage]:
-    """What the called tools give back; `evidence` gains what their keys stand for."""
+    """Run the called tools and return their messages; `evidence` gains what their keys stand for."""
     from langchain_core.messages import ToolMessage
 
     told: list[ToolMessage] = []

@@ -1,4 +1,4 @@
-"""What a model has written: what of its text is read at all, and what of that may be shown."""
+"""What a model has written: which part of its text is read at all, and which of that may be shown."""
 
 import re
 import unicodedata
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from chatbot.marks import without_marks
 
-# No answer is longer; what a model writes beyond this is not read.
+# The most characters of an answer; what a model writes beyond this is not read.
 LONGEST = 16_000
 _BRACKETS = str.maketrans({"【": "[", "】": "]", "\t": " ", "\xa0": " ", "\u202f": " "})
 LINE_ENDS = "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-# How models mark what they think before they answer, where their server does not take it apart.
+# How models mark their thoughts before an answer, if their server does not separate them.
 _THOUGHT = re.compile(r"\s*(?:<(?P<tag>(?:seed:)?think|thinking|thoughts?|reasoning|reflection)>|\[THINK\]|◁think▷|<\|channel\|>analysis)", re.IGNORECASE)
 _THOUGHT_OUT = re.compile(
     r"</(?:(?:seed:)?think|thinking|thoughts?|reasoning|reflection)>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>", re.IGNORECASE
 )
-# What may still become the mark of a thought, and how long the longest is.
+# Text that may still become the mark of a thought, and the length of the longest such mark.
 _MAY_BECOME, _LONGEST_MARK = re.compile(r"\s*(?:[<\[◁](?:\|channel\|>)?[^>\]▷\s]{0,24})?\Z"), 32
-# Links, pictures, HTML and mentions of people have no place in an answer: the citations carry the addresses.
+# Links, images, HTML and mentions of people do not belong in an answer: the citations carry the addresses.
 _ACTIVE = re.compile(
     r"https?:|\b\w{2,}://|\bwww\.|\b(?:javascript|mailto):|\bdata:\w+/|!\[|\]\(|<[!@#/a-z]|&#?\w+;|(?<!\w)@\w|(?<![\w.+-])[\w.+-]++@[\w-]+\.\w"
     r"|(?<![\w-])[\w-]++\.(?:com|net|org|io|dev|ai|app|example|xyz|ru|cn|co|info|link)\b",
@@ -27,62 +27,62 @@ _HALF = re.compile(r"\[\s*\d|\[\W*\Z")
 
 
 def is_fit(sentence: str) -> bool:
-    """Whether a sentence can be shown at all: nothing in it to click, load or notify, and no unfinished mark."""
+    """Whether a sentence can be shown at all: it has nothing to click, load or notify, and no unfinished mark."""
     return not _ACTIVE.search(sentence) and not _HALF.search(without_marks(sentence))
 
 
 def cleaned(text: str) -> str:
-    """A model's text without what does not show: control and format characters; odd brackets and spaces as plain ones.
+    """Remove control and format characters from a model's text, and replace unusual brackets and spaces by plain ones.
 
-    Works character by character, so that pieces of a text can be cleaned one by one.
+    This works character by character, so that pieces of a text can be cleaned one by one.
     """
     return "".join(c for c in text.translate(_BRACKETS) if c in LINE_ENDS or unicodedata.category(c)[0] != "C")
 
 
 def after_thoughts(text: str) -> str | None:
-    """What stands behind the last end of a thought, None where a text has none."""
+    """Return the text after the last end mark of a thought; None without one."""
     ends = list(_THOUGHT_OUT.finditer(text))
     return text[ends[-1].end() :] if ends else None
 
 
 @dataclass
 class Transcript:
-    """What a model has written so far: cleaned, cut at the longest, its opening thoughts left out.
+    """What a model has written so far: cleaned, cut at `LONGEST`, and without its opening thoughts.
 
-    Where a model `thinks_aloud`, its thoughts have an end and perhaps no beginning, because the prompt's template has written that.
+    The thoughts of a model that `thinks_aloud` may have an end mark only: its prompt template contains the opening one.
     """
 
     thinks_aloud: bool = False
     has_thought: bool = False
-    # What may become a thought or is one; None once the answer has begun.
+    # Text that is a thought or may become one; None once the answer has begun.
     _held: str | None = ""
     _opened: bool = False
     _length: int = 0
 
     def take(self, piece: str) -> str:
-        """The part of a piece that belongs to the answer."""
+        """Add a piece and return the text that belongs to the answer."""
         text = self._without_thoughts(cleaned(piece))[: LONGEST - self._length]
         self._length += len(text)
         return text
 
     def rest(self) -> str:
-        """What was held because it might have become a thought; a thought that never ended is none of the answer."""
+        """Return the text held because it might have become a thought; an unfinished thought is not part of the answer."""
         held, self._held = self._held or "", None
         return "" if self._opened else held[:LONGEST]
 
     @property
     def is_thinking(self) -> bool:
-        """Whether all that has come is a thought, or in a model that thinks aloud may be one."""
+        """Whether all that has come is a thought or, from a model that thinks aloud, may be one."""
         return self._held is not None and (self._opened or self.thinks_aloud)
 
     @property
     def was_opened(self) -> bool:
-        """Whether its thoughts had a beginning."""
+        """Whether its thoughts had a mark at their beginning."""
         return self._opened
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is read."""
+        """Whether `LONGEST` is reached, so that nothing more is read."""
         return self._length >= LONGEST
 
     def _without_thoughts(self, text: str) -> str:

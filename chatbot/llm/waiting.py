@@ -1,8 +1,8 @@
-"""How long a model is waited for: for its first word, between two words, and in all. Whoever asked can leave at any time.
+"""Limits on the wait for a model: for its first word, between two words, and in all. The caller can cancel at any time.
 
-Clients bound the wait for a server's next bytes, and nothing else: a server may send a role or an empty line at once, then load a
-model or think for minutes. So a thread of its own reads the model, one piece at a time and none ahead, and the thread that
-answers waits for it as long as is right at that moment.
+Clients only bound the wait for a server's next bytes, but a server may send a role or an empty line at once and then load a
+model or think for minutes. So a separate thread reads the model, one piece at a time and without reading ahead, and the
+thread that answers waits for each piece as long as the current limit allows.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 T = TypeVar("T")
-# How soon a wait notices, in seconds, that nobody wants the answer any more.
+# How often a wait checks, in seconds, whether the answer is still wanted.
 _LOOKS_UP = 0.1
 
 
 @dataclass
 class Patience:
-    """What is left of it for one answer: all attempts end at `ends`, but the waits for first words, `first` seconds of them
-    together, put that off. Once a model speaks, `between` bounds each silence."""
+    """The time limits of one answer.
+
+    All attempts end at `ends`, but waits for first words, of `first` seconds in all, put that off. Once a model is
+    `speaking`, `between` bounds each silence.
+    """
 
     clock: Clock
     ends: float
@@ -42,16 +45,16 @@ class Patience:
     speaking: bool = False
 
     def left(self) -> float:
-        """Seconds for one more attempt, none where the wait for a first word has used up its own."""
+        """Return the seconds left for another attempt; 0 if the time for first words is used up."""
         return self.ends - self.clock.now() if self.first > 0 else 0.0
 
     def put_off(self, seconds: float) -> None:
-        """Count a wait for first words."""
+        """Count a wait for first words: it uses up `first` and puts off `ends`."""
         self.first -= seconds
         self.ends += seconds
 
     def next_of(self, arrived: SimpleQueue[T]) -> T:
-        """What comes next; TimeoutError where nothing does in time."""
+        """Return what comes next; raises TimeoutError if nothing does in time."""
         began, since = self.clock.now(), time.monotonic()
         limit = min(self.between, self.ends - began) if self.speaking else self.first
         try:
@@ -69,7 +72,7 @@ class Patience:
 
 @dataclass
 class _Reader:
-    """The pieces of an iterator, read in a thread of its own, each when it is asked for."""
+    """Reads an iterator in a separate thread, each piece when it is asked for."""
 
     pieces: Callable[[], Iterator[Any]]
     arrived: SimpleQueue[tuple[str, Any]] = field(default_factory=SimpleQueue)
@@ -91,13 +94,13 @@ class _Reader:
         return not self.is_left
 
     def leave(self) -> None:
-        """Read no further; a read that is under way ends with its client's own timeout."""
+        """Stop reading; a read in progress ends with its client's own timeout."""
         self.is_left = True
         self.wanted.release()
 
 
 def timely(pieces: Callable[[], Iterator[T]], patience: Patience) -> Iterator[T]:
-    """The pieces, as long as there is patience; raises what reading them raises, and TimeoutError."""
+    """Yield the pieces within the time limits; raises what reading them raises, and TimeoutError."""
     reader = _Reader(pieces)
     Thread(target=copy_context().run, args=(reader.run,), name="model", daemon=True).start()
     try:
@@ -110,14 +113,14 @@ def timely(pieces: Callable[[], Iterator[T]], patience: Patience) -> Iterator[T]
                 try:
                     raise what
                 finally:
-                    del what  # a frame that holds what it raised keeps the connection open
+                    del what  # a frame that still refers to its exception keeps the connection open
             yield what
     finally:
         reader.leave()
 
 
 class Timely(Runnable[Any, Any]):
-    """A model as it is, but for the wait: it is the model's own run that traces and callbacks see."""
+    """A model with time limits; traces and callbacks still see the model's own run."""
 
     def __init__(self, model: Runnable[Any, BaseMessage], patience: Patience) -> None:
         self._model, self._patience = model, patience

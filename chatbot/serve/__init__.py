@@ -1,5 +1,5 @@
-"""Answers for other programs over HTTP: an OpenAI-compatible chat, the commands' own JSON, and what operators watch.
+"""Answer other programs over HTTP: an OpenAI-compatible chat, the commands' own JSON, and routes for operators.
 
-In the order in which modules may import one another: settings, failures, metrics, gate, work, service, openai_api, own_api,
+A module may import only those before it in this list: settings, failures, metrics, gate, work, service, openai_api, own_api,
 operations, application, __main__.
 """

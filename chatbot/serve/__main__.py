@@ -1,4 +1,4 @@
-"""`wattwise serve`: answers for other programs over HTTP, as OpenAI's API does and in the commands' own JSON."""
+"""`wattwise serve`: answer other programs over HTTP, as OpenAI's API does and in the commands' own JSON."""
 
 import argparse
 import logging
@@ -18,10 +18,10 @@ _log = logging.getLogger("wattwise.serve")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve until a stop signal comes; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
+    """Serve until a stop signal comes; the exit code is 0, 1 (failed) or 2 (wrong use)."""
     options = vars(_parser().parse_args(arguments))
     logging.basicConfig(stream=sys.stderr, format="%(message)s")
-    # Clients of model services log whole requests: none but this server's own lines are shown, whatever WATTWISE_LOG says.
+    # Clients of model services log whole requests, so only this server's own lines are shown, whatever WATTWISE_LOG says.
     root, before = logging.getLogger(), logging.getLogger().level
     root.setLevel(logging.CRITICAL)
     _log.setLevel(logging.INFO)
@@ -68,7 +68,7 @@ def _serve(settings: ServeSettings) -> None:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """uvicorn ends by itself on SIGTERM and SIGINT, and then raises them once more: that one is for nobody."""
+    """Ignore the SIGTERM or SIGINT that uvicorn raises once more after it has ended because of it."""
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield

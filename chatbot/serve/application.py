@@ -1,4 +1,4 @@
-"""The whole server: the ASGI application, and uvicorn around it, which is quiet, bounded and stopped within seconds."""
+"""The whole server: the ASGI application, and uvicorn around it, without logs, with bounds, and stopped within seconds."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -24,12 +24,12 @@ from chatbot.serve.work import STOP_SECONDS
 
 _DESCRIPTION = "Which instance should train or serve a model: answers from documents, every sentence cited."
 _OPEN = {"/health", "/docs", "/openapi.json"}
-# Far above what is answered at once: it bounds what connections that wait or say nothing cost.
+# Far above the number of requests answered at once; it bounds the cost of waiting and idle connections.
 _MOST_CONNECTIONS = 500
 
 
 class Server(uvicorn.Server):
-    """A stop signal lets what was taken on end first, for some seconds."""
+    """A uvicorn server that gives accepted work some seconds to end after a stop signal."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(
@@ -37,7 +37,7 @@ class Server(uvicorn.Server):
                 application(service),
                 lifespan="off",
                 log_config=None,
-                # An address may carry a query.
+                # The address of a request may contain a user's query.
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
@@ -54,7 +54,7 @@ class Server(uvicorn.Server):
 
 
 def application(service: Service) -> FastAPI:
-    """The routes behind the gate; every failure in one shape."""
+    """Return the FastAPI application: the routes behind the middleware, with every failure in one format."""
     paths: set[str] = set()
     app = FastAPI(
         title="wattwise",
@@ -63,7 +63,7 @@ def application(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         middleware=list(_middleware(service, paths)),
-        # Telemetry would record requests, and what they hold, for whichever exporter the environment names.
+        # Telemetry would send requests, and their contents, to whichever exporter the environment names.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     for router in (openai_api(service), own_api(service), operations(app, service)):
@@ -76,14 +76,14 @@ def application(service: Service) -> FastAPI:
 
 
 def _middleware(service: Service, paths: set[str]) -> Iterator[Middleware]:
-    """From the outside in. A browser asks whether it may call before it sends a key."""
+    """Yield the middleware, outermost first. CORS is outside of Keys, because a browser's preflight request has no key."""
     settings = service.settings
     yield Middleware(Counted, metrics=service.metrics, paths=paths)
     yield Middleware(OwnNames, settings=settings)
     if settings.origins:
         yield Middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"])
     yield Middleware(Boundary)
-    # Through a proxy that was given a name, others reach a server on loopback, too.
+    # With `hosts`, others may reach a server on loopback through a proxy, so /metrics needs a key, too.
     watched = {"/metrics"} if settings.is_local and not settings.hosts else set()
     yield Middleware(Keys, keys=settings.keys, open=_OPEN | watched)
     yield Middleware(Bounded, most=settings.body_bytes)
@@ -112,7 +112,7 @@ async def _unreadable(request: Request, error: Exception) -> Response:
 
 
 async def _nowhere(request: Request, error: Exception) -> Response:
-    """No such path, no such method of it, or a body that is no text."""
+    """Answer a request for an unknown path, with a wrong method, or with a body that is not text."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     said = "The body cannot be read as JSON" if status == HTTPStatus.BAD_REQUEST else status.phrase

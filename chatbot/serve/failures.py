@@ -1,4 +1,4 @@
-"""What a client is told when it gets no answer: a status and one sentence, in the shape of OpenAI's errors."""
+"""What a client is told when it gets no answer: a status and one sentence, in the format of OpenAI's errors."""
 
 import logging
 import traceback
@@ -16,7 +16,7 @@ from chatbot.deadline import OutOfTime
 from ingest import CorpusError
 
 log = logging.getLogger("wattwise.serve")
-# What calls these is the web framework.
+# How many innermost frames of a stack are logged; those that call them are the web framework's.
 _FRAMES = 8
 _KINDS = {
     HTTPStatus.UNAUTHORIZED: "authentication_error",
@@ -26,7 +26,7 @@ _KINDS = {
 
 
 class Failure(Exception):
-    """A request that gets no answer; the text is for its sender, `code` for programs."""
+    """A request that gets no answer; the text is for people, `code` for programs."""
 
     def __init__(
         self, status: HTTPStatus, text: str, code: str | None = None, headers: Mapping[str, str] | None = None
@@ -47,11 +47,11 @@ class Failure(Exception):
 
 
 class ClientGone(Exception):
-    """Whoever asked went away: nobody is answered."""
+    """The client has disconnected, so nobody is answered."""
 
 
 class Boundary:
-    """ASGI middleware at which every error ends: what is raised beyond it the server would log with its words."""
+    """ASGI middleware that catches every error; the server would log the texts of errors raised beyond it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -75,7 +75,7 @@ class Boundary:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What to tell of an error; one that nobody foresaw is logged, and told as a fixed sentence."""
+    """Return the failure to report for an error; an unexpected error is logged and reported with a fixed sentence."""
     match error:
         case Failure():
             return error
@@ -90,7 +90,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def _unforeseen(error: BaseException) -> Failure:
-    """The texts of errors stay out of the log: they may quote a question, a document, or an address with a secret in it."""
+    """Log an unexpected error without its text, which may quote a question, a document, or an address with a secret."""
     reference = uuid4().hex[:8]
     stack = "".join(traceback.format_tb(error.__traceback__, limit=-_FRAMES))
     log.error("a request failed (reference %s): %s\n%s", reference, type(error).__name__, stack)

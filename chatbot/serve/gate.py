@@ -1,7 +1,7 @@
-"""Who is let in, as ASGI middleware: requests under this server's own names, with a key, and of bounded size.
+"""ASGI middleware that decides who is let in: requests for this server's own names, with a key, and of bounded size.
 
-A page of any name can have that name resolve to 127.0.0.1 (DNS rebinding), and any page can send a request to this machine
-that it may not read the answer to. Where a key is asked for neither gets far, because no page knows it.
+A web page can make its own name resolve to 127.0.0.1 (DNS rebinding), and any page can send a request to this machine,
+even if it may not read the answer. If a key is required neither gets far, because no page knows it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _ARRIVAL_SECONDS = 20.0
 
 
 class OwnNames:
-    """Refuses requests under other names where the server listens on loopback, and those of other pages where no key is asked for."""
+    """Refuses requests for foreign host names if the server listens on loopback, and of foreign origins if there are no keys."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app, self._settings = app, settings
@@ -43,7 +43,7 @@ class OwnNames:
 
 
 class Keys:
-    """Refuses requests without one of the keys, but for those to the paths that are `open`; Failure goes to `Boundary`."""
+    """Refuses requests without one of the keys, except to the paths that are `open`; its Failure goes to `Boundary`."""
 
     def __init__(self, app: ASGIApp, keys: Iterable[str], open: Collection[str] = ()) -> None:
         self._app, self._open = app, frozenset(open)
@@ -59,13 +59,13 @@ class Keys:
     def _has_key(self, scope: Scope) -> bool:
         given = Headers(scope=scope).getlist("authorization")
         scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        # Every key is compared, as digests of one length: how long that takes tells nothing of them.
+        # Every key is compared, as digests of equal length, so that the time taken reveals nothing about them.
         matches = [hmac.compare_digest(_digest(key.strip().encode("latin-1")), digest) for digest in self._digests]
         return scheme.lower() == "bearer" and any(matches)
 
 
 class Bounded:
-    """Takes in a request's body, which must arrive in time and be no longer than `most` bytes, before anything is done with it."""
+    """Reads a request's whole body before it is passed on; it must arrive in time and have at most `most` bytes."""
 
     def __init__(self, app: ASGIApp, most: int) -> None:
         self._app, self._most = app, most
@@ -87,7 +87,7 @@ class Bounded:
         await self._app(scope, receiving, send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """None for one that breaks off."""
+        """Return the body, None if the client disconnects before its end."""
         length, body, more = Headers(scope=scope).get("content-length", "0"), bytearray(), True
         self._check(int(length) if length.isdecimal() else 0)
         while more:
@@ -110,10 +110,10 @@ def _digest(key: bytes) -> bytes:
 
 
 def name_of(host: str) -> str | None:
-    """The name in a Host header, without its port; None where it is not one."""
+    """Return the name in a Host header, without its port; None if the header is malformed."""
     try:
         parts = urlsplit(f"//{host}")
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises ValueError if it is not a number
     except ValueError:
         return None
     return parts.hostname.rstrip(".") if parts.hostname and parts.netloc == host and "@" not in host else None

@@ -1,4 +1,4 @@
-"""What Prometheus reads: requests by path and status, their seconds, those in flight; answers, refusals and tokens."""
+"""Metrics for Prometheus: requests by path and status, their seconds, those in flight; answers, refusals and tokens."""
 
 import time
 from collections.abc import Collection
@@ -8,13 +8,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chatbot.answer import Answer
 
-# What nginx logs, too, for a client that went away before it was answered.
+# The status that nginx, too, logs for a client that disconnects before it is answered.
 _CLIENT_GONE = 499
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 
 class Metrics:
-    """The figures of one server, in a registry of their own."""
+    """The metrics of one server, in a registry of their own."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -43,12 +43,12 @@ class Metrics:
             self.tokens.labels("output").inc(answer.usage.output_tokens)
 
     def text(self) -> bytes:
-        """All figures in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)
 
 
 class Counted:
-    """ASGI middleware that counts requests; `paths` are told apart, every other path is "other"."""
+    """ASGI middleware that counts requests; each of `paths` has its own label, every other path is "other"."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, paths: Collection[str]) -> None:
         self._app, self._metrics, self._paths = app, metrics, frozenset(paths)

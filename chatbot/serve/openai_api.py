@@ -1,6 +1,6 @@
-"""OpenAI's API as far as chat clients use it: the models, and chat completions whole or streamed.
+"""The part of OpenAI's API that chat clients use: the models, and chat completions, whole or streamed.
 
-Citations stand as footnotes in the text, and in a field of their own, `wattwise`.
+Citations stand as footnotes in the text, and in the additional field `wattwise`.
 """
 
 import json
@@ -23,12 +23,12 @@ from chatbot.serve.failures import Failure, failure_of
 from chatbot.serve.service import MODELS, NAME, Service, check_name
 from chatbot.serve.work import while_there
 
-# What stands under an answer's text: clients send it back as part of the turn, and it is none.
+# The notes under an answer's text. Clients send them back as part of the turn, so they are cut off again.
 _SOURCES, _NOTE = "\n\nSources:\n\n", "\n\nNote: "
 _BELOW = re.compile(rf"(?:{_SOURCES}(?=\[\d)|{_NOTE}).*\Z", re.DOTALL)
-# What a page that renders Markdown would load or link: clients are such pages, and documents may hold anything.
+# What a page that renders Markdown would load or link; clients are such pages, and documents may contain anything.
 _ACTIVE = re.compile(r"!(?=\[)|\](?=\()|<(?=[A-Za-z/!])")
-# Proxies that gather what they pass on would keep a stream back.
+# Proxies that buffer responses would hold a stream back.
 _STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
@@ -62,7 +62,7 @@ class ChatRequest(BaseModel):
 
 
 def openai_api(service: Service) -> APIRouter:
-    """The routes under /v1."""
+    """Return the routes under /v1."""
     router = APIRouter(prefix="/v1", tags=["As OpenAI's API"])
     started = int(time.time())
 
@@ -86,7 +86,7 @@ def openai_api(service: Service) -> APIRouter:
         if not given.stream:
             return JSONResponse(_whole(head, await service.answer(request, question, history, given.model)))
         events = service.answering(question, history, given.model)
-        # What cannot be answered at all is told by the status: the stream begins with the first event.
+        # Wait for the first event, so that a request that cannot be answered at all gets an error status and no stream.
         await while_there(request, anext(events))
         with_usage = bool(given.stream_options and given.stream_options.include_usage)
         return StreamingResponse(
@@ -132,25 +132,25 @@ def _event(data: dict[str, Any]) -> str:
 
 
 def _usage(answer: Answer) -> dict[str, int]:
-    """The tokens that a language model read and wrote; none where none wrote."""
+    """Return the tokens that a language model read and wrote; zeros if none wrote."""
     usage = answer.usage or Usage(0, 0)
     read, written = usage.input_tokens, usage.output_tokens
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 def _below(answer: Answer) -> str:
-    """What stands under an answer's text: its sources with the quoted words, and what else its reader should know."""
+    """Return the notes under an answer's text: its sources with the quoted words, and what else its reader should know."""
     notes = "\n\n".join(f"{source}\n{quote}" for source, quote in footnotes(answer))
     return inert((_SOURCES + notes if notes else "") + (_NOTE + note(answer) if note(answer) else ""))
 
 
 def inert(text: str) -> str:
-    """A text that loads nothing and links nowhere where it is rendered as Markdown; most are as they were."""
+    """Escape what would load or link something when the text is rendered as Markdown; most texts stay as they are."""
     return _ACTIVE.sub(r"\\\g<0>", text)
 
 
 def _conversation(messages: Sequence[Message]) -> tuple[str, list[Turn]]:
-    """The question that the last message asks, and the turns before it; Failure where there is none, or no text."""
+    """Return the question of the last message, and the turns before it; raises Failure without one, or if it is no text."""
     told = [m for m in messages if m.role not in ("system", "developer")]
     asked: list[str] = []
     history: list[Turn] = []
@@ -181,7 +181,7 @@ def _text(message: Message, *, is_question: bool) -> str:
 
 
 def _check_supported(given: dict[str, Any]) -> None:
-    """Raise Failure for a parameter that asks for what there is not; what merely tunes a model is ignored."""
+    """Raise Failure for a parameter that asks for an unsupported feature; those that only tune a model are ignored."""
     for name, (is_asked, text) in _UNSUPPORTED.items():
         if is_asked(given.get(name), given):
             raise _refused(text, "unsupported_parameter")

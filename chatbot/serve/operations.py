@@ -1,4 +1,4 @@
-"""What operators and people look at: health, metrics, and what there is to call."""
+"""Routes for operators and people: health, metrics, and the reference of the API."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from chatbot.serve.service import Service
 
 _ALONE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
-# Written out of the OpenAPI description; it loads nothing from anywhere.
+# Rendered from the OpenAPI description; it loads nothing from elsewhere.
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -43,10 +43,11 @@ td, th { text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0; bor
 
 
 def operations(app: FastAPI, service: Service) -> APIRouter:
-    """The routes /health, /metrics and /docs."""
+    """Return the routes /health, /metrics and /docs."""
     router = APIRouter(tags=["For operators"])
 
-    # In a thread of FastAPI's: reading the index takes its time, and a server whose places are all taken is healthy, too.
+    # Not async, so that FastAPI runs it in a thread: reading the index takes time. It needs no place in `Work`, because a
+    # server whose places are all taken is healthy, too.
     @router.get("/health", summary="Whether the index is there and can be read: 200 or 503.")
     def health() -> dict[str, Any]:
         index = service.index.snapshot()
@@ -66,7 +67,7 @@ def operations(app: FastAPI, service: Service) -> APIRouter:
 
 
 def _reference_page(schema: dict[str, Any]) -> str:
-    """The description that FastAPI gives of an application, as HTML."""
+    """Return an application's OpenAPI description as HTML."""
 
     def fields(route: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
         given = {field["name"]: field | field["schema"] for field in route.get("parameters", ())}

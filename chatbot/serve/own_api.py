@@ -1,4 +1,4 @@
-"""wattwise's own API: answers, sizings and passages as the JSON that the commands give."""
+"""wattwise's own API: answers, sizings and passages as JSON, like that of the commands."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ class SearchRequest(BaseModel, extra="forbid"):
 
 
 def own_api(service: Service) -> APIRouter:
-    """The routes /ask, /size and /search."""
+    """Return the routes /ask, /size and /search."""
     router = APIRouter(tags=["wattwise"])
 
     async def done(request: Request, work: Callable[[], T]) -> T:
@@ -67,7 +67,7 @@ def own_api(service: Service) -> APIRouter:
             try:
                 sizing = sizing_as_json(size(workload, service.facts(service.index.snapshot())))
                 return json.dumps(sizing, ensure_ascii=False, allow_nan=False)
-            except (ArithmeticError, ValueError) as error:  # json's, where a figure is infinite
+            except (ArithmeticError, ValueError) as error:  # ValueError is json's, for a figure that is infinite
                 text = "The figures are too large to compute with: give smaller ones."
                 raise Failure(HTTPStatus.BAD_REQUEST, text) from error
 
@@ -93,7 +93,7 @@ def own_api(service: Service) -> APIRouter:
 
 
 def _passage(passage: Passage) -> dict[str, Any]:
-    """A passage with the keys of a citation; the quote is the document's own text from `start` to `end`."""
+    """Return a passage with the fields of a citation; the quote is the document's own text from `start` to `end`."""
     chunk = passage.chunk
     source = chunk.document.source
     return {

@@ -1,4 +1,4 @@
-"""What all requests share: the two chatbots over one index, the facts to size with, and where the work is done."""
+"""What all requests share: the two chatbots over one index, the facts for sizing, and the bounded work."""
 
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -18,13 +18,13 @@ from chatbot.serve.work import Work, last, while_there
 from chatbot.sizing.facts import Facts
 from ingest import Index
 
-# The reader that the server was started with, and the one that needs no model.
+# The names of the models: the reader that the server was started with, and the one that needs no language model.
 NAME, OFFLINE_NAME = "wattwise", "wattwise-offline"
 MODELS = (NAME, OFFLINE_NAME)
 
 
 class Service:
-    """A chatbot as a server offers it; its index is opened once, and a newer generation of it is picked up by itself."""
+    """A chatbot as a server offers it; its index is opened once, and newer generations are picked up automatically."""
 
     def __init__(self, bot: Chatbot, settings: ServeSettings) -> None:
         self.settings = settings
@@ -36,13 +36,13 @@ class Service:
         self._lock = threading.Lock()
 
     async def answer(self, request: Request, question: str, history: Sequence[Turn], model: str) -> Answer:
-        """The answer to a request, as long as its client waits."""
+        """Answer a request; raises ClientGone if its client disconnects."""
         found = (await while_there(request, last(self.answering(question, history, model)))).answer
         assert found is not None
         return found
 
     async def answering(self, question: str, history: Sequence[Turn], model: str) -> AsyncGenerator[Event, None]:
-        """What `Chatbot.stream` yields, the answer counted; Failure for a model that is none of `MODELS`."""
+        """Yield what `Chatbot.stream` does and count the answer; raises Failure for a model that is not in `MODELS`."""
         check_name(model)
         steps = self.work.steps(lambda is_over: _events(self._bots[model], question, history, is_over))
         async with aclosing(steps) as events:
@@ -52,7 +52,7 @@ class Service:
                 yield event
 
     def facts(self, index: Index) -> Facts | None:
-        """The facts of a snapshot, None where it has none and those of the corpus are to be taken."""
+        """Return the facts of a snapshot; None if it has none, so that those of the corpus are used."""
         with self._lock:
             if self._facts is None or self._facts[0] != index.generation:
                 self._facts = (index.generation, Facts.load(index))
@@ -61,7 +61,7 @@ class Service:
 
 
 def check_name(model: str) -> None:
-    """Raise Failure for a name that is none of `MODELS`."""
+    """Raise Failure for a name that is not in `MODELS`."""
     if model not in MODELS:
         text = f"There is no such model here. Use {' or '.join(MODELS)}."
         raise Failure(HTTPStatus.NOT_FOUND, text, "model_not_found")
@@ -76,7 +76,7 @@ def _events(bot: Chatbot, question: str, history: Sequence[Turn], is_over: Calla
     except (Cancelled, OutOfTime):
         raise
     except ReaderError as error:
-        # Once a question has been taken it is the language model that fails, which its operator mends and no second try.
+        # After the first event it is the language model that fails. Its operator must fix that; a retry does not help.
         if not begun or bot.model == OFFLINE:
             raise
         raise Failure(HTTPStatus.BAD_GATEWAY, str(error), "model_failed", {"x-should-retry": "false"}) from error

@@ -1,4 +1,4 @@
-"""What the server can be told, and what it does not start with."""
+"""The settings of the server, and their validation."""
 
 import os
 import socket
@@ -19,10 +19,10 @@ _PREFIX = "WATTWISE_SERVE_"
 class ServeSettings:
     """`WATTWISE_SERVE_*` variables; `index` and `model` fall back to `WATTWISE_INDEX` and `WATTWISE_MODEL`.
 
-    Any of `keys` lets a client in; without one only this machine is served. `hosts` are the names under which a server on
-    loopback is reached beside those of this machine, through a reverse proxy for example. `origins` are the web pages that
-    may call it from a browser. `body_bytes` bounds a request, `seconds` its answer, waiting included. So many as `at_once`
-    are answered at the same time, `waiting` more may wait for that, and the others are told to come again.
+    Any of `keys` lets a client in; without keys only this machine is served. `hosts` are further names of a server on
+    loopback besides those of this machine, for example behind a reverse proxy. `origins` are the origins of web pages that
+    may call it from a browser. `body_bytes` bounds a request, `seconds` its answer, including the wait. Up to `at_once`
+    requests are answered at the same time, up to `waiting` more may wait, and others are told to ask again.
     """
 
     index: Place = Path("index")
@@ -39,12 +39,12 @@ class ServeSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server listens where this machine alone reaches it."""
+        """Whether only this machine can reach the address that the server listens on."""
         return is_loopback(self.host)
 
 
 def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
-    """The settings as the environment has them, but for those given; ReaderError says what cannot be used, and the remedy."""
+    """Return the settings of the environment, overridden by those given; raises ReaderError with the remedy for bad ones."""
     settings = replace(settings_from(environ, ServeSettings, prefix=_PREFIX), **given)
     for name in ("body_bytes", "seconds", "at_once"):
         if not getattr(settings, name) > 0:
@@ -64,7 +64,7 @@ def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own and no other machine's."""
+    """Whether a host name or address is a loopback one, which only this machine can reach."""
     try:
         return host.lower() == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -72,11 +72,11 @@ def is_loopback(host: str) -> bool:
 
 
 def listening(host: str, port: int, remedy: str) -> socket.socket:
-    """A socket that listens; ReaderError, with the remedy in it, where it cannot."""
+    """Return a listening socket; raises ReaderError with the remedy if it cannot listen."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
     except OSError as error:
-        # What `create_server` adds to the reason repeats the address.
+        # `create_server` appends the address to the reason, which would repeat it here.
         reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise ReaderError(f"Cannot listen on {host}:{port} ({reason}). Give another port with {remedy}.") from error
 

@@ -1,4 +1,4 @@
-"""Work in threads of its own, so much at once and no more, which ends when nobody waits for it any more."""
+"""Run work in separate threads, a bounded number at once; it ends when nobody waits for it any more."""
 
 import asyncio
 import threading
@@ -15,14 +15,14 @@ from chatbot.serve.failures import ClientGone, Failure
 
 T = TypeVar("T")
 Steps = Callable[[Callable[[], bool]], Iterator[T]]
-# What was taken on before a stop has so long; the server itself waits two seconds longer.
+# How long work accepted before a stop may still take; the server itself waits two seconds longer.
 STOP_SECONDS = 3.0
 _RETRY_SECONDS = "2"
 _LOOK_SECONDS = 0.1
 
 
 class Work:
-    """Runs `at_once` pieces of work, `waiting` more wait for a place; each has so many `seconds` from when it comes."""
+    """Runs up to `at_once` pieces of work while up to `waiting` more wait; each has `seconds` from its arrival on."""
 
     def __init__(self, *, at_once: int, waiting: int, seconds: float) -> None:
         self._free = asyncio.Semaphore(at_once)
@@ -31,13 +31,14 @@ class Work:
         self._stops: float | None = None
 
     def stop(self) -> None:
-        """Take nothing more on, and end what was taken on within some seconds."""
+        """Accept no more work, and end accepted work within `STOP_SECONDS`."""
         self._stops = self._stops or time.monotonic() + STOP_SECONDS
 
     async def steps(self, begin: Steps[T]) -> AsyncGenerator[T, None]:
-        """The steps of an iterator that is begun and read in a thread; `begin` is given what tells whether to end early.
+        """Yield the steps of an iterator that is begun and read in a thread.
 
-        Raises Failure where there is no place, no time left, or the server stops, and what the iterator raises.
+        `begin` is given a function that tells whether to end early. Raises Failure if there is no place or no time left, or
+        if the server stops, and what the iterator raises.
         """
         if self._stops is not None:
             raise self._given_up()
@@ -66,7 +67,7 @@ class Work:
                 self._places += 1
 
     async def _turn(self, is_over: Callable[[], bool]) -> None:
-        """Wait for one of the places, first come first served; TimeoutError where it is over before."""
+        """Wait until the work may run, first come, first served; raises TimeoutError if it is over before."""
         acquiring = asyncio.create_task(self._free.acquire())
         try:
             while not acquiring.done():
@@ -79,7 +80,7 @@ class Work:
             raise
 
     def _start(self, begin: Steps[T], is_over: Callable[[], bool]) -> "asyncio.Queue[T | BaseException | None]":
-        """Begin in a new thread; its steps come out of the queue, then None, or what it raised."""
+        """Begin the work in a new thread; the queue gets its steps, then None or the exception it raised."""
         came: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
@@ -99,7 +100,7 @@ class Work:
                 tell(self._leave)
 
         try:
-            # What still waits for a language model does not keep the process from ending.
+            # A daemon, so that a thread that still waits for a language model does not keep the process from ending.
             threading.Thread(target=work, name="answer", daemon=True).start()
         except RuntimeError:  # the system has no more threads
             self._free.release()
@@ -118,7 +119,7 @@ class Work:
 
 
 async def _next(came: "asyncio.Queue[T]", is_over: Callable[[], bool]) -> T:
-    """What comes next; TimeoutError where it is over before. A thread that hears of nothing is not waited for."""
+    """Return what comes next; raises TimeoutError if the work is over before, without waiting for a thread that is stuck."""
     while True:
         with suppress(TimeoutError):
             return await asyncio.wait_for(came.get(), _LOOK_SECONDS)
@@ -127,7 +128,7 @@ async def _next(came: "asyncio.Queue[T]", is_over: Callable[[], bool]) -> T:
 
 
 async def last(steps: AsyncGenerator[T, None]) -> T:
-    """The last of some steps, of which there is at least one."""
+    """Return the last of some steps; there must be at least one."""
     async with aclosing(steps):
         async for step in steps:
             found = step
@@ -135,7 +136,7 @@ async def last(steps: AsyncGenerator[T, None]) -> T:
 
 
 async def while_there(request: Request, result: Awaitable[T]) -> T:
-    """A result, as long as the client waits for it; ClientGone, with the work cancelled, where it does not."""
+    """Return a result; if the client disconnects before, cancel the work and raise ClientGone."""
     working, leaving = asyncio.ensure_future(result), asyncio.create_task(_left(request))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)

@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Size one workload; 0, or 1 with one sentence where it is impossible or names what is not known."""
+    """Size one workload and return 0. Raise ReaderError if it is impossible or names something unknown."""
     options = _parser().parse_args(arguments)
     sizing = size(workload_of(vars(options)), _facts(options.index))
     print(json.dumps(as_json(sizing), ensure_ascii=False) if options.json else as_text(sizing, rows=options.rows))
@@ -28,7 +28,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _facts(index: Place) -> Facts | None:
-    """Those of the index, where a model's own config.json and another region's prices are; without one, the corpus's."""
+    """Return the facts of the index, or None to use those of the corpus.
+
+    Only an index has the configurations of models that the user ingested and prices of other regions.
+    """
     if isinstance(index, Path) and not index.exists():
         return None
     try:

@@ -1,4 +1,4 @@
-"""What of a model decides its memory and its speed: read from its row, or assumed from a number of parameters."""
+"""The properties of a model that decide its memory and speed: read from its row, or assumed from its parameter count."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from chatbot.sizing.facts import Model
 from ingest import Row
 
 _HEAD_DIM = 128
-# Layers and width by size, as Llama 3.1 and 3.2 (1B, 3B, 8B, 70B, 405B), Qwen3 (14B, 32B) and GPT-3 (175B) have them.
+# Layers and hidden size by parameter count, from Llama 3.1 and 3.2 (1B, 3B, 8B, 70B, 405B), Qwen3 (14B, 32B) and
+# GPT-3 (175B).
 _USUAL = {
     0.1e9: (12, 768), 1.2e9: (16, 2048), 3.2e9: (28, 3072), 8e9: (32, 4096), 14e9: (40, 5120),
     32e9: (64, 5120), 70e9: (80, 8192), 175e9: (96, 12288), 405e9: (126, 16384),
@@ -16,11 +17,11 @@ _USUAL = {
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """A model with every figure that the formulas need; counts are of the whole model.
+    """A model with every figure that the formulas need. Counts cover the whole model.
 
-    `full_layers` and `sliding_layers` are the layers that keep keys and values, of all tokens and of the last
-    `sliding_window`. `latent` is (rank, RoPE dimension) of multi-head latent attention, None without it.
-    `embedding_parameters` are those of the embeddings and of the output layer; `expert_parameters`, of all routed experts.
+    `full_layers` and `sliding_layers` are the layers with a KV cache: of all tokens, and of the last `sliding_window`
+    tokens. `latent` is (rank, RoPE dimension) for multi-head latent attention, otherwise None. `embedding_parameters`
+    covers the embeddings and the output layer; `expert_parameters` covers all routed experts.
     """
 
     parameters: float
@@ -41,9 +42,9 @@ class Architecture:
 
 
 def architecture(model: Model) -> Architecture | None:
-    """What the row of a model says; None where its size is not known, or no layers can be.
+    """Return the architecture in a model's row; None if its size is unknown or its layers are only partly described.
 
-    A row of nothing but a size, as that of a diffusion model, has no layers: its weights are all that can be computed.
+    A row that gives a size but no layers, such as a diffusion model's, yields no layers: only its weights can be sized.
     """
     parameters, active = model.parameters or count_parameters(model), model.active_parameters
     if parameters and not model.layers:
@@ -72,10 +73,11 @@ def architecture(model: Model) -> Architecture | None:
 
 
 def count_parameters(model: Model, *, active: bool = False) -> int | None:
-    """The parameters that a configuration implies: embeddings (once if tied), attention, gated MLPs or experts, norms.
+    """Count the parameters that a configuration implies: embeddings, attention, gated MLPs or experts, and norms.
 
-    All experts count, or with `active` only those that a token uses. None where a size is missing or the attention is
-    latent, whose projections a row does not hold. The count of the architecture: Llama's `modeling_llama.py`.
+    Tied embeddings count once. All experts count or, with `active`, only those that a token uses. None if a size is
+    missing or the attention is latent, since a row does not hold the projections of latent attention. The architecture
+    is that of Llama's `modeling_llama.py`.
     """
     hidden, layers, heads = model.hidden_size, model.layers, model.attention_heads
     if not (hidden and layers and heads and model.vocabulary) or model.kv_lora_rank:
@@ -96,9 +98,10 @@ def count_parameters(model: Model, *, active: bool = False) -> int | None:
 
 
 def assumed(parameters: float) -> tuple[Architecture, str]:
-    """The layers and heads of a model of which only the size is known, those of the usual decoder nearest in size, and the assumption in a few words.
+    """Assume the layers and heads of a model of known size; also return the assumption in a few words.
 
-    A larger size never has fewer layers, so that more parameters never make a smaller cache.
+    They are those of the usual decoder nearest in size. A larger size never has fewer layers, so more parameters never
+    make a smaller cache.
     """
     layers, hidden = min(_USUAL.items(), key=lambda usual: abs(math.log(parameters / usual[0])))[1]
     heads = hidden // _HEAD_DIM
@@ -124,5 +127,5 @@ def _expert_width(model: Model) -> int | None:
 
 
 def _experts(model: Model, count: int) -> float:
-    """The parameters of so many routed experts in every layer: three matrices each, as the gated MLP has."""
+    """The parameters of `count` routed experts in every layer, with three matrices each, as in a gated MLP."""
     return 3.0 * (model.hidden_size or 0) * (_expert_width(model) or 0) * (model.layers or 0) * count

@@ -1,19 +1,20 @@
-"""The arithmetic of a formula, computed again from its text: what is shown can be checked."""
+"""Evaluate a formula from its text, so that displayed arithmetic can be checked."""
 
 import ast
 import math
 import operator
 import re
 
-# A word, in which a slash or a digit may stand: "key/value", "bf16"; the e of 70.6e9 follows a digit.
+# A word may contain slashes and digits ("key/value", "bf16"). The e of 70.6e9 follows a digit and is not a word.
 _WORDS = re.compile(r"(?<![\w.])[^\W\d_][\w/]*")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
 def evaluate(formula: str) -> float:
-    """The value of a `formula` of a `Term` or a `Figure`: "70.6e9 parameters × 2 bytes" is 141.2e9. Words are units.
+    """Return the value of a `Term` or `Figure` formula: "70.6e9 parameters × 2 bytes" is 141.2e9. Words are units.
 
-    ValueError where what is left without the words is no sum or product of numbers; the one power is a square root, "(2 × 8) ** 0.5".
+    Raise ValueError if the rest is not plain arithmetic on numbers. The only power allowed
+    is a square root: "(2 × 8) ** 0.5".
     """
     bare = _WORDS.sub(" ", formula).replace("×", "*").replace(",", "").strip()
     try:

@@ -1,4 +1,4 @@
-"""A workload with every slot filled: what was not said is assumed and said, and what cannot be is refused."""
+"""Fill every slot of a workload: state what is assumed, and refuse what is impossible."""
 
 import math
 import re
@@ -27,7 +27,10 @@ _TRAINED_IN = (Format.FP32, Format.BF16, Format.FP16, Format.FP8)
 
 
 def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tuple[str, ...]]:
-    """Every slot filled, the architecture, and what was assumed for it."""
+    """Return the workload with every slot filled, its architecture, and the assumptions made.
+
+    Raise ReaderError for a workload that is impossible.
+    """
     _check_numbers(given)
     task, assumptions = given.task or Task.SERVE, [] if given.task else ["serving"]
     row = find_model(given.model, facts) if given.model else None
@@ -74,7 +77,7 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
 
 
 def find_model(name: str, facts: Facts) -> Model:
-    """The row of a model by any of its usual spellings; ReaderError asks for its size where there is none."""
+    """Return the row of a model by any of its usual spellings. If there is none, raise ReaderError asking for its size."""
     if name in facts.models:
         return facts.models[name]
     found = [model for key, model in facts.models.items() if _spelling(key) == _spelling(name)]
@@ -89,7 +92,11 @@ def find_model(name: str, facts: Facts) -> Model:
 
 
 def _spelling(name: str) -> str:
-    """Without the maker and without what the same architecture is sold as: meta-llama/Meta-Llama-3.1-70B-Instruct."""
+    """Normalise a model name.
+
+    Drop the maker and the suffixes of variants that share an architecture, as in
+    meta-llama/Meta-Llama-3.1-70B-Instruct.
+    """
     bare = re.sub(r"[\s_]+", "-", name.rpartition("/")[2].strip().lower())
     bare = re.sub(r"^meta-(?=llama)|-(?:instruct|chat|it|base|hf|v0\.\d)(?=-|$)", "", bare)
     return re.sub(r"[^a-z0-9.]", "", bare)
@@ -107,7 +114,11 @@ def _adapted(model: Architecture) -> str:
 
 
 def _architecture(row: Model | None, given: Workload) -> tuple[Architecture, list[str]]:
-    """What the row says, with the size that is given where it says none; without a row, what is usual for the size."""
+    """Return the architecture and the assumptions behind it.
+
+    It comes from the row, with the given size if the row has none. Without a row, it is the usual one for the given
+    size.
+    """
     if not row:
         if not given.parameters:
             raise ReaderError("The size of the model is not known: name a model, or give its parameters, as in 70b.")
@@ -124,7 +135,7 @@ def _short(row: Model) -> str:
 
 
 def _check_numbers(given: Workload) -> None:
-    """Whatever no model, machine or purse can have."""
+    """Raise ReaderError for numbers that no model, machine or budget can have."""
     for slot, least, remedy in _LEAST:
         value = getattr(given, slot)
         if value is not None and not (math.isfinite(value) and value >= least):

@@ -1,4 +1,4 @@
-"""What the turns of a conversation ask of a sizing together, and which questions are of that kind."""
+"""What the turns of a conversation together ask of a sizing, and which questions are sizing questions."""
 
 import math
 import re
@@ -15,12 +15,13 @@ from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, 
 from chatbot.sizing.workload import Format, Task, Workload
 from ingest import known_words
 
-# Nobody writes a sizing question as long as this.
+# Longer texts are never sizing questions.
 _LONGEST = 2_000
-# How likely a question must ask for something that is computed, alone and after one that was computed: at these, in the
-# cross-validation of benchmarks/learn_sizing_intent.py, one in a hundred of the documents' questions is claimed.
+# Thresholds on the probability that a question asks for something computed: alone, and after a question that was
+# computed. At these thresholds, in the cross-validation of benchmarks/learn_sizing_intent.py, one in a hundred of the documents'
+# questions is claimed.
 _CLAIMED, _CONTINUED = 0.6, 0.5
-# Of so many turns the numbers may be changed.
+# A new number may replace a number of this many recent turns.
 _REMEMBERED = 6
 _COUNT = frozenset({"of_them", "instances", "accelerators"})
 _ONE_NUMBER = re.compile(r"[^\d]*?(?<![\w.,-])(?P<number>\d[\d.,]*k?)(?P<unit> ?[a-z%][^\d?!.;,]*)[?!. ]*")
@@ -30,10 +31,10 @@ _ONE_NUMBER = re.compile(r"[^\d]*?(?<![\w.,-])(?P<number>\d[\d.,]*k?)(?P<unit> ?
 class Asked:
     """A workload and what is wanted of it.
 
-    `stated` are the slots that the conversation names, `others` the same workload with a slot's further values ("8 bits or
-    4 bits"), `unknown` a model or an instance type that is named and not known. `term` is the one term of the memory that is
-    asked for, and `euros` says that money is given in them.
-    `purchase` is how it is to be paid for where that is not on demand, and `continues` says that the turn before was computed too.
+    `stated` are the slots that the conversation names. `others` are the same workload with a slot's further values ("8
+    bits or 4 bits"). `unknown` is a model or an instance type that is named but not known. `term` is the one term of
+    the memory that is asked for. `euros` says that money is given in euros or in another currency than dollars.
+    `purchase` is how it is paid for, if not on demand. `continues` says that the turn before was computed too.
     """
 
     workload: Workload
@@ -48,7 +49,7 @@ class Asked:
 
     @property
     def goal(self) -> Goal:
-        """What leads the answer."""
+        """The goal that leads the answer."""
         return self.goals[0]
 
     @property
@@ -58,11 +59,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a turn asked for, by its label, and the workload of the conversation up to it, answered by computing if `computed`.
+    """What a turn asks for (`label`), and the workload of the conversation so far.
 
-    `said` is what the turn itself says, `likely` how likely it asks for each label. `earlier` is the workload of the turns
-    before on other hardware, which "what is the difference?" compares with. `texts` are the turns, the last first, in which
-    later numbers stand in the places of earlier ones, and `frame` is how it was asked where this turn changes slots alone.
+    `computed` says whether the question is answered by computing. `said` is what the turn itself says, `likely` the
+    probability of each label. `earlier` is the workload of earlier turns on other hardware, which "what is the
+    difference?" compares with. `texts` are the turns, the last first, in which later numbers replace earlier ones.
+    `frame` is how the question was worded, if this turn changes nothing but slots.
     """
 
     label: str
@@ -76,7 +78,7 @@ class Heard:
 
 
 def hear(question: str, history: Sequence[Turn], known: Known) -> Heard | None:
-    """What a question asks for, completed from the turns before it; None for a mere courtesy."""
+    """Return what a question asks for, completed from the turns before it; None for a mere courtesy."""
     if _COURTESY.fullmatch(question):
         return None
     heard: Heard | None = None
@@ -85,21 +87,21 @@ def hear(question: str, history: Sequence[Turn], known: Known) -> Heard | None:
     return heard
 
 
-# Where a question asks for something more: a new sentence, or "and" before a word that asks.
+# Marks a text that asks something: a question mark or a question word.
 _ASKS = re.compile(r"\?|\b(?:how|what|which|does (?:it|this|that)|is it|will|can|size|wie|was|reicht|combien|cu[aá]nto|quanto)\b", re.IGNORECASE)
-# What is left beside a workload is told with it.
+# Asks what is left over, which is reported along with the answer for the workload.
 LEFT_OVER = re.compile(r"\b(?:left(?! on| running)|remain\w*|headroom|to spare|übrig)\b", re.IGNORECASE)
 
 
 def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Asked], ...]:
-    """The parts of a question that asks for several things, each completed from the whole of it; nothing where it asks for one."""
+    """Split a question that asks for several things, each part completed from the whole; empty if it asks for one."""
     texts = pieces(question)
     if len(texts) < 2 or not heard.computed or any(_machines(other)[0] != _machines(heard.asked.workload)[0] for other in heard.asked.others):
-        return ()  # of several machines all that is asked is told side by side
+        return ()  # for several machines, everything asked is answered side by side
     parts: dict[tuple[object, ...], tuple[str, Asked]] = {}
     last = heard
     for text in texts:
-        # Of another part only what it asks goes on, what is said of the workload holds for all.
+        # From part to part, only the label carries over; what is said of the workload holds for all parts.
         part = _hear(text, replace(heard, label=last.label), known)
         last = part if part.computed else last
         if not _ASKS.search(text) or LEFT_OVER.search(text):
@@ -110,7 +112,7 @@ def ask_parts(question: str, heard: Heard, known: Known) -> tuple[tuple[str, Ask
         if not told:
             parts[part.asked.goal, part.asked.term, part.asked.workload] = (text, part.asked)
     kinds = {(part.goal, part.term, part.workload.weights, part.workload.cache) for _, part in parts.values()}
-    return tuple(parts.values()) if len(kinds) > 1 else ()  # the same of two machines or places is a comparison
+    return tuple(parts.values()) if len(kinds) > 1 else ()  # the same goal for two machines or places is a comparison
 
 
 _COURTESY = re.compile(r"\W*(?:(?:thanks?|thank you|thx|ok(?:ay)?|great|cool|nice|danke|so much|a lot|very much|perfect|good|got it|i see|hello|hi|h+m+|ouch|wow|oh|ah|uff|haha|lol|alright|right|interesting|sure|merci|gracias|grazie)\b\W*)*", re.IGNORECASE)  # fmt: skip
@@ -120,7 +122,7 @@ _LEAD = re.compile(
 
 
 def _hear(question: str, before: Heard | None, known: Known) -> Heard:
-    """What is asked after a turn, with what was said up to it."""
+    """Interpret a turn, given what was said before it."""
     said, text = read_question(question[:_LONGEST], known), ""
     if before:
         said, text = _put_in_place(said, before, known)
@@ -134,8 +136,11 @@ def _hear(question: str, before: Heard | None, known: Known) -> Heard:
 
 
 def _put_in_place(said: Said, before: Heard, known: Known) -> tuple[Said, str]:
-    """A number without its unit stands in the place of the nearest one of the turns before, one with it in that of its unit;
-    the turn with it in its place."""
+    """Let a number on its own replace a number in an earlier turn; also return that turn, changed.
+
+    A number without a unit replaces the nearest one; a number with a unit replaces the nearest one of that unit. If
+    nothing is replaced, the returned turn is "".
+    """
     match = _ONE_NUMBER.fullmatch(said.text)
     if not (said.number or match) or said.goals or len(said.plain.split()) > 8:
         return said, ""
@@ -147,17 +152,20 @@ def _put_in_place(said: Said, before: Heard, known: Known) -> tuple[Said, str]:
     near = [place for place in found if place[0] > 0]
     if not near:
         return said, ""
-    # A count is what is changed most often, so twice as far is near enough.
+    # Counts are what is changed most often, so they may be twice as far away.
     _, changed, text = min(near, key=lambda place: abs(math.log(place[0])) - (math.log(2) if place[1].keys() <= _COUNT else 0.0))
     return replace(said, slots={**said.slots, **changed}), text
 
 
-# "And Grok 4?": nothing but a name, behind a word that leads on.
+# A name alone after a connecting word: "And Grok 4?".
 _NAME_ALONE = re.compile(r"\W*(?:(?:ok(?:ay)?,?|so|and|what about|how about|for|with|or|the|on|of|in|y|et|und|e)\s+)*(?P<name>[a-z][\w-]*(?:[ -](?:[a-z][\w-]*|v?\d[\w.]*)){0,3})(?:['’]s)?\W*", re.IGNORECASE)
 
 
 def _stranger(question: str, said: Said, before: Heard) -> str | None:
-    """A model that a turn names and that no table has: after a question on one, a name alone that is none of a slot."""
+    """Return a model that a turn names and no table has, or None.
+
+    The turn follows a question about a model and consists of a name that fills no slot.
+    """
     match = _NAME_ALONE.fullmatch(question)
     if not match or said.goals or not said.slots.keys() <= _COUNT or not (before.asked.names_model or before.label == "fact_model"):
         return None
@@ -168,25 +176,25 @@ def _stranger(question: str, said: Said, before: Heard) -> str | None:
 
 
 def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Heard:
-    """What is asked: by the question alone where it can stand so, else by what it changes of the turns before."""
+    """Decide what is asked: from the question alone if it is complete, otherwise from what it changes."""
     alone = probabilities(said, None)
     claimed = _claimed(said)
     label, likely = _likeliest(alone, claimed)
     asked = asked_for(said, label, None, known)
     if label == "affordable" and asked.names_model and not can_be_computed(label, asked):
-        label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for what holds it
+        label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for hardware that holds the model
     computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST
     if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
-        return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": what comes next is asked of it
+        return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": the question about it follows
     if before and not before.computed and before.label not in COMPUTED and _is_bare(said):
-        # "How many vCPUs has it? And the small one?" asks for the same of another thing.
+        # "How many vCPUs has it? And the small one?" asks the same about another thing.
         return Heard(before.label, asked_for(said, before.label, before, known), computed=False, said=said, likely=probabilities(said, before.label))
     if before and before.label in FACTS and not before.computed and ((said.unknown and _NAME_ALONE.fullmatch(question)) or (not said.slots and HOLDS_TOGETHER.search(said.text))):
         return Heard(before.label, before.asked, computed=False, said=said, likely=dict.fromkeys(LABELS, 0.0) | {before.label: 1.0})
     if before and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
         after = probabilities(said, before.label)
-        same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # with a time the price before is a sum
+        same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # a price followed by a duration asks for a cost
         leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
         if before.asked.workload.budget_per_month and said.slots.keys() & _HARDWARE and re.search(r"\bafford", said.text):
             leaning, likely = "affordable", 1.0
@@ -194,18 +202,21 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             return Heard(leaning, changed, computed=True, said=said, likely=after)
         if leaning in FACTS and (not said.slots or label in FACTS or not computed):
-            return Heard(leaning, changed, computed=False, said=said, likely=after)  # "and its layers?", between questions on its memory
+            return Heard(leaning, changed, computed=False, said=said, likely=after)  # "and its layers?", between questions about its memory
         if not computed and before.computed and before.asked.names_model and said.slots.keys() & _OF_MODEL and not _ASKS.search(question):
             return Heard(before.label, asked_for(said, before.label, before, known), computed=True, said=said, likely=after)  # "20 users at the same time at the peak."
         if not computed and said.slots and not said.goals and "?" not in question:
-            return Heard(label, changed, computed=False, said=said, likely=after)  # "Four of them.", before what is asked of them
+            return Heard(label, changed, computed=False, said=said, likely=after)  # "Four of them.", before the question about them
         if not computed:
             return Heard(label, asked, computed, said, likely=after)
     return Heard(label, asked, computed, said, likely=alone)
 
 
 def _claimed(said: Said) -> float:
-    """How likely a question must be computed: less where a model stands beside machines to choose from, or beside one that it is to fit."""
+    """The probability threshold for claiming a question as computed.
+
+    It is lower if a model stands beside machines to choose from, or beside one that it is to fit.
+    """
     if not said.slots.keys() & {"model", "parameters"}:
         return _CLAIMED
     if said.slots.keys() & {"tokens"} and said.slots.keys() & _HARDWARE and Goal.COST in said.goals:
@@ -227,7 +238,7 @@ def _machines(work: Workload) -> tuple[Any, ...]:
     return (work.instance_type or work.accelerator, work.instances, work.accelerators, work.region)
 
 
-# What points to the turn before, and which of the things that it compared.
+# References to the turn before, and to one of the things that it compared.
 _REFERS = re.compile(
     r"\bsame (?:schedule|hours?|count|number|usage|time|period|setup|load|pattern|deal|thing|job|run|workload|calculation|amount)\b|\b(?:of|for|with|on) (?:them|those|these)\b|\binstead\b|\b(?:that|those) (?:schedule|many|machines?|boxes)\b"
 )
@@ -235,17 +246,21 @@ _GPU_MACHINE = re.compile(r"(?:\b(?:single|multi|one|two|four|eight|dual|quad)|\
 _FOR_THAT = re.compile(r"\b(?:for|with|of) (?:that|this|it|all of (?:that|this|it))(?=\W*$)|\b(?:dafür|pour ça|pour cela|para eso|per questo)\b")
 _POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
 _PICKED = re.compile(r"\bthe (?P<dear>dearer|pricier|costlier|more expensive|dearest|most expensive|priciest)\b|\bthe (?P<cheap>cheaper|cheapest|less expensive|winner|winning)\b|\bthe (?P<first>first|former)(?: one)?\b|\bthe (?P<last>second|latter|other)(?: one)?\b")
-# Holds what the turns before told of two things against each other.
+# Asks to compare two things that earlier turns reported.
 HOLDS_TOGETHER = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|(?:many|how much) (?:times|more|less|\w+er))\b|\b(?:which|second|first|former|latter|both|two|other)\b.*\b(?:more|less|worse|better|(?!number|other|power)\w{3,}er)\b")
 _MOVES = re.compile(r"\b(?:mov(?:e|ing)|replac(?:e|ing)|swap(?:ping)?|migrat(?:e|ing)|switch(?:ing)?|chang(?:e|ing)|going|go|trad(?:e|ing)|upgrad(?:e|ing)|from|pasar|wechsel\w*|passer)\b.*\b(?:to|for|by|with|into|a|auf|à)\b")
 _DIFFERS = re.compile(r"\b(?:premium|avoid(?:ed)?|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
 _IS_LESS = re.compile(r"\b(?:is|are|was|does|do|would|will|can)(?:n['’]?t)? (?:it|that|this|they)\b[^.?;]*\b(?:lower|less|cheaper|cleaner|greener|better|smaller|higher|more|dearer|worse)\b")
-# What is said of a model alone.
+# Slots that only apply to a model.
 _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage", "optimizer", "recompute", "lora_rank"})
 
 
 def _leans(said: Said, before: Heard) -> bool:
-    """Whether a question that could stand alone begins as an addition, is a bare name, speaks of the model before, or names at last what the turn before asked about."""
+    """Whether a question that could stand alone continues the turn before.
+
+    It begins as an addition, is a bare name, speaks of the model before, or finally names what the turn before asked
+    about.
+    """
     bare = not said.goals and len(said.plain.split()) <= 3
     hardware = before.asked.workload.instance_type or before.asked.workload.accelerator
     named_at_last = before.asked.unknown and not said.goals and said.slots.keys() & {"model", "parameters"}
@@ -273,7 +288,7 @@ _FUNCTION_WORD = re.compile(
 
 
 def _is_bare(said: Said) -> bool:
-    """Whether a turn says nothing but the name of a thing, and function words."""
+    """Whether a turn contains only the name of a machine or a region, and function words."""
     return bool(said.slots) and said.slots.keys() <= _HARDWARE | {"region"} and not said.goals and all(map(_FUNCTION_WORD.fullmatch, _other_words(said)))
 
 
@@ -282,10 +297,13 @@ def _other_words(said: Said) -> set[str]:
 
 
 def _only_changes(said: Said, label: str) -> bool:
-    """Whether slots and function words are all that is said, so that the same is asked as before: "and with the weights in int8?", "on two H100"."""
+    """Whether a turn contains only slots and function words, so that it repeats the question before with other values.
+
+    Examples: "and with the weights in int8?", "on two H100".
+    """
     words = _other_words(said)
     other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
-    # Hardware beside an amount of memory asks whether it fits; a speed is no wish where it is a slot.
+    # After a question about memory, hardware asks whether it fits. A speed that fills a slot is not a goal.
     changed = said.slots.keys() <= _FORMATS | {"sequences", "context"} if label in _OF_MEMORY else bool(said.slots)
     asks = set(said.goals) - ({Goal.THROUGHPUT, Goal.COST} if "tokens_per_second" in said.slots and label in _OF_MONEY else set())
     return changed and not asks and not said.unknown and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
@@ -295,7 +313,7 @@ _OF_MONEY = frozenset({"cost", "cost_per_tokens", "cost_difference", "affordable
 
 
 def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]:
-    """What a turn most likely asks for, and how likely it asks for anything that is computed."""
+    """Return the likeliest label, and the probability that the turn asks for anything computed."""
     computed = sum(likely[label] for label in COMPUTED)
     return max(COMPUTED if computed >= claimed else likely, key=lambda label: likely[label]), computed
 
@@ -305,7 +323,7 @@ def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]
 _HARDWARE = frozenset({"accelerator", "accelerator_memory_gb", "instance_type", "families"})
 BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _MODEL = frozenset({"model"})
-# What must be known beside the model, or in its place, for a label to be computed: one slot of each set.
+# What must be known to compute a label: at least one slot of each set.
 _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL,),
     "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | BUDGETS),
@@ -327,15 +345,15 @@ _COMPARABLE = _OVER_TIME | {"fact_price", "affordable"}
 
 
 def can_be_computed(label: str, asked: Asked, *, leans: bool = False) -> bool:
-    """Whether the slots that a label needs are there, in a question by itself or in one that `leans` on the turns before."""
+    """Whether the slots that a label needs are filled, in a question by itself or in one that `leans` on earlier turns."""
     there = {slot for slot in _EMPTY if getattr(asked.workload, slot) != _EMPTY[slot]}
     if asked.unknown:
-        return label in _NEEDS  # to be asked for
+        return label in _NEEDS  # the answer asks about the unknown name
     if asked.names_model:
         there.add("model")
     trained = asked.names_model and asked.workload.task in TRAINING
     if trained and label in _OVER_TIME and not leans and not there & {"tokens", "hours"}:
-        return False  # what a training costs depends on its length
+        return False  # the cost of a training depends on its length
     if asked.others and asked.workload.region != asked.others[0].region:
         there.add("several regions")
     return all(need & there for need in _NEEDS.get(label, (frozenset(),)))
@@ -345,7 +363,7 @@ def can_be_computed(label: str, asked: Asked, *, leans: bool = False) -> bool:
 
 _TRAINING = frozenset({Task.FULL, Task.PRETRAIN})
 _QUANTISED = frozenset({Format.FP8, Format.INT8, Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ, Format.MXFP4})
-# What a slot that is named puts out of the way, unless it is named too.
+# The slots that a named slot clears, unless they are named too.
 _REPLACED: dict[str, tuple[str, ...]] = {
     "model": ("parameters",),
     "parameters": ("model",),
@@ -371,11 +389,11 @@ _IMPACTS = frozenset({Goal.CARBON, Goal.ENERGY, Goal.WATER})
 _EACH_TOKEN = re.compile(r"\bper-token\b|\b(?:per|each|a|one|single|every|pro|par|por) token\b|/ ?token\b")
 _PER_TOKEN = re.compile(r"\b(?:ms|millise\w+|seconds?|latency)\b.{0,20}\b(?:token|between tokens)\b|\btpot\b|\binter-?token\b")
 _FOR_TOKENS = re.compile(r"\btokens? (?:per|for (?:the|a)|/) ?(?:dollar|\$|usd|buck|money)|\b(?:cost|price|dollars?|\$|usd)\w* (?:per|/|a|for a) ?(?:\w+ )?(?:m ?)?tok(?:en)?s?\b|million tokens|\bm tokens|per token|/ ?m ?tok|1m tok|mtok")
-# "Which costs less?" wants the one, and then by how much.
+# "Which costs less?" asks for the cheaper one first, and then by how much.
 _WHICH = re.compile(r"\b(?:which|welche[rs]?|qu[eé]l(?:le)?|cu[aá]l|qual[e]?)\b")
-# What may be asked beside the figure that leads.
+# Goals that may be asked beside the leading one.
 _BESIDE = (Goal.CHEAPEST, Goal.SMALLEST, Goal.COST, Goal.COMPARE)
-# Of several slots with further values, the first of these is what is compared.
+# If several slots have further values, the first of these is compared.
 _COMPARED = ("model", "parameters", "accelerator", "accelerator_memory_gb", "instance_type", "accelerators", "weights", "task", "region")
 
 
@@ -394,7 +412,7 @@ def _goals(label: str, said: Said, before: Heard | None) -> tuple[Goal, ...]:
 
 
 def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Asked:
-    """The question's own workload, or the one before with the slots that it changes."""
+    """Return the question's own workload, or the previous one with the slots that the question changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)
     bare, them, epochs, share, of_tokens = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "hours_share", "tokens_share"))
@@ -434,7 +452,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if "parameters" in slots and work.model and (model := sibling(work.model, f"{slots['parameters'] / 1e9:g}b", known.models)):
         slots = {("model" if k == "parameters" else k): (model if k == "parameters" else v) for k, v in slots.items()}
     if "tokens" in slots and "tokens_per_second" not in slots and slots.get("task", work.task) not in TRAINING and _TOKENS_A_DAY.search(said.text):
-        slots["tokens_per_second"] = slots.pop("tokens") / 86400  # what is served in a day is no training
+        slots["tokens_per_second"] = slots.pop("tokens") / 86400  # tokens per day are served, not trained on
     elif label in ("training_time", "accelerators_for_time", "tokens_in_time") or "tokens" in slots or slots.keys() & {"zero_stage", "optimizer"}:
         task = slots.get("task", work.task)
         slots["task"] = (Task.FULL if slots.keys() & {"zero_stage", "optimizer"} else Task.PRETRAIN) if task not in TRAINING else task
@@ -455,7 +473,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
     slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
     if first.names_model and not slot and len(first.families) > 1 and _EITHER.search(said.text):
-        # "g5, g6 or inf2?": of each the least that holds the model.
+        # "g5, g6 or inf2?": compare a type of each family that holds the model.
         ranked = sorted(first.families, key=lambda name: (said.text.find(name), name))
         first, said = replace(first, families=frozenset(ranked[:1])), replace(said, several={"families": [{"families": frozenset({name})} for name in ranked[1:]]})
         slot = "families"
@@ -486,14 +504,18 @@ _EITHER = re.compile(r"\b(?:or|vs\.?|versus|against|than|oder|ou)\b")
 
 
 def _option(changes: Mapping[str, Any], *, placed: bool) -> dict[str, Any]:
-    """The slots of a further option: a family among types is its largest, for a model the least of it that holds that."""
+    """The slots of a further option.
+
+    A family among instance types means its largest type or, if a model is to be placed, any of its types that
+    holds the model.
+    """
     if changes.get("families") and "instance_type" in changes:
         return {slot: value for slot, value in changes.items() if slot != "families"} | ({"families": changes["families"], "instance_type": None} if placed else {})
     return dict(changes)
 
 
 def _next_size(name: str, steps: int, known: Known) -> str | None:
-    """The type so many sizes above or below in the same family; None where there is none."""
+    """The type `steps` sizes up or down in the same family; None if there is none."""
     sizes = [size for size in sizes_of(known).get(name.partition(".")[0], ()) if "metal" not in size]
     place = sizes.index(name) + steps if name in sizes else -1
     return sizes[place] if 0 <= place < len(sizes) else None
@@ -504,7 +526,7 @@ _THE_ONES = re.compile(r"\b(?:ones?|version|variant|kind)\b")
 
 
 def _picked(said: Said, before: Heard, known: Known) -> str | None:
-    """Which of the types that were compared is meant: "the dearer one"."""
+    """Return which of the compared types is meant ("the dearer one"), or None."""
     match = _PICKED.search(said.text)
     names = [work.instance_type for work in (before.asked.workload, *before.asked.others) if work.instance_type]
     if not match or len(names) < 2 or not set(names) <= set(known.by_price):
@@ -520,7 +542,10 @@ _OUR_USE = re.compile(r"\b(?:our|my|unser\w*|notre|nuestr[oa]|nostr[oa]) (?:\w+ 
 
 
 def _unknown(said: Said, label: str, work: Workload, before: Heard | None) -> str | None:
-    """What is named and not known; of a model without a name or a size that is to be placed, the model."""
+    """Return what is named but not known, or None.
+
+    For a model without a name or a size that is to be placed, it is the phrase for that model.
+    """
     own = bool(said.unknown and _OWN.fullmatch(said.unknown))
     if work.names_model:
         return None if own else said.unknown

@@ -1,7 +1,7 @@
-"""Quantities with their units read from plain words, and the one product or quotient of them that has the unit of what is asked.
+"""Read quantities with units from plain words, and find the one formula that has the unit asked for.
 
-Each number takes the unit behind it: "2,900 tok/s per GPU" is tokens an hour and GPU, "95 s each" hours of a GPU for each of what was
-counted before. Where two formulas use as many of the figures and differ, none is right.
+Each number takes the unit behind it: "2,900 tok/s per GPU" is tokens per hour and GPU, "95 s each" is GPU hours per
+item of what was counted before. If two formulas use equally many quantities but differ in value, neither is right.
 """
 
 import re
@@ -15,12 +15,15 @@ from chatbot.sizing.reading import number_of
 from ingest import Row
 
 Dimensions = frozenset[tuple[str, int]]
-"""Exponents of "usd", "h", "GB", "token", "audio", "kWh", "g", of machines and GPUs, and of whatever else is counted: "#photo"."""
+"""Exponents of "usd", "h", "GB", "audio", "kWh", "g", "pue", "machine", "gpu", and of anything counted: "#photo"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number as `text` computes it in hours, dollars, GB, kWh and grams; `at` is its turn and place, and one that is `idle` may go unused."""
+    """A number; `text` is its arithmetic in hours, dollars, GB, kWh and grams.
+
+    `at` is its turn and its position in the text. A quantity that is `idle` may go unused.
+    """
 
     text: str
     dimensions: Dimensions
@@ -28,7 +31,7 @@ class Quantity:
     numbers: tuple[float, ...] = ()
     idle: bool = False
     rows: tuple[Row, ...] = ()
-    """Where it stands, if the asker does not give it."""
+    """Where the number comes from, if the user does not give it."""
 
     @property
     def units(self) -> dict[str, int]:
@@ -40,7 +43,7 @@ def dimensions(**exponents: int) -> Dimensions:
 
 
 def times(*terms: tuple[Dimensions, int]) -> Dimensions:
-    """The dimensions of a product, each term with its exponent."""
+    """The dimensions of a product of terms, each raised to its exponent."""
     found: dict[str, int] = {}
     for dims, sign in terms:
         for name, exponent in dims:
@@ -57,7 +60,7 @@ _TIMES = (
     (r"ms|milliseconds?", "/ 3.6e6"), (r"s|secs?|seconds?", "/ 3600"), (r"mins?|minutes?", "/ 60"), (r"h|hrs?|hours?", ""), (r"d|days?|nights?", "× 24"),
     (r"weeks?", "× 168"), (r"mo|months?", "× 730"), (r"quarters?", "× 2190"), (r"y|yrs?|years?|annum", "× 8760"),
 )  # fmt: skip
-# How a unit is written, its dimensions, and what makes it the unit of its dimension.
+# The pattern of a unit, its dimensions, and the factor that converts it to the base unit.
 _UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
     (rf"{_CARD}[- ](?:hours?|hrs?|h)", {"h": 1, "gpu": 1}, ""),
     (r"(?:node|instance|machine|box|server)[- ](?:hours?|hrs?|h)", {"h": 1, "machine": 1}, ""),
@@ -88,7 +91,7 @@ _EACH_OF = re.compile(r"(?:^|[,;.:(] ?(?:and )?|\bif )each (?:of (?:them|these|w
 _CLAUSE = re.compile(r"[,;?!|]|[.] |[0-9]")
 _ALIKE = {"img": "image", "photo": "image", "picture": "image", "frame": "image", "doc": "document", **dict.fromkeys(("req", "query", "querie", "call", "message", "prompt", "chat", "reply", "answer", "replie"), "request")}
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-# Numbers that are no figures: of cards and models, of the clock, and what is said of a unit or of a commitment.
+# Numbers that are not quantities: names of cards and models, clock times, definitions of units, terms of a commitment.
 _NAMES = re.compile(
     r"(?<![\w.])(?:(?P<card>(?:rtx )?[345]0[5-9]0(?: ?ti)?s?)|(?:llama|qwen|gemma|phi|gpt|v)[ -]?\d(?:\.\d)?|\d+(?:\.\d+)?b(?! (?:\w+ )?tok)"
     rf"|(?:{_WEEKDAY} )?(?:at )?\d{{1,2}}:\d\d|{_WEEKDAY} (?:at )?\d{{1,2}}|24 ?[/x] ?7|(?:24 ?h|7 ?[jd]) ?/ ?(?:24|7) ?[hjd]?"
@@ -106,11 +109,11 @@ _WRITTEN = tuple(
         (r"(?<![\w.])(\d+)[ -](?:x )?(?:gpu|card) (?=(?:node|server|box|machine|instance)\b)", dimensions(gpu=1, machine=-1), True),
     )
 )
-# What a question compares.
+# Nouns for the alternatives that a question compares; a count of them may go unused.
 _ALTERNATIVES = frozenset({"#site", "#quote", "#offer", "#option", "#region", "#location", "#place"})
 _WHOLE = {"year": 8760.0, "month": 730.0, "week": 168.0, "day": 24.0}
 _SPANS = frozenset({*_WHOLE, "hour", "night", "second", "minute"})
-# "500 GB of logs a day", "350 ms on a T4 per image".
+# Words between a unit and its "per": "500 GB of logs a day", "350 ms on a T4 per image".
 _APART = re.compile(rf"(?: of)?(?: (?!(?:for|over|in|during|at|and|than|on)\b)[a-z]+){{1,2}}(?= (?:an?|per|every|each) (?:{'|'.join(_SPANS)})\b)| on (?:an? |one )?(?:{_CARD}|{_MACHINE})(?= per [a-z])")
 _WHOLE_SPAN = re.compile(rf"\b(?:all|whole|entire|full) ({'|'.join(_WHOLE)})\b(?! long)")
 _REST = re.compile(r"\b(?:rest|host|others?|overhead|plus|another|constant|total|altogether|together|in all|whole)\b")
@@ -120,7 +123,7 @@ _AND_FOR = re.compile(r"(?:\bplus|\+|\band)(?: about| some| another)? $")
 _ALONE = re.compile(r"\b(?:on|with|for)\s(?:only |just |about )*$")
 _A_PRICE = re.compile(rf"(?: a piece| apiece| each)?\s?(?:/|per |an? |-?per-)\s?(?:(?:{_CARD}|{_MACHINE})[ -]?)?(?:h|hr|hour|months?|mo|year|gi?b|[km]wh|m|mio|million|mtok)\b")
 _BOTH_WAYS = re.compile(r" (?:each|per|both|in each) (?:way|direction)s?\b")
-# Where tokens of a prompt and of an answer have prices of their own, they are not the same.
+# Tokens of prompt and answer are told apart only if they have different prices.
 _BY_KIND = re.compile(r"(?:per|/) ?(?:1 ?)?m\w* (?:input|output|prompt)")
 _A_THING = re.compile(r"\b(?:an?|one|each|every) ([a-z]+)(?: of ours)? (?:is|has|takes|averages|uses)(?: about| around)? (?:[\d,.k]+ in and )?$")
 _BATCH = re.compile(r"batch(?: size)?(?: of| is)? $")
@@ -133,13 +136,16 @@ def _units() -> tuple[tuple[re.Pattern[str], Dimensions, str], ...]:
 
 
 def named(noun: str) -> str:
-    """The dimension of what is counted."""
+    """The dimension of a counted noun: "#image" for "photos"."""
     stem = noun.removesuffix("s")
     return f"#{_ALIKE.get(stem, stem)}"
 
 
 def _unit_at(text: str, at: int, *, one: bool = False) -> tuple[Dimensions, str, int] | None:
-    """The unit that begins here, where one thing is meant a noun without an s too: its dimensions, its factor and where it ends."""
+    """Return the unit that begins at a position: its dimensions, its factor and where it ends.
+
+    Nouns in the plural are units too; with `one`, so are nouns in the singular.
+    """
     for pattern, dims, factor in _units():
         if match := pattern.match(text, at):
             return dims, factor, match.end()
@@ -149,7 +155,7 @@ def _unit_at(text: str, at: int, *, one: bool = False) -> tuple[Dimensions, str,
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share in the role that the words beside it give it, as a formula writes it."""
+    """A share, as a formula writes it, with the role that the words beside it give it."""
 
     role: str
     text: str
@@ -159,7 +165,11 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one turn gives: quantities, shares with their roles, numbers that have no unit, the text with bars over all of them, and what it counted last."""
+    """What one turn gives.
+
+    `left` are the numbers without a unit, `text` is the turn with bars over all numbers that were read, and `counted`
+    is what it counted last.
+    """
 
     quantities: tuple[Quantity, ...]
     shares: tuple[Share, ...]
@@ -169,7 +179,7 @@ class Turn:
 
 
 def read_all(texts: Iterable[str]) -> list[Turn]:
-    """The figures of the turns as `as_read` writes them; what is counted in one is what "each" is of in the next."""
+    """Read the quantities of turns, normalised by `as_read`. What one turn counts is what "each" means in the next."""
     turns: list[Turn] = []
     for number, text in enumerate(texts):
         turns.append(read(text, number, turns[-1].counted if turns else dimensions()))
@@ -177,7 +187,7 @@ def read_all(texts: Iterable[str]) -> list[Turn]:
 
 
 def read(text: str, turn: int, counted: Dimensions = frozenset()) -> Turn:
-    """The figures of a turn, behind one that counted so."""
+    """Read the quantities of a turn; `counted` is what the turn before counted last."""
     found: list[Quantity] = []
     shares: list[Share] = []
     left: list[str] = []
@@ -224,7 +234,10 @@ _CONTEXT = re.compile(r"(?<![\w.])(\d{1,4})k(?: (?:tok(?:en)?s?|prompts?|context
 
 
 def _cache_of_a_token(text: str) -> str:
-    """The GB that a token takes in a key/value cache whose layers, heads and head dimension are told, in 16 bits where no format is."""
+    """Return the formula for the GB per token of a KV cache; "" unless layers, heads and head dimension are given.
+
+    Without a format, the cache has 16 bits.
+    """
     sizes = {name.rstrip("_"): number for match in _SHAPE.finditer(text) for name, number in match.groupdict().items() if number}
     if len(sizes) < 3:
         return ""
@@ -237,7 +250,7 @@ _HOURLY = ("/ 3600", "/ 60", "")
 
 
 def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -> tuple[Quantity | None, int]:
-    """The number with the unit behind it, and where that ends."""
+    """Read a number with the unit behind it; return the quantity (None without a unit) and where it ends."""
     value = (float(match["n"]) if match["n"].startswith(".") else number_of(match["n"])) * _SCALES.get(match["scale"] or "", 1.0)
     at, factor, before = match.end(), "", text[max(0, match.start() - 40) : match.start()]
     if match["sign"] or _A_PRICE.match(text, at):
@@ -251,7 +264,7 @@ def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -
     else:
         return None, at
     if "usd" in dict(dims) and re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", match["n"]) and value < 1000 and not _PER.match(text, at):
-        value *= 1000  # "2.850 €"
+        value *= 1000  # "2.850 €": the point separates thousands
     factors, hourly = [f"{value:.10g}", factor], False
     if "usd" not in dict(dims) and ("h", -1) not in dims and (apart := _APART.match(text, at)):
         at = apart.end()
@@ -278,18 +291,21 @@ def _quantity(text: str, match: re.Match[str], turn: int, counted: Dimensions) -
     elif counted and _is_each(text, at, before, counted, dims):
         dims = times((dims, 1), (counted, -1))
     elif names == {"h"} and not counted and _EACH.match(text, at):
-        dims = times((dims, 1), (frozenset({(named("thing"), 1)}), -1))  # of what is not counted: "photos, 0.4 s each"
+        dims = times((dims, 1), (frozenset({(named("thing"), 1)}), -1))  # nothing was counted before: "photos, 0.4 s each"
     elif not names & {"gpu", "machine"} and (_draws(names, near) or (hourly and names - {"GB", "kWh"} > {"h"} and not _SEEN.search(near))):
         worker = "gpu" if re.search(rf"\b(?:{_CARD})\b", near) else "machine" if re.search(rf"\b(?:{_MACHINE})\b", near) else "worker"
         dims = times((dims, 1), (frozenset({(worker, 1)}), -1))
     if dict(dims).get("h") == 1 and {name[0] for name, exponent in dims if exponent < 0} == {"#"} and len(dims) == 2:
-        dims = times((dims, 1), (dimensions(worker=1), 1))  # each takes so long on one
+        dims = times((dims, 1), (dimensions(worker=1), 1))  # the time that each takes on one worker
     idle = (value in (730, 8760) and dims == dimensions(h=1)) or bool(names & _ALTERNATIVES) or (dims == dimensions(GB=1) and bool(re.search(rf"(?:{_CARD})\s$", before)))
     return Quantity(" ".join(filter(None, factors)), dims, (turn, match.start()), (value,), idle), at
 
 
 def _is_each(text: str, at: int, before: str, counted: Dimensions, dims: Dimensions) -> bool:
-    """Whether so much is of each of what was counted before: "650 tokens each", "episodes of 52 min", "700 tokens on average"; a price or a power is of a machine."""
+    """Whether a quantity is per item of what was counted before. A price or a power is per machine instead.
+
+    Examples: "650 tokens each", "episodes of 52 min", "700 tokens on average".
+    """
     names, of = {name for name, _ in dims}, re.search(r"(\w+) of $", before)
     if {name for name, _ in counted} & names or ({"usd", "kWh"} & names and "h" in names and any(name.startswith("#") for name, _ in counted)):
         return False
@@ -298,12 +314,12 @@ def _is_each(text: str, at: int, before: str, counted: Dimensions, dims: Dimensi
 
 
 def _draws(names: set[str], near: str) -> bool:
-    """Whether a power is that of each machine or GPU, and not of what is around them."""
+    """Whether a power is per machine or GPU, not a total or that of the rest."""
     return names == {"kWh", "h"} and not _REST.search(near)
 
 
 def _unit_behind(text: str, at: int) -> tuple[Dimensions, str, int] | None:
-    """The unit behind a number, with two words between at most: "14 million product photos"."""
+    """The unit behind a number, with at most two words between them: "14 million product photos"."""
     at += len(text[at:]) - len(text[at:].lstrip(" -"))
     for _ in range(3):
         if unit := _unit_at(text, at):
@@ -322,15 +338,18 @@ _MOST = 9
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A formula that has the dimensions of what is asked, and the places of the quantities in it."""
+    """A formula with the dimensions asked for, and the positions of the quantities in it."""
 
     formula: str
     used: frozenset[tuple[int, int]]
 
 
 def solve(quantities: Sequence[Quantity], target: Dimensions, must: frozenset[tuple[int, int]], *, adds: bool = False) -> Solution | None:
-    """The product that has the dimensions of the target, of the most quantities, or where that leaves one out that must be in it and `adds`
-    the one with a sum of two in it; None where two formulas of as many quantities differ."""
+    """Return the product of the most quantities that has the dimensions of the target, or None.
+
+    If that product leaves out a quantity in `must` and `adds` is true, a formula with one sum of two products is
+    preferred. None if two formulas of equally many quantities differ in value.
+    """
     quantities = _aligned(quantities, target)
     if len(quantities) > _MOST:
         return None
@@ -342,7 +361,10 @@ def solve(quantities: Sequence[Quantity], target: Dimensions, must: frozenset[tu
 
 
 def _aligned(quantities: Sequence[Quantity], target: Dimensions) -> list[Quantity]:
-    """With one name for machines and GPUs where one of both is counted, and none where none is."""
+    """Give machines, GPUs and workers one name if only one kind is counted; drop them if none is.
+
+    GPUs and machines stay apart if both are counted or a quantity relates them.
+    """
     counted = {name for q in quantities if not q.idle and len(q.dimensions) == 1 for name, exponent in q.dimensions if exponent == 1 and name in _WORKERS}
     of_one = any(q.idle and {"gpu", "machine"} == {name for name, _ in q.dimensions} for q in quantities)
     each = any({"gpu", "machine"} == {name for name, _ in q.dimensions} for q in quantities if not q.idle)
@@ -360,7 +382,10 @@ _WORKERS = ("gpu", "machine", "worker")
 
 
 def _products(quantities: Sequence[Quantity], target: Dimensions) -> dict[frozenset[tuple[int, int]], list[tuple[Dimensions, str]]]:
-    """By the places of what is in it, each product or quotient: a number without a dimension multiplies, and what is of one kind is never divided by its like."""
+    """All products and quotients, keyed by the positions of their quantities.
+
+    A number without dimensions only multiplies, and a quantity is never divided by one of the same dimensions.
+    """
     made: list[tuple[tuple[tuple[Quantity, int], ...], Dimensions]] = [((), dimensions())]
     for quantity in quantities:
         signs = (1,) if quantity.idle and quantity.dimensions == dimensions(h=1) else _signs(quantity.dimensions, target)
@@ -377,12 +402,12 @@ def _products(quantities: Sequence[Quantity], target: Dimensions) -> dict[frozen
     return found
 
 
-# What is spread over a time.
+# Amounts of money that may be spread over a period.
 _SPENT = (dimensions(usd=1), dimensions(usd=1, machine=-1), dimensions(usd=1, gpu=-1), dimensions(usd=1, worker=-1))
 
 
 def _is_apart(quantity: Quantity, others: Sequence[Quantity], target: Dimensions) -> bool:
-    """Whether it is the one price or power of a product; where money is divided by a price, there are two."""
+    """Whether a quantity can join a product, which has one power and one price, or two if money is divided by a price."""
     if {("kWh", 1), ("h", -1)} <= quantity.dimensions:
         return not any({("kWh", 1), ("h", -1)} <= other.dimensions for other in others)
     priced = sum("usd" in dict(q.dimensions) for q in (quantity, *others))
@@ -390,7 +415,10 @@ def _is_apart(quantity: Quantity, others: Sequence[Quantity], target: Dimensions
 
 
 def _signs(dims: Dimensions, target: Dimensions) -> tuple[int, ...]:
-    """Whether a number multiplies or divides: more machines take less time and cost more, and what is counted is divided by where one of it is asked for."""
+    """Whether a quantity may multiply (1) or divide (-1) in a product.
+
+    More machines take less time and cost more. A count divides if the target is per item of it.
+    """
     of = dict(target)
     name, exponent = next(iter(dims)) if len(dims) == 1 else ("", 0)
     if not dims or name == "pue":
@@ -409,7 +437,7 @@ def _written(factors: Sequence[tuple[Quantity, int]]) -> str:
 
 
 def _matches(dims: Dimensions, target: Dimensions) -> bool:
-    """Whether they are the same, or differ in the words for what is counted alone: photos and images; a PUE goes with energy."""
+    """Whether dimensions equal the target, ignoring a PUE and which nouns are counted (photos, images)."""
     rest = times((dims, 1), (target, -1))
     return all(name.startswith("#") or (name, exponent) == ("pue", 1) for name, exponent in rest) and sum(exponent for name, exponent in rest if name != "pue") == 0
 
@@ -419,7 +447,10 @@ def _is_exact(dims: Dimensions, target: Dimensions) -> bool:
 
 
 def _sums(products: Mapping[frozenset[tuple[int, int]], list[tuple[Dimensions, str]]], target: Dimensions, must: frozenset[tuple[int, int]]) -> Iterator[tuple[int, bool, str, frozenset[tuple[int, int]]]]:
-    """A sum of two products of the same dimensions, times or divided by what else there is; first those whose figures stand together."""
+    """Yield the formulas with a sum of two products of the same dimensions, times or divided by a third product.
+
+    The second item is true, and ranks first, if all quantities of one product precede those of the other.
+    """
     terms = {used: [(dims, formula) for dims, formula in made if {"usd", "kWh", "g"} & {name for name, _ in dims} and not formula.startswith("1 / ")] for used, made in products.items() if used}
     for first, those in terms.items():
         for second, these in terms.items():
@@ -441,7 +472,7 @@ def _sums(products: Mapping[frozenset[tuple[int, int]], list[tuple[Dimensions, s
 
 
 def _only(found: Iterable[tuple[int, bool, str, frozenset[tuple[int, int]]]]) -> Solution | None:
-    """The one of the most quantities; None where the best differ in value."""
+    """The best-ranked formula: first by the flag, then by the most quantities. None if the best ones differ in value."""
     ranked = sorted(found, key=lambda one: (one[1], one[0]), reverse=True)
     best = [one for one in ranked if one[:2] == ranked[0][:2]]
     values = [evaluate(formula) for _, _, formula, _ in best]

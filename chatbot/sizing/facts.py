@@ -1,4 +1,4 @@
-"""The facts that sizing computes with, out of the rows of the corpus's tables; each value keeps the row that it is read from."""
+"""The facts that sizing computes with, read from the corpus's tables. Each value keeps the row it was read from."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -23,12 +23,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The architecture of a model, as its config.json has it; None for what it does not say or the model does not have.
+    """The architecture of a model, as in its config.json; None for what it does not state or the model does not have.
 
-    `parameters` and `active_parameters` are those that its makers publish. `attention_layers` counts the layers that keep
-    keys and values, where others do not (hybrids); `sliding_layers`, those of them that keep `sliding_window` tokens at
-    most. `kv_lora_rank` and `rope_head_dim` are those of multi-head latent attention, which caches their sum a token and
-    layer; `dense_layers` are those of a mixture of experts that have none. A `note` says what of the layout is not known, so that a figure computed from it is an upper bound.
+    `parameters` and `active_parameters` are the published counts. `attention_layers` counts the layers with a KV cache,
+    for hybrids whose other layers have none; `sliding_layers` of them keep at most `sliding_window` tokens.
+    `kv_lora_rank` and `rope_head_dim` belong to multi-head latent attention, which caches their sum per token and
+    layer. `dense_layers` are the layers without experts in a mixture of experts. A `note` says what is unknown about
+    the layout, so that a figure computed from it is an upper bound.
     """
 
     name: str
@@ -62,12 +63,12 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Accelerator:
-    """One accelerator by its data sheet; None and absent formats: not published.
+    """One accelerator as its data sheet describes it. None, or a missing format, means not published.
 
-    `memory_gib` takes a data sheet's GB for 10^9 bytes; what an instance offers of it stands in its `Instance`. `tflops`
-    are dense, by number format (int8: TOPS). `max_w` is what the data sheet allows, `ccf_max_w` what Cloud Carbon Footprint
-    counts with where it differs: an A10G is allowed 300 W and counted with 153 W, in `busy_w`, because the idle figure and
-    the method are Cloud Carbon Footprint's as well.
+    `memory_gib` takes the data sheet's GB as 10^9 bytes; `Instance` has the memory that an instance offers. `tflops`
+    holds dense rates by number format (TOPS for int8). `max_w` is the data sheet's limit, and `ccf_max_w` the maximum
+    that Cloud Carbon Footprint uses if it differs. `busy_w` prefers the latter, because the idle figure and the method
+    are Cloud Carbon Footprint's as well: an A10G may draw 300 W and counts as 153 W.
     """
 
     name: str
@@ -87,7 +88,7 @@ class Accelerator:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An instance type as EC2 describes it; a part of a GPU counts as that part. `accelerator` is "" where it has none."""
+    """An instance type as EC2 describes it. `accelerators` may be a fraction of a GPU; `accelerator` is "" for none."""
 
     name: str
     family: str
@@ -101,7 +102,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What an instance type costs an hour in a region, Linux; `date` is the day of the price (ISO), "" for one that a user gives."""
+    """The hourly price of an instance type in a region, for Linux.
+
+    `date` is the day of the price (ISO), "" for a price that the user gives.
+    """
 
     instance_type: str
     region: str
@@ -112,13 +116,13 @@ class Price:
 
     @property
     def terms(self) -> str:
-        """How, where and when it holds."""
+        """The purchase option, region and date of the price, in words."""
         return f"({self.purchase}, {self.region}, {self.date})" if self.date else "(the price that you give)"
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What an instance type draws at half load without its accelerators, and its share of the server's making."""
+    """Power of an instance type at half load without its accelerators, and its share of the server's embodied carbon."""
 
     instance_type: str
     watts: float
@@ -128,7 +132,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The yearly average carbon of a kWh from the grid of an AWS region."""
+    """The yearly average carbon intensity of the grid in an AWS region."""
 
     region: str
     place: str
@@ -138,7 +142,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Pue:
-    """Power usage effectiveness and litres of water a kWh of an AWS region; `region` may be a pattern ("eu-*")."""
+    """Power usage effectiveness and water use (litres per kWh) of an AWS region; `region` may be a pattern ("eu-*")."""
 
     region: str
     place: str
@@ -149,10 +153,10 @@ class Pue:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All facts of an index, or of a folder, by what they are about; of several rows for one thing the newest.
+    """All facts of an index or a folder, keyed by what they describe.
 
-    Prices are by instance type, those of every region and purchase, accelerators by name: the A100 has a row for each of
-    its memories.
+    If several rows describe one thing, the newest counts. `prices` is keyed by instance type and holds every region and
+    purchase option. `accelerators` is keyed by name: the A100 has a row for each memory size.
     """
 
     models: Mapping[str, Model]
@@ -165,17 +169,17 @@ class Facts:
 
     @classmethod
     def load(cls, index: Index) -> "Facts":
-        """The facts of an index."""
+        """Load the facts of an index."""
         return cls.from_rows((row, t.source.published or "") for t in index.tables() for row in read_rows(t))
 
     @classmethod
     def load_folder(cls, corpus: Path) -> "Facts":
-        """The facts of a corpus folder, without an index; kept for the life of the process."""
+        """Load the facts of a corpus folder without an index; cached for the life of the process."""
         return _of_folder(corpus.resolve())
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[Row, str]]) -> "Facts":
-        """Facts out of rows, each with the date of its document."""
+        """Build facts from rows, each with the date of its document."""
         newest = sorted(rows, key=lambda dated: dated[0].cells.get("As of") or dated[1])
         prices = _last(newest, {"Instance type", "Price per hour"}, _price, lambda p: (p.instance_type, p.region, p.purchase))
         sheets = _last(newest, {"Accelerator", "Memory bandwidth"}, _accelerator, lambda a: (a.name, a.memory_gib))
@@ -190,23 +194,23 @@ class Facts:
         )
 
     def price(self, instance_type: str, region: str = "us-east-1", purchase: Purchase = "on demand") -> Price | None:
-        """The price of an instance type, None where none is known: Trainium2 has none on demand, it is sold by Capacity Blocks."""
+        """The price of an instance type, or None. Trainium2 has none on demand: it is sold as Capacity Blocks."""
         found = self.prices.get(instance_type, ())
         return next((p for p in found if (p.region, p.purchase) == (region, purchase)), None)
 
     def at_price(self, instance_type: str, usd_per_hour: float, region: str | None) -> "Facts":
-        """The same facts with the price that a user pays for an instance type."""
+        """Return the same facts with the user's own price for an instance type in place of all its prices."""
         own = Price(instance_type, region or "us-east-1", usd_per_hour, "on demand", "", self.instances[instance_type].row)
         return replace(self, prices={**self.prices, instance_type: (own,)})
 
     def accelerator(self, instance: Instance) -> Accelerator | None:
-        """The data sheet of an instance's accelerator: of several memories, the nearest to what the instance has."""
+        """The data sheet of an instance's accelerator; of several memory sizes, the nearest to the instance's."""
         found = self.accelerators.get(instance.accelerator, ())
         memory = instance.accelerator_memory_gib_each or 0.0
         return min(found, key=lambda a: abs((a.memory_gib or 0.0) - memory), default=None)
 
     def pue(self, region: str) -> Pue | None:
-        """The PUE of a region: its own where one is published, else that of its part of the world."""
+        """The PUE of a region: its own if published, otherwise that of its part of the world."""
         own = self.pues.get(region)
         if own and own.pue is not None:
             return own
@@ -219,7 +223,7 @@ def _of_folder(corpus: Path) -> Facts:
 
 
 def _last(rows: Iterable[tuple[Row, str]], headers: set[str], read: Callable[[Row, str], _T | None], key: Callable[[_T], _K]) -> dict[_K, _T]:
-    """The values of the rows that have these columns, the last of each key."""
+    """Map keys to the values read from the rows that have these columns; a later row replaces an earlier one."""
     found = (read(row, date) for row, date in rows if headers <= row.cells.keys())
     return {key(value): value for value in found if value is not None}
 
@@ -231,7 +235,7 @@ def _grouped(values: Mapping[Any, _T], name: Callable[[_T], str]) -> dict[str, t
     return grouped
 
 
-# What the columns of counts are called where that is not the field's own name.
+# Headers of the count columns that are not simply the field's name.
 _HEADERS = {
     "key_value_heads": "Key/value heads", "head_dim": "Head dimension", "max_position": "Longest context", "kv_lora_rank": "KV LoRA rank",
     "rope_head_dim": "RoPE head dimension", "sliding_layers": "Sliding window layers", "query_lora_rank": "Query LoRA rank",
@@ -300,12 +304,12 @@ def _pue(row: Row, _: str) -> Pue:
 
 
 def short(accelerator: str) -> str:
-    """The name of an accelerator without maker and kind: "NVIDIA L40S GPU" is an L40S."""
+    """The name of an accelerator without maker and kind: "NVIDIA L40S GPU" becomes "L40S"."""
     return re.sub(r"^(?:NVIDIA|AWS|AMD|Habana|Intel|Qualcomm|Google) | (?:GPU|chip|accelerator)$", "", accelerator)
 
 
 def number(row: Row, header: str) -> float | None:
-    """The number in a cell, in the unit of the column: 70.6B is 70.6e9, 3.35 TB/s is 3350 GB/s; None for none."""
+    """The number in a cell, in the column's unit: 70.6B is 70.6e9, 3.35 TB/s is 3350 GB/s; None if there is none."""
     cell = row.cells.get(header, "")
     match = _NUMBER.search(cell)
     if not match:

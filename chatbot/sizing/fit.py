@@ -1,4 +1,4 @@
-"""Which instance types hold a workload, and on how many accelerators."""
+"""Find which instance types hold a workload, and on how many accelerators."""
 
 import math
 import re
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Verdict = Literal["fits", "tight", "does not fit"]
 Runs = Literal["yes", "unknown", "no"]
 
-# A verdict that a tenth more or less memory turns over is tight.
+# A verdict is "tight" if a tenth more or less memory would change it.
 _TIGHT = 1.1
 _FULL_SERVER = 8
 _MOST_SERVING, _MOST_TRAINING = 16, 128
@@ -33,20 +33,22 @@ _NOT_FOR_LANGUAGE_MODELS = {
     "M60": "compute capability 5.2, vLLM asks for 7.0",
     "Radeon Pro V520": "a graphics GPU that ROCm does not support",
 }
-# Of the T4g, whose hosts are Arm, serving frameworks do not say that they run on it.
+# Serving frameworks do not state that they run on the T4g, whose hosts are Arm.
 _SUPPORT_UNKNOWN = ("Gaudi", "Qualcomm", "T4g")
 _NEURON = re.compile(r"Trainium|Inferentia")
-# The families that Neuron serves, by the name of the model without its maker: AWS Neuron, vLLM User Guide for NxD Inference.
+# Model families that Neuron serves, matched on the model's name without its maker. Source: AWS Neuron, vLLM User Guide
+# for NxD Inference.
 _NEURON_FAMILIES = re.compile(r"(?:Meta-)?Llama-(?:2|3(?:\.[123])?|4)-|Qwen2\.5-|Qwen3-(?!VL|Coder)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A workload on some hardware: `instances` of an instance type, or accelerators without one when only those are named.
+    """A workload on some hardware: `instances` of an instance type, or accelerators alone if only those are named.
 
-    `needed_bytes` and `usable_bytes` are those of one accelerator. A tight verdict flips when a tenth more or less memory is
-    needed; `fits` says on which side it is. `instances` is how many it takes, 1 where even the most that are considered do
-    not hold it. `runs` says whether the software for this accelerator runs the model, with the reason in `caveats`.
+    `needed_bytes` and `usable_bytes` are per accelerator. A tight verdict would change if a tenth more or less memory
+    were needed; `fits` says which side it is on. `instances` is the number of machines required, or 1 if even the
+    largest number considered does not hold the workload. `runs` says whether the accelerator's software runs the model;
+    `caveats` gives the reason.
     """
 
     instance: Instance | None
@@ -69,7 +71,7 @@ class Fit:
 
     @property
     def devices(self) -> int:
-        """The accelerators of one machine, used or not; a part of one counts as one."""
+        """The accelerators of one machine, used or not; a fraction of one counts as one."""
         return math.ceil(self.instance.accelerators) or 1 if self.instance else self.accelerators
 
     @property
@@ -84,13 +86,13 @@ class Fit:
 
     @property
     def headroom(self) -> float:
-        """The share of the usable memory that is left."""
+        """The fraction of the usable memory that is left free."""
         return 1 - self.needed_bytes / self.usable_bytes if self.usable_bytes else -math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """Equal accelerators in one machine; without any, the machine's own memory counts as one."""
+    """The identical accelerators of one machine. Without any, the host and its memory count as one accelerator."""
 
     devices: int
     memory_gib: float
@@ -103,8 +105,11 @@ class Hardware:
 
 
 def hardware(instance: Instance, facts: Facts) -> Hardware:
-    """What an instance type computes with. Of EC2's memory and the data sheet's the smaller counts: EC2 prints the 141 GB
-    of an H200 as GiB, and gives a g6f the part of an L4 that it has."""
+    """Return the hardware that an instance type computes with.
+
+    The accelerator memory is the smaller of EC2's figure and the data sheet's: EC2 prints the 141 GB of an H200 as GiB,
+    and for a g6f it gives the fraction of an L4 that the instance has.
+    """
     if not instance.accelerators:
         return Hardware(1, instance.memory_gib, None, "")
     accelerator = facts.accelerator(instance)
@@ -114,7 +119,7 @@ def hardware(instance: Instance, facts: Facts) -> Hardware:
 
 
 class Placement(NamedTuple):
-    """How many machines and accelerators a workload takes, how it is divided, and what each accelerator then holds."""
+    """How many machines and accelerators a workload takes, how it is sharded, and what each accelerator then holds."""
 
     instances: int
     accelerators: int
@@ -131,11 +136,11 @@ def place(
     instances: int | None = None,
     every_accelerator: bool = False,
 ) -> Placement:
-    """Where a workload goes: one machine where that is enough, or as many as are given, or several full servers.
+    """Place a workload on one machine if that is enough, on the given number of machines, or on several full servers.
 
-    Serving divides each layer over a machine's accelerators, over as few as hold it with room unless all are to be used
-    (tensor parallel), and the layers over machines (pipeline parallel): Shoeybi et al. 2019, Narayanan et al. 2021.
-    Training spreads what its ZeRO stage shards over all accelerators.
+    Serving divides each layer over a machine's accelerators (tensor parallelism) and the layers over machines (pipeline
+    parallelism): Shoeybi et al. 2019, Narayanan et al. 2021. It uses as few accelerators as hold the model with
+    headroom, unless all are to be used. Training spreads what its ZeRO stage shards over all accelerators.
     """
 
     def on(count: int) -> Placement:
@@ -152,7 +157,7 @@ def place(
     first = instances or 1
     if instances or machine.devices < _FULL_SERVER or holds(first):
         return on(first)
-    # The more servers, the less each holds.
+    # More servers mean less memory on each, so the smallest sufficient number can be found by bisection.
     several = range(2, (_MOST_TRAINING if workload.task in TRAINING else max(1, min(_MOST_SERVING, model.layers))) + 1)
     least = bisect_left(several, True, key=holds)
     return on(several[least] if least < len(several) else first)
@@ -165,23 +170,25 @@ def _shardings(model: Architecture, workload: Workload, machine: Hardware, count
         yield Sharding(ranks=ranks, zero_stage=stage)
         return
     degrees = tensor_degrees(model, machine.devices, neuron=bool(_NEURON.search(machine.name)))
-    # Several machines are for what one does not hold: then each is used as far as it can be.
+    # Several machines are for workloads too large for one, so each uses its largest tensor-parallel degree.
     for degree in degrees if count == 1 else degrees[-1:]:
         shards = _by_sequences(degree, workload.sequences or 1) if model.latent else math.gcd(degree, model.key_value_heads)
         yield Sharding(tensor=degree, pipeline=count, cache_shards=shards)
 
 
 def _by_sequences(ranks: int, sequences: int) -> int:
-    """Into how many parts data-parallel attention, as in vLLM and SGLang, divides a latent cache, which has no heads to divide:
-    each rank keeps its own sequences, and the fullest rank counts."""
+    """The number of parts into which data-parallel attention, as in vLLM and SGLang, divides a latent cache.
+
+    A latent cache has no heads to divide: each rank keeps its own sequences, and the fullest rank counts.
+    """
     return sequences // math.ceil(sequences / ranks)
 
 
 def tensor_degrees(model: Architecture, devices: int, *, neuron: bool = False) -> Sequence[int]:
-    """Over how many of so many accelerators tensor parallelism can divide a model, fewest first.
+    """The tensor-parallel degrees that suit a model on at most `devices` accelerators, smallest first.
 
-    vLLM asks that the degree divides the attention heads, and divides the key/value heads or is a multiple of them; powers of
-    two are usual. Neuron pads heads, and has degrees that divide the chips of a machine.
+    vLLM requires that the degree divides the attention heads, and that it divides the key/value heads or is a multiple
+    of them; powers of two are usual. Neuron pads heads, and its degrees divide the chips of a machine.
     """
     if neuron:
         return [d for d in range(1, devices + 1) if devices % d == 0]
@@ -191,7 +198,7 @@ def tensor_degrees(model: Architecture, devices: int, *, neuron: bool = False) -
 
 
 def runs_on(machine: Hardware, workload: Workload) -> tuple[Runs, tuple[str, ...]]:
-    """Whether the software for an accelerator runs the workload, and what is to be known before it is used."""
+    """Whether the software for an accelerator runs the workload, and the caveats to know before using it."""
     if not machine.name:
         return "yes", ("on the CPU: it fits, but no bound of its speed is known",)
     for part, reason in _NOT_FOR_LANGUAGE_MODELS.items():

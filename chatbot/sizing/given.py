@@ -1,4 +1,4 @@
-"""Figures of the user's own: each number of a conversation read once, with the unit behind it and the role that the words beside it give it."""
+"""Read the user's own figures: each number once, with its unit and the role that the words beside it give."""
 
 import re
 from bisect import bisect_right
@@ -14,7 +14,10 @@ from chatbot.sizing.spelled import as_read
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number in the unit of its role, the words beside it, and what one of the written unit is in that of the role; "" is the role of what was not understood."""
+    """A number in the unit of its role, and the words beside it.
+
+    `unit` is the factor from the written unit to that of the role. The role is "" if the number was not understood.
+    """
 
     role: str
     value: float
@@ -27,14 +30,17 @@ class Figure:
 
     @property
     def is_input(self) -> bool:
-        """Whether a sum would be another one with it: it is none of a name, no single thing, no unit of price, and nothing that a result is held against."""
+        """Whether this number is an input that changes a computed result.
+
+        Numbers in names, single things, units of price, and limits to compare a result with are not inputs.
+        """
         named = self.role in ("term", "parameters", "MFU", "slot") or (self.role, self.value) == ("tokens", 1e6)
         return not (named or self.value == 1 or _LIMIT.search(self.before))
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """So many machines of a fleet, with the discount or the price of an hour that they alone have; 0 are those that no other part has."""
+    """Some machines of a fleet, with their own discount or hourly price. A count of 0 means the rest of the fleet."""
 
     count: float
     discount: float = 0.0
@@ -43,43 +49,49 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the turns of a conversation give: figures in the order of the text, and the slots that a sizing reads (region, hours, model)."""
+    """What turns of a conversation give: figures in text order, and slots that a sizing reads (region, hours, model)."""
 
     text: str
     figures: tuple[Figure, ...]
     slots: Mapping[str, Any]
     regions: tuple[str, ...]
     new: frozenset[str]
-    """The roles and slots of the last turn, and "parts" where it has some."""
+    """The roles and slots of the last turn, plus "parts" if it has any."""
     sides: tuple["Given", ...] = ()
-    """Where two things stand against each other, what is given of each."""
+    """If two things are compared, what is given of each."""
     parts: tuple[Part, ...] = ()
-    """Where a fleet is paid for in several ways, so many machines in each."""
+    """If a fleet is paid for in several ways, the number of machines in each."""
 
     def all(self, role: str) -> list[float]:
         return list(dict.fromkeys(figure.value for figure in self.figures if figure.role == role))
 
     def one(self, role: str) -> float | None:
-        """The figure of a role; None where there is none, or more than one."""
+        """The figure of a role; None if there is none, or more than one."""
         found = self.all(role)
         return found[0] if len(found) == 1 else None
 
     def then(self, other: "Given") -> "Given":
-        """With another turn behind, whose figures stand in the place of those of the same role, of one side where it names one: "and if the second takes 5 hours?"."""
+        """Add a later turn, whose figures replace those of the same role.
+
+        If the turn names one side of a comparison, they replace that side's alone: "and if the second takes 5 hours?".
+        """
         figures = _in_roles(other.figures, self.figures)
         new = frozenset({*(figure.role for figure in figures), *other.slots, *(other.new & {"parts"})})
-        # Of what one gives and all need, the one is changed that is said again.
+        # If there is a rate per machine as well as a required rate, only the one that is stated again changes.
         again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
-        told = self.new & _PRICES if "?" not in self.text else frozenset()  # what is told in several turns stands side by side
+        told = self.new & _PRICES if "?" not in self.text else frozenset()  # prices stated in several turns, without a question, stay side by side
         kept = tuple(f for f in self.figures if f.role not in new or f.role in told or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
-        always = {"hours": self.slots["hours"]} if other.slots.get("hours") == MONTH_HOURS and "hours" in self.slots else {}  # what a schedule is held against
+        always = {"hours": self.slots["hours"]} if other.slots.get("hours") == MONTH_HOURS and "hours" in self.slots else {}  # running all month is compared with the schedule given before
         which = _WHICH.search(other.text)
         sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
         fleet = sum(part.count for part in self.parts) or self.one("machines") or self.one("cards") or self.slots.get("instances") or 0
         return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides, _of_fleet(other.parts, fleet))
 
     def against(self, other: "Given") -> "Given":
-        """A side with what it lacks as for the other: no share, no second price, and no count where it is one."""
+        """Complete a side of a comparison from the other side.
+
+        It takes no shares, no second price and, if it is a single thing, no counts.
+        """
         own = _in_roles(self.figures, other.figures)
         there = {"", "share", *(figure.role for figure in own), *_SHARES, *(_COUNTS if _ALONE.search(self.text) else ())}
         there |= _PRICES if there & _PRICES or "instance_type" in self.slots else set()
@@ -100,16 +112,16 @@ _CARD = r"(?:nvidia )?(?:gpus?|cards?|accelerators?|chips?|(?!p\d)[abhlvt]\d{1,3
 ONE_MACHINE = r"(?:node|server|box|machine|host|instance|notebook|vm|workstation|endpoint|replica|pod|worker|container)"
 _MACHINE = rf"(?:(?!(?:per|an?|each|on|of|for|in|at|and|or|with)\s)[a-z]+[ -]){{0,2}}?{ONE_MACHINE}(?:e?s)?"
 _ALONE = re.compile(rf"\bone (?:for|at)\b|\b(?:one|an?|single) (?:\S+ ){{0,2}}?(?:gpu|card|chip|{ONE_MACHINE})(?!\w)")
-# What one of several gives a second, not what all must.
+# Marks the rate of a single machine, as opposed to the rate that all must reach.
 OF_ONE = re.compile(rf"\b(?:one|each|every|per|single|apiece)\b|\ban? (?:gpu|card|chip|{ONE_MACHINE}|\S+\.\w+) ")
 ITEM = r"(?:im(?:age|g)s?|photos?|pictures?|frames?|doc(?:ument)?s?|pages?|articles?|rows?|records?|samples?|sequences?|sentences?|items?|files?|clips?|videos?|embeddings?|reviews?|listings?|tickets?|proteins?)"
-# Whatever is counted, and is no time, no money and no verb.
+# Anything that is counted, except times, money and verbs.
 _THING = r"(?!(?:hours|(?:week)?days|weeks|weekends|nights|months|years|minutes|seconds|times|cents|dollars|euros|watts|tokens|does|costs|takes|makes|gives|serves|handles|needs|always)\b)[a-z]{2,}[^\W\daisu_]s"
 _NOT_A_RATE = r"(?!\s?(?:/|per |an? |each )\s?(?:s|min|h))"
 _TIMES = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _SPAN = r"(?P<u>s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
 _SCALES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
-# Role, how it is written, and by what the first letter of its unit multiplies it: the first that takes a number has it.
+# Role, pattern, and the factor for the first letter of the unit. The first pattern that matches a number claims it.
 _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("term", rf"{_N}[ -]?(?:years?|yrs?|y|months?)(?=[ ,-]+(?:\w+[ -]){{0,2}}(?:savings?|reserv\w+|commit\w*|ri|plans?|no upfront|all upfront|one\b|gives)|\W*$)", {}),
     ("grid", rf"{_N}(?P<u>k?g(?:rams?)?)[ -]?(?:of )?(?:co2\w*\s?)?(?:{_PER})kwh", {"k": 1e3}),
@@ -152,7 +164,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("calls", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s(?:[a-z-]+ )?(?:requests|queries|calls|messages|prompts){_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
     ("things", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s(?:[a-z-]+ )?{_THING}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
 )
-# A share is of what the words beside it say; the nearer ones first.
+# Roles of a percentage and the words that indicate them; the nearest words decide.
 _SHARES = {
     "discount": r"off\b|\bspot\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
     "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
@@ -164,7 +176,7 @@ _SHARES = {
     "busy": r"busy|utili|load|\bused?\b|usage|of (?:the |its |all )?(?:day|time|hours?)|duty|occup|active",
 }
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
-# "Eight GPUs"; one is no count, as in "one may fail".
+# Spelled-out counts ("eight GPUs"). "One" is excluded because it is often no count, as in "one may fail".
 _COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= )")
 _HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
@@ -172,17 +184,18 @@ _BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?
 _YEAR = re.compile(r"20[2-4]\d")
 _WAY_TO_PAY = r"(?:on[ -]demand|ri|sp|list(?: price)?|spot|reserved|commit(?:ted|ment)|savings?[ -]plan|without)\b"
 _PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: [^\W\d_]+){{0,3}}:?\s+\|"
-# A number without a unit has that of the one which it stands against: "12 req/s, one card does 35", "18 hours or in 50", "1.5 an hour vs 1.2", "21.50 on demand".
+# A number without a unit takes the unit of the figure that it is compared with: "12 req/s, one card does 35", "18 hours
+# or in 50", "1.5 an hour vs 1.2", "21.50 on demand".
 _GAPS = (
     (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*\|")),
     (("hours",), re.compile(r"\b(?:in|within|takes)\s+\|")),
     (("price",), re.compile(rf"(?:\b(?:at|zu|à|for)|@)\s+\||{_PAID}")),
     (("price", "pace", "requests", "item rate", "hours", "watts"), re.compile(r"\b(?:vs\.?|versus|against|or)\s+\|")),
 )
-# What stands against each other is of one order.
+# Figures that are compared differ by less than this factor.
 _LIKE = 50
 _EACH_AT = re.compile(r"(?:\b(?:at|zu|à)|@)\s+$")
-# Where one of two things that stand against each other ends, the surest first.
+# Where the first of two compared things may end, the most reliable patterns first.
 _CUTS = tuple(map(re.compile, (r"\b(?:vs\.?|versus|than|against|instead of|rather than|compared (?:to|with)|or|oder|ou)\b", r"[.;?!:]\s", r",\s|\b(?:and|to|und)\b")))
 _AGAIN = (_PRICES, {"hours"}, {"share of day"}, {"pace"}, {"item rate"}, {"watts"}, {"machines"})
 
@@ -194,7 +207,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str], Mapping[str, float]], ...]:
 
 @lru_cache(maxsize=256)
 def read_given(question: str, known: Known) -> Given:
-    """The figures of one turn."""
+    """Read the figures of one turn."""
     text = _HOURS.sub("hours", _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", as_read(question)))
     slots, several = (said := read_question(question, known)).slots, said.several
     reading = Reading(text)
@@ -221,14 +234,14 @@ def read_given(question: str, known: Known) -> Given:
 
 
 def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure]:
-    """Figures of which numbers without a unit, and sums of money, have the role of what they stand against."""
+    """Give numbers without a unit, and sums of money, the role of the figure that they are compared with."""
     found: list[Figure] = []
     for figure in figures:
         roles = next((roles for roles, beside in _GAPS if beside.search(figure.beside)), ()) if figure.role in ("", "slot", "money") else ()
-        # A price of an hour has cents, or a sign of money.
         shares = {f.role for f in among if f.role in _SHARES}
         if figure.role == "share" and len(shares) == 1:
             figure = replace(figure, role=shares.pop())  # "same at 27 %?"
+        # An hourly price has cents, or a sign of money.
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
@@ -239,7 +252,10 @@ def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure
 
 
 def _end_of_first(text: str, placed: Sequence[tuple[int, str]]) -> int:
-    """Where the first of two things ends of which the same is said; 0 where no words part them, or where one has two prices."""
+    """Where the first of two compared things ends.
+
+    It is 0 if no words separate them, or if a role would occur twice on one side.
+    """
     for kind in _AGAIN:
         places = [at for at, role in placed if role in kind]
         if len(places) == 2:
@@ -257,7 +273,10 @@ _AS_LISTED = re.compile(r"on[ -]demand|\b(?:full|list|regular|normal|stays?|keep
 
 
 def _parts(text: str, placed: Sequence[tuple[int, Figure]]) -> tuple[Part, ...]:
-    """The parts of a fleet: numbers that add up to its own where that is told, each with the discount or the price of its clause."""
+    """The parts of a fleet, each with the discount or price in its clause.
+
+    If the size of the fleet is given, the counts must add up to it.
+    """
     several = len({f.value for _, f in placed if f.role == "price"}) > 1
     terms = [(at, f) for at, f in placed if f.role == "discount" or (f.role == "price" and several)]
     counts = [(at, f.value) for at, f in placed if f.role in ("machines", "cards", "things", "times", "slot", "") and f.value == int(f.value)]
@@ -281,27 +300,27 @@ def _parts(text: str, placed: Sequence[tuple[int, Figure]]) -> tuple[Part, ...]:
 
 
 def _nearest(at: int, counts: Sequence[tuple[int, float]], text: str) -> tuple[int, float] | None:
-    """Which number a term belongs to: the nearest in its clause, or the last before it."""
+    """Return the count that a discount or price belongs to: the nearest in its clause, or else the last before it."""
     ends = [match.start() for match in _CLAUSE_ENDS.finditer(text)]
     same = [count for count in counts if bisect_right(ends, count[0]) == bisect_right(ends, at)]
     return min(same, key=lambda count: abs(count[0] - at)) if same else max((count for count in counts if count[0] < at), default=None)
 
 
 def _of_count(count: tuple[int, float], counts: Sequence[tuple[int, float]], text: str) -> str:
-    """The words from the beginning of a number's clause to the next number."""
+    """The words from the start of a count's clause to the next count."""
     start = max((match.start() for match in _CLAUSE_ENDS.finditer(text, 0, count[0])), default=0)
     return text[start : min((at for at, _ in counts if at > count[0]), default=len(text))]
 
 
 def _of_fleet(parts: Sequence[Part], fleet: float) -> tuple[Part, ...]:
-    """The parts of a fleet with how many "the rest" are; none where more are told than there are."""
+    """Fill in how many "the rest" of a fleet are. No parts are returned if they add up to more than the fleet."""
     left = fleet - sum(part.count for part in parts)
     known = [replace(part, count=part.count or left) for part in parts if part.count or left]
     return tuple(known) if all(part.count > 0 for part in known) else ()
 
 
 def read_turns(turns: Sequence[str], known: Known) -> list[Given]:
-    """What is given up to each turn."""
+    """Return what is given up to and including each turn."""
     found: list[Given] = []
     for turn in turns:
         given = read_given(turn, known)
@@ -317,7 +336,7 @@ def _value(match: re.Match[str]) -> float:
 
 
 def _beside(text: str, start: int, end: int) -> str:
-    """The words of the same clause, nearest last before it and first behind it."""
+    """The words before and after a number in its clause, separated by a bar."""
     return f"{_CLAUSE.split(text[max(0, start - 40) : start])[-1]} | {_CLAUSE.split(text[end : end + 30])[0]}"
 
 
@@ -325,7 +344,10 @@ _CLAUSE = re.compile(r"[,.;?!+](?:\s|$)|\band\b")
 
 
 def share_of(text: str, start: int, end: int) -> str:
-    """The role of a share: of the words behind it, then of those before it and behind another share, the nearest."""
+    """The role of a percentage, from the nearest words; words after it count as nearer than words before it.
+
+    Words that belong to an earlier percentage do not count.
+    """
     near: list[tuple[int, str]] = []
     before = re.split(r"%[^%]*\band\b", text[max(0, start - 40) : start])[-1]
     if re.search(rf"(?:{_SHARES['again']}|\b(?:add|adds|adding))(?: about| around)? $", before):

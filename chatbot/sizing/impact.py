@@ -1,4 +1,4 @@
-"""What a deployment costs, draws, emits and can do at most; what has no published figure is None, with the reason."""
+"""Cost, power, carbon and speed bounds of a deployment. A value without a published figure is None, with a note."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,11 +14,12 @@ from ingest import Row
 HOURS_A_MONTH = 730
 DEFAULT_REGION = "us-east-1"
 MFU = (0.3, 0.5)
-"""Between which shares of its peak an accelerator computes when the software is good: Chowdhery et al. 2022, table 3."""
+"""The range of peak compute that good software reaches, as fractions: Chowdhery et al. 2022, table 3."""
 
 _DIFFERENT = 0.1
 
-# What an arithmetic unit computes weights in, best first: 4-bit weights are widened before they are multiplied.
+# The compute formats for each weight format, best first. All others, such as 4-bit integers, are widened to 16 bits
+# before they are multiplied.
 _ARITHMETIC: Mapping[Format, tuple[str, ...]] = {
     Format.FP32: ("tf32", "fp32"),
     Format.FP8: ("fp8", "bf16", "fp16"),
@@ -29,7 +30,7 @@ _ARITHMETIC: Mapping[Format, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """How a number of an `Impact` was computed; `name` is that of its field."""
+    """The arithmetic behind one number of an `Impact`; `name` is the field's name."""
 
     name: str
     value: float
@@ -40,15 +41,19 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """Cost, power, carbon and water of a whole deployment, and bounds of its speed.
+    """Cost, power, carbon and water of a whole deployment, and bounds on its speed.
 
-    `watts` is what the machines draw at the load; `kwh_per_hour` has the PUE of the region's data centres. Carbon is that of
-    the electricity; the share of making the hosts stands apart and is in the sums of a month and a run (that of making
-    accelerators is not published). Tokens a second are bounds: no software decodes faster, and prefill and training lie between
-    two shares of the peak; the milliseconds are those between two tokens of one sequence, the seconds those of one prompt as
-    long as the context, and the trained tokens those of the hours that are given. Costs and energy of a million tokens come from the highest bound, so they are the least possible.
-    The figures of a run are those of the hours asked for, or of the least hours that a training's tokens take.
-    `figures` hold the arithmetic, `notes` say why a field is None and where sources differ.
+    `watts` is what the machines draw at the load; `kwh_per_hour` includes the PUE of the region's data centres.
+    `g_co2_per_hour` is the carbon of the electricity. The hosts' share of embodied carbon is separate and is included
+    in the sums per month and per run; that of accelerators is not published.
+
+    Speeds are bounds: no software decodes faster, and prefill and training lie between two fractions of peak compute.
+    `milliseconds_per_token` is the time between two tokens of one sequence. `first_token_seconds_*` is for one prompt
+    as long as the context, and `trained_tokens_*` for the hours given. Cost and energy per million tokens use the speed
+    given or, if there is none, the highest bound; then they are minimums.
+
+    The figures of a run are for the hours asked for, or for the shortest time that a training's tokens can take.
+    `figures` holds the arithmetic; `notes` say why a field is None and where sources differ.
     """
 
     price: Price | None = None
@@ -83,21 +88,21 @@ class Impact:
     notes: tuple[str, ...] = ()
 
     def figure(self, name: str) -> Figure | None:
-        """The arithmetic behind a field."""
+        """The arithmetic behind a field, or None."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
     def known(self, name: str) -> Figure:
-        """The arithmetic behind a field that has a value; KeyError where it has none."""
+        """The arithmetic behind a field that has a value; KeyError if it has none."""
         return {figure.name: figure for figure in self.figures}[name]
 
 
 def impact(fit: Fit, memory: Memory, model: Architecture, workload: Workload, facts: Facts) -> Impact:
-    """What a fit costs, draws, emits and can do at most; of accelerators without an instance type, only the last."""
+    """Compute the impact of a fit. For accelerators without an instance type, only the speed can be computed."""
     return _impact(fit, _speed(fit, memory, model, workload), workload, facts)
 
 
 def impact_of_machines(instance: Instance, workload: Workload, facts: Facts) -> Impact:
-    """What instances cost, draw and emit, whatever they run: all their accelerators are busy for the load."""
+    """Compute what instances cost, draw and emit, whatever they run. All their accelerators count as busy at the load."""
     count = workload.instances or 1
     devices = math.ceil(instance.accelerators) * count
     fit = Fit(instance, facts.accelerator(instance), count, devices, Sharding(), 0.0, 0.0, "yes", ())
@@ -118,23 +123,25 @@ def _impact(fit: Fit, speed: Iterable[Figure | str], workload: Workload, facts: 
 
 
 def decode_bound(bandwidth_gbps: float, active_bytes: float, cache_bytes: float, sequences: int) -> float:
-    """Tokens a second of all sequences: each step reads the active weights and the cache once. Pope et al. 2022, section 2.
+    """Return an upper bound on the tokens per second of all sequences together.
 
-    `cache_bytes` is the cache of all sequences; https://arxiv.org/abs/2211.05102.
+    Each step reads the active weights and the cache once. `cache_bytes` is the cache of all sequences. Pope et al.
+    2022, section 2, https://arxiv.org/abs/2211.05102.
     """
     return sequences * bandwidth_gbps * 1e9 / (active_bytes + cache_bytes)
 
 
 def compute_bound(tflops: float, active_parameters: float, flops_per_parameter: int, share: float = 1.0) -> float:
-    """Tokens a second: 2 FLOPs a parameter and token forward, 6 forward and backward, of this share of the peak.
+    """Return the tokens per second at a fraction (`share`) of peak compute.
 
-    Kaplan et al. 2020, section 2.1, https://arxiv.org/abs/2001.08361.
+    `flops_per_parameter` is per token: 2 for the forward pass, 6 for forward and backward. Kaplan et al. 2020, section
+    2.1, https://arxiv.org/abs/2001.08361.
     """
     return share * tflops * 1e12 / (flops_per_parameter * active_parameters)
 
 
 def load_of(workload: Workload) -> float:
-    """The share of the time that hardware is busy: half where none is said, nought where it is idle."""
+    """The fraction of time that the hardware is busy: one half if not given, zero if idle."""
     return 0.5 if workload.load is None else workload.load
 
 
@@ -146,7 +153,7 @@ def accelerator_watts(accelerator: Accelerator, load: float) -> float | None:
 
 
 def _price(fit: Fit, region: str, facts: Facts) -> Price | None:
-    """The price in the region, else that of us-east-1, whose prices the corpus has."""
+    """The price in the region, or else in us-east-1, for which the corpus has prices."""
     if not fit.instance:
         return None
     return facts.price(fit.instance.name, region) or facts.price(fit.instance.name, DEFAULT_REGION)
@@ -166,8 +173,10 @@ def _cost(fit: Fit, price: Price | None, region: str) -> Iterator[Figure | str]:
 
 
 def _power(fit: Fit, load: float, region: str, facts: Facts) -> Iterator[Figure | str]:
-    """Host and accelerators, the idle ones too; then the data centre, the grid and the water. The hosts' figures are those
-    of half load, whatever the load is: no others are published."""
+    """Yield the power of hosts and accelerators, idle ones included; then of the data centre, its water and its carbon.
+
+    Host power is that at half load whatever the load is, because no other figures are published.
+    """
     assert fit.instance is not None
     host = facts.hosts.get(fit.instance.name)
     if not host:
@@ -212,7 +221,7 @@ def _power(fit: Fit, load: float, region: str, facts: Facts) -> Iterator[Figure 
     if centre.litres_per_kwh is None:
         yield f"no published water use for {region}"
     else:
-        # Litres are of the energy of the machines, before the PUE: The Green Grid's definition of WUE.
+        # Litres are per kWh of the machines' energy, before the PUE: The Green Grid's definition of WUE.
         litres, used = centre.litres_per_kwh, watts / 1000
         yield Figure("litres_per_hour", used * litres, f"{used:.5g} kWh × {litres:g} litres", _WATER, tuple(rows))
     grid = facts.grids.get(region)
@@ -272,8 +281,10 @@ def _speed(fit: Fit, memory: Memory, model: Architecture, workload: Workload) ->
 
 
 def _training(tflops: float, model: Architecture, workload: Workload, rows: tuple[Row, ...]) -> Iterator[Figure]:
-    """Tokens a second, and the hours that the tokens take (the low bound of the speed makes the high one of the time) or the
-    tokens that the hours are enough for."""
+    """Yield the tokens per second, and the hours that the given tokens take or the tokens that the given hours allow.
+
+    The low bound of the speed is the high bound of the time.
+    """
     least, most = shares(workload)
     for name, other, share in (("low", "high", least), ("high", "low", most)):
         speed = compute_bound(tflops, model.active_parameters, 6, share)
@@ -288,12 +299,12 @@ def _training(tflops: float, model: Architecture, workload: Workload, rows: tupl
 
 
 def shares(workload: Workload) -> tuple[float, float]:
-    """The share of the peak that is given, else those between which good software lies."""
+    """The fraction of peak compute that is given as both bounds, or else the range that good software reaches."""
     return (workload.mfu, workload.mfu) if workload.mfu else MFU
 
 
 def _sums(known: Mapping[str, Figure], workload: Workload) -> Iterator[Figure]:
-    """Of a run and of a million tokens."""
+    """Yield the totals of a run and the cost and energy of a million tokens."""
     least = known.get("training_hours_low")
     hours = workload.hours or (least.value if least else None)
     if hours:

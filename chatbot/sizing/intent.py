@@ -1,7 +1,8 @@
-"""What a question asks for, as `benchmarks/learn_sizing_intent.py` learned it from labelled wordings.
+"""Predict what a question asks for, as `benchmarks/learn_sizing_intent.py` learned it from labelled wordings.
 
-A multinomial logistic regression over the meaning of the question (its slots replaced by plain words, so that it knows no model or
-machine by name), its words, pairs of words and groups of three letters, which slots it fills, and what the turn before asked.
+The model is a multinomial logistic regression. Its features are the sentence vector of the question (with slots
+replaced by plain words, so that it knows no model or machine by name), hashed words, word pairs and letter trigrams,
+the slots that the question fills, and the label of the turn before.
 """
 
 import re
@@ -33,7 +34,10 @@ _INTENTS = "intents.safetensors"
 
 
 def probabilities(said: Said, before: str | None) -> Mapping[str, float]:
-    """How likely a question asks for each of LABELS, where the turn before asked for `before`; None for the first turn."""
+    """Return the probability that a question asks for each of LABELS.
+
+    `before` is the label of the previous turn, None for the first turn.
+    """
     weights, biases = _weights()
     scores = features(said, before) @ weights + biases
     likely = np.exp(scores - scores.max())
@@ -49,7 +53,7 @@ def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
 
 def features(said: Said, before: str | None) -> NDArray[np.float32]:
-    """(features,): meaning, hashed words, hashed groups of letters, slots, words of goals, and what was asked before."""
+    """Return (features,): sentence vector, hashed words, hashed trigrams, slots, goals, term, and label before."""
     slots = {*said.slots, *(name for name, there in (("several", any(said.several.values())), ("unknown", said.unknown), ("first", before is None)) if there)}
     marks = [
         *(slot in slots for slot in _SLOTS),
@@ -73,7 +77,7 @@ def _letters(text: str) -> Iterator[str]:
 
 
 def _hashed(terms: Iterable[str]) -> NDArray[np.float32]:
-    """(BUCKETS,), of length 1."""
+    """Hash the presence of terms into a unit vector, (BUCKETS,)."""
     present = np.zeros(BUCKETS, dtype=np.float32)
     present[[zlib.crc32(term.encode()) % BUCKETS for term in terms]] = 1.0
     return present / max(1.0, float(np.sqrt(present.sum())))

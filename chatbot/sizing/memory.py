@@ -1,4 +1,4 @@
-"""The memory that a workload needs, term by term; each function is one published formula, named in its docstring."""
+"""The memory that a workload needs, term by term. Each function is one published formula, named in its docstring."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Name = Literal["weights", "KV cache", "activations", "gradients", "optimizer sta
 
 GIB = 2**30
 USABLE = 0.9
-"""The share of an accelerator's memory that is planned with, vLLM's `gpu_memory_utilization`."""
+"""The fraction of an accelerator's memory that is planned with, as vLLM's `gpu_memory_utilization`."""
 
 BITS: Mapping[Format, float] = {
     Format.FP32: 32,
@@ -26,15 +26,16 @@ BITS: Mapping[Format, float] = {
     Format.GPTQ: 4.156,
     Format.MXFP4: 4.25,  # an 8-bit scale for each block of 32
 }
-"""Bits a parameter, with its share of scales and zero points."""
+"""Bits per parameter, including its share of scales and zero points."""
 
-# Checkpoints in these formats keep the embeddings and the output layer, or in MXFP4 all but the experts, in 16 bits.
+# Checkpoints in these formats keep some weights in 16 bits: the embeddings and the output layer or, in MXFP4,
+# everything but the experts.
 _MIXED = {Format.NF4, Format.AWQ, Format.GPTQ, Format.MXFP4}
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The paper or document that a formula is from."""
+    """The paper or document that a formula comes from."""
 
     title: str
     url: str
@@ -42,7 +43,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One part of the memory. `formula` is its arithmetic on one line; `inputs` are the rows that its figures are from."""
+    """One part of the memory. `formula` is its arithmetic on one line; `inputs` are the rows its figures come from."""
 
     name: Name
     bytes: float
@@ -53,9 +54,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """How memory is divided: tensor and pipeline parallel when serving, ZeRO over data-parallel ranks when training.
+    """How memory is divided: tensor and pipeline parallelism for serving, ZeRO over data-parallel ranks for training.
 
-    `cache_shards` is how many ways tensor parallelism divides the cache: not finer than there are key/value heads.
+    `cache_shards` is the number of parts that the tensor-parallel ranks divide the cache into: at most one per
+    key/value head or, for a latent cache, one per sequence.
     """
 
     tensor: int = 1
@@ -65,10 +67,11 @@ class Sharding:
     zero_stage: int = 0
 
     def divisor(self, name: Name) -> int:
-        """Over how many accelerators a term is spread. The activations of a batch stay with the one that computes it.
+        """The number of accelerators that a term is divided over. Activations are not divided.
 
         ZeRO 1, 2 and 3 divide the optimizer states, the gradients and the weights: Rajbhandari et al. 2020,
-        https://arxiv.org/abs/1910.02054. Tensor parallelism: Shoeybi et al. 2019, https://arxiv.org/abs/1909.08053.
+        https://arxiv.org/abs/1910.02054. Tensor parallelism: Shoeybi et al. 2019, https://arxiv.org/abs/1909.08053. The
+        activations of a batch stay on the accelerator that computes it.
         """
         match name:
             case "weights":
@@ -87,7 +90,7 @@ class Sharding:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """All terms of a workload, before they are divided."""
+    """All terms of a workload, before they are divided over accelerators."""
 
     terms: tuple[Term, ...]
 
@@ -106,15 +109,15 @@ class Memory:
         return self.bytes / GIB
 
     def on_each(self, sharding: Sharding) -> float:
-        """The bytes that one accelerator holds."""
+        """The bytes that each accelerator holds."""
         return sum(term.bytes / sharding.divisor(term.name) for term in self.terms)
 
 
 def weights(model: Architecture, form: Format) -> Term:
-    """Parameters x bytes; all experts count. In AWQ, GPTQ and NF4 the embeddings and the output layer stay at 16 bits, in
-    MXFP4 everything but the experts.
+    """Parameters x bytes per parameter; all experts count.
 
-    AWQ: Lin et al. 2023; GPTQ: Frantar et al. 2022; NF4: Dettmers et al. 2023; MXFP4: OpenAI 2025, gpt-oss model card.
+    AWQ, GPTQ and NF4 keep the embeddings and the output layer in 16 bits; MXFP4 keeps everything but the experts. AWQ:
+    Lin et al. 2023; GPTQ: Frantar et al. 2022; NF4: Dettmers et al. 2023; MXFP4: OpenAI 2025, gpt-oss model card.
     """
     wide = 0.0
     if form in _MIXED:
@@ -128,11 +131,13 @@ def weights(model: Architecture, form: Format) -> Term:
 
 
 def kv_cache(model: Architecture, form: Format, tokens: int, sequences: int) -> Term:
-    """2 x layers x KV heads x head dimension x bytes x tokens x sequences; latent attention keeps (rank + RoPE dimension)
-    values a token and layer; a layer with a sliding window keeps the window at most; layers without attention, nothing.
+    """2 x layers x KV heads x head dimension x bytes x tokens x sequences.
 
-    Shazeer 2019, https://arxiv.org/abs/1911.02150; Ainslie et al. 2023, https://arxiv.org/abs/2305.13245;
-    DeepSeek-V2 2024, https://arxiv.org/abs/2405.04434; Jiang et al. 2023 (windows), https://arxiv.org/abs/2310.06825.
+    Latent attention keeps (rank + RoPE dimension) values per token and layer. A layer with a sliding window keeps at
+    most the window, and a layer without attention keeps nothing.
+
+    Shazeer 2019, https://arxiv.org/abs/1911.02150; Ainslie et al. 2023, https://arxiv.org/abs/2305.13245; DeepSeek-V2
+    2024, https://arxiv.org/abs/2405.04434; Jiang et al. 2023 (windows), https://arxiv.org/abs/2310.06825.
     """
     kept = min(tokens, model.sliding_window)
     size = BITS[form] / 8 if form is not Format.INT4 else 0.5
@@ -165,7 +170,7 @@ def training_weights(model: Architecture, form: Format) -> Term:
 
 
 def gradients(model: Architecture, form: Format) -> Term:
-    """One for each parameter, 2 bytes in mixed precision and 4 in fp32: Rajbhandari et al. 2020, section 3.1."""
+    """One gradient per parameter, 2 bytes in mixed precision and 4 in fp32: Rajbhandari et al. 2020, section 3.1."""
     size = 4 if form is Format.FP32 else 2
     return Term(
         "gradients",
@@ -177,10 +182,10 @@ def gradients(model: Architecture, form: Format) -> Term:
 
 
 def optimizer_states(model: Architecture, optimizer: Optimizer, form: Format) -> Term:
-    """Moments, and in mixed precision 4 bytes of master weights: Adam 4 + 4 + 4, 8-bit Adam 4 + 1 + 1, Adafactor and SGD
-    with momentum 4 + 4.
+    """The optimizer's moments and, in mixed precision, 4 bytes of master weights per parameter.
 
-    Rajbhandari et al. 2020, section 3.1; Dettmers et al. 2022, https://arxiv.org/abs/2110.02861.
+    Master weights + moments: Adam 4 + 4 + 4, 8-bit Adam 4 + 1 + 1, Adafactor and SGD with momentum 4 + 4. Rajbhandari
+    et al. 2020, section 3.1; Dettmers et al. 2022, https://arxiv.org/abs/2110.02861.
     """
     size, shown = _state_bytes(optimizer, form)
     source = _EIGHT_BIT if optimizer is Optimizer.ADAM_8BIT else _ZERO
@@ -191,8 +196,8 @@ def optimizer_states(model: Architecture, optimizer: Optimizer, form: Format) ->
 def adapter_parameters(model: Architecture, rank: int, matrices: frozenset[str] | None = None) -> int:
     """rank x (rows + columns) for each adapted matrix of each layer: Hu et al. 2021, https://arxiv.org/abs/2106.09685.
 
-    `matrices` of q, k, v, o, gate, up, down; without it all linear layers, as QLoRA has it, or of a mixture of experts
-    and of a model whose MLP is not known those of the attention.
+    `matrices` is a subset of q, k, v, o, gate, up, down. The default is all linear layers, as in QLoRA, or the
+    attention alone for a mixture of experts or a model whose MLP is not known.
     """
     hidden, inner = model.hidden_size, model.attention_heads * model.head_dim
     cached, mlp = model.key_value_heads * model.head_dim, model.intermediate_size
@@ -203,7 +208,7 @@ def adapter_parameters(model: Architecture, rank: int, matrices: frozenset[str] 
 
 
 def adapter(model: Architecture, rank: int, optimizer: Optimizer, matrices: frozenset[str] | None = None) -> Term:
-    """Weights, gradients and optimizer states of the adapter alone: 16 bytes a parameter with Adam. Hu et al. 2021."""
+    """Weights, gradients and optimizer states of the adapter alone: 16 bytes per parameter with Adam. Hu et al. 2021."""
     added = adapter_parameters(model, rank, matrices)
     size, _ = _state_bytes(optimizer, Format.BF16)
     formula = f"{count(added)} adapter parameters × {_bytes(4 + size)}"
@@ -213,9 +218,10 @@ def adapter(model: Architecture, rank: int, optimizer: Optimizer, matrices: froz
 def activations(
     model: Architecture, tokens: int, batch: int, *, recompute: bool = True, flash_attention: bool = True
 ) -> Term:
-    """s b h (34 + 5 a s / h) a layer, 2 s b h with full recomputation; flash attention never stores the 5 a s / h part.
+    """s b h (34 + 5 a s / h) per layer, or 2 s b h with full recomputation.
 
-    Korthikanti et al. 2022, equations 1 and 2 and section 5, https://arxiv.org/abs/2205.05198; Dao et al. 2022.
+    Flash attention never stores the 5 a s / h part. Korthikanti et al. 2022, equations 1 and 2 and section 5,
+    https://arxiv.org/abs/2205.05198; Dao et al. 2022.
     """
     width = model.hidden_size
     if recompute:
@@ -237,7 +243,7 @@ def _state_bytes(optimizer: Optimizer, form: Format) -> tuple[int, str]:
 
 
 def count(number: float) -> str:
-    """A large number with four significant digits: 70.55e9, 41.94e6."""
+    """Format a large number with four significant digits: 70.55e9, 41.94e6."""
     for name, size in (("e18", 1e18), ("e15", 1e15), ("e12", 1e12), ("e9", 1e9), ("e6", 1e6)):
         if number >= size:
             return f"{number / size:.4g}{name}"

@@ -1,4 +1,4 @@
-"""Names of models as people write them, found among the names of a table: "llama3.1-70b-instruct" is Meta-Llama-3.1-70B."""
+"""Match model names as people write them to the names in a table: "llama3.1-70b-instruct" is Meta-Llama-3.1-70B."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from chatbot.words import STOP_WORDS
 
-# What names say of a training or a file, and not of an architecture.
+# Parts of names that do not identify the architecture, such as the maker, the training variant or the file format.
 _NOISE = frozenset({"meta", "instruct", "base", "chat", "it", "hf", "thinking", "nvidia", "model", "ai"})
 _ACTIVE = re.compile(r"a\d+(?:\.\d+)?b")
 _SIZE = re.compile(r"(?:\d+x)?\d+(?:\.\d+)?b")
@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Where a text names models: the rows they are, or how many parameters, or what is not known or could be several."""
+    """A span of text that names models: their rows, or a parameter count, or a name that matches no row or several."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class _Token:
 
 
 def find_model(text: str, models: Sequence[str]) -> Named | None:
-    """The models that a text in lower case names; None where it names none. Sizes alone ("a 7B model") are no names."""
+    """Return the models that a lower-case text names, or None. A size alone ("a 7B model") is not a name."""
     keys = _keys(tuple(models))
     vocabulary = {token for key in keys.values() for token in key} - STOP_WORDS
     joined = {t: name for name, key in keys.items() for t in key if re.fullmatch(r"\d+x\d+b", t)}
@@ -62,12 +62,12 @@ def find_model(text: str, models: Sequence[str]) -> Named | None:
 
 @lru_cache(maxsize=16)
 def heads(models: tuple[str, ...]) -> frozenset[str]:
-    """The words that names begin with: "llama", "qwen"."""
+    """The words that model names begin with: "llama", "qwen"."""
     return frozenset(key[0] for key in _keys(models).values())
 
 
 def sibling(model: str, size: str, models: Sequence[str]) -> str | None:
-    """The same model in another size ("what about the 8B?"); None where the table has none."""
+    """The same model in another size ("what about the 8B?"); None unless exactly one name in the table matches."""
     key = _key(model)
     wanted = [size if token == _size(key) else token for token in key if not _ACTIVE.fullmatch(token)]
     found = _matches(wanted, _keys(tuple(models)))
@@ -75,7 +75,7 @@ def sibling(model: str, size: str, models: Sequence[str]) -> str | None:
 
 
 def family(written: str, models: Sequence[str]) -> tuple[str, ...]:
-    """The models whose names have all the words of a name that fits several: "gpt oss"."""
+    """The models whose names contain every word of an ambiguous name: "gpt oss"."""
     words = [t.text for t in _tokens(written.lower()) if t.text not in _NOISE]
     return tuple(name for name, key in _keys(tuple(models)).items() if words and all(w in key or any(_is_version_of(w, k) for k in key) for w in words))
 
@@ -83,7 +83,7 @@ def family(written: str, models: Sequence[str]) -> tuple[str, ...]:
 def _named(
     text: str, tokens: Sequence[_Token], head: int, keys: Mapping[str, tuple[str, ...]], vocabulary: Collection[str]
 ) -> Named | None:
-    """What is named by the words that stand together around a head; None for an ordinary word ("step", "super")."""
+    """Resolve the run of words around a head; None if the head stands alone, as in ordinary text ("step", "super")."""
     last = head
     while last + 1 < len(tokens) and _continues(text, tokens, head, last, vocabulary):
         last += 1
@@ -105,7 +105,7 @@ def _named(
 
 
 def _continues(text: str, tokens: Sequence[_Token], head: int, last: int, vocabulary: Collection[str]) -> bool:
-    """Whether the next word belongs to the name: a version right behind the head, sizes, and words that names have."""
+    """Whether the next word belongs to the name: a size, a word that names contain, or a version right after the head."""
     token = tokens[last + 1]
     if not _adjoin(text, tokens[last], token):
         return False
@@ -123,7 +123,7 @@ def _adjoin(text: str, left: _Token, right: _Token) -> bool:
 
 
 def _matches(words: Sequence[str], keys: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The models that have all the words, those alone that have the fewest others."""
+    """The models that have all the words, limited to the best: fewest inexact versions, then fewest other words."""
     ranked: dict[str, tuple[int, int]] = {}
     for name, key in keys.items():
         if all(w in key or any(_is_version_of(w, k) for k in key) for w in words):
@@ -131,14 +131,15 @@ def _matches(words: Sequence[str], keys: Mapping[str, tuple[str, ...]]) -> list[
             ranked[name] = (inexact, sum(1 for k in key if k not in words and not _ACTIVE.fullmatch(k)) - inexact)
     best = min(ranked.values(), default=None)
     found = [name for name, rank in ranked.items() if rank == best]
-    # Names that differ in the version alone mean the newest ("llama 70b"), names of one key are files of one architecture.
+    # If the names differ only in their version ("llama 70b"), the newest is meant. Names with the same key are files of
+    # one architecture.
     if len({_without_version(keys[name]) for name in found}) == 1:
         return [max(found, key=lambda name: (_version(keys[name]), _release(name), -found.index(name)))]
     return found
 
 
 def _release(name: str) -> float:
-    """Of one model's releases: 0.3 of "Mistral-7B-v0.3"."""
+    """The release in a model's name: 0.3 in "Mistral-7B-v0.3"; 0 if there is none."""
     return max(map(float, re.findall(r"-v(\d+(?:\.\d+)?)\b", name)), default=0.0)
 
 
@@ -151,7 +152,7 @@ def _version(key: Sequence[str]) -> float:
 
 
 def _is_version_of(written: str, version: str) -> bool:
-    """Whether a version is written short: 3 is 3.1."""
+    """Whether the written version is a short form of the other: 3 for 3.1."""
     return bool(_VERSION.fullmatch(written)) and version.startswith(f"{written}.")
 
 
@@ -170,7 +171,7 @@ def _canonical(written: str) -> str:
 
 @lru_cache(maxsize=16)
 def _keys(models: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Each name's words without maker and noise: "meta-llama/Meta-Llama-3.1-70B" is llama, 3.1, 70b."""
+    """The words of each name without maker and noise: "meta-llama/Meta-Llama-3.1-70B" is llama, 3.1, 70b."""
     return {name: key for name in models if (key := _key(name))}
 
 

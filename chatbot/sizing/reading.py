@@ -1,7 +1,7 @@
-"""What one question says of a workload, read from plain words.
+"""Read what one question says of a workload, from plain words.
 
-A question is masked as it is read: each slot takes its words out, so that "$5 per hour" is a budget and no price asked for.
-What is written how is data, `wording.toml`.
+The text is masked as it is read: each slot takes its words out, so that "$5 per hour" is a budget and not a price that
+is asked for. How things are worded is data, in `wording.toml`.
 """
 
 import re
@@ -25,7 +25,7 @@ MONTH_HOURS = 730.0
 
 
 class Goal(StrEnum):
-    """What is wanted of a sizing; where several are, the first of this order leads the answer."""
+    """What is wanted of a sizing. If a question has several goals, the first in this order leads the answer."""
 
     COUNT = "count"
     LARGEST = "largest"
@@ -54,14 +54,14 @@ class Goal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The names that questions are read against: models as the table has them, accelerators, instance types, regions."""
+    """The names that questions are matched against: models as in the table, accelerators, instance types, regions."""
 
     models: tuple[str, ...] = ()
     accelerators: tuple[str, ...] = ()
     types: frozenset[str] = frozenset()
     regions: frozenset[str] = frozenset()
     by_price: tuple[str, ...] = ()
-    """Instance types with a price, the cheapest first."""
+    """Instance types with a price, cheapest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +74,31 @@ class Said:
     goals: tuple[Goal, ...]
     unknown: str | None
     term: str | None = None
-    """The one term of the memory that is asked for: "KV cache", "weights"."""
+    """The one memory term asked for: "KV cache", "weights"."""
     euros: bool = False
     plain: str = ""
-    """The question with what was read replaced by plain words: "does MODEL fit on GPU"."""
+    """The question with plain words in place of what was read: "does model fit on gpu"."""
     number: str = ""
-    """The one number that no slot took: "and at 20,000?"."""
+    """The number that no slot took, if there is exactly one: "and at 20,000?"."""
     left: tuple[str, ...] = ()
     """All numbers that no slot took."""
     purchase: str = ""
     """How it is to be paid for: "Spot", "a Savings Plan", "on demand"."""
     steps: int = 0
-    """How many sizes up or down in the same family: "the next size up"."""
+    """How many sizes up or, if negative, down in the same family: "the next size up"."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """A text out of which what was understood is taken, and the slots that were read, with the model as it is named and an instance type that is not known."""
+    """A text in which everything read is masked, and the slots read so far.
+
+    `named` is the model as it is named; `unknown` is an instance type that is not known.
+    """
 
     text: str
     known: Known = Known()
     question: str = ""
-    """The text before anything was taken."""
+    """The text before anything was masked."""
     named: Named | None = None
     unknown: str | None = None
     slots: dict[str, Any] = field(default_factory=dict)
@@ -103,18 +106,18 @@ class Reading:
     stages: list[tuple[str, str]] = field(default_factory=list)
 
     def stand_in(self, word: str) -> None:
-        """What was taken since the last word is this."""
+        """Let this word stand for everything masked since the last call."""
         self.stages.append((word, self.text))
 
     def plain(self) -> str:
-        """The text with a plain word for each thing that was taken, and one for each other number."""
+        """Return the text with a plain word for each masked thing, and 0 for each other number."""
         words = re.sub(
             r"\|+", lambda bars: next((f" {word} " for word, text in self.stages if text[bars.start()] == "|"), " "), self.text
         )
         return " ".join(re.sub(r"\d+(?:[.,]\d+)*", "0", words).split())
 
     def take(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-        """The matches, in order; each leaves bars of its length, over which no other pattern reaches."""
+        """Return the matches in order and mask each with bars of its length, which no other pattern crosses."""
         found = list(pattern.finditer(self.text))
         for match in found:
             self.mask(match.start(), match.end())
@@ -124,7 +127,7 @@ class Reading:
         self.text = f"{self.text[:start]}{'|' * (end - start)}{self.text[end:]}"
 
     def fill(self, slot: str, values: Sequence[Any]) -> None:
-        """Give a slot its first value, and keep the others as changes of it."""
+        """Give a slot its first value, and keep the others as alternatives."""
         different = list(dict.fromkeys(values))
         if different and slot not in self.slots:
             self.slots[slot] = different[0]
@@ -154,7 +157,7 @@ def read_question(question: str, known: Known) -> Said:
     )  # fmt: skip
 
 
-# In a longer text a way to pay stands that the question need not turn on, unless its last sentence names it.
+# In a text of more than _STORY words, a purchase option counts only if the last sentence names it.
 _STORY, _SENTENCE = 30, re.compile(r"(?<=[.?!])\s+")
 _STEP = re.compile(r"\b(?:next|one) (?:instance )?size (?:up|bigger|larger|(?P<down>down|smaller))\b|\bnext (?:bigger|larger|(?P<down_>smaller)) (?:size|one|instance)\b|\bnext size\b")
 
@@ -165,9 +168,9 @@ def _steps(text: str) -> int:
 
 
 def _take_slots(reading: Reading) -> None:
-    """Fill the slots, those first whose words others would misread, and put a plain word in the place of each."""
+    """Fill the slots and note a plain word for each, beginning with those whose words others would misread."""
     for take, stand_in in (
-        # The letter behind a code is an Availability Zone's.
+        # A letter after a region's code is that of an Availability Zone.
         (lambda r: r.fill("region", [match.group().rstrip("abcdef") for match in r.take(_REGION)]), "region"),
         (_take_types, "instance"), (_take_each, "users"), (lambda r: r.take(_FUTURE), "future"), (_take_model, "model"), (lambda r: _take_listed(r, "rivals"), "rival"),
         (lambda r: r.fill("context", [ALL_CONTEXT for _ in r.take(_ALL_CONTEXT)]), "context"), (_take_rows, "tokens"), (_take_shares, "share"), (_take_amounts, "amount"),
@@ -180,7 +183,7 @@ def _take_slots(reading: Reading) -> None:
     reading.fill("task", _tasks(_take_listed(Reading(_TUNED_BEFORE.sub(" ", reading.text)), "tasks")))
 
 
-# "Serve a fine-tuned Llama": it is served, and tuned no more.
+# "Serve a fine-tuned Llama": the model is served, not tuned.
 _TUNED_BEFORE = re.compile(r"\b(?:an?|the|our|my|own|this|that|already|unser\w*|ein\w*) (?:\w+ )?(?:fine-?\s?tuned?|trained)(?! (?:on|with)\b)(?=[ |])")
 
 
@@ -194,7 +197,7 @@ _NUMBER = rf"(?:\d{{1,15}}(?:[.,]\d{{1,15}}){{0,4}}(?!\d)|(?:{'|'.join(sorted(_N
 _SCALES = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "millionen": 1e6, "millones": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12, "milliard": 1e9, "milliards": 1e9, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "mrd.": 1e9, "mil millones": 1e9, "billionen": 1e12}  # fmt: skip
 
 
-# "In bf16 instead of fp8", "an fp32 master copy": the weights are in none of these.
+# Formats that are not the format of the weights: fp8 in "bf16 instead of fp8", or "an fp32 master copy".
 _DENIED_FORMAT = re.compile(r"\b(?:no |\d |an? |two |the )*(?:fp32|float32|32-bit) (?:master|adam|optimi[sz]er|moments?|cop(?:y|ies)|states?)\b|\b(?:instead of|rather than|not) (?:[bt]?f(?:p|loat)?\d+|int\d|\d[ -]?bits?)\b")
 # "Five machines, not two."
 _DENIED_NUMBER = re.compile(rf",? \b(?:not|instead of|rather than|nicht|statt|pas|no) {_NUMBER}(?=\W*(?:$|[,;.?!]))")
@@ -202,14 +205,17 @@ _LEFT = re.compile(rf"(?<![\w.,$-])(?!(?:one|single)\b)(?:{_NUMBER})k?(?:\s?%)?(
 
 
 def number_of(written: str) -> float:
-    """The value of a number as a turn may write it: "20k", "forty", "75 %"."""
+    """The value of a number as written in a turn: "20k", "forty", "75 %"."""
     bare = written.rstrip(" %")
     return _value(bare.removesuffix("k")) * 1000 if bare[:1].isdigit() and bare.endswith("k") else _value(bare)
 
 
 def in_place_of(written: str, text: str, unit: str, known: Known) -> Sequence[tuple[float, Mapping[str, Any], str]]:
-    """Each number of a text that another may stand in the place of: by what it is multiplied, the slots that change, the text then.
-    What stands behind it must begin with `unit`; without one, a share takes the place of a share alone."""
+    """Find the numbers in a text that `written` could replace.
+
+    Return for each the ratio of the new to the old number, the slots that change, and the changed text. The number must
+    be followed by `unit`. A percentage only replaces a percentage.
+    """
     slots, found = read_question(text, known).slots, []
     for match in re.finditer(rf"(?<![\w.,-])(?:{_NUMBER})k?(?:\s?%)?(?![\d.])", text):
         if match.group().endswith("%") != written.endswith("%") or not re.match(rf"\W{{0,2}}{re.escape(unit)}(?!\w)", text[match.end() :]):
@@ -237,14 +243,14 @@ def _value(written: str) -> float:
     return float(f"{whole}.{part.replace('.', '') or 0}")
 
 
-# Read before anything is taken out: "how many users" has no number in it.
+# Goals that are matched in the whole text, before slots take words out of it: "how many users".
 _COUNTED_GOALS = (Goal.COUNT, Goal.USERS, Goal.LARGEST, Goal.LONGEST)
 _EUROS = re.compile(r"€\s?\d|\d\s?(?:k\s?)?(?:€|eur(?:os?)?(?!\w))|\b(?:in|en) (?:euros?|eur|gbp|cad|chf|yen|(?:canadian|australian) dollars|pounds sterling|british pounds|(?:swiss )?francs|rupees)\b")
 
 
 def _scaled(match: re.Match[str], which: str = "") -> float:
     number, scale = match[f"number{which}"], match[f"scale{which}"] or ""
-    # "60.000 millones": where a million has its own plural, a dot parts thousands.
+    # "60.000 millones": in languages with this plural, a point separates thousands.
     return _value(number.replace(".", "") if scale == "millones" else number) * _SCALES[scale]
 
 
@@ -259,7 +265,7 @@ _CHOOSES = re.compile(r"\b(?:cheapest|smallest|largest|biggest|fastest|greenest|
 
 
 def _completed(text: str, known: Known) -> str:
-    """The text with short names of instance types in full: "p5en.48", "the baby inf2", and a family of one size by itself."""
+    """Write short names of instance types in full: "p5en.48", "the baby inf2", a bare family that has one size."""
 
     def in_full(match: re.Match[str]) -> str:
         family = match["family"] if match["family"] in sizes else match["family"].rstrip("s")
@@ -272,7 +278,7 @@ def _completed(text: str, known: Known) -> str:
         return match.group()
 
     sizes = sizes_of(known)
-    # Among several families, or where one is to be chosen from, each stands for all its sizes.
+    # If more than two families are named, or one is to be chosen from, each stands for all its sizes.
     few = len({m["family"] for m in _SHORT_NAME.finditer(text) if m["family"] in sizes and not m["size"]}) <= 2 and not _CHOOSES.search(text)
     names = _long_names(known.models)
     text = re.sub(rf"(?<![\w.-])[{''.join({name[0] for name in names})}][a-z]{{5,12}}(?![\w-])", lambda word: _as_spelled(word.group(), names), text)
@@ -286,7 +292,7 @@ def _as_spelled(word: str, names: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=4)
 def _long_names(models: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of makers' lines that are no ordinary words and long enough to be known when they are misspelt."""
+    """Names of product lines that are not ordinary words and long enough to be recognised when misspelt."""
     return ("trainium", "inferentia", *sorted(head for head in heads(models) if len(head) > 4 and head not in _ORDINARY))
 
 
@@ -295,7 +301,7 @@ _ORDINARY = frozenset({"stable", "bloom", "whisper", "falcon"})
 
 @lru_cache(maxsize=4)
 def sizes_of(known: Known) -> dict[str, tuple[str, ...]]:
-    """The types of each family, the smallest first."""
+    """The instance types of each family, smallest first."""
     found: dict[str, list[str]] = {}
     for name in sorted(known.types, key=lambda name: _largeness(name.partition(".")[2])):
         found.setdefault(name.partition(".")[0], []).append(name)
@@ -317,7 +323,7 @@ _TYPE = _compiled(
 
 
 def _take_types(reading: Reading) -> None:
-    """Fill the instance type and how many of them."""
+    """Fill the instance type and its count."""
     found = reading.take(_TYPE)
     types = [f"{m['family']}.{re.sub(r'xl$', 'xlarge', m['size'])}" for m in found]
     counts = [int(_value(m["count"])) if m["count"] else None for m in found]
@@ -337,7 +343,7 @@ _TIME_NOUN = re.compile(r"(?:hour|day|night|week|month|year|second|minute|gpu|ch
 
 
 def _take_each(reading: Reading) -> None:
-    """As many machines as there are of whom each has one."""
+    """Count one machine for each member of a group that has one each."""
     if "instance_type" not in reading.slots and (times := re.search(rf"\btimes (?P<count>{_NUMBER}) (?!(?:hour|day|week|month|year|minute)s)[a-z]{{3,}}s\b", reading.text)):
         reading.mask(times.start(), times.end())
         reading.fill("of_them", [int(_value(times["count"]))])
@@ -351,7 +357,7 @@ def _take_each(reading: Reading) -> None:
             return
 
 
-# A year that no data tells of; 2048 is usually a number of tokens.
+# Years that no data covers. 2048 is excluded because it is usually a number of tokens.
 _FUTURE = _compiled(r"20(?:2[7-9]|3\d|40|45|50)(?=\W*(?:$|[?!.,;)]|\b(?:be|cost|for|in|on|and|or|with|than|if|when)\b))")
 
 
@@ -365,7 +371,7 @@ def _take_model(reading: Reading) -> None:
 
 
 def _renamed(text: str) -> str:
-    """The text with models and accelerators named as the tables have them."""
+    """Return the text with models and accelerators named as in the tables."""
     for written, name in _models():
         text = written.sub(name, text)
     return text
@@ -398,7 +404,7 @@ _SIZE = _compiled(
 def _take_sizes(reading: Reading) -> None:
     found = reading.take(_SIZE)
     scales = {"t": 1e12, "trillion": 1e12}
-    # A size below none is read, so that it can be refused: "a -7B model".
+    # Negative sizes are read too, so that they can be refused: "a -7B model".
     sizes = [(-1 if m["below"] else 1) * _value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
     if not (reading.named and reading.named.models):
         line = next((head for head in re.findall(r"[a-z]+", reading.question) if head in heads(reading.known.models)), None) if len(set(sizes)) == 1 else None
@@ -441,7 +447,7 @@ _LOAD = _compiled(
     rf"|(?<!idle )(?P<time>\d{{1,3}}){_PERCENT} of (?:the |its |each |every )(?:time|day|hours?|month)(?! (?:off|idle))"
     rf"|(?:at|around|about|@|for|only) (?P<bare>\d{{1,3}}){_PERCENT}(?! of| mfu| off| discount| less| more))(?!\w)"
 )
-# Left in the text: of hardware that does nothing the watts may be asked for.
+# This is not masked, because a question may ask for the power of idle hardware.
 _IDLE = re.compile(
     r"\b(?:idle(?= (?:nvidia |aws )?(?:[a-z]{1,8}\d|(?:gpus?|cards?|chips?|accelerators?|instances?|machines?|servers?)\b(?! (?:power|draw|watts))))"
     r"|(?:sit|stand|stay|is|are|be|being|left|remain)(?:s|ing)? (?:\w+ )?idle\b|idling\b|(?:doing|do|does) nothing\b)"
@@ -452,7 +458,7 @@ _IDLES = _compiled(rf"(?:idl(?:e|es|ing)|unused|sits? (?:there )?(?:idle|unused)
 
 
 def _take_shares(reading: Reading) -> None:
-    """The share of its peak that a training reaches, and the share of the time that hardware is busy."""
+    """Fill the fraction of peak compute that a training reaches (MFU), and the fraction of time that hardware is busy."""
     for match in reading.take(_MFU):
         written, percent = match["number"] or match["before"], match["percent"] or match["of"]
         share = _value(written)
@@ -465,7 +471,7 @@ def _take_shares(reading: Reading) -> None:
         reading.fill("load", [_value(percent) / 100 if percent else 0.5 if half else 1.0])
 
 
-# What the question gives of an accelerator in place of its data sheet.
+# Figures of an accelerator that the question gives in place of its data sheet.
 _TFLOPS = _compiled(rf"(?:{_SHARE.replace('number', 'share').replace('percent', 'of')} of )?(?P<number>{_NUMBER})\s?(?P<scale>tf|tera|peta|pf)(?:lops?)?(?:\s?/\s?s|ps)?(?P<reached>(?: \w+){{0,2}} (?:achieved|sustained|reached|measured|effective|delivered|in practice))?(?!\w)")
 _BANDWIDTH = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<scale>[gt])i?b(?:ytes?)?\s?(?:/\s?s(?:ec(?:ond)?)?|ps|(?:per|a|each) second)(?!\w)")
 _ENERGY = _compiled(rf"(?P<number>{_NUMBER})\s?(?P<unit>[km])wh(?!\w)")
@@ -476,14 +482,14 @@ _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(
 
 _BUDGET_IN_ALL = re.compile(rf"\bbudget(?:\s?[:=]|\s(?:of|is|at|around|about|roughly))+\s(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)(?!\w|\s?(?:/|per|an?|each|every|the|pro|tok)\b)")
 _BUDGET_NAMED_LAST = re.compile(rf"(?<![\w.])(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)\s(?:usd |dollar )?budget\b")
-# What hardware of one's own costs, and a share of the hours before.
+# The purchase price of one's own hardware, and a fraction or multiple of the hours or tokens before.
 _PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
 _SHARE_OF_BEFORE = _compiled(r"(?P<share>halve|half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)(?: training)? (?:(?P<hours>hours|long|schedule|running time|uptime)|tokens|data)(?!\w)")
 _TIMES_AS_MUCH = {"halve": 0.5, "half": 0.5, "twice": 2.0, "double": 2.0, "a third": 1 / 3, "one third": 1 / 3, "a quarter": 0.25, "a fifth": 0.2, "a tenth": 0.1, "three times": 3.0, "triple": 3.0}
 
 
 def _take_amounts(reading: Reading) -> None:
-    """Energy, a speed, a sum of money, and the compute and the bandwidth of an accelerator that are given."""
+    """Fill energy, a speed, a sum of money, and the compute and bandwidth given for an accelerator."""
     if re.search(r"\b(?:buy|bought|used|second[- ]hand|offered|own|purchase\w*|colo\w*|on[- ]prem\w*)\b", reading.text):
         reading.take(_PURCHASE)
     for match in reading.take(_SHARE_OF_BEFORE):
@@ -508,18 +514,18 @@ _BUDGET = _compiled(
     rf"(?:(?P<bound>under|below|less than|at most|max(?:imum)?(?: of)?|up to|within|not more than|no more than|for|with|have|budget(?: is| of|:)?|<=?|≤)\s)?"
     rf"(?:(?P<sign>us\$|usd|\$)\s?)?(?P<number>{_NUMBER})\s?(?P<scale>k|thousand)?(?:\s?(?P<word>{_MONEY}))?{_PER}"
 )
-# What a unit of time begins with; the first that does.
+# Hours by the beginning of a unit of time; the first match counts.
 _HOURS = (("ni", 24.0), ("na", 24.0), ("nu", 24.0), ("no", 24.0), ("gi", 24.0), ("fo", 336.0), ("min", 1 / 60), ("h", 1.0), ("st", 1.0), ("or", 1.0), ("d", 24.0), ("ta", 24.0), ("tä", 24.0), ("tri", 3 * MONTH_HOURS), ("jo", 24.0), ("w", 168.0), ("se", 168.0), ("m", MONTH_HOURS), ("y", 8760.0), ("ja", 8760.0), ("jä", 8760.0), ("an", 8760.0), ("añ", 8760.0), ("q", 3 * MONTH_HOURS))
 
 
 def hours_in(unit: str) -> float:
-    """The hours of a unit of time by how it is written: "week", "mo", "jährlich"."""
+    """The hours in a unit of time, as written: "week", "mo", "jährlich"."""
     return next(hours for start, hours in _HOURS if unit.startswith(start))
 
 
 _OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend\w*|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? (?:for|us)|they pay|buys?|we have|gave (?:us|me))\b")
 
-# What a machine costs is no limit: "a p4d at $21.96/h", "four of them, $0.80 an hour each".
+# The price of a machine is not a budget: "a p4d at $21.96/h", "four of them, $0.80 an hour each".
 _PRICED = re.compile(r"(?:(?:\bat|@|\bcosts?|\bpay(?:ing)?|=)\s(?:about |around |roughly |~)?|\()$")
 
 
@@ -530,7 +536,7 @@ def _take_budget(reading: Reading) -> None:
         reading.mask(match.start(), match.end())
         money, hours = _scaled(match), hours_in(match["unit"] or match["adverb"])
         is_price = _PRICED.search(reading.text, 0, match.start()) or re.match(r"\s(?:each|apiece)\b", reading.text[match.end() :])
-        # At a speed that is given, the price of a machine that has no name is what tokens are priced by.
+        # With a given speed, the price of a machine without a name is kept, to compute the price of tokens.
         of_machine = is_price and ("instance_type" in reading.slots or "tokens_per_second" not in reading.slots)
         if of_machine and not match["bound"] and not _OF_MONEY_MET.search(reading.text):
             continue
@@ -554,7 +560,7 @@ _CALLED = re.compile(r"users?|people|requests?|sequences?|sessions?|chats?|quer(
 
 
 def _take_rows(reading: Reading) -> None:
-    """Tokens of so many texts of so many tokens, where a training is spoken of."""
+    """Fill training tokens as the number of texts times their length, if the question is about training."""
     if not re.search(r"train|tun|epoch|\bft\b|pass(?:es)?\b|lora|sft", reading.text):
         return
     for match in list(_ROWS.finditer(reading.text)):
@@ -570,11 +576,11 @@ _EPOCHS = _compiled(rf"(?P<number>{_NUMBER})\s(?:full )?(?:epochs?|epochen|époc
 
 
 def _take_tokens(reading: Reading) -> None:
-    """The tokens that a training sees; "per million tokens" is a unit of price."""
+    """Fill the tokens that a training sees; "per million tokens" is a unit of price."""
     epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0) if _TOKENS.search(reading.text) else 1.0
     for match in list(_TOKENS.finditer(reading.text)):
         tokens = _scaled(match, "" if match["number"] else "_after")
-        # At a speed that is given, what so many cost is asked; a million is what they are priced by.
+        # If a speed is given, other amounts are those whose cost is asked for; a million is the unit of price.
         if (tokens != 1e6 and "tokens_per_second" in reading.slots) or not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
             reading.fill("tokens", [tokens * epochs])
@@ -589,7 +595,7 @@ _CONTEXT = _compiled(
 
 _OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|not|no|skip\w*|closed|sleep\w*)\b[^.,;]{0,20}$")
 _STOPPED = re.compile(r"\b(?:off|stop\w*|shut\w*|down|clos\w+|sleep\w*)\b[^.?!]*$")
-# As long as the model takes.
+# Stands for the longest context that the model supports.
 ALL_CONTEXT = 10**12
 _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
 _NO_CONTEXT = re.compile(r"[\s-]?(?:(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|sequences|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|sequences|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
@@ -609,7 +615,7 @@ def _take_context(reading: Reading) -> None:
 
 
 def _tokens(number: float, scale: str) -> int:
-    """ "128k" is 131,072 and "1M" 1,048,576, as models are named; other thousands are thousands."""
+    """ "128k" is 131,072 and "1M" 1,048,576, as models are named; numbers that are not powers of two are decimal."""
     binary = number == int(number) and int(number) > 0 and (int(number) & (int(number) - 1)) == 0
     return int(number * ({"k": 1024, "m": 1024**2} if binary else {"k": 1e3, "m": 1e6}).get(scale, 1))
 
@@ -623,12 +629,13 @@ _SEQUENCES = _compiled(
 )
 
 
-# "200 daily users", "a team of 4", "20k chat examples": who is served over a day, who does the work, and what is learned from.
+# Counts that are not concurrent users: people served over a day ("200 daily users"), people who do the work ("a team of
+# 4"), and training data ("20k chat examples").
 _NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k? (?:(?:daily|monthly|registered|beta|pilot|trial) (?:active )?)+(?:users|testers|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget)))|{_NUMBER}k? (?:[a-z]+ ){{0,2}}(?:examples|samples|pairs|rows|records))(?!\w)")
 
 
 def tells_people(text: str) -> bool:
-    """Whether people are counted of whom it is not said how many are served at once."""
+    """Whether a text counts people without saying how many are served at once."""
     return bool(_NOT_AT_ONCE.search(text.lower()))
 
 
@@ -642,7 +649,7 @@ def _take_sequences(reading: Reading) -> None:
     reading.fill("sequences", [int(count) for count in counts])
 
 
-# What is left of "25 clinicians", "32 staff", "10 Kollegen" when everything else that is counted has been taken: the people served.
+# People served: what is left of "25 clinicians", "32 staff", "10 Kollegen" when all other counts have been taken.
 _SERVED = _compiled(rf"(?P<number>{_NUMBER})[\s-](?:[^\W\d_]{{2,15}}[\s-])?(?P<noun>[^\W\d_]{{3,}}(?:s|en|ren|gen|nen|eurs|enti|anti)|people|staff|men|women|children|personnel)(?!\w)")
 
 
@@ -654,7 +661,7 @@ def _take_people(reading: Reading) -> None:
     reading.fill("sequences", [int(_value(m["number"])) for m in reading.take(_TIMES)])
 
 
-# "10 x 64k": sequences, each of so many tokens.
+# "10 x 64k": the number of sequences, when the length of each has been masked.
 _TIMES = _compiled(rf"(?P<number>{_NUMBER})\s?[x×*]\s?(?=\|)")
 
 
@@ -668,7 +675,7 @@ _RECOMPUTE = _compiled(
 _LETTERS = _compiled(r"\(?[qkvo](?:\s?(?:,|/|&|\+|and)\s?[qkvo]){1,3}\)?(?!\w)")
 _ATTENTION_ONLY = re.compile(r"\b(?:attention only|only (?:the )?attention|attention (?:projections|matrices))\b")
 _TARGETS = _compiled(r"(q|k|v|o|gate|up|down)_proj(?!\w)|(?:(query|key|value|output) projections?)(?!\w)")
-# Part of what the optimizer keeps, and not the format of the weights.
+# Copies that the optimizer keeps; they do not give the format of the weights.
 _MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:weights?|cop(?:y|ies)|params?|parameters?))?|cop(?:y|ies) of the weights|optimi[sz]er[- ]states?|moments|states)(?!\w)")
 
 
@@ -719,7 +726,7 @@ def _take_accelerators(reading: Reading) -> None:
         reading.several["accelerator"] = [other for other in wanted[1:] if other not in (wanted[0], {**wanted[0], "accelerators": None, "accelerator_memory_gb": None})]
 
 
-# "A g6.12xlarge or one L40S": another option, and not what is in the first.
+# "A g6.12xlarge or one L40S": another option, not the accelerator of the first.
 _OPTION = re.compile(r"\b(?:or|vs\.?|versus|against|oder|ou)\b[^,.;?|\d]{0,20}$")
 
 
@@ -746,7 +753,7 @@ def _folded(written: str) -> str:
     return {"a10": "a10g", "rtxpro6000": "rtxproserver6000"}.get(folded, folded)
 
 
-# Lines whose name alone means every generation.
+# Product lines whose name alone means every generation.
 _LINES_ALONE = frozenset({"trainium", "inferentia"})
 _REFUSING = re.compile(
     r"(?:\b(?:hors|sauf|excepté|außer|excluding|excludes?|skip(?:ping)?|salvo|excepto|spare me|barring|minus|no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from|old|older|ancient|legacy|more|those|these|such|fancy|les?|la|die|der)\s)*(?:\|+ (?:or|nor|and|et|und|oder|,) )*)$"
@@ -754,19 +761,19 @@ _REFUSING = re.compile(
 
 
 def _is_refused(text: str, start: int) -> bool:
-    """Whether what begins here is said to be unwanted."""
+    """Whether the text before this position says that what follows is unwanted."""
     return bool(_REFUSING.search(text[max(0, start - 40) : start]))
 
 
 _OF_A_LINE = _compiled(rf"(?P<count>{_NUMBER})\s(?:of (?:the|our|those|these) )?(?:[a-z]+ )?$")
 
 
-# What is left of a generation that no table has.
+# A generation of a product line that no table has; known ones are masked by now.
 _NO_GENERATION = _compiled(r"(?:trainium|inferentia|gaudi)[ -]?(?:v|gen(?:eration)? )?\d(?![\w.%]| ?(?:x\b|chips|of|gb|hours|days|years|months)\b)")
 
 
 def _take_lines(reading: Reading) -> None:
-    """Makers and lines of accelerators, wanted and not."""
+    """Fill the makers and product lines of accelerators, wanted and unwanted."""
     if _IDLE.search(reading.question):
         reading.fill("load", [0.0])
     wanted: dict[str, set[str]] = {"vendors": set(), "families": set()}
@@ -799,7 +806,7 @@ def _take_lines(reading: Reading) -> None:
 _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w-]|\.\w)")  # fmt: skip
 
 
-# A number before a family is of machines, unless it is a year.
+# A larger number before a family is a year, not a number of machines.
 _MOST_MACHINES = 1_000
 
 
@@ -817,7 +824,7 @@ def _take_families(reading: Reading) -> None:
     typed = [reading.slots.get("instance_type", ""), *(str(option["instance_type"]) for option in reading.several.get("instance_type", []))]
     others = [name for name in wanted if typed[0] and not any(name_.startswith(f"{name}.") for name_ in typed)]
     if others and len(others) == len(set(wanted)) <= 4:
-        # "p4d, p4de and p5": of a family among types the largest is meant, or for a model the least that holds it.
+        # "p4d, p4de and p5": among instance types, a family means its largest type or, for a model, any that holds it.
         largest = {name: [t for t in sizes_of(reading.known)[name] if "metal" not in t][-1] for name in dict.fromkeys(others)}
         reading.several["instance_type"] = [*reading.several.get("instance_type", []), *({"instance_type": t, "instances": None, "families": frozenset({name})} for name, t in largest.items())]
     elif wanted:
@@ -826,7 +833,7 @@ def _take_families(reading: Reading) -> None:
 
 
 def _families_of(written: str, families: frozenset[str]) -> frozenset[str]:
-    """The family of that name, or, of a line of accelerators in short, all: "p4" is P4d and P4de."""
+    """Return the family of that name or, for the short name of a product line, all its families: "p4" is P4d and P4de."""
     exact = {written, written.rstrip("s")} & families
     if exact or not re.fullmatch(r"(?:g|p|inf|trn|dl)\d", written):
         return frozenset(exact)
@@ -846,7 +853,10 @@ _NEEDED = re.compile(r"\s?(?:of |for |in )?(?:the )?(?:kv|k/v|overhead|context|c
 
 
 def _take_memory(reading: Reading) -> None:
-    """ "A 24 GB GPU", "two GPUs": accelerators without a name. What a model needs ("26 GB of weights") is none."""
+    """Fill accelerators without a name: "a 24 GB GPU", "two GPUs".
+
+    Memory that a model needs ("26 GB of weights") is skipped.
+    """
     sizes: list[float] = []
     for match in reading.take(_MEMORY):
         named = match["with"] or match["of"] or match["kind"] is not None or match["count"] or (match["least"] and not reading.slots.keys() & {"model", "parameters"})
@@ -877,7 +887,7 @@ _DAYS_OF_HOURS = _compiled(
 )
 _TO = r"\s?(?:-|–|to|until|till?|through|thru|bis|à|a|do)\s?"
 _TIME = r"(?P<{0}>\d{{1,2}})(?::(?P<{0}m>\d\d))?\s?(?P<{0}n>am|pm|uhr|h)?"
-# "9 to 5", "8am-6pm", "von 8 bis 18 Uhr"; without a word of the clock, the days must be said too.
+# "9 to 5", "8am-6pm", "von 8 bis 18 Uhr". Without a clock word, the text must mention days as well.
 _CLOCK = _compiled(rf"(?:from |von |de |between )?{_TIME.format('start')}(?:{_TO}| and ){_TIME.format('end')}(?![\w%]|[.,]\d)")
 _DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs?|nes|ur)?(?:days?)?"
 _SINCE = r"(?:,? (?:and |it |it['’]s |its |we |i )*(?:now|noticed|found|stopped|killed|back|until|till|today)(?: (?:it['’]?s|is|it|on|at|out|this))*,? )"
@@ -897,11 +907,11 @@ _A_YEAR = re.compile(r"\b(?:an?|per|each|every|this|pro|im|par|por|al) (?:\w+ )?
 _FOR = re.compile(r"(?:for|over|during|in|within|throughout|running|runs|pendant|während|für|en|durante|em|num|numa|per|por|an(?= ein)|über|przez|w ciągu)\s")
 # "Four runs, each 6 hours".
 _RUNS = _compiled(rf"(?P<count>{_NUMBER})\s(?:[a-z-]+\s)?(?:runs|jobs|trainings|sessions|experiments|rounds|times)(?=[ ,]*(?:\(|each|of|at|that (?:each )?take|taking|lasting|every one))")
-# "A week" by itself, or of something, is a length too; "the price a week" is none.
+# "A week" at the start of a clause is a duration too; in "the price a week" it is not.
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 
-# The length of a commitment is no time that it runs.
+# The term of a commitment is not a time that machines run.
 _COMMITMENT = _compiled(r"(?:1|3)[\s-]?(?:years?|yrs?|y)(?=[,\s-]+(?:\w+\s){0,2}(?:savings?|reserv\w+|commit\w*|ris?|plan|no upfront|all upfront|partial)\b)|(?<=reserved )(?:1|3)[\s-]?(?:years?|yrs?|y)(?!\w)")
 
 
@@ -910,7 +920,7 @@ def _take_duration(reading: Reading) -> None:
     always = reading.take(_ALWAYS)
     yearly = bool(_A_YEAR.search(reading.text))
     lengths: list[float] = []
-    # Of which time how much is used: 10 hours of a day, 21 days of a month.
+    # Hours used and the period in hours: 10 hours of a day, 21 days of a month.
     rates: list[tuple[float, float]] = []
     for match in reading.take(_DAYS_OF_HOURS):
         days = 24.0 * _value(match["days"] or match["days_"])
@@ -946,9 +956,9 @@ def _take_duration(reading: Reading) -> None:
         whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
         if periods and match["number"] in _ONE:
-            continue  # "for an hour, a day and a month" are three prices
+            continue  # "for an hour, a day and a month" asks for three prices
         if once and not (whole or re.search(r"full|whole|entire", match.group()) or (always and hours_in(match["unit"]) > 1)) and not apart and not _FOR.match(match.group()):
-            continue  # "per hour", "a month" is a unit of price
+            continue  # "per hour", "a month": a unit of price
         reading.mask(match.start("number"), match.end("unit") if match["working"] else match.end())
         hours = (1.0 if once else _value(match["number"])) * hours_in(match["unit"])
         counted_days = counted_days or bool(not once and match["kind"] and match["unit"].startswith("d"))
@@ -957,7 +967,7 @@ def _take_duration(reading: Reading) -> None:
             rates.append((min(hours, each), each))
         else:
             lengths.append(hours)
-    # Which days of the week: a few of them are those days alone where no longer time is said.
+    # The days of the week. A few named days are just those days, unless the text mentions a longer time.
     weekly = bool(off or yearly or _WEEKLY.search(reading.text) or any(length > 168.0 for length in lengths))
     days_ = [*named, *(5 for _ in reading.take(_WORKDAYS) if not counted_days)]
     for match in reading.take(_WEEKEND):
@@ -996,13 +1006,13 @@ _MONTHS = _compiled(
     r"(?:(?:for|during|over|throughout|in|all|whole|entire|full|of|tutto|todo|ganzen|tout|im) (?:of |the )?)(?:(?P<month>jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|agosto|sept(?:ember)?|oct(?:ober)?|oktober|ottobre|nov(?:ember)?|dec(?:ember)?|dezember)|(?P<quarter>q[1-4]))(?! (?:be|i|we|have|not|also|cost|need|well|run)\b)(?!\w)"
 )
 _ONE_NIGHT = re.compile(r"\b(?:one|a|per|une|eine|single|pro|par) (?:single )?(?:night|nuit|nacht|evening|shift|noche|notte)\b")
-# Up on some days, all of their hours.
+# Running on some days, at all their hours.
 _KEPT_UP = re.compile(r"\b(?:during|only|just|keep|kept|up|on)\s\|")
 _WEEKLY = re.compile(r"\b(?:every|each|per|an?|the) (?:\w+ )?(?:week|month)\b|\b(?:weekly|monthly|month|weeks|months|usually|always)\b|woche|monat")
 
 
 def _clock(match: re.Match[str], which: str) -> float:
-    """The hour of a day."""
+    """The time of day in hours."""
     hour, half = float(match[which]), match[f"{which}n"]
     if half in ("am", "pm"):
         hour = hour % 12 + (12 if half == "pm" else 0)
@@ -1020,7 +1030,11 @@ def _days_named(match: re.Match[str]) -> int:
 
 
 def _scheduled(rates: Sequence[tuple[float, float]], lengths: Sequence[float], usual: float) -> float:
-    """The hours of a schedule: "2 hours a day, 20 days a month, 10 months", the finest first; of the usual time where no length is said."""
+    """The hours of a schedule: "2 hours a day, 20 days a month, 10 months".
+
+    `rates` are pairs of hours used and period, the shortest period first. Without `lengths`, the schedule lasts for the
+    `usual` time.
+    """
     used, span = rates[0]
     for days, each in rates[1:]:
         used, span = used * days / span, each
@@ -1028,14 +1042,14 @@ def _scheduled(rates: Sequence[tuple[float, float]], lengths: Sequence[float], u
 
 
 def _formats(reading: Reading) -> list[Format]:
-    """The formats that are named; the bits of a method that is named ("AWQ, 4-bit") are no second one."""
+    """The formats that are named; the bits of a named method ("AWQ, 4-bit") are not a second format."""
     found = [Format(name) for name in _take_listed(reading, "formats")]
     methods = [f for f in found if f in (Format.AWQ, Format.GPTQ, Format.NF4, Format.MXFP4)]
     return [f for f in found if f in methods or not methods or f is not Format.INT4]
 
 
 def _tasks(found: Sequence[str]) -> list[Task]:
-    """What is to be done; of general words and exact ones ("train a LoRA") the exact ones. To train is to change all weights."""
+    """The tasks asked for. Specific words ("train a LoRA") outrank general ones; to train means to change all weights."""
     tasks = [Task.FULL if name == "training" else Task(name) for name in found]
     exact: list[Task] = [task for task in tasks if task in (Task.LORA, Task.QLORA, Task.PRETRAIN)]
     trains: list[Task] = [task for task in tasks if task is not Task.SERVE]
@@ -1046,18 +1060,18 @@ def _tasks(found: Sequence[str]) -> list[Task]:
 
 
 def _words(written: Sequence[str]) -> re.Pattern[str]:
-    # A word ends where its script does.
+    # Only Latin letters, digits and some signs continue a word, so that a word may touch another script.
     return re.compile(rf"(?<![a-z0-9_.\u00df-\u017f])(?:{'|'.join(written)})(?![a-z0-9_\u00df-\u017f])")
 
 
 @cache
 def listed(table: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """What the wording calls the things of a table, such as regions."""
+    """The names in a table of wordings, such as regions, each with its pattern."""
     return tuple((name, _words(written)) for name, written in _wording()[table].items())
 
 
 def _take_listed(reading: Reading, table: str) -> list[str]:
-    """The names of a table that a text says, in the order of the text."""
+    """Mask the entries of a table of wordings that a text contains, and return their names in text order."""
     found: list[tuple[int, str]] = []
     for name, pattern in listed(table):
         found += [(match.start(), name) for match in reading.take(pattern)]

@@ -1,4 +1,4 @@
-"""A sizing as text for a terminal, and as JSON."""
+"""Render a sizing as text for a terminal, or as JSON."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -31,7 +31,7 @@ _COLUMNS = (
 
 
 def as_text(sizing: Sizing, *, rows: int = 10) -> str:
-    """The memory by term, the verdict, what to launch and the first hardware that holds it; `rows` limits the last."""
+    """Memory by term, verdict, what to launch, and a table of the first `rows` hardware options that hold the workload."""
     parts = [
         _headline(sizing),
         f"Assumed: {', '.join(sizing.assumptions)}.",
@@ -45,7 +45,10 @@ def as_text(sizing: Sizing, *, rows: int = 10) -> str:
 
 
 def as_json(sizing: Sizing) -> dict[str, Any]:
-    """Every figure of a sizing, exact, with its arithmetic where the hardware holds the workload; described once, under `fits`."""
+    """Return every figure of a sizing, unrounded; the arithmetic is included only for hardware that holds the workload.
+
+    `fits` describes each option once. The recommendations refer to it by name; `named` has a description of its own.
+    """
     named = sizing.named
     return {
         "workload": _filled(sizing.workload),
@@ -109,7 +112,7 @@ def _described(fit: Fit) -> str:
 
 
 def _run(impact: Impact) -> str:
-    """The time that a training takes, between its bounds, and the least that it costs."""
+    """The bounds of a training's duration, and its minimum cost."""
     if impact.training_hours_low is None or impact.training_hours_high is None:
         return ""
     cost = f", at least ${_three(impact.usd_per_run)}" if impact.usd_per_run is not None else ""
@@ -143,12 +146,12 @@ def _row(fit: Fit) -> tuple[str, ...]:
 
 
 def _three(value: float | None) -> str:
-    """With three significant digits, and all of those before the point."""
+    """Format with three significant digits, or as a whole number from 100 on."""
     return "?" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
-    """Words to the left, numbers to the right."""
+    """Align text to the left and numbers to the right."""
     cells = [
         cell.ljust(w) if i in (0, 2) else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
     ]
@@ -156,7 +159,7 @@ def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _notes(sizing: Sizing) -> Iterable[str]:
-    """Those of the sizing, and of what it advises."""
+    """The notes on the sizing, then those on the hardware that it names or recommends."""
     yield from sizing.notes
     seen: set[str] = set()
     for fit in (sizing.named, *(getattr(sizing, slot) for slot, _ in _CHOICES)):
@@ -166,7 +169,7 @@ def _notes(sizing: Sizing) -> Iterable[str]:
 
 
 def _sources(sizing: Sizing) -> str:
-    """The formulas' papers, and the date of the prices. Tokens a second are bounds."""
+    """The papers behind the formulas, the date of the prices, and a remark that token rates are upper bounds."""
     found = {term.source.url: term.source for term in sizing.memory.terms}
     lines = ["Tokens/s are upper bounds, not measurements. A question mark is a figure that is not published."]
     price = sizing.cheapest.impact.price if sizing.cheapest and sizing.cheapest.impact else None

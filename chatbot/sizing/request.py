@@ -1,4 +1,4 @@
-"""A workload out of what the command line and other programs call its parts, and how they write its numbers: 70b parameters, 16k tokens."""
+"""Build a workload from the names and numbers of the command line and other programs: 70b parameters, 16k tokens."""
 
 import math
 import re
@@ -24,7 +24,7 @@ _FORMATS = {form.value: form for form in Format} | {
 _OPTIMIZERS = {"adam": Optimizer.ADAM, "adamw": Optimizer.ADAM, "adam8bit": Optimizer.ADAM_8BIT} | {
     "adafactor": Optimizer.ADAFACTOR, "sgd": Optimizer.SGD,
 }  # fmt: skip
-# What a request calls a slot of a workload.
+# The slot of a workload for each name in a request.
 _SLOTS = {
     "model": "model", "parameters": "parameters", "task": "task", "format": "weights", "cache": "cache", "context": "context",
     "users": "sequences", "optimizer": "optimizer", "zero": "zero_stage", "recompute": "recompute", "lora_rank": "lora_rank",
@@ -35,28 +35,28 @@ _SLOTS = {
 
 
 def workload_of(given: Mapping[str, Any]) -> Workload:
-    """The workload that a request describes; of the names in it those that are no part of a workload are passed over."""
+    """Return the workload that a request describes. Names that are not part of a workload are ignored."""
     slots: dict[str, Any] = {slot: _value(given[name]) for name, slot in _SLOTS.items() if name in given}
     return Workload(**slots)
 
 
 def _value(value: Any) -> Any:
-    """What is given as a list, a workload has as a set."""
+    """Turn a list into a set, as `Workload` holds it."""
     return frozenset(value) if isinstance(value, list | tuple) else value
 
 
 def read_task(text: str) -> Task:
-    """A task by any of its names: "full", "inference". ReaderError lists them for anything else."""
+    """Read a task by any of its names: "full", "inference". Otherwise raise ReaderError listing them."""
     return _one_of(_TASKS, "task", text)
 
 
 def read_format(text: str) -> Format:
-    """A number format by any of its names: "fp8", "8-bit". ReaderError lists them for anything else."""
+    """Read a number format by any of its names: "fp8", "8-bit". Otherwise raise ReaderError listing them."""
     return _one_of(_FORMATS, "format", text)
 
 
 def read_optimizer(text: str) -> Optimizer:
-    """An optimizer by any of its names: "adamw", "adam-8bit". ReaderError lists them for anything else."""
+    """Read an optimizer by any of its names: "adamw", "adam-8bit". Otherwise raise ReaderError listing them."""
     return _one_of(_OPTIMIZERS, "optimizer", text)
 
 
@@ -68,7 +68,7 @@ def _one_of(names: Mapping[str, _E], kind: str, text: str) -> _E:
 
 
 def read_amount(text: str) -> float:
-    """A count: "70b", "7e9", "1,500". ReaderError for anything else."""
+    """Read a count: "70b", "7e9", "1,500". Raise ReaderError for anything else."""
     found = _AMOUNT.fullmatch(text.replace(",", "").strip())
     amount = float(found[1]) * _SCALES[found[2].lower()] if found else math.inf
     if not math.isfinite(amount):
@@ -77,6 +77,6 @@ def read_amount(text: str) -> float:
 
 
 def read_tokens(text: str) -> int:
-    """16k is 16 x 1,024 tokens, as the models' context windows are counted."""
+    """Read a number of tokens. 16k is 16 x 1,024 tokens, as models' context windows are counted."""
     amount = read_amount(text)
     return round(amount * 1.024) if text.strip().lower().endswith("k") else round(amount)

@@ -1,4 +1,4 @@
-"""A workload -> the memory it needs, the hardware that holds it, what to launch, and what that costs and emits."""
+"""Size a workload: the memory it needs, the hardware that holds it, what to launch, and what that costs and emits."""
 
 import math
 import re
@@ -34,22 +34,26 @@ _VENDORS = ("NVIDIA", "AWS", "AMD", "Intel")
 _WORD = re.compile(r"[a-z0-9]+")
 _MEMORY = re.compile(r"\b(\d+) ?G(?:i?B)?\b", re.IGNORECASE)
 _OF_ACTIVATIONS = re.compile(r"of context|batch|recomputed")
-# Between a size in GB and the same in GiB there are 7 %.
+# Relative tolerance: a memory size in GB differs by 7 % from the same number in GiB.
 _SAME_MEMORY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """What a workload needs and what holds it.
+    """What a workload needs and which hardware holds it.
 
-    `workload` has every slot filled, `assumptions` say what was not said, in a few words each. `fits` is every instance type
-    with accelerators that is not ruled out (others only if they are asked for), those that hold the workload first, then by price.
-    `named` is the hardware that the workload names, `verdict` what is said of it, and `named_cheapest` the cheapest that holds the
-    workload with accelerators of that name, however many. `smallest`, `cheapest`, `least_energy` and
-    `least_carbon` are of what holds the workload and whose software runs it: on one machine, of the named kind, within the
-    budget and with room, each as far as there is any such, and of a whole run where its time is known, else of an hour. They
-    are None where nothing holds it, or has a figure. `alternatives`
-    are the cheapest on each kind of AWS's own chips that may run it. `notes` are what else must be known.
+    `workload` has every slot filled; `assumptions` say in a few words each what was assumed. `fits` holds every
+    instance type with accelerators that is not excluded, and others only if they are asked for. Those that hold the
+    workload come first, then those known to run it, those with fewer instances, and the cheaper ones.
+
+    `named` is the hardware that the workload names, `verdict` its verdict, and `named_cheapest` the cheapest fit that
+    holds the workload with accelerators of that name, however many.
+
+    `smallest`, `cheapest`, `least_energy` and `least_carbon` are recommendations. They hold the workload and their
+    software runs it. As far as possible, they are one machine, of the named kind, within the budget and with headroom.
+    They are compared by a whole run if its duration is known, otherwise by the hour or month. They are None if nothing
+    holds the workload or has the figure. `alternatives` are the cheapest fit on each kind of AWS's own chips that may
+    run the workload. `notes` hold what else the user must know.
     """
 
     workload: Workload
@@ -72,9 +76,10 @@ class Sizing:
 
 
 def size(workload: Workload, facts: Facts | None = None, *, activations: bool = True) -> Sizing:
-    """Size a workload, with the facts of the corpus unless others are given; `activations` of a training may be left out.
+    """Size a workload with the facts of the corpus, or with those given.
 
-    ReaderError, one sentence with the remedy, for a workload that is impossible or that names what the facts do not know.
+    `activations=False` leaves out the activations of a training. Raise ReaderError, one sentence with the remedy, if
+    the workload is impossible or names something that the facts do not have.
     """
     facts = facts or _shipped()
     workload, model, assumptions = complete(workload, facts)
@@ -87,7 +92,7 @@ def size(workload: Workload, facts: Facts | None = None, *, activations: bool = 
     sheets = _sheets(workload, facts)
     named = _named(sheets, memory, model, workload, facts)
     of_that_name = [fit for fit in fits if _is_named(fit, sheets, workload)]
-    # Hardware that does not hold the workload is not what to launch: then all others are open.
+    # If the named hardware does not hold the workload, recommend from all hardware.
     chosen = _choosable(of_that_name if named and named.fits else fits, workload, of_that_name) or _choosable(fits, workload, of_that_name)
     return Sizing(
         workload=workload,
@@ -110,9 +115,9 @@ _UNITS = {"sequences": (1, 2**20), "context": (1, 2**24), "parameters": (10**8, 
 
 
 def most(workload: Workload, slot: Literal["sequences", "context", "parameters"], facts: Facts) -> int:
-    """The most sequences, tokens of context or parameters with which a workload fits the hardware that it names; 0 for none.
+    """The largest number of sequences, context tokens or parameters that fits the named hardware; 0 if none fits.
 
-    Parameters are counted in steps of 0.1 billion; a context is at most what the model takes.
+    Parameters are counted in steps of 0.1 billion. A context is at most what the model supports.
     """
     unit, limit = _UNITS[slot]
 
@@ -145,7 +150,7 @@ def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
     if workload.task is Task.SERVE:
         assert workload.cache
         held = kv_cache(model, workload.cache, tokens, sequences)
-        # Encoders and diffusion models keep no keys and values.
+        # Encoders and diffusion models have no KV cache.
         return (weights(model, form), held) if held.bytes else (weights(model, form),)
     optimizer, recompute = workload.optimizer, workload.recompute
     assert optimizer is not None
@@ -159,7 +164,7 @@ def _terms(workload: Workload, model: Architecture) -> Iterable[Term]:
 
 
 def _candidates(workload: Workload, facts: Facts) -> list[Instance]:
-    """The instance types that may be used: those with accelerators, and others that are asked for by name or family."""
+    """The instance types to consider: those with accelerators, and others asked for by name or family."""
     _check_names(workload, facts)
     return [i for i in facts.instances.values() if i.name == workload.instance_type or _wanted(i, workload, facts)]
 
@@ -196,7 +201,7 @@ def _check_names(workload: Workload, facts: Facts) -> None:
 
 
 def _sheets(workload: Workload, facts: Facts) -> list[Accelerator]:
-    """The accelerators whose name has every word of the one that is named: "A100", "NVIDIA L40S"; "80GB" is its memory."""
+    """The accelerators whose names have every word of the named one ("A100", "NVIDIA L40S"); "80GB" is its memory."""
     if not workload.accelerator:
         return []
     memory = _MEMORY.search(workload.accelerator)
@@ -221,7 +226,7 @@ def _fit(
     facts: Facts,
     instances: int | None = None,
 ) -> Fit:
-    # Of accelerators that are counted all are used, of a machine's as few as it takes.
+    # Accelerators named on their own are all used. Of an instance's, only as many as necessary are used.
     placed = place(memory, model, workload, machine, instances=instances, every_accelerator=instance is None)
     runs, caveats = runs_on(machine, workload)
     fit = Fit(
@@ -250,7 +255,7 @@ def _budget(workload: Workload) -> float | None:
 def _named(
     sheets: list[Accelerator], memory: Memory, model: Architecture, workload: Workload, facts: Facts
 ) -> Fit | None:
-    """The hardware that is named: so many of an instance type or of an accelerator, of the most memory; one unless said."""
+    """The named hardware: an instance type, or an accelerator in its largest memory size; one unless a number is given."""
     if workload.instance_type:
         instance = facts.instances[workload.instance_type]
         machine = hardware(instance, facts)
@@ -274,7 +279,10 @@ def _order(fit: Fit) -> tuple[object, ...]:
 
 
 def _choosable(fits: Iterable[Fit], workload: Workload, named: Sequence[Fit]) -> list[Fit]:
-    """What may be advised. Each wish gives way where nothing would be left; what does not fit or run is never advised."""
+    """The fits that may be recommended; hardware that does not hold or run the workload never is.
+
+    Each preference is dropped if it would leave nothing.
+    """
     wished = workload.vendors or workload.families
     holds = [f for f in fits if f.fits and (f.runs == "yes" or (f.runs == "unknown" and (wished or f in named)))]
 
@@ -290,12 +298,12 @@ def _choosable(fits: Iterable[Fit], workload: Workload, named: Sequence[Fit]) ->
     return roomy if roomy and _hourly(roomy) <= _DEAR * _hourly(holds) else holds
 
 
-# Room is worth no more than this many times the price of what only just holds the workload.
+# Fits with headroom are preferred only if the cheapest of them costs at most this many times the cheapest of all.
 _DEAR = 2.0
 
 
 def _hourly(fits: Iterable[Fit]) -> float:
-    """The least price of an hour."""
+    """The lowest price per hour, infinite if none is known."""
     return min((f.impact.usd_per_hour for f in fits if f.impact and f.impact.usd_per_hour is not None), default=math.inf)
 
 
@@ -313,7 +321,7 @@ def _smallness(fit: Fit) -> tuple[float, ...]:
 
 
 def _least(fits: list[Fit], *names: str) -> Fit | None:
-    """The fit with the least of the first of these figures that any has."""
+    """The fit with the smallest value of the first of these figures that any fit has."""
     for name in names:
         known = [(value, fit.name, fit) for fit in fits if (value := getattr(fit.impact, name)) is not None]
         if known:
@@ -322,7 +330,7 @@ def _least(fits: list[Fit], *names: str) -> Fit | None:
 
 
 def _alternatives(fits: Iterable[Fit]) -> tuple[Fit, ...]:
-    """The first, which is the cheapest, on each kind of AWS's own chips that holds the workload and may run it."""
+    """The first fit, which is the cheapest, on each kind of AWS's own chips that holds the workload and may run it."""
     found: dict[str, Fit] = {}
     for fit in fits:
         if fit.fits and fit.runs != "no" and fit.accelerator and fit.accelerator.vendor == "AWS":

@@ -1,4 +1,4 @@
-"""A question rewritten as the readers of slots expect it: numbers in digits, times in hours, and a few phrases of other languages in English."""
+"""Rewrite a question for the slot readers: numbers in digits, times in hours, some foreign phrases in English."""
 
 import re
 import tomllib
@@ -11,7 +11,8 @@ from chatbot.quantities import WORD_NUMBERS
 _UNITS = {word: int(n) for word, n in WORD_NUMBERS.items() if word.isalpha() and 1 <= n <= 19}
 _TENS = {word: int(n) for word, n in WORD_NUMBERS.items() if word.isalpha() and 20 <= n <= 90}
 _WHOLE = "|".join((*_TENS, *_UNITS))
-# Japanese, Chinese and Korean part no words, also where they touch a Latin name or a number.
+# Japanese, Chinese and Korean text often has no space next to a Latin name or a number; `_APART` finds where one
+# belongs.
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff0f"
 _APART = re.compile(rf"(?<=[{_CJK}])(?=[a-z0-9$])|(?<=[a-z0-9%])(?=[{_CJK}])")
 _TWICE = re.compile(rf"(?P<first>\b(?:\d+|{_WHOLE}))\s\((?:\d+|{_WHOLE})\)")
@@ -39,7 +40,7 @@ _OF_A_WEEK = re.compile(r"\b(?P<hours>\d{1,4} hours?) (?:(?:out )?of|from) (?:th
 
 
 def as_read(question: str) -> str:
-    """The question in lower case, on one line, with what is spelled out written in figures."""
+    """Return the question in lower case, on one line, with spelled-out numbers in digits."""
     text = re.sub(r"\s+", " ", question.lower()).strip()
     text = _APART.sub(" ", text)
     for pattern, words in _phrases():

@@ -1,4 +1,4 @@
-"""What is to be run, as a value: the input of every sizing. None means that it was not said; `size` assumes and says so."""
+"""What to run, as a value: the input of every sizing. None means not stated; `size` then assumes and says so."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,7 +30,7 @@ class Format(StrEnum):
 
 
 class Optimizer(StrEnum):
-    """Whose states a training keeps."""
+    """The optimizer whose states a training keeps."""
 
     ADAM = "Adam"
     ADAM_8BIT = "8-bit Adam"
@@ -40,64 +40,64 @@ class Optimizer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A model, what is done with it, and what the answer must keep to. Sizes are counts; money is US dollars."""
+    """A model, what is done with it, and the limits on the answer. Sizes are counts; money is US dollars."""
 
     model: str | None = None
-    """The name of a row of the table of models."""
+    """The name of a row in the table of models."""
     parameters: float | None = None
-    """How many parameters, where no model is named."""
+    """The number of parameters, if no model is named."""
     task: Task | None = None
     weights: Format | None = None
     cache: Format | None = None
     context: int | None = None
-    """Tokens of a sequence: prompt and answer together; in training its length."""
+    """Tokens per sequence, prompt and answer together; in training, the sequence length."""
     sequences: int | None = None
-    """Sequences at once: users when serving, the batch of one accelerator when training."""
+    """Concurrent sequences: users when serving, the batch size per accelerator when training."""
     optimizer: Optimizer | None = None
     zero_stage: int | None = None
     recompute: bool | None = None
-    """Whether activations are computed again in the backward pass."""
+    """Whether activations are recomputed in the backward pass."""
     lora_rank: int | None = None
     tokens: float | None = None
-    """Tokens that a training sees in all."""
+    """Total tokens that a training sees."""
     hours: float | None = None
-    """How long it runs."""
+    """How long it runs, in hours."""
     mfu: float | None = None
-    """The share of the accelerators' peak that a training reaches, 0..1."""
+    """The fraction of the accelerators' peak compute that a training reaches (MFU), 0..1."""
     tokens_per_second: float | None = None
-    """The speed that is measured or wanted, of all sequences together."""
+    """The measured or desired speed, of all sequences together."""
     kwh: float | None = None
-    """Energy that is given in place of hardware: that of the machines, before the PUE."""
+    """Energy given in place of hardware: that of the machines, before the PUE."""
     budget: float | None = None
-    """Dollars in all."""
+    """Total budget in dollars."""
     budget_per_hour: float | None = None
     budget_per_month: float | None = None
     region: str | None = None
-    """The code of an AWS region: eu-north-1."""
+    """The code of an AWS region, such as eu-north-1."""
     vendors: frozenset[str] = frozenset()
-    """Makers of accelerators that are wanted: "NVIDIA", "AWS", "AMD", "Intel"; empty means any."""
+    """Wanted makers of accelerators: "NVIDIA", "AWS", "AMD", "Intel"; empty means any."""
     families: frozenset[str] = frozenset()
-    """Instance families that are wanted: "g6e"; empty means any."""
+    """Wanted instance families, such as "g6e"; empty means any."""
     without: frozenset[str] = frozenset()
-    """Vendors and families that are not wanted."""
+    """Makers, families and accelerators to exclude."""
     accelerator: str | None = None
-    """An accelerator that is named: "L40S", "Trainium2"."""
+    """The named accelerator: "L40S", "Trainium2"."""
     accelerators: int | None = None
-    """How many of them."""
+    """How many accelerators."""
     accelerator_memory_gb: float | None = None
-    """The memory of each, where that is said in place of its name or beside it ("a 24 GB GPU"); 10^9 bytes."""
+    """Memory per accelerator in 10^9 bytes, if given with or instead of its name ("a 24 GB GPU")."""
     instance_type: str | None = None
     instances: int | None = None
     load: float | None = None
-    """The share of its time that the hardware is busy, 0..1."""
+    """The fraction of time that the hardware is busy, 0..1."""
     tflops: float | None = None
-    """The compute of one accelerator, where it is given in place of its data sheet's."""
+    """Compute of one accelerator, if given in place of its data sheet's."""
     bandwidth_gbps: float | None = None
-    """Its memory bandwidth, given likewise."""
+    """Memory bandwidth of one accelerator, if given in place of its data sheet's."""
     lora_targets: frozenset[str] | None = None
-    """The matrices that a LoRA adapts: "q", "v"."""
+    """The matrices that a LoRA adapts, such as "q" and "v"."""
 
     @property
     def names_model(self) -> bool:
-        """Whether a model is named, or a size of one; without, hardware, places or energy are asked about."""
+        """Whether a model or a model size is named. If not, the question is about hardware, places or energy."""
         return self.model is not None or self.parameters is not None

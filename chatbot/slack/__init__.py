@@ -1,5 +1,5 @@
-"""The Slack adapter: translates between Slack and `Chatbot`, and knows nothing of retrieval.
+"""The Slack adapter: it translates between Slack and `Chatbot`, and knows nothing about retrieval.
 
-In the order in which modules may import one another: settings, journal, escaping, events, state, parts, blocks, web, memory,
-queueing, desk, delivery, answering, listeners, serving, __main__.
+Each module may import only those before it in this order: settings, journal, escaping, events, state, parts, blocks, web,
+memory, queueing, desk, delivery, answering, listeners, serving, __main__.
 """

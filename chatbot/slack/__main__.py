@@ -22,7 +22,7 @@ _INSTALL = "The Slack adapter needs slack-bolt. Install it with: pip install 'wa
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until a stop signal comes; the exit code is 0, 1 (could not be done) or 2 (wrong use)."""
+    """Serve until a stop signal arrives. The exit code is 0, 1 (failure) or 2 (wrong usage)."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(stream=sys.stderr)
     logging.getLogger("wattwise.slack").setLevel(logging.INFO)
@@ -75,13 +75,13 @@ def _serve(settings: SlackSettings, *, http: bool) -> None:
         raise ReaderError(told) from error
     desk.rush.ready.clear()
     Thread(target=_warm_up, args=(desk,), daemon=True).start()
-    # Answering keeps the interpreter busy; what acknowledges an event must not wait its usual 5 ms for each turn.
+    # Answering keeps the interpreter busy: threads that acknowledge events must not wait the default 5 ms for each turn.
     sys.setswitchinterval(_SWITCH_INTERVAL)
     (serve_http if http else serve_socket)(desk, slack_app(desk, tokens.signing_secret), tokens)
 
 
 def _warm_up(desk: "Desk") -> None:
-    """Load what answering needs, once: the workers together would each do all of it."""
+    """Load everything that answering needs, once: otherwise each worker would load all of it at the same time."""
     from chatbot.bot import Chatbot
     from chatbot.slack.listeners import PROMPTS
 

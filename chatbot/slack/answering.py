@@ -1,4 +1,7 @@
-"""From a question on the queue to its last message: files, memory, stages, answer or failure, and what a process that died left."""
+"""Process a question from the queue to its last message: files, thread history, stages, and the answer or a failure notice.
+
+Questions that a dead process left unfinished are resumed here too.
+"""
 
 import time
 from collections.abc import Callable
@@ -29,11 +32,11 @@ _STAGES = {
 }
 _NO_MEMBER = ("not_in_channel", "channel_not_found")
 _STARTED = "is reading the thread…"
-# A question that has ended so many processes is not begun once more.
+# How often a question is restarted. One that keeps failing or ending its process is then given up.
 _MOST_ATTEMPTS = 2
-# Seconds until it is begun again where something failed that nobody foresaw.
+# Seconds before a restart after an unexpected error.
 _AGAIN = 5.0
-# Seconds between two looks whether an answer is still wanted.
+# Seconds between checks whether an answer is still wanted.
 _LOOK = 0.2
 _SUFFIXES = (".txt", ".md", ".csv", ".json", ".pdf")
 _MOST_BYTES = 5_000_000
@@ -42,7 +45,7 @@ _FILE_SECONDS = 20.0
 
 
 def answer_question(desk: Desk, work: Work) -> None:
-    """Answer, and where that fails say so in one fixed sentence: a question never goes without a last message."""
+    """Answer a question, or report the failure in one fixed sentence. If even that fails, restart the question later."""
     try:
         _answer(desk, work)
     except Exception as error:
@@ -52,7 +55,7 @@ def answer_question(desk: Desk, work: Work) -> None:
 
 
 def take_over(desk: Desk) -> None:
-    """Hold what this process works on, and go on with what no other process holds any more."""
+    """Renew this process's leases, and resume questions whose lease another process has let expire."""
     desk.state.renew()
     for work in desk.state.take_over():
         log.warning("going on with a question that another process left")
@@ -75,7 +78,7 @@ def _answer(desk: Desk, work: Work) -> None:
 
 
 def _found(desk: Desk, asked: Asked, way: WayBack) -> Reply | None:
-    """What is to be said; None where nobody waits for it, or nothing is to be said to what nobody asked the app."""
+    """Return the reply; None if it is no longer wanted, or if an overheard question has no answer."""
     try:
         answer = _read(desk, asked, way)
         if answer is not None:
@@ -92,14 +95,14 @@ def _found(desk: Desk, asked: Asked, way: WayBack) -> Reply | None:
 
 
 def _answered(desk: Desk, asked: Asked, answer: Answer) -> Reply | None:
-    # Who did not ask the bot gets what answers, not what is near.
+    # A question that was only overheard gets a real answer or none: no refusal, and no passage that is merely near.
     if asked.overheard and (answer.refused or not answer.citations or answer.near):
         return None
     generation = desk.bot_of(asked.channel).index.generation
     kept = KeptAnswer(uuid4().hex, asked.text, answer.text, answer.model, generation, excerpts_of(answer))
     reply = Reply(kept.id, ANSWER, answer_messages(answer, kept.id, generation, desk.settings.app_url))
     try:
-        # Kept first: a vote may come before the last call returns, and what is finished is not lost with this process.
+        # Store before sending: a vote may come before the last call returns, and the answer must survive this process.
         desk.state.keep(kept)
         desk.state.keep_reply(asked.key, reply)
     except ReaderError as error:
@@ -109,7 +112,7 @@ def _answered(desk: Desk, asked: Asked, answer: Answer) -> Reply | None:
 
 
 def _read(desk: Desk, asked: Asked, way: WayBack) -> Answer | None:
-    """The answer to a question in its thread; None when nobody waits for it any more."""
+    """Return the answer to a question, with its thread as history; None if it is no longer wanted."""
     ended = _watch(desk, asked)
     if ended():
         return None
@@ -135,7 +138,10 @@ def _read(desk: Desk, asked: Asked, way: WayBack) -> Answer | None:
 
 
 def _watch(desk: Desk, asked: Asked) -> Callable[[], bool]:
-    """Says whether nobody waits for an answer any more: the process stops, or the answer was stopped, or another process has it."""
+    """Return a function that tells whether to abandon the answer.
+
+    That is so when the process is stopping, when a person stopped the answer, or when another process took it over.
+    """
     looked, gone = 0.0, False
 
     def ended() -> bool:
@@ -151,7 +157,7 @@ def _is_wanted(desk: Desk, asked: Asked) -> bool:
     try:
         return desk.state.is_wanted(asked.key)
     except ReaderError:
-        # While the store cannot be read, the answer is finished.
+        # If the store cannot be read, finish the answer anyway.
         return True
 
 
@@ -164,11 +170,11 @@ def _memory(desk: Desk, asked: Asked) -> tuple[tuple[Turn, ...], list[str]]:
 
 
 class _NothingToRead(Exception):
-    """A message of files alone, none of which was read; the text says why."""
+    """A message that has only files, none of which could be read; the text says why."""
 
 
 def _with_files(desk: Desk, asked: Asked) -> tuple[str, list[str]]:
-    """The question with the text of the files that came with it, and what is to be said about those."""
+    """Return the question with the text of its files appended, and a note on each file."""
     question, notes = asked.text, []
     for file in asked.files:
         text, reason = _read_file(desk, file, longest=desk.settings.longest_question - len(question))
@@ -180,7 +186,7 @@ def _with_files(desk: Desk, asked: Asked) -> tuple[str, list[str]]:
 
 
 def _read_file(desk: Desk, file: SharedFile, *, longest: int) -> tuple[str, str]:
-    """A file's text, or else the reason why it was not read."""
+    """Return a file's text and no reason, or no text and the reason why the file was not read."""
     if not file.name.lower().endswith(_SUFFIXES):
         return "", "it is not text, Markdown, CSV, JSON or PDF"
     if file.size > _MOST_BYTES:
@@ -198,7 +204,7 @@ def _read_file(desk: Desk, file: SharedFile, *, longest: int) -> tuple[str, str]
 
 
 def _fetched(url: str, token: str, api_url: str) -> bytes:
-    """What is at an address. The token goes to Slack's own addresses alone."""
+    """Download a file. The token is sent only to Slack's own hosts."""
     import httpx
 
     host, own = urlsplit(url).hostname or "", urlsplit(api_url).hostname or ""
@@ -207,7 +213,7 @@ def _fetched(url: str, token: str, api_url: str) -> bytes:
     found = bytearray()
     with httpx.stream("GET", url, headers={"Authorization": f"Bearer {token}"}, timeout=_FILE_SECONDS) as response:
         response.raise_for_status()
-        # Without the scope Slack answers with the page on which one signs in.
+        # Without the scope files:read, Slack answers with its sign-in page.
         if response.headers.get("content-type", "").startswith("text/html"):
             raise ConnectionError("Slack asks to sign in")
         for piece in response.iter_bytes():
@@ -218,7 +224,7 @@ def _fetched(url: str, token: str, api_url: str) -> bytes:
 
 
 def _leave(desk: Desk, asked: Asked, way: WayBack) -> None:
-    """End without a word: the person has stopped the answer, another process has it, or nobody has asked."""
+    """End without a reply: a person stopped the answer, another process has it, or the question was only overheard."""
     try:
         if not asked.overheard:
             if not desk.state.is_stopped(asked.key):
@@ -230,7 +236,7 @@ def _leave(desk: Desk, asked: Asked, way: WayBack) -> None:
 
 
 def _deliver(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tries: int = 0, *, in_turn: bool = False) -> None:
-    """Send a reply; where Slack takes it only later, the queue brings it back then, and no worker waits."""
+    """Send a reply. If Slack accepts it only later, requeue it, so that no worker waits."""
     if not desk.stopping.is_set():
         if not _is_wanted(desk, asked):
             _leave(desk, asked, way)
@@ -255,7 +261,7 @@ def _deliver_otherwise(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tri
     again = partial(_deliver, desk, asked, way, reply)
     seconds = seconds_to_wait(error, tries)
     if check_ending(desk, error) or (seconds is not None and desk.stopping.is_set()):
-        # It stays in the store, for the next process.
+        # The reply stays in the store for the next process.
         log.warning("a reply waits for the next start: %s", described(error))
     elif seconds is not None and is_limited(error):
         if way.lane:
@@ -266,7 +272,7 @@ def _deliver_otherwise(desk: Desk, asked: Asked, way: WayBack, reply: Reply, tri
         log.info("a reply is sent again in %.0f s: %s", seconds, described(error))
         desk.answers.later(partial(again, tries + 1), seconds)
     elif asked.reply_url and slack_code(error) in _NO_MEMBER and asked.thread:
-        # A shortcut can be used where the app is no member; who used it then gets the answer alone.
+        # A shortcut can be used in channels that the app has not joined; then only its user gets the answer.
         _deliver(desk, asked, CommandReply(asked), reply)
     else:
         reference = failed("a reply was not sent", error)

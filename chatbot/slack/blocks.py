@@ -1,7 +1,7 @@
-"""An answer as Slack messages and modals: lists of blocks, none over a limit of Slack's, nothing left out.
+"""An answer as Slack messages and modals: lists of blocks that stay within Slack's limits, with nothing left out.
 
-Limits after https://docs.slack.dev/reference/block-kit/blocks; that of all blocks of a message together is not documented, Slack
-answers `msg_blocks_too_long` from some 13,200 characters on (github.com/slackapi/bolt-js/issues/2509).
+The limits are from https://docs.slack.dev/reference/block-kit/blocks. The limit on all blocks of a message together is not
+documented: Slack answers `msg_blocks_too_long` from some 13,200 characters on (github.com/slackapi/bolt-js/issues/2509).
 """
 
 import json
@@ -22,7 +22,7 @@ SHARE = "wattwise_share"
 PAGE = "wattwise_page"
 REASON = "wattwise_reason"
 REASONS = ("It is wrong", "It is not what I asked", "Something is missing", "It is hard to read")
-# Where a message's text goes on with what its sources say.
+# Separates the answer from its sources in a message's text.
 SOURCES = "\n\nSources:\n"
 MOST_BLOCKS = 50
 MOST_CHARACTERS = 12_000
@@ -31,17 +31,17 @@ TABLE_COLUMNS = 20
 TABLE_CHARACTERS = 10_000
 SECTION_CHARACTERS = 3000
 ADDRESS_CHARACTERS = 3000
-# A view of more is refused by Slack.
+# Slack refuses larger views.
 _VIEW_BLOCKS = 100
 _VIEW_CHARACTERS = 100_000
-# Well under a markdown block's 12,000: there is room for links, and messages are filled evenly.
+# Well under a markdown block's limit of 12,000: this leaves room for links, and fills messages evenly.
 _TEXT_CHARACTERS = 4000
-# A citation number that is a link, as `linked` writes it.
+# A citation number as a link, as `linked` writes it.
 _LINKED_MARK = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
 
 
 def answer_messages(answer: Answer, answer_id: str, generation: int, page: str = "") -> tuple[Message, ...]:
-    """The answer with its sources, buttons and note, as one message or, where it is long, as several.
+    """Return the answer with its sources, buttons and note as one message, or as several if it is long.
 
     `page` is the address of the app, where the question can be asked again.
     """
@@ -57,28 +57,28 @@ def answer_messages(answer: Answer, answer_id: str, generation: int, page: str =
 
 
 def text_messages(message: Message) -> tuple[Message, ...]:
-    """What a message says in plain text only, for when Slack does not take its blocks."""
+    """Return a message as plain text, for when Slack rejects its blocks."""
     return packed(literal(shown_text(message))[0])
 
 
 def literal(text: str) -> tuple[Message, ...]:
-    """A text as one message that shows it literally."""
+    """Return one message that shows the text literally."""
     return (tuple({"type": "section", "text": plain_text(piece)} for piece in split_text(text, SECTION_CHARACTERS)),)
 
 
 def sharing(message: Message, answer_id: str) -> Message:
-    """A message that one person alone sees, with a button that shows it to all."""
+    """Add a share button to a message that only one person sees."""
     return (*message, {"type": "actions", "elements": [_button(SHARE, "Share with everyone", value=answer_id)]})
 
 
 def shared_by(user: str, question: str) -> Message:
-    """What stands before an answer that somebody shares."""
+    """Return the message that introduces a shared answer."""
     who = {"type": "context", "elements": [{"type": "mrkdwn", "text": f"<@{user}> asked and shares the answer:"}]}
     return (who, *literal(question)[0])
 
 
 def packed(blocks: Sequence[Block]) -> tuple[Message, ...]:
-    """The blocks in order, in as few messages as Slack's limits allow: 50 blocks, 12,000 characters, one table."""
+    """Pack the blocks, in order, into as few messages as Slack's limits allow: 50 blocks, 12,000 characters, one table."""
     messages: list[Message] = []
     for block in blocks:
         if messages and _fits(together := (*messages[-1], block)):
@@ -94,7 +94,7 @@ def _fits(message: Message) -> bool:
 
 
 def size_of(blocks: Sequence[Block]) -> int:
-    """The characters of blocks as they are sent."""
+    """Return the number of characters of the blocks as they are sent."""
     return len(json.dumps(blocks, ensure_ascii=False))
 
 
@@ -108,7 +108,7 @@ def _part_blocks(part: Part, addresses: Mapping[int, str]) -> Iterator[Block]:
 
 
 def _table(table: Table, addresses: Mapping[int, str]) -> Block | None:
-    """Slack's own table, None where it would be over a limit."""
+    """Return a Slack table block, or None if it would exceed a limit."""
     header, *rows = table
     width = max(map(len, table))
     if len(table) > TABLE_ROWS or width > TABLE_COLUMNS:
@@ -124,7 +124,7 @@ def _cell(markdown: str, addresses: Mapping[int, str]) -> Element:
 
 
 def _as_lines(table: Table) -> str:
-    """A table that Slack would not take: a line a row, each cell with its column's name."""
+    """Write a table that exceeds Slack's limits as text: one line per row, each cell with its column's name."""
     header, *rows = table
     lines = []
     for first, *rest in rows:
@@ -134,7 +134,7 @@ def _as_lines(table: Table) -> str:
 
 
 def _source_blocks(excerpt: Excerpt) -> Iterator[Block]:
-    """Title, section, page, date, link and the quoted words, as rich text: it shows a quote exactly as it stands."""
+    """Show title, section, page, date, link and quotes as rich text, which shows a quote verbatim."""
     number = f"[{excerpt.number}] " if excerpt.number else "Nearest: "
     link = {"type": "link", "url": excerpt.url} if excerpt.url else {"type": "text"}
     head: list[Element] = [{"type": "text", "text": number, "style": {"bold": True}}, link | {"text": excerpt.title}]
@@ -146,7 +146,7 @@ def _source_blocks(excerpt: Excerpt) -> Iterator[Block]:
 
 
 def _place_of(passage: Passage) -> str:
-    """Where in its document a passage stands, and from when the document is."""
+    """Return a passage's place in its document, and the document's publisher and date."""
     source = passage.chunk.document.source
     return " · ".join((*places(passage.chunk), *(known for known in (source.publisher, source.published) if known)))
 
@@ -193,7 +193,7 @@ def plain_text(text: str) -> Element:
 
 
 def shown_text(message: Message) -> str:
-    """What the blocks of a message say, for notifications and screen readers."""
+    """Return the text of a message's blocks, for notifications and screen readers."""
     said = [_text_of(block) for block in message if block["type"] in ("markdown", "section", "table")]
     sources = [_text_of(block) for block in message if block["type"] == "rich_text"]
     notes = [element["text"] for block in message if block["type"] == "context" for element in block["elements"]]
@@ -217,7 +217,7 @@ def _rich(block: Element) -> str:
 
 
 def excerpts_of(answer: Answer) -> tuple[Excerpt, ...]:
-    """The cited passages, by number; for a refusal the nearest ones, which have no number (0)."""
+    """Return the cited passages by number; without citations, the nearest passages, numbered 0."""
     if not answer.citations:
         return tuple(_excerpt(0, passage, ()) for passage in answer.passages[:3])
     by_number: dict[int, list[Citation]] = {}
@@ -239,7 +239,7 @@ def _excerpt(number: int, passage: Passage, quotes: Sequence[str]) -> Excerpt:
 
 
 def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
-    """The modal: each passage with what was quoted from it. What a modal cannot hold is said in it."""
+    """Build the evidence modal: each passage with its quotes. If some do not fit, the modal says how many."""
     blocks: list[Block] = []
     size = 0
     for position, excerpt in enumerate(answer.excerpts):
@@ -255,7 +255,7 @@ def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
 
 
 def reason_view(answer_id: str) -> dict[str, Any]:
-    """The modal that asks why an answer did not help; both of its questions may be left open."""
+    """Build the modal that asks why an answer did not help; both of its inputs are optional."""
     options = [{"text": plain_text(reason), "value": reason} for reason in REASONS]
     asked: dict[str, tuple[str, Element]] = {
         "choice": ("The answer", {"type": "radio_buttons", "options": options}),
@@ -276,7 +276,7 @@ def reason_view(answer_id: str) -> dict[str, Any]:
 
 
 def reason_given(view: Mapping[str, Any]) -> str:
-    """What was chosen and written in the modal; empty where nothing was."""
+    """Return what was chosen and written in that modal; empty if nothing was."""
     values = view["state"]["values"]
     chosen, written = values["choice"]["choice"]["selected_option"], values["words"]["words"]["value"]
     return ": ".join(text for text in (chosen["value"] if chosen else "", (written or "").strip()) if text)

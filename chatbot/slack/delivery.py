@@ -1,7 +1,8 @@
-"""How a reply reaches Slack: as posts in a thread, where it is slow as a stream that a post takes the place of, or to a command's address.
+"""How replies reach Slack: posted in a thread, streamed into a message that the reply then replaces, or to a response URL.
 
-After docs.slack.dev/apis/web-api/rate-limits Slack takes about a message a second for each channel (chat.postMessage), 20 starts and 20
-ends of streams a minute for a whole workspace and 100 pieces of text for them. So what is quick is posted, and only what is slow is streamed.
+According to docs.slack.dev/apis/web-api/rate-limits, Slack accepts about one message per second for each channel
+(chat.postMessage). For a whole workspace it accepts 20 stream starts, 20 stream ends and 100 stream appends per minute.
+So quick answers are posted, and only slow ones are streamed.
 """
 
 import time
@@ -18,31 +19,32 @@ from chatbot.slack.memory import ANSWER, CONTINUED, NOTICE, mark_of, messages_af
 from chatbot.slack.state import Message, Reply, Work
 from chatbot.slack.web import STILL_OPEN, respond, seconds_to_wait, status_of
 
-# Slack's answers to blocks that it does not take; the same words in plain text are then sent.
+# Slack's error codes for rejected blocks; the same content is then sent as plain text.
 REFUSED_BLOCKS = frozenset(
     ("invalid_blocks", "invalid_blocks_format", "invalid_attachments", "msg_blocks_too_long", "msg_too_long")
 )
-# An answer that comes within so many seconds is not streamed.
+# Seconds before an answer counts as slow and is streamed.
 _QUICK = 2.0
-# Seconds between two pieces of one stream for each worker: all of them together stay under 100 pieces a minute.
+# Seconds between two appends to one stream, per worker: all streams together stay under 100 appends per minute.
 _PACE = 0.6
 _STATUS_PACE = 1.0
 _STREAMED_CHARACTERS = 11_000
-# A response_url takes five messages.
+# Slack accepts five messages per response_url.
 _COMMAND_MESSAGES = 5
 _STOPPED = "Stopped."
 _LONGER = "This answer is longer than Slack shows for a command. Ask the same in a direct message to read all of it."
 
 
 def notice(text: str) -> Reply:
-    """A sentence of our own as a reply."""
+    """Return one of the app's own sentences as a reply."""
     return Reply(uuid4().hex, NOTICE, literal(text))
 
 
 class ThreadReply:
-    """Into the thread that asked, and nowhere else. `stream` is a message that another process began to stream into.
+    """Replies in the thread of the question, and nowhere else.
 
-    `send` can be called again after an error and goes on where it stood.
+    `stream` is a message that another process began to stream into. After an error, `send` can be called again and
+    continues where it stopped.
     """
 
     def __init__(self, desk: Desk, asked: Asked, stream: str = "") -> None:
@@ -60,11 +62,11 @@ class ThreadReply:
 
     @property
     def lane(self) -> str:
-        """The channel whose limit binds what is sent next; empty where that of the whole workspace does: ends of streams and updates."""
+        """The channel whose rate limit applies next; empty where the workspace's does, for stream ends and updates."""
         return "" if self._stream else self._asked.channel
 
     def resume(self, work: Work) -> bool:
-        """Look into the thread how far a process came that died, and go on there; whether it had sent all."""
+        """Find in the thread how much a dead process had sent, and continue from there; True if it had sent everything."""
         try:
             after = messages_after(self._asked, self._desk.client)
         except Exception as error:
@@ -77,7 +79,7 @@ class ThreadReply:
         if self._stream in self._sent:
             self._stream = ""
         elif not self._stream and not self._sent:
-            # It may have begun a stream that nobody noted.
+            # The dead process may have begun a stream without recording it.
             unmarked = [ts for ts, (kind, *_), message in marks if kind and not message.get("metadata")]
             is_known = self._desk.state.is_streamed
             self._stream = next((ts for ts in unmarked if not is_known(self._asked.channel, ts)), "")
@@ -85,18 +87,18 @@ class ThreadReply:
         return False
 
     def status(self, text: str) -> None:
-        """Show what is being done; not worth a wait, and nothing is lost without it."""
+        """Show the current stage, at most once per `_STATUS_PACE`, without retries."""
         if not self._asked.overheard and time.monotonic() - self._told >= _STATUS_PACE:
             self._told = time.monotonic()
             show_status(self._desk, self._asked, text)
 
     def write(self, text: str) -> None:
-        """A piece of the answer's text; a quick answer is not streamed but sent whole."""
+        """Take a piece of the answer's text, and stream it if the answer is slow. A quick answer is sent whole later."""
         self._waiting += text
         full = self._streamed + len(self._waiting) > _STREAMED_CHARACTERS
         if time.monotonic() < self._next_piece or full or not self._streamable:
             return
-        # Only whole words go out: a mention that comes in two pieces would be seen in neither.
+        # Send whole words only: a mention split across two pieces would be recognised in neither.
         end = max(self._waiting.rfind(" "), self._waiting.rfind("\n")) + 1
         piece, self._waiting = self._waiting[:end], self._waiting[end:]
         self._next_piece = time.monotonic() + _PACE * self._desk.settings.workers
@@ -120,19 +122,19 @@ class ThreadReply:
                 self._desk.state.streaming(asked.key, asked.channel, asked.thread, self._stream)
             self._streamed += len(piece)
         except Exception as error:
-            # The whole answer is sent at the end in any case.
+            # Streaming is optional: the whole answer is sent at the end in any case.
             log.info("not streamed: %s", described(error))
             self._streamable = False
 
     def send(self, reply: Reply) -> list[str]:
-        """Send what is left of a reply; the timestamps of all its messages."""
+        """Send the rest of a reply, and return the timestamps of all its messages."""
         if self._left is None:
             self._left = list(reply.messages[len(self._sent) :])
         _send_all(self._left, lambda message: self._sent.append(self._put(message, self._metadata(reply))))
         return self._sent
 
     def abandon(self) -> None:
-        """Leave the thread alone, as it was asked to be."""
+        """Give up the answer after a person stopped it: close its stream, or clear its status."""
         if self._stream:
             self.send(notice(_STOPPED))
             return
@@ -158,7 +160,7 @@ class ThreadReply:
         except Exception as error:
             if seconds_to_wait(error, 0) is not None:
                 raise
-            # Slack has ended it by itself.
+            # Slack has already ended the stream itself.
             log.info("stream not ended: %s", described(error))
         self._is_open = False
 
@@ -188,7 +190,10 @@ class ThreadReply:
 
 
 class CommandReply:
-    """To the address that a command came with: only who asked sees it, and may share it. It is sent whole, and cannot be stopped."""
+    """Replies to the response URL of a command.
+
+    Only the asker sees the reply, and may share it. It is sent whole, and cannot be stopped.
+    """
 
     lane = ""
 
@@ -209,12 +214,12 @@ class CommandReply:
     def abandon(self) -> None: ...
 
 
-# One question's way back to who asked.
+# How a reply gets back to the asker.
 WayBack = ThreadReply | CommandReply
 
 
 def _send_all(left: list[Message], put: Callable[[Message], None]) -> None:
-    """Send messages, each of which then leaves the list; in plain text where Slack does not take their blocks."""
+    """Send the messages, and remove each from the list once sent. If Slack rejects its blocks, send it as plain text."""
     while left:
         try:
             put(left[0])

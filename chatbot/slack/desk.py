@@ -1,4 +1,4 @@
-"""What the listeners and the workers share, put together once at the start."""
+"""What the listeners and the workers share, assembled once at startup."""
 
 import threading
 import time
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     from slack_sdk import WebClient
 
 _NOTICE_WORKERS = 2
-# So many seconds may go by at a stop until everybody whose question was interrupted has been told.
+# At a stop, seconds for each queue to tell the askers of interrupted questions.
 _LAST_WORDS = 5.0
 _NOTICE_TRIES = 4
-# A follow-up may come before the mention that it follows, by so many seconds; so many of them are kept in mind.
+# A follow-up may arrive before the mention that it follows: by how many seconds, and how many are remembered.
 _EARLY_SECONDS = 30.0
 _MOST_EARLY = 200
-# With these Slack says that it will take nothing from the app any more.
+# Slack's error codes for a token that is no longer valid.
 ENDINGS = frozenset(("invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"))
 OVER = "Slack does not take SLACK_BOT_TOKEN any more ({}). Install the app in your workspace, copy its token, and start again."
 INTERRUPTED = "I was interrupted before I could answer. Please ask again."
 
 
 class Ending:
-    """Why the process is to end by itself, once there is a reason."""
+    """A request for the process to end, with the reason if it came from Slack."""
 
     def __init__(self) -> None:
         self.asked = threading.Event()
         self.reason = ""
 
     def because(self, code: str) -> None:
-        """End, because Slack says so; the first reason stays."""
+        """Ask the process to end, because Slack rejects the app with this code; the first reason is kept."""
         self.reason = self.reason or OVER.format(code)
         self.asked.set()
 
 
 class Members:
-    """The users that belong to the groups which may ask; everybody where there are none."""
+    """The users that may ask: the members of the configured groups, or everybody if there are none."""
 
     def __init__(self, groups: tuple[str, ...], client: "WebClient") -> None:
         self._groups = groups
@@ -61,7 +61,7 @@ class Members:
         self.refresh()
 
     def refresh(self) -> None:
-        """Ask Slack who belongs to the groups."""
+        """Fetch the groups' members from Slack."""
         found = [self._client.usergroups_users_list(usergroup=group).get("users") or [] for group in self._groups]
         self._users = frozenset(user for users in found for user in users)
 
@@ -70,7 +70,7 @@ class Members:
 
 
 class Early:
-    """Messages of threads that are not followed yet: kept in mind for a moment, and never written down."""
+    """Recent messages in threads that are not followed yet: kept in memory for a moment, never stored."""
 
     def __init__(self) -> None:
         self._found: deque[tuple[float, Asked, Mapping[str, Any]]] = deque(maxlen=_MOST_EARLY)
@@ -79,7 +79,7 @@ class Early:
         self._found.append((time.monotonic(), asked, body))
 
     def behind(self, mention: Asked) -> list[tuple[Asked, Mapping[str, Any]]]:
-        """What came before its mention and was written behind it."""
+        """Return the messages that were written after a mention but arrived before it."""
         since, place = time.monotonic() - _EARLY_SECONDS, (mention.channel, mention.thread)
         return [
             (asked, body)
@@ -90,10 +90,11 @@ class Early:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`client` tries again what got lost, `hasty` does not; `answers` and `notices` are the queues of what is to be sent.
+    """Everything that a listener or worker needs.
 
-    `bots` are those of channels that have an index or a model of their own. `stopping` is set once a stop has waited long enough:
-    what is still under way ends then.
+    `client` retries lost requests, `hasty` does not. `answers` and `notices` are the work queues. `bots` holds the bots of
+    channels with an index or model of their own. `stopping` is set once a stop has waited long enough; unfinished work
+    then ends.
     """
 
     settings: SlackSettings
@@ -118,7 +119,10 @@ class Desk:
 
 
 def open_desk(settings: SlackSettings, tokens: Tokens, bot: Chatbot) -> Desk:
-    """Sign in, open the stores and start the workers. SlackApiError when Slack does not take the token, or it lacks a scope."""
+    """Sign in, open the stores and start the workers.
+
+    Raises SlackApiError if Slack rejects the token, or if the token lacks a scope.
+    """
     client = slack_client(settings, tokens.bot_token, patient=True)
     me = client.auth_test()
     rush = Rush()
@@ -149,15 +153,15 @@ def _bots(settings: SlackSettings, bot: Chatbot) -> dict[str, Chatbot]:
 
 
 def close_desk(desk: Desk) -> bool:
-    """Finish what was taken on; False when the time was too short for it.
+    """Finish the accepted questions; False if time ran out.
 
-    Whoever still waits is told to ask again. What Slack does not take in that time is left to the next process.
+    Askers who still wait are told to ask again. Replies that Slack does not accept in time are left to the next process.
     """
     with _noted("leases were not renewed"):
         desk.state.renew(desk.settings.stop_seconds + 2 * _LAST_WORDS + LEASE)
     finished = desk.answers.stop(desk.settings.stop_seconds)
     desk.stopping.set()
-    desk.rush.ready.set()  # whoever waits for what was not loaded in time is told, too
+    desk.rush.ready.set()  # release workers that still wait for loading, so that their askers are told too
     ended = desk.answers.stop(_LAST_WORDS, hurry=True)
     ended = desk.notices.stop(_LAST_WORDS, hurry=True) and ended
     with _noted("what is left was not given away"):
@@ -169,7 +173,7 @@ def close_desk(desk: Desk) -> bool:
 
 @contextmanager
 def _noted(what: str) -> Iterator[None]:
-    """A stop goes on where the store cannot be written."""
+    """Log an error of the store instead of raising it, so that a stop goes on."""
     try:
         yield
     except ReaderError as error:
@@ -177,9 +181,9 @@ def _noted(what: str) -> Iterator[None]:
 
 
 def tell(desk: Desk, asked: Asked, text: str, *, only_who_asked: bool = False) -> None:
-    """Have a sentence of our own sent to the thread that asked, without the caller waiting for it.
+    """Queue one of the app's own sentences for the thread that asked, without waiting for it to be sent.
 
-    Nothing is said for all to see where the app is not allowed to answer, and nothing at all where nobody has asked it.
+    Nothing is posted publicly in channels where the app may not answer, and nothing at all for overheard questions.
     """
     if asked.overheard or (not only_who_asked and not desk.settings.allows(asked.channel)):
         return
@@ -212,7 +216,7 @@ def _send_notice(desk: Desk, asked: Asked, text: str, only_who_asked: bool, trie
 
 
 def show_status(desk: Desk, asked: Asked, text: str) -> None:
-    """Show beside a thread what is being done, if Slack takes it at once."""
+    """Show in a thread what is being done; tried only once."""
     try:
         desk.hasty.assistant_threads_setStatus(channel_id=asked.channel, thread_ts=asked.thread, status=text)
     except Exception as error:
@@ -220,7 +224,7 @@ def show_status(desk: Desk, asked: Asked, text: str) -> None:
 
 
 def check_ending(desk: Desk, error: BaseException) -> bool:
-    """Whether an error says that the token is not valid any more; the process then ends."""
+    """Return whether an error says that the token is no longer valid; if so, ask the process to end."""
     if (code := slack_code(error)) in ENDINGS:
         desk.ending.because(code)
     return code in ENDINGS

@@ -1,4 +1,4 @@
-"""Text that Slack shows as it is written: no mention in it reaches anybody, no link leads anywhere but to the web."""
+"""Text that Slack shows as written: its mentions notify nobody, and its links lead only to the web."""
 
 import html
 import re
@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from chatbot.characters import shown
 
-# An invisible character that joins words: it parts "<" from "!channel", so that no parser of Slack's finds a mention.
+# WORD JOINER, an invisible character: it separates "<" from "!channel", so that none of Slack's parsers finds a mention.
 JOINER = "\u2060"
 _OPENS_MENTION = re.compile(r"(<|&lt;)(?=\s*[@!#])")
 _ALARM = re.compile(r"@(?=(?:channel|here|everyone)\b)", re.IGNORECASE)
@@ -14,12 +14,12 @@ _ENTITY = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 
 
 def defanged(text: str) -> str:
-    """The text with every mention in it made harmless: <!channel>, <@U…>, <#C…>, <!subteam^…>, @here."""
+    """Make every mention in the text harmless: <!channel>, <@U…>, <#C…>, <!subteam^…>, @here."""
     return _ALARM.sub(f"@{JOINER}", _OPENS_MENTION.sub(rf"\1{JOINER}", shown(text)))
 
 
 def plain(text: str) -> str:
-    """What a person reads in a message's `text`: Slack's links and entities undone, invisible characters gone."""
+    """Return a message's `text` as a person reads it: Slack's links and entities resolved, invisible characters removed."""
     return html.unescape(_ENTITY.sub(_shown, text)).replace(JOINER, "").replace("\u200b", "")
 
 
@@ -33,7 +33,7 @@ def _shown(entity: re.Match[str]) -> str:
 
 
 def web_address(url: str | None) -> str:
-    """The address with what would end a link early encoded; empty for everything but http and https."""
+    """Percent-encode characters that would end a link early; return "" unless the scheme is http or https."""
     if not url or urlsplit(url.strip()).scheme not in ("http", "https"):
         return ""
     return quote(url.strip(), safe="/:?#@!$&'*+,;=~%[]-._")

@@ -1,4 +1,4 @@
-"""Slack's payloads read: who asks what, and where the answer belongs. Pure functions."""
+"""Read Slack's payloads: who asks what, and where the answer belongs. Pure functions."""
 
 import json
 import re
@@ -9,17 +9,17 @@ from typing import Any
 from chatbot.slack.escaping import plain
 
 Payload = Mapping[str, Any]
-# Any of these on a message of a thread asks the bot to leave it alone.
+# Any of these reactions in a thread asks the bot to leave the thread alone.
 STOP_REACTIONS = frozenset(
     ("octagonal_sign", "no_entry", "no_entry_sign", "mute", "no_bell", "shushing_face", "zipper_mouth_face")
 )
-# What a person writes comes without a subtype, with files, or as a reply that is "also sent to the channel".
+# The subtypes of messages that people write: none, with files, or a reply that is "also sent to the channel".
 _WRITTEN = (None, "file_share", "thread_broadcast")
 _COURTESY = re.compile(
     r"(?:(?:ok(?:ay)?|great|cool|nice|perfect|got it|thanks?|thank you|thx|cheers|very much|a lot|so much)[\s,.!]*)*",
     re.IGNORECASE,
 )
-# How a question begins that has no question mark.
+# How questions without a question mark begin.
 _ASKS = re.compile(
     r"(?:(?:and|so|ok(?:ay)?|but|hi|hey|please)\b[\s,]*)*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|can|could"
     r"|will|would|should|has|have|compare|explain|list|name|tell|show|give|recommend|size|estimate)\b",
@@ -30,7 +30,7 @@ _STOP = re.compile(r"(?:please\s+)?(?:stop|be quiet|shut up|stop (?:it|answering
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the app is in its workspace, and which workspace that is."""
+    """The app's user id, bot id and workspace id."""
 
     user: str
     bot: str
@@ -39,7 +39,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """A file that was shared with a message; `size` in bytes."""
+    """A file shared with a message; `size` is in bytes."""
 
     name: str
     url: str
@@ -48,11 +48,11 @@ class SharedFile:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and where its answer belongs: a thread, or for a command the address it came with.
+    """A question and where its answer belongs: a thread, or the response URL of a command.
 
-    `key` names the message or command it stands in, the same for every event about it. `team` is the asker's workspace, which is
-    empty or another than the app's own where `foreign`. Nobody has asked the app where it is `overheard`: it stands in a thread
-    that the app follows.
+    `key` identifies the message or command, and is the same for every event about it. `team` is the asker's workspace, if
+    known. `foreign` marks an asker from outside the app's own workspace. An `overheard` question was not addressed to the
+    app: it is in a thread that the app follows.
     """
 
     key: str
@@ -79,13 +79,13 @@ def asked_from_json(text: str) -> Asked:
 
 
 def event_key(body: Payload) -> str:
-    """What names an event or a press of a button, the same each time that it comes; empty where nothing does."""
+    """Return a key for an event or a button press that is the same on each delivery; empty if it has none."""
     event_id, trigger_id = body.get("event_id"), body.get("trigger_id")
     return f"event:{event_id}" if event_id else f"press:{trigger_id}" if trigger_id else ""
 
 
 def written_by_person(event: Payload, me: Identity) -> bool:
-    """Whether a message is a person's and new: no bot's, no edit, no join, none of our own."""
+    """Return whether a message is new and written by a person: not by a bot or by us, no edit, no join."""
     user = event.get("user")
     return (
         event.get("subtype") in _WRITTEN
@@ -96,10 +96,10 @@ def written_by_person(event: Payload, me: Identity) -> bool:
 
 
 def asked_in_message(event: Payload, body: Payload, me: Identity) -> Asked:
-    """The question in a message or mention; a message outside of threads begins its own."""
+    """Return the question in a message or mention; a message outside a thread starts its own."""
     ts = str(event["ts"])
     channel = str(event["channel"])
-    # In a channel that workspaces share, an event names the asker's; `team_id` is where the app is installed.
+    # In a shared channel, the event names the asker's workspace; `team_id` is the one where the app is installed.
     team = str(event.get("user_team") or event.get("team") or body.get("team_id") or "")
     return Asked(
         key=f"message:{channel}:{ts}",
@@ -129,7 +129,7 @@ def asked_by_command(command: Payload, me: Identity) -> Asked:
 
 
 def asked_by_shortcut(body: Payload, me: Identity) -> Asked:
-    """The message that a shortcut was used on, asked by who used it, to be answered in that message's thread."""
+    """Return the message that a shortcut was used on as a question of the shortcut's user, for the message's thread."""
     message = body["message"]
     ts = str(message["ts"])
     return Asked(
@@ -147,7 +147,7 @@ def asked_by_shortcut(body: Payload, me: Identity) -> Asked:
 
 
 def team_of_user(body: Payload) -> str:
-    """The workspace of who used a shortcut or pressed a button."""
+    """Return the workspace of whoever used a shortcut or pressed a button."""
     return str(body["user"].get("team_id") or (body.get("team") or {}).get("id") or "")
 
 
@@ -160,20 +160,20 @@ def _files(message: Payload) -> tuple[SharedFile, ...]:
 
 
 def question_in(text: str, me: Identity) -> str:
-    """A message's text as its writer meant it, without the mention of the bot."""
+    """Return a message's text as its writer sees it, without the mention of the bot."""
     return plain(re.sub(rf"<@{re.escape(me.user)}(?:\|[^>]*)?>", "", text)).strip()
 
 
 def is_question(text: str) -> bool:
-    """Whether a message that nobody was asked in reads as a question."""
+    """Return whether a message that mentions nobody reads like a question."""
     return "?" in text or _ASKS.match(text.strip()) is not None
 
 
 def is_courtesy(question: str) -> bool:
-    """Whether a message only thanks or agrees: nobody wants an answer to it."""
+    """Return whether a message only thanks or agrees, and so needs no answer."""
     return _COURTESY.fullmatch(question.strip(" \t\n.,!:;)👍🙏")) is not None
 
 
 def says_stop(question: str) -> bool:
-    """Whether a message is nothing but a wish that the bot be silent."""
+    """Return whether a message only asks the bot to be silent."""
     return _STOP.fullmatch(question.strip(" \t\n.,!:;")) is not None

@@ -1,4 +1,4 @@
-"""The log of the Slack adapter: what happened and where in the code, never what anybody wrote, and no token."""
+"""The Slack adapter's log: what happened and where in the code, but never message texts or tokens."""
 
 import logging
 import traceback
@@ -9,16 +9,16 @@ log = logging.getLogger("wattwise.slack")
 
 
 def quiet_logger() -> logging.Logger:
-    """The logger for slack_bolt and slack_sdk: below ERROR they write whole requests, messages included."""
+    """Return the logger for slack_bolt and slack_sdk. Below ERROR, they log whole requests, messages included."""
     logger = logging.getLogger("wattwise.slack.library")
     logger.setLevel(logging.ERROR)
     return logger
 
 
 def failed(what: str, error: BaseException) -> str:
-    """Log an error with its stack, and give the reference id under which a user can have it found.
+    """Log an error with its stack, and return a reference id that a user can quote.
 
-    The texts of errors are left out: they may quote a question, a document or an address with a secret in it.
+    Error messages are left out: they may quote a question, a document or an address that contains a secret.
     """
     reference = uuid4().hex[:8]
     stack = "".join(traceback.format_tb(error.__traceback__))
@@ -27,7 +27,7 @@ def failed(what: str, error: BaseException) -> str:
 
 
 def described(error: BaseException) -> str:
-    """An error's type, with Slack's error code where it has one, and those of what caused it."""
+    """Return an error's type, with Slack's error code if it has one, followed by those of its causes."""
     cause = error.__cause__ or error.__context__
     name = f"{type(error).__name__} {slack_code(error)}".rstrip()
     if scope := missing_scope(error):
@@ -36,12 +36,12 @@ def described(error: BaseException) -> str:
 
 
 def slack_code(error: BaseException) -> str:
-    """Slack's code of an API error, "invalid_blocks" for example; empty for other errors."""
+    """Return Slack's code of an API error, for example "invalid_blocks"; empty for other errors."""
     return _of_response(error, "error")
 
 
 def missing_scope(error: BaseException) -> str:
-    """The scope that the token would need for what it was refused; empty for other errors."""
+    """Return the scope that the token lacks for a refused call; empty for other errors."""
     return _of_response(error, "needed") if slack_code(error) == "missing_scope" else ""
 
 

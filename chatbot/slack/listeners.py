@@ -1,6 +1,6 @@
-"""The Slack app: what becomes of an event, a command, a shortcut or a press of a button: answered once, told why not, or left alone.
+"""The Slack app: events, commands, shortcuts and button presses are answered once, declined with a reason, or ignored.
 
-An event is noted in the store before it is acknowledged, so that none is lost with the process; answering comes later.
+A question is stored before its event is acknowledged, so that it survives the process; answering comes later.
 """
 
 import re
@@ -71,7 +71,7 @@ TOO_OLD = "This answer is no longer kept: ask again to vote on it, to share it, 
 
 
 def slack_app(desk: Desk, signing_secret: str) -> "App":
-    """The app with all its listeners."""
+    """Build the app with all its listeners."""
     from slack_bolt import App, BoltResponse
 
     def noted(next: Callable[[], None]) -> None:
@@ -86,13 +86,13 @@ def slack_app(desk: Desk, signing_secret: str) -> "App":
 
     def failure(error: Exception, body: dict[str, Any]) -> "BoltResponse":
         _tell_failure(desk, error, body)
-        # Whoever waits has been told: Slack need not send it again.
+        # The asker has been told, so Slack need not send the event again.
         return BoltResponse(status=200)
 
     app = App(
         before_authorize=noted,
         client=desk.client,
-        # Bolt sets the level of the logger of this name, too.
+        # Bolt also sets the level of the logger with this name.
         name="slack_bolt.wattwise",
         logger=quiet_logger(),
         # Only signed requests arrive over HTTP; Socket Mode does not use the secret.
@@ -101,14 +101,14 @@ def slack_app(desk: Desk, signing_secret: str) -> "App":
     )
     app.error(failure)
     app.middleware(taken)
-    # Every event has been dealt with by then; what is left is to acknowledge it, so that Slack does not send it again.
+    # `taken` has already handled the event; this only acknowledges it, so that Slack does not send it again.
     app.event(re.compile(".*"))(lambda: None)
-    # Bolt gives a listener what the names of its parameters ask for.
+    # Bolt passes arguments to a listener by the names of its parameters.
     app.command(COMMAND)(partial(_take_command, desk))
     app.shortcut({"type": "message_action", "callback_id": SHORTCUT})(partial(_take_shortcut, desk))
     for action, use in ((FEEDBACK, _vote), (EVIDENCE, _show_evidence), (SHARE, _share)):
         app.action(action)(partial(_take_press, desk, use))
-    # A button that is a link is acknowledged like any other.
+    # A link button must be acknowledged like any other.
     app.action(PAGE)(lambda ack: ack())
     app.view(REASON)(partial(_take_reason, desk))
     return app
@@ -129,7 +129,7 @@ def _tell_failure(desk: Desk, error: Exception, body: Payload) -> None:
 
 
 def _take_message(desk: Desk, event: Payload, body: Payload) -> None:
-    """A mention; in a direct message every message; in a channel those of a thread that is followed since it has a mention."""
+    """Handle a mention, any direct message, or a channel message in a thread that is followed since a mention."""
     if not written_by_person(event, desk.me):
         return
     asked = asked_in_message(event, body, desk.me)
@@ -154,7 +154,11 @@ def _take_message(desk: Desk, event: Payload, body: Payload) -> None:
 
 
 def _in_followed_thread(desk: Desk, event: Payload, asked: Asked, body: Payload) -> bool:
-    """Only what asks. Not what is said to others, nor with a mention of the bot: that comes as an event of its own."""
+    """Return whether a channel message is a question, or a request to stop, in a followed thread.
+
+    Messages with mentions do not count: they address others or, if they mention the bot, arrive as a separate event. In a
+    thread without a mention so far, a message is remembered in case the mention arrives late.
+    """
     is_for_all = (
         bool(event.get("thread_ts") and asked.text)
         and (says_stop(asked.text) or (is_question(asked.text) and not is_courtesy(asked.text)))
@@ -170,7 +174,7 @@ def _in_followed_thread(desk: Desk, event: Payload, asked: Asked, body: Payload)
 
 
 def _take_reaction(desk: Desk, event: Payload, body: Payload) -> None:
-    """A stop sign on one of our messages, or on the message a thread began with."""
+    """Silence a thread after a stop reaction to one of our messages in it, or to its first message."""
     item = event["item"]
     if event["reaction"] not in STOP_REACTIONS or item["type"] != "message" or event.get("user") == desk.me.user:
         return
@@ -181,7 +185,7 @@ def _take_reaction(desk: Desk, event: Payload, body: Payload) -> None:
 
 
 def _take_stop(desk: Desk, event: Payload, body: Payload) -> None:
-    """A press of Slack's own stop button: what is being answered in the thread ends; the next question is answered again."""
+    """Handle Slack's own stop button: the current answer in the thread ends; later questions are answered again."""
     desk.state.stop(str(event["channel"]), str(event["thread_ts"]))
 
 
@@ -191,12 +195,12 @@ def _silence(desk: Desk, asked: Asked) -> None:
 
 
 def _first(desk: Desk, asked: Asked, body: Payload) -> bool:
-    """Whether neither this event nor another one about the same message was taken before, here or by another worker."""
+    """Claim an event and its message; False if an event about the message was handled before, in any process."""
     return desk.state.claim(event_key(body), asked.key)
 
 
 def _take(desk: Desk, asked: Asked) -> None:
-    """Put a question on the queue, or say why not."""
+    """Queue a question, or say why not."""
     ahead = desk.answers.ahead()
     if refusal := _refusal_of(desk, asked):
         tell(desk, asked, refusal, only_who_asked=not asked.direct)
@@ -207,12 +211,12 @@ def _take(desk: Desk, asked: Asked) -> None:
 
 
 def _many(desk: Desk, ahead: int) -> bool:
-    """Whether so many questions come before another that its asker is told."""
+    """Return whether the queue is long enough to tell the next asker about it."""
     return ahead > 2 * desk.settings.workers
 
 
 def _queued(desk: Desk, asked: Asked) -> bool:
-    """Take a question on; False when the queue is full."""
+    """Store and queue a question; False if the queue is full."""
     desk.state.begin(asked)
     if desk.answers.offer(partial(answer_question, desk, Work(asked))):
         return True
@@ -221,7 +225,7 @@ def _queued(desk: Desk, asked: Asked) -> bool:
 
 
 def _refusal_of(desk: Desk, asked: Asked) -> str:
-    """Why a question is not answered, in a sentence for who asked; empty when it is."""
+    """Return why a question is not answered, as a sentence for the asker; empty if it is answered."""
     longest = desk.settings.longest_question
     if asked.foreign and asked.team not in desk.settings.teams:
         return NOT_YOURS
@@ -279,12 +283,12 @@ def _take_command(desk: Desk, ack: "Ack", body: Payload) -> None:
     try:
         ack(_of_command(desk, asked_by_command(body, desk.me)))
     except ReaderError as error:
-        # The store is locked, full or damaged: that takes no more than a second, and Slack waits for three.
+        # A locked, full or damaged store fails within a second, and Slack waits for three.
         ack(FAILED.format(failed("a command was not taken", error)))
 
 
 def _of_command(desk: Desk, asked: Asked) -> str:
-    """What a command is acknowledged with; its answer comes later."""
+    """Take a command, and return the text that acknowledges it; the answer comes later."""
     if asked.text.lower() in ("", "help"):
         return NO_QUESTION.replace("with the mention", f"behind {COMMAND}")
     if not desk.settings.allows(asked.channel):
@@ -310,7 +314,7 @@ def _take_shortcut(desk: Desk, ack: "Ack", body: Payload) -> None:
 
 
 def _take_press(desk: Desk, use: Callable[[Desk, Payload, KeptAnswer, str], None], ack: "Ack", body: Payload) -> None:
-    """Hand on the answer that a button belongs to, or say that it is no longer kept."""
+    """Call `use` with the stored answer that a button belongs to, or say that it is no longer stored."""
     ack()
     if not desk.state.claim(event_key(body)):
         return
@@ -346,7 +350,7 @@ def _share(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
     if reply is None or not address:
         tell(desk, _place_of_button(body), TOO_OLD, only_who_asked=True)
         return
-    # An address takes five messages.
+    # Slack accepts five messages per response URL.
     for message in (shared_by(body["user"]["id"], kept.question), *reply.messages)[:5]:
         respond(address, message, for_all=True)
 

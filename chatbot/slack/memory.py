@@ -1,4 +1,4 @@
-"""The thread is the memory: its messages, from the newest end, as the turns of a conversation."""
+"""The thread serves as memory: its newest messages as the turns of a conversation."""
 
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -12,19 +12,19 @@ from chatbot.slack.state import SlackState
 if TYPE_CHECKING:
     from slack_sdk import WebClient
 
-# Marks our own messages: the answers themselves, what continues one, and everything else we say.
+# Metadata event types of our own messages: an answer, its continuation, and everything else.
 ANSWER: Final = "wattwise_answer"
 CONTINUED = "wattwise_continued"
 NOTICE: Final = "wattwise_notice"
 _PAGE = 200
 _MOST_PAGES = 50
 _MOST_TURNS = 20
-# Slack gives a thread from its oldest end only. Of a long one ever more is read, from so many seconds before the question on.
+# Slack pages a thread only from its oldest end. Of a long thread, read ever larger windows before the question, in seconds.
 _WINDOWS = (600.0, 3600.0, 86_400.0, 30 * 86_400.0)
 
 
 def history_of(asked: Asked, client: "WebClient", me: Identity, state: SlackState) -> tuple[Turn, ...]:
-    """The turns of a thread before a question, oldest first; a remark that was not answered is a turn without answer."""
+    """Return a thread's turns before a question, oldest first; an unanswered remark is a turn without an answer."""
     if asked.thread in ("", asked.ts):
         return ()
     turns: list[Turn] = []
@@ -34,28 +34,28 @@ def history_of(asked: Asked, client: "WebClient", me: Identity, state: SlackStat
 
 
 def _newest(asked: Asked, client: "WebClient") -> list[Payload]:
-    """The messages before the question, oldest first: all of a thread that fits a page, else enough of its end."""
+    """Return the messages before the question, oldest first: all if they fit on one page, else enough of the newest."""
     found, is_whole = _messages(asked, client, pages=1, latest=asked.ts)
     for window in () if is_whole else _WINDOWS:
         found, _ = _messages(asked, client, latest=asked.ts, oldest=f"{float(asked.ts) - window:.6f}")
         if len(found) > 2 * _MOST_TURNS:
             break
-    # Timestamps are seconds and microseconds with a fixed number of digits, so they compare as texts.
+    # Timestamps are seconds and microseconds with a fixed number of digits, so they compare correctly as strings.
     return [message for message in found if str(message.get("ts", "")) < asked.ts]
 
 
 def messages_after(asked: Asked, client: "WebClient") -> list[Payload]:
-    """The messages of a thread behind the question."""
+    """Return the thread's messages after the question."""
     found, _ = _messages(asked, client, oldest=asked.ts)
     return [message for message in found if str(message.get("ts", "")) > asked.ts]
 
 
 def _messages(asked: Asked, client: "WebClient", *, pages: int = _MOST_PAGES, **bounds: str) -> tuple[list[Payload], bool]:
-    """The messages of a thread within bounds, and whether these are all."""
+    """Return a thread's messages within the bounds, and whether these are all of them."""
     response = client.conversations_replies(
         channel=asked.channel, ts=asked.thread, inclusive=True, limit=_PAGE, include_all_metadata=True, **bounds
     )
-    # The SDK goes from page to page by itself.
+    # Iterating over the response makes the SDK fetch further pages.
     found = [message for page in islice(response, pages) for message in page.get("messages") or []]
     return found, not (response.get("response_metadata") or {}).get("next_cursor")
 
@@ -78,7 +78,10 @@ def _add(message: Payload, turns: list[Turn], me: Identity, state: SlackState) -
 
 
 def mark_of(message: Payload, me: Identity) -> tuple[str, str, str]:
-    """Which of our messages this is, the id of its reply, and the key of its question; empty for anybody else's, whatever is in it."""
+    """Return the kind of one of our messages, the id of its reply and the key of its question.
+
+    All three are empty for anybody else's message, whatever metadata it has.
+    """
     if not me.bot or message.get("bot_id") != me.bot:
         return "", "", ""
     metadata = message.get("metadata") or {}

@@ -1,4 +1,4 @@
-"""An answer's text taken apart: passages of Markdown and tables, and the pieces of a table's cell."""
+"""Split an answer into Markdown passages and tables, and a table cell into rich-text elements."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ Element = dict[str, Any]
 _MARK = re.compile(r"\[(\d+)\](?!\()")
 _CODE_OR_MARK = re.compile(r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|\[(?P<number>\d+)\](?!\()", re.DOTALL)
 _FENCE = re.compile(r"^```.*$", re.MULTILINE)
-# Where a text is best cut, best first.
+# Where to cut a text, best place first.
 _CUTS = ("\n\n", "\n", ". ", " ")
 
 
@@ -29,7 +29,7 @@ Part = str | Table
 
 
 def parts_of(answer: Answer) -> list[Part]:
-    """The answer in order: what is a table as a table, what is compared as a table of it, the rest as Markdown."""
+    """Return the answer's parts in order: tables and comparisons as tables, the rest as Markdown."""
     from chatbot.comparison_table import comparison
 
     found = comparison(answer) if answer.model == OFFLINE else None
@@ -38,7 +38,7 @@ def parts_of(answer: Answer) -> list[Part]:
     options = [(f"{p.name} ({p.unit})" if p.unit else p.name, *map(_in_cell, p.cells)) for p in found.properties]
     parts: list[Part] = [found.lead]
     if options:
-        # Slack takes one table a message.
+        # Slack accepts one table per message.
         parts += [(("", *found.options), *options), *(f"- **{side.name}**: {side.said}" for side in found.sides)]
         parts.append(f"In common: {' · '.join(found.common)}" if found.common else "")
     else:
@@ -81,7 +81,7 @@ def _parser() -> MarkdownIt:
 
 
 def linked(markdown: str, addresses: Mapping[int, str]) -> str:
-    """The text with its citation numbers as links to their sources and its mentions harmless; code stays as it is."""
+    """Link citation numbers to their sources, except in code, and make mentions harmless."""
 
     def link(match: re.Match[str]) -> str:
         address = "" if match["code"] else addresses.get(int(match["number"]), "")
@@ -91,7 +91,7 @@ def linked(markdown: str, addresses: Mapping[int, str]) -> str:
 
 
 def cell_elements(markdown: str, addresses: Mapping[int, str]) -> list[Element]:
-    """A cell as elements of Slack's rich text, which are shown literally; never empty."""
+    """Return a cell as Slack rich-text elements, which are shown literally; never empty."""
     found: list[Element] = []
     style: dict[str, bool] = {}
     for token in _parser().parseInline(markdown)[0].children or []:
@@ -122,9 +122,9 @@ def _literal(text: str, addresses: Mapping[int, str], style: Mapping[str, bool])
 
 
 def split_text(text: str, limit: int) -> list[str]:
-    """The text in pieces of at most `limit` characters, cut between paragraphs, lines, sentences or words where it can be.
+    """Split the text into pieces of at most `limit` characters, if possible between paragraphs, lines, sentences or words.
 
-    A fenced code block that is cut is closed in one piece and opened again in the next.
+    A fenced code block that is split is closed in one piece and reopened in the next.
     """
     pieces: list[str] = []
     opening = ""
@@ -139,7 +139,7 @@ def split_text(text: str, limit: int) -> list[str]:
 
 def _cut(text: str, room: int) -> int:
     for cut in _CUTS:
-        # A cut in the first half leaves pieces that are needlessly short.
+        # A cut in the first half would make needlessly short pieces.
         if (end := text.rfind(cut, room // 2, room)) > 0:
             return end + len(cut)
     return room

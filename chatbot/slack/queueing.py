@@ -1,4 +1,4 @@
-"""Work that waits: a bounded queue with its own threads, and turns for channels that Slack has limited."""
+"""A bounded work queue with its own threads, and send slots for channels that Slack has rate-limited."""
 
 import threading
 import time
@@ -11,15 +11,15 @@ from chatbot.slack.journal import failed
 Job = Callable[[], object]
 
 
-# The quiet period before an answer is begun, and the longest wait for it; in seconds.
+# Quiet period before an answer is started, and the longest wait for one, in seconds.
 _LULL = 0.03
 _LONGEST_RUSH = 2.0
-# Slack takes one message a second for a channel.
+# Slack accepts one message per second in a channel.
 _PACE = 1.0
 
 
 class Rush:
-    """While events come in quick succession nothing new is begun: each of them is acknowledged first. Nor is it before all is `ready`."""
+    """Holds back new work until `ready` is set, and during bursts of events, so that each event is acknowledged first."""
 
     def __init__(self) -> None:
         self._latest = 0.0
@@ -27,11 +27,11 @@ class Rush:
         self.ready.set()
 
     def noted(self) -> None:
-        """An event came."""
+        """Record that an event arrived."""
         self._latest = time.monotonic()
 
     def wait(self) -> None:
-        """Return when the rush is over, or has lasted for long."""
+        """Block until `ready` is set and the burst is over, or has lasted too long."""
         self.ready.wait()
         end = time.monotonic() + _LONGEST_RUSH
         while (rest := self._latest + _LULL - time.monotonic()) > 0 and time.monotonic() < end:
@@ -39,19 +39,19 @@ class Rush:
 
 
 class Turns:
-    """Who may send into a channel when, once Slack has said that it takes no more for now: one a second, in order."""
+    """Send slots for channels that Slack has rate-limited: one per second, in order."""
 
     def __init__(self) -> None:
         self._free: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def limited(self, channel: str, seconds: float) -> None:
-        """Slack takes nothing for the channel for so long."""
+        """Record that Slack accepts nothing in the channel for this many seconds."""
         with self._lock:
             self._free[channel] = max(self._free.get(channel, 0.0), time.monotonic() + seconds)
 
     def wait_for(self, channel: str) -> float:
-        """Seconds until the next turn in the channel, which is then taken; 0 where it is not limited."""
+        """Reserve the channel's next slot and return the seconds until it; 0 if the channel is not limited."""
         with self._lock:
             now = time.monotonic()
             turn = self._free.get(channel, 0.0)
@@ -63,7 +63,7 @@ class Turns:
 
 
 class WorkQueue:
-    """Jobs in the order they came, up to `size` of them waiting, `workers` at a time, none begun in a rush."""
+    """Runs jobs in order of arrival: up to `size` waiting, `workers` at a time, none started during a rush."""
 
     def __init__(self, name: str, *, workers: int, size: int, rush: Rush | None = None) -> None:
         self._rush = rush or Rush()
@@ -80,7 +80,7 @@ class WorkQueue:
             thread.start()
 
     def offer(self, job: Job) -> bool:
-        """Take a job on; False when the queue is full or stopping."""
+        """Add a job; False if the queue is full or stopping."""
         with self._changed:
             if self._stopping or len(self._jobs) >= self._size:
                 return False
@@ -88,17 +88,17 @@ class WorkQueue:
         return True
 
     def later(self, job: Job, seconds: float) -> None:
-        """Have a job that was taken on before done so much later, without a worker waiting for it."""
+        """Requeue a job that was accepted before, to run after this many seconds, without a worker waiting for it."""
         with self._changed:
             self._push(job, time.monotonic() + seconds)
 
     def ahead(self) -> int:
-        """How many jobs come before one that is offered now."""
+        """Return how many jobs come before one that is offered now."""
         with self._changed:
             return len(self._jobs) + self._busy
 
     def stop(self, seconds: float, *, hurry: bool = False) -> bool:
-        """Take nothing more and finish what was taken; False when the time was too short. In a hurry nothing is put off."""
+        """Accept no more jobs and finish those accepted; False if time ran out. With `hurry`, delayed jobs run at once."""
         with self._changed:
             self._stopping, self._hurried = True, self._hurried or hurry
             self._changed.notify_all()
@@ -112,14 +112,14 @@ class WorkQueue:
         self._changed.notify()
 
     def _next(self) -> Job | None:
-        """The next job once it is due; None at the end of all work."""
+        """Return the next job once it is due; None once the queue is stopped and empty."""
         with self._changed:
             while True:
                 rest = self._jobs[0][0] - time.monotonic() if self._jobs else None
                 if rest is not None and (rest <= 0 or self._hurried):
                     self._busy += 1
                     return heappop(self._jobs)[2]
-                # What is being done may still be put off.
+                # A running job may still requeue itself.
                 if self._stopping and rest is None and not self._busy:
                     self._changed.notify_all()
                     return None
@@ -131,7 +131,7 @@ class WorkQueue:
             try:
                 job()
             except Exception as error:
-                # A job that fails must not take its worker with it.
+                # A failing job must not end its worker.
                 failed("a job failed", error)
             finally:
                 with self._changed:

@@ -1,4 +1,4 @@
-"""The two ways that Slack reaches the app: a WebSocket it opens to Slack (Socket Mode), or signed HTTP requests."""
+"""The two ways in which Slack reaches the app: a WebSocket that the app opens (Socket Mode), or signed HTTP requests."""
 
 import hashlib
 import hmac
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 PATH = "/slack/events"
 HEALTH = "/health"
-# Slack's own requests stay far below it.
+# The largest request accepted; Slack's own are far smaller.
 _MOST_BYTES = 1_000_000
 _SOCKET_WORKERS = 10
-# Seconds between two looks at leases, and at what is too old.
+# Seconds between lease renewals, and between clean-ups.
 _BEAT = 3.0
 _TIDYING = 600.0
-# Without a beat for so long the process is not healthy any more.
+# Seconds without a successful lease renewal before the process counts as unhealthy.
 _LATEST_BEAT = 30.0
-# A ping every so many seconds, and for how long none may be answered before a connection counts as dead.
+# Seconds between pings, and seconds without a pong before a connection counts as dead.
 _PING = 3.0
 _SILENCE = 8.0
-# So long a connection may be gone before Slack is asked whether it still takes the token.
+# Seconds without a connection before Slack is asked whether it still accepts the token.
 _GONE = 60.0
-# Slack itself waits three seconds for an answer.
+# Seconds in which a whole request must arrive; Slack itself waits three seconds for an answer.
 _ARRIVAL_SECONDS = 10.0
 _TIMESTAMP, _SIGNATURE = "x-slack-request-timestamp", "x-slack-signature"
 _HEADERS = ("content-type", _TIMESTAMP, _SIGNATURE, "x-slack-retry-num", "x-slack-retry-reason")
@@ -56,10 +56,10 @@ class _Refused(Exception):
 
 
 class EventServer(ThreadingHTTPServer):
-    """Hands the app what Slack has signed, and beside it says at /health why the process does not do its work.
+    """Passes requests that Slack has signed to the app, and reports at /health whether the process works, and if not, why.
 
-    Each request has a thread, so that none waits for another's; one that has begun is answered before a stop. Without an app
-    there is /health alone. Port 0 takes any free one. ReaderError when it cannot listen.
+    Each request has its own thread, so that none waits for another; requests in progress are answered before a stop.
+    Without an app, there is only /health. Port 0 picks any free port. Raises ReaderError if it cannot listen.
     """
 
     daemon_threads = False
@@ -83,13 +83,13 @@ class EventServer(ThreadingHTTPServer):
             ) from error
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that breaks off or sends nothing is no traceback's worth."""
+        """Log a connection that breaks off or sends nothing without a traceback."""
         error = sys.exception()
         log.info("a connection was dropped: %s", described(error) if error else "")
 
 
 class _Request(BaseHTTPRequestHandler):
-    """Whoever is not Slack gets a status and no word."""
+    """Answers requests that are not from Slack with a status only, without an explanation."""
 
     server: EventServer
     error_message_format = ""
@@ -100,7 +100,7 @@ class _Request(BaseHTTPRequestHandler):
         self.rfile = BufferedReader(_Arriving(self.connection, _ARRIVAL_SECONDS))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """A request's address may carry what is not for a log."""
+        """Log nothing: a request's address may contain data that must not be logged."""
 
     def do_GET(self) -> None:
         if self.path.partition("?")[0] != HEALTH:
@@ -142,7 +142,7 @@ class _Request(BaseHTTPRequestHandler):
         try:
             return BoltRequest(body=body.decode(), headers=headers)
         except Exception as error:
-            # Bolt reads the body at once, and stumbles in many ways over one that is not of Slack's shape.
+            # Bolt parses the body here, and fails in many ways if it does not have Slack's format.
             raise _Refused(HTTPStatus.BAD_REQUEST, "its body cannot be read") from error
 
     def _body(self) -> bytes:
@@ -161,7 +161,7 @@ class _Request(BaseHTTPRequestHandler):
 
 
 class _Arriving(RawIOBase):
-    """What a connection sends within some seconds in all; a socket's own timeout begins anew with every byte."""
+    """Reads from a connection with one deadline for everything; a socket's own timeout restarts with every byte."""
 
     def __init__(self, connection: socket.socket, seconds: float) -> None:
         self._connection = connection
@@ -176,10 +176,11 @@ class _Arriving(RawIOBase):
 
 
 def fault_of(body: bytes, timestamp: str, signature: str, *, secret: str, now: float) -> str:
-    """Why a request does not count as Slack's, in words for a log; empty when it does.
+    """Return why a request does not count as Slack's, in words for the log; empty if it does.
 
-    After https://docs.slack.dev/authentication/verifying-requests-from-slack/. The texts may be anything: the checks of Bolt and of
-    Slack's SDK raise where a signature is no ASCII or a timestamp too long for a number, and give no reason.
+    This follows https://docs.slack.dev/authentication/verifying-requests-from-slack/. The headers may contain anything.
+    The checks in Bolt and Slack's SDK give no reason, and raise if a signature is not ASCII or a timestamp is too long for
+    a number.
     """
     if not re.fullmatch("[0-9]{1,12}", timestamp) or not re.fullmatch("v0=[0-9a-f]{64}", signature):
         return "it is not signed"
@@ -192,7 +193,7 @@ def fault_of(body: bytes, timestamp: str, signature: str, *, secret: str, now: f
 
 
 def serve_http(desk: Desk, app: "App", tokens: Tokens) -> None:
-    """Answer signed requests until a stop signal comes, or Slack takes nothing from the app any more (ReaderError)."""
+    """Answer signed requests until a stop signal arrives. Raises ReaderError once Slack no longer accepts the app."""
     with keeping_house(desk) as fault:
         server = EventServer(app, tokens.signing_secret, desk.settings.host, desk.settings.port, fault)
         log.info("listening on http://%s:%d%s", desk.settings.host, server.server_port, PATH)
@@ -202,8 +203,8 @@ def serve_http(desk: Desk, app: "App", tokens: Tokens) -> None:
 
 
 def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
-    """Answer what comes over the WebSocket until a stop signal comes, or Slack takes nothing any more (ReaderError)."""
-    # Slack's own client needs a minute to notice that a connection is gone; this one is told by the system.
+    """Answer what the WebSocket brings until a stop signal. Raises ReaderError once Slack no longer accepts the app."""
+    # Slack's built-in client needs a minute to notice a lost connection; this one is told by the operating system.
     from slack_bolt.adapter.socket_mode.websocket_client import SocketModeHandler
     from slack_sdk.errors import SlackApiError
 
@@ -226,7 +227,7 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
                 f"Slack does not take SLACK_APP_TOKEN ({slack_code(error)}). Copy it again, with the scope connections:write."
             ) from error
         finally:
-            # What has come is acknowledged before the connection is closed, also the event that ends the process.
+            # Acknowledge everything received before closing the connection, including the event that ends the process.
             handler.client.closed = True
             handler.client.message_processor.shutdown()  # type: ignore[no-untyped-call]
             handler.client.message_workers.shutdown()
@@ -235,9 +236,9 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
 
 
 def _watch(desk: Desk, handler: "SocketModeHandler") -> None:
-    """Until a stop: replace a connection that answers no ping, and see whether Slack still wants one where none comes about.
+    """Until a stop, replace connections that answer no pings.
 
-    SlackApiError where it does not.
+    If no connection comes about, ask Slack whether it still accepts one. Raises SlackApiError if it does not.
     """
     session, heard, said = None, time.time(), False
     while not desk.ending.asked.wait(timeout=0.5):
@@ -251,7 +252,7 @@ def _watch(desk: Desk, handler: "SocketModeHandler") -> None:
         if not said:
             log.info("connected to Slack")
             said = True
-        # The library sends pings, and takes no notice of what does not answer them.
+        # The library sends pings, but ignores missing pongs.
         heard = max(heard, session.last_pong_tm)
         if time.time() - heard > _SILENCE:
             log.warning("the connection answers no more: connecting again")
@@ -280,7 +281,10 @@ def _running(server: EventServer) -> Iterator[None]:
 
 @contextmanager
 def _stop_signals(desk: Desk) -> Iterator[None]:
-    """Have SIGTERM and SIGINT end the desk; set from a thread, because who waits for an event must not set it."""
+    """Make SIGTERM and SIGINT end the desk.
+
+    A handler runs in the thread that waits for the event, which must not set it itself; so another thread does.
+    """
 
     def stop(*_: object) -> None:
         threading.Thread(target=desk.ending.asked.set).start()
@@ -295,9 +299,9 @@ def _stop_signals(desk: Desk) -> Iterator[None]:
 
 @contextmanager
 def keeping_house(desk: Desk) -> Iterator[Fault]:
-    """Renew leases every few seconds, and tidy up every ten minutes, until the end, which comes after the last question.
+    """Renew leases every few seconds, and clean up every ten minutes, until the block ends.
 
-    Gives what says why the process does not do its work.
+    Yields a function that says why the process does not work; empty if it does.
     """
     stopped, beat = threading.Event(), time.monotonic()
 
@@ -326,7 +330,7 @@ def keeping_house(desk: Desk) -> Iterator[Fault]:
 
 
 def tidy(desk: Desk) -> None:
-    """Delete what is too old, and ask again who belongs to the user groups."""
+    """Delete expired rows, and fetch the members of the user groups again."""
     desk.state.forget(desk.settings.keep_days)
     try:
         desk.members.refresh()
@@ -335,7 +339,7 @@ def tidy(desk: Desk) -> None:
 
 
 def close(desk: Desk, app: "App") -> None:
-    """Finish what was acknowledged and what was taken on. ReaderError where it was Slack that ended it."""
+    """Finish acknowledged events and accepted questions. Raises ReaderError if Slack was the reason to end."""
     log.info("stopping: finishing what was taken on")
     app.listener_runner.listener_executor.shutdown()
     if not close_desk(desk):

@@ -1,4 +1,4 @@
-"""What the Slack adapter can be told, and the tokens it runs with."""
+"""The settings and tokens of the Slack adapter."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from ingest import Place, place_at
 
 _PREFIX = "WATTWISE_SLACK_"
 _OF_CHANNELS = ("[CGD][A-Z0-9]{2,}=.+", "C0123ABCD=… for each channel")
-# What each entry of a list looks like, and the words for it.
+# The pattern of each list setting's entries, and its description for error messages.
 _ENTRIES = {
     "channels": ("[CGD][A-Z0-9]{2,}", "channel ids such as C0123ABCD, found under a channel's name"),
     "groups": ("S[A-Z0-9]{2,}", "ids of user groups such as S0123ABCD, found in a group's menu"),
@@ -25,11 +25,13 @@ _ENTRIES = {
 class SlackSettings:
     """`WATTWISE_SLACK_*` variables; `index` and `model` fall back to `WATTWISE_INDEX` and `WATTWISE_MODEL`.
 
-    No `channels` means every channel the app is invited to; direct messages are always answered. No `groups` means everybody;
-    who belongs to another workspace is answered only where `teams` names it. `channel_indexes` and `channel_models` are
-    "C0123ABCD=…" each. `app_url` is the address of the app, linked under answers. `keep_days` is how long answers are kept for
-    votes, evidence and memory. `stop_seconds` is how long a stop waits for what was taken on. Telling those who are left takes
-    up to 10 s more, and most platforms kill a container after 30 s. `health_port` is where Socket Mode answers /health; 0: nowhere.
+    `channels` limits the channels in which the app answers; empty means every channel that it is invited to. Direct
+    messages are always answered. `groups` limits who may ask; empty means everybody. People of other workspaces are
+    answered only if `teams` names theirs. `channel_indexes` and `channel_models` have entries such as "C0123ABCD=…".
+    `app_url` is the address of the app, linked under answers. `keep_days` is how long answers are kept for votes,
+    evidence and memory. `stop_seconds` is how long a stop waits for accepted questions. Telling the remaining askers
+    takes up to 10 s more, and most platforms kill a container after 30 s. `health_port` is where Socket Mode answers
+    /health; 0 turns that off.
     """
 
     index: Place = Path("index")
@@ -52,11 +54,11 @@ class SlackSettings:
     api_url: str = "https://slack.com/api/"
 
     def allows(self, channel: str) -> bool:
-        """Whether the app may say something in a channel for all to see."""
+        """Return whether the app may post publicly in a channel."""
         return channel.startswith("D") or not self.channels or channel in self.channels
 
     def of_channels(self) -> dict[str, tuple[Place, str]]:
-        """The index and the model of each channel that has one of its own."""
+        """Return the index and the model of each channel that has its own index or model."""
         indexes, models = (dict(pair.split("=", 1) for pair in given) for given in (self.channel_indexes, self.channel_models))
         return {
             channel: (place_at(indexes[channel]) if channel in indexes else self.index, models.get(channel, self.model))
@@ -66,7 +68,7 @@ class SlackSettings:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The app's credentials; none of them is ever shown."""
+    """The app's credentials; `repr` hides all of them."""
 
     bot_token: str = field(default="", repr=False)
     app_token: str = field(default="", repr=False)
@@ -74,7 +76,7 @@ class Tokens:
 
 
 def slack_settings(environ: Mapping[str, str]) -> SlackSettings:
-    """The settings as the environment has them; ReaderError names a variable that cannot be used."""
+    """Read the settings from the environment. Raises a ReaderError that names an unusable variable."""
     settings = settings_from(environ, SlackSettings, prefix=_PREFIX)
     for name, (entry, takes) in _ENTRIES.items():
         for given in getattr(settings, name):
@@ -89,7 +91,7 @@ def slack_settings(environ: Mapping[str, str]) -> SlackSettings:
 
 
 def slack_tokens(environ: Mapping[str, str], *, http: bool) -> Tokens:
-    """The tokens that a mode needs; ReaderError names the variable that is missing and where its value is found."""
+    """Read the tokens that a mode needs. Raises ReaderError, naming a bad variable and where to find its value."""
     tokens = settings_from(environ, Tokens, prefix="SLACK_")
     needed = [("SLACK_BOT_TOKEN", tokens.bot_token, "xoxb-", "OAuth & Permissions")]
     if http:

@@ -1,4 +1,7 @@
-"""What several processes and restarts must agree on, in one SQLite file beside the index or in its database: claims, work, threads, answers."""
+"""State shared by processes and restarts: claims, work, threads and answers.
+
+It is stored in one SQLite file beside the index, or in the index's database.
+"""
 
 import json
 import sqlite3
@@ -17,14 +20,14 @@ from chatbot.slack.events import Asked, asked_from_json
 from ingest import Database, Place, Records
 
 FILE_NAME = "slack.sqlite"
-# Slack repeats an event for an hour at the most.
+# In seconds; Slack redelivers an event for an hour at most.
 _CLAIMS_KEPT = 2 * 86_400
-# Whoever has waited for so long does not wait any more.
+# In seconds; after a day, nobody waits for an answer any more.
 _WORK_KEPT = 86_400
 _WINDOW = 60.0
-# A process renews its leases every few seconds; what it has not renewed for so long is taken over by another.
+# Length of a lease in seconds. A process renews its leases every few seconds; another process takes over expired ones.
 LEASE = 15.0
-# An event must be acknowledged within three seconds, also while somebody else writes.
+# Seconds to wait for a lock: an event must be acknowledged within three seconds, even while another process writes.
 _PATIENCE = 0.5
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, at REAL) WITHOUT ROWID;
@@ -45,7 +48,7 @@ ReplyKind = Literal["wattwise_answer", "wattwise_notice"]
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A passage as an answer used it; `quotes` are the words cited from it."""
+    """A passage that an answer used; `quotes` are the words cited from it."""
 
     number: int
     title: str
@@ -57,7 +60,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """An answer as it was given, for votes, evidence and memory."""
+    """A stored answer, for votes, evidence and memory."""
 
     id: str
     question: str
@@ -69,7 +72,10 @@ class KeptAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is said to a question, as messages of blocks; kept until Slack has taken it all. An answer's id is that of its `KeptAnswer`."""
+    """The reply to a question, as messages of blocks, stored so that another process can send it.
+
+    An answer has the id of its `KeptAnswer`.
+    """
 
     id: str
     kind: ReplyKind
@@ -78,7 +84,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A question that was taken on and is not done: how often it was begun, its open stream, and its finished reply."""
+    """An accepted, unfinished question: how often it was restarted, its open stream, and its finished reply."""
 
     asked: Asked
     attempts: int = 0
@@ -87,9 +93,9 @@ class Work:
 
 
 class SlackState:
-    """Safe for many threads and processes at once. ReaderError when it cannot be written, or not soon enough.
+    """The store, safe for many threads and processes. Raises ReaderError if it cannot be written, or not in time.
 
-    Only the owner of the file may read it; a damaged one is set aside (see `open_private_database`).
+    Only its owner may read the file; a damaged file is set aside (see `open_private_database`).
     """
 
     def __init__(self, index: Place) -> None:
@@ -100,7 +106,7 @@ class SlackState:
             self._store = self._opened(self.place) if isinstance(self.place, Path) else Records(self.place)
 
     def claim(self, *keys: str) -> bool:
-        """Whether nobody has claimed any of the keys before; from now on they are claimed."""
+        """Claim the keys; True if none of them was claimed before."""
         with self._connection(alone=True) as connection:
             new = [
                 connection.execute("INSERT INTO claims VALUES (?, ?) ON CONFLICT DO NOTHING", (key, time.time())).rowcount
@@ -110,7 +116,7 @@ class SlackState:
         return all(new)
 
     def wait_for(self, user: str, per_minute: int) -> float:
-        """Seconds until a user may ask; 0 means now, and counts as asking."""
+        """Return the seconds until a user may ask; 0 means now, and is counted as asking."""
         now = time.time()
         with self._connection(alone=True) as connection:
             recent = connection.execute(
@@ -123,7 +129,7 @@ class SlackState:
         return 0.0
 
     def begin(self, asked: Asked) -> None:
-        """Note a question that was taken on; until it is finished this process holds a lease on it."""
+        """Store an accepted question; this process holds a lease on it until it is finished."""
         now, about = time.time(), json.dumps(asdict(asked))
         row = (asked.key, now, asked.channel, asked.thread, about, self._owner, now + LEASE, 0, 0, "", "")
         self._write(upsert("work", _WORK, "key"), *row)
@@ -132,16 +138,16 @@ class SlackState:
         self._write("DELETE FROM work WHERE key = ? AND owner = ?", key, self._owner)
 
     def streaming(self, key: str, channel: str, thread: str, ts: str) -> None:
-        """Note the message that an answer is streamed into."""
+        """Record the message that an answer is streamed into."""
         self._write("UPDATE work SET stream = ? WHERE key = ?", ts, key)
         self.posted(channel, ts, thread)
 
     def is_streamed(self, channel: str, ts: str) -> bool:
-        """Whether a message is what somebody's answer is streamed into."""
+        """Return whether an unfinished question's answer is streamed into this message."""
         return self._row("SELECT 1 FROM work WHERE channel = ? AND stream = ?", channel, ts) is not None
 
     def keep_reply(self, key: str, reply: Reply) -> None:
-        """Keep what is to be said to a question: it is sent from now on, whatever becomes of this process."""
+        """Store the reply to a question, so that it is sent even if this process dies."""
         row = (reply.id, time.time(), reply.kind, json.dumps(reply.messages, ensure_ascii=False))
         with self._connection() as connection:
             connection.execute(upsert("replies", "id, at, kind, messages", "id"), row)
@@ -152,23 +158,23 @@ class SlackState:
             return _reply(connection, reply_id)
 
     def is_wanted(self, key: str) -> bool:
-        """Whether a question is still this process's to answer: not stopped, and not taken over by another one."""
+        """Return whether this process should still answer a question: it is neither stopped nor taken over."""
         return bool(self._row("SELECT owner, stopped FROM work WHERE key = ?", key) == (self._owner, 0))
 
     def is_stopped(self, key: str) -> bool:
-        """Whether a person has stopped the answer to a question."""
+        """Return whether a person has stopped the answer to a question."""
         return bool(self._row("SELECT stopped FROM work WHERE key = ?", key) == (1,))
 
     def renew(self, seconds: float = 0.0) -> None:
-        """Hold what this process works on for so much longer, or for the length of a lease."""
+        """Renew this process's leases for this many seconds, or by default for the length of a lease."""
         self._write("UPDATE work SET until = ? WHERE owner = ?", time.time() + (seconds or LEASE), self._owner)
 
     def release(self) -> None:
-        """Leave what is not done to whoever comes next."""
+        """Give up this process's leases, so that another process can take over the unfinished work."""
         self._write("UPDATE work SET until = 0, owner = '' WHERE owner = ?", self._owner)
 
     def take_over(self) -> list[Work]:
-        """The questions that another process took on and does not hold any more; this one holds them now."""
+        """Take over the questions whose lease another process has let expire, and return them."""
         now = time.time()
         with self._connection(alone=True) as connection:
             rows = connection.execute(
@@ -186,11 +192,11 @@ class SlackState:
         return row[0] if row else ""
 
     def follow(self, channel: str, thread: str) -> None:
-        """From now on the thread's messages may be questions."""
+        """Follow a thread: from now on its messages may be questions."""
         self._set_thread(channel, thread, "followed")
 
     def silence(self, channel: str, thread: str) -> None:
-        """From now on the thread is left alone, until the next mention."""
+        """Stop answering in a thread, until the next mention."""
         self._set_thread(channel, thread, "silenced")
         self.stop(channel, thread)
 
@@ -198,7 +204,7 @@ class SlackState:
         self._write(upsert("threads", "channel, thread, state", "channel, thread"), channel, thread, state)
 
     def stop(self, channel: str, thread: str) -> None:
-        """Have nobody go on with what is being answered in a thread."""
+        """Stop the answers in progress in a thread, in all processes."""
         self._write("UPDATE work SET stopped = 1 WHERE channel = ? AND thread = ?", channel, thread)
 
     def keep(self, answer: KeptAnswer) -> None:
@@ -207,7 +213,7 @@ class SlackState:
         self._write(upsert("answers", "id, at, question, text, model, generation, excerpts", "id"), *row)
 
     def kept(self, answer_id: str) -> KeptAnswer | None:
-        """The answer of an id, None when it is too old or was never given."""
+        """Return the answer with this id; None if it has expired or never existed."""
         row = self._row("SELECT id, question, text, model, generation, excerpts FROM answers WHERE id = ?", answer_id)
         if row is None:
             return None
@@ -217,12 +223,12 @@ class SlackState:
         return KeptAnswer(row[0], row[1], row[2], row[3], row[4], tuple(excerpts))
 
     def posted(self, channel: str, ts: str, thread: str) -> None:
-        """Remember which thread a message of ours stands in: a reaction names the message only."""
+        """Record which thread one of our messages is in: a reaction names only the message."""
         row = (channel, ts, thread, time.time())
         self._write(upsert("messages", "channel, ts, thread, at", "channel, ts"), *row)
 
     def thread_of(self, channel: str, ts: str) -> str:
-        """The thread of a message of ours, or that of a thread's first message; empty for others."""
+        """Return the thread of one of our messages or of a known thread's first message; empty for others."""
         row = self._row(
             "SELECT thread FROM messages WHERE channel = ? AND ts = ?"
             " UNION SELECT thread FROM threads WHERE channel = ? AND thread = ?",
@@ -231,7 +237,7 @@ class SlackState:
         return row[0] if row else ""
 
     def forget(self, keep_days: int) -> None:
-        """Delete what is older than it is kept."""
+        """Delete expired rows; answers, messages and replies expire after `keep_days`."""
         kept = [("claims", _CLAIMS_KEPT), ("asked", _WINDOW), ("work", _WORK_KEPT)]
         kept += [(table, keep_days * 86_400.0) for table in ("answers", "messages", "replies")]
         for table, seconds in kept:
@@ -245,7 +251,7 @@ class SlackState:
     def _opened(self, file: Path) -> sqlite3.Connection:
         try:
             database = open_private_database(file, _SCHEMA)
-            # Readers and the writer do not wait for one another, and a commit needs no flush to the disk.
+            # With WAL, readers and the writer do not wait for one another, and a commit needs no flush to the disk.
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
@@ -258,18 +264,18 @@ class SlackState:
             connection.execute(statement, values)
 
     def _row(self, statement: str, *values: object) -> Any:
-        """The first row that a query finds, or None."""
+        """Return a query's first row, or None."""
         with self._connection() as connection:
             return connection.execute(statement, values).fetchone()
 
     @contextmanager
     def _connection(self, *, alone: bool = False) -> Iterator[Any]:
-        """A transaction; one that is `alone` reads what no other such one changes meanwhile."""
+        """Open a transaction. With `alone`, no other such one runs at the same time, so what it reads stays true."""
         if isinstance(self._store, Records):
             with told(), self._store.transaction(alone=alone) as statements:
                 yield statements
             return
-        # One connection, kept open: closing the last one writes the whole log to the disk, 30 ms each time.
+        # Keep one connection open: closing the last one writes the whole write-ahead log to the disk, 30 ms each time.
         assert isinstance(self.place, Path)
         if not self._lock.acquire(timeout=2 * _PATIENCE):
             raise ReaderError(f"{self.place} is locked: end the program that holds it.")

@@ -1,4 +1,4 @@
-"""Slack's Web API as the app calls it: its clients, and what is worth another try, and when."""
+"""Slack's Web API: the clients, and which failed calls to retry, and when."""
 
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from slack_sdk.http_retry import RetryHandler
 
 STILL_OPEN = "streaming_state_conflict"
-# What passes by itself: what Slack says when it is at fault, and a stream that was not ended after all.
+# Transient errors: those that are Slack's fault, and a stream that is still open after all.
 _PASSING = frozenset(("internal_error", "fatal_error", "service_unavailable", "request_timeout", STILL_OPEN))
 _LONGEST_WAIT = 60.0
 _MOST_TRIES = 12
@@ -32,7 +32,7 @@ def slack_client(settings: SlackSettings, token: str, *, patient: bool) -> "WebC
 
 
 def respond(address: str, message: Message, *, for_all: bool = False) -> None:
-    """Send a message to a command's or a button's address. SlackApiError with the status where it is not taken."""
+    """Send a message to the response URL of a command or button. Raises SlackApiError with the status if it is rejected."""
     from slack_sdk.errors import SlackApiError
     from slack_sdk.webhook import WebhookClient
 
@@ -50,14 +50,14 @@ def respond(address: str, message: Message, *, for_all: bool = False) -> None:
 
 
 def _retries() -> "list[RetryHandler]":
-    """Tries once more what was lost on the way, or by Slack; nobody waits here where Slack has set a limit."""
+    """Return handlers that retry once after connection and server errors; rate limits are not waited for here."""
     from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler, ServerErrorRetryHandler
 
     return [ConnectionErrorRetryHandler(), ServerErrorRetryHandler()]
 
 
 def seconds_to_wait(error: Exception, tries: int) -> float | None:
-    """How long to wait before something that failed is tried again; None where that would not help."""
+    """Return the seconds to wait before a failed call is retried; None if a retry would not help."""
     if is_limited(error):
         after = str((_answer(error, "headers") or {}).get("Retry-After", ""))
         return max(1.0, float(after) if after.isdigit() else 0.0)
@@ -66,16 +66,16 @@ def seconds_to_wait(error: Exception, tries: int) -> float | None:
 
 
 def is_limited(error: Exception) -> bool:
-    """Whether Slack takes no more of a kind for now."""
+    """Return whether Slack has rate-limited the call."""
     return status_of(error) == 429 or slack_code(error) == "ratelimited"
 
 
 def status_of(error: Exception) -> int:
-    """The HTTP status of Slack's answer; 0 for other errors."""
+    """Return the HTTP status of Slack's answer; 0 for other errors."""
     return int(_answer(error, "status_code") or _answer(error, "status") or 0)
 
 
 def _answer(error: Exception, field: str) -> Any:
-    """A field of what Slack answered: an object where that was JSON, else a dictionary."""
+    """Return a field of Slack's answer, which is an object if it was JSON, else a dictionary."""
     response = getattr(error, "response", None)
     return response.get(field) if isinstance(response, dict) else getattr(response, field, None)

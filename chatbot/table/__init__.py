@@ -1,4 +1,4 @@
-"""Row questions: answered from tables of instance types, by looking up, filtering and sorting; each row is a quote of its own."""
+"""Answer row questions from tables of instance types by lookup, filter and sort. Each row is a citation of its own."""
 
 import math
 import re
@@ -25,11 +25,11 @@ from chatbot.table.writing import Writing
 from chatbot.working import rounded
 from ingest import Index
 
-# Rows that are shown; more of them than of several families are told by family.
+# Maximum number of rows shown. More than _SINGLY rows of several families are summarised by family.
 SHOWN, _SINGLY = 12, 8
-# More families than a few are told by one size of each, and so many at most.
+# Maximum number of families compared by their largest sizes, and of families in a summary by family.
 _FEW, _FAMILIES = 4, 16
-# Rows that stand behind the first of a ranking, to show that it is the first.
+# Rows shown after the first of a ranking, for comparison.
 _FOLLOWERS = 3
 _HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?)\b", re.IGNORECASE)
 _LONGEST = 300
@@ -41,10 +41,11 @@ _SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
 def answer_from_table(
     query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index, *, alone: bool = False, sought: bool = False
 ) -> Draft | None:
-    """The rows that a question asks for, or what it asks of them; None for a question that is not of this kind.
+    """Return the rows that a question asks for, or what it asks about them; None for other questions.
 
-    None too where a document that is no such table says of the named types what is asked, and nothing is to be computed; with `alone`,
-    for whatever documents might answer. `sought` says that it was learned that instance types are asked for.
+    Also None if other documents say what is asked about the named types and nothing has to be computed. With `alone`,
+    None unless rows answer whatever the documents say. `sought` says that a learned classifier found the question to
+    ask for instance types.
     """
     text = query.standalone
     if not (sought or _HINT.search(" ".join([text, *(turn.question for turn in query.history[-TURNS:])]))) or len(text) > _LONGEST:
@@ -62,14 +63,17 @@ def answer_from_table(
 
 
 def asks_cells(query: Query, index: Index) -> bool:
-    """Whether each word of a question is an instance type or what its row has."""
+    """Whether every word of a question is an instance type or something that its row has."""
     known = load_instances(index)
     request = request_of(query, known) if known.rows and len(query.standalone) <= _LONGEST and not query.yes_no else None
     return bool(request and request.types and set(request.asked) - {"price"} and not request.order)
 
 
 def _is_of_rows(request: Request, query: Query) -> bool:
-    """Whether rows alone answer, whatever is written of the things: conditions and orders, things side by side, what was found before."""
+    """Whether rows alone answer, whatever documents say.
+
+    They do for conditions and orders, for things side by side, and for follow-ups on rows found before.
+    """
     if request.leans:
         return True
     if query.yes_no:
@@ -81,11 +85,11 @@ def _is_of_rows(request: Request, query: Query) -> bool:
 
 
 def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], known: Instances) -> bool:
-    """Whether prose answers: for types that are named, a source in all the columns asked; for a kind of accelerator, by its name."""
+    """Whether prose answers: for every named type, family and accelerator, documents cover all columns asked for."""
     if not request.types and (request.bounds or request.order or (request.seeks and (request.families or request.accelerators)) or OTHER_TABLES & {*request.asked}):
         return False
     prose = [s for s in scored if s.score >= ANSWERS and s.unit.chunk.document.id not in known.documents]
-    # A row is as good as what background says of a type, and newer.
+    # For a named type, a row is as good as a background document, and newer.
     sources = [s for s in prose if not is_background(s.unit.chunk)] if request.types else eligible(query, prose)
     told = [(mentioned(s.unit.meant_in_place), columns_in(s.unit.meant)) for s in sources]
     named, wanted = request.types or (*request.families, *request.accelerators), set(columns_of(request)) - ({"accelerators"} if request.accelerators else set())
@@ -94,7 +98,7 @@ def _documents_answer(request: Request, query: Query, scored: Sequence[Scored], 
 
 
 def _compose(request: Request, query: Query, known: Instances, passages: Sequence[Passage], unpriced: str) -> Draft | None:
-    """The rows in words; `unpriced` is a region that prices are asked of and no table has."""
+    """Put the rows into words; `unpriced` is a region whose prices are asked for and that no table has."""
     writing = Writing(passages)
     limited = bool(request.bounds or request.order)
     if request.types and not request.families:
@@ -116,7 +120,7 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
 
 
 def _held_against(request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
-    """The rows and by how much the first one's price is above or below that of the type it is held against."""
+    """Compare the first row's price with that of the type in `against`: write the rows and the difference."""
     other = known.rows[request.against][0] if request.against else None
     rows = select(request, known.newest) if other and not request.types else []
     if not (rows and other and rows[0].number("price") and other.number("price")):
@@ -132,7 +136,7 @@ def _held_against(request: Request, query: Query, known: Instances, writing: Wri
 
 
 def _of_each(request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
-    """The rows and what the first costs per unit of the column that prices are for."""
+    """Write the rows, and the first one's price per unit of the column `per`."""
     rows = select(request, known.newest) if request.per and not request.types else []
     if not (rows and request.per):
         return None
@@ -145,7 +149,7 @@ def _of_each(request: Request, query: Query, known: Instances, writing: Writing)
 
 
 def _look_up(request: Request, query: Query, known: Instances, writing: Writing) -> None:
-    """What is asked of each type that is named, and an older table's figure where it is another."""
+    """Write what is asked about each named type, and an older table's figure if it differs."""
     found = [known.rows[name] for name in request.types[:SHOWN]]
     if request.order:
         found.sort(key=lambda rows: sort_key(request)(rows[0]))
@@ -160,7 +164,7 @@ def _look_up(request: Request, query: Query, known: Instances, writing: Writing)
 
 
 def _side_by_side(request: Request, known: Instances, writing: Writing) -> None:
-    """One row of each thing that is named, of a family its largest size, in the columns that are asked for."""
+    """Write one row, in the columns asked for, for each named type and for the largest size of each named family."""
     columns = columns_of(request)
     rows = [*(known.rows[name][0] for name in request.types), *(largest(family, known) for family in request.families)]
     some_priced = "price" in columns and any(row.says("price") for row in rows)
@@ -172,7 +176,7 @@ def _side_by_side(request: Request, known: Instances, writing: Writing) -> None:
 
 
 def _verdict(request: Request, query: Query, row: Row) -> str:
-    """ "Yes" or "No" before the row, for a question that such a word answers."""
+    """ "Yes: " or "No: " for a question that it answers, otherwise ""."""
     if not query.yes_no:
         return ""
     if request.bounds or request.compared:
@@ -184,7 +188,7 @@ def _verdict(request: Request, query: Query, row: Row) -> str:
 
 
 def _with_summary(columns: Sequence[Column], row: Row) -> list[Column]:
-    """The columns and what one wants to know of any instance type."""
+    """The columns, preceded by what matters for any instance type."""
     wanted = _SUMMARY if row.number("accelerators") else _SUMMARY[2:]
     return list(dict.fromkeys([*(c for c in wanted if c != "total" or "each" not in columns), *columns]))
 
@@ -194,13 +198,17 @@ _SUPERLATIVES = {"size": ("Smallest", "Largest"), "price": ("Cheapest", "Most ex
 
 
 def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequence[Row], writing: Writing, *, first: int | None) -> None:
-    """The first row of an order, and the next ones to compare: of each family one, by price or where several are named, unless the `first` few are asked for."""
+    """Write the first row of an order, and the next ones for comparison.
+
+    By price, or if several families are named, only one row of each family counts, unless the `first` few are asked
+    for.
+    """
     place = sort_key(request)
     if not first and (len(request.families) > 1 or by == "price"):
         rows = sorted({row.family: row for row in reversed(rows)}.values(), key=place)
-    # Before equals are told apart.
-    if by == "size":  # of equally large ones the cheapest first
+    if by == "size":  # of equally large ones, the cheapest first
         rows = sorted(rows, key=lambda row: (place(row)[:3], row.number("price") or math.inf))
+    # Sort keys without their tie-breakers.
     places = [place(row)[: 3 if by == "size" else 1] for row in rows]
     tied = sum(other == places[0] for other in places)
     superlative = f"Cheapest per {_UNIT_OF[request.per]}" if request.per else _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
@@ -213,7 +221,7 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
 
 
 def _enumerate(request: Request, query: Query, known: Instances, writing: Writing) -> None:
-    """The rows one below the other, behind how many they are where that is asked; more than fit by their families."""
+    """List the rows, preceded by how many they are if that is asked. If there are too many, summarise them by family."""
     rows, columns = select(request, known.newest), columns_of(request)
     if request.sorts and re.search(r"\bfamilies\b", query.question.lower()):
         rows = list({row.family: row for row in reversed(rows)}.values())[::-1]
@@ -234,7 +242,7 @@ def _enumerate(request: Request, query: Query, known: Instances, writing: Writin
 
 
 def _nearest(request: Request, known: Instances, writing: Writing) -> None:
-    """Where no row meets all conditions, the rows that come nearest to one of them, from below and from above."""
+    """If no row meets all conditions, write the nearest rows below and above one of them."""
     for bound in (b for b in request.bounds if not b.denied):
         others = replace(request, bounds=tuple(b for b in request.bounds if b is not bound))
         rows = [(value, row) for row in select(others, known.newest) if (value := row.number(bound.column))]
@@ -246,12 +254,12 @@ def _nearest(request: Request, known: Instances, writing: Writing) -> None:
             return
 
 
-# What differs from size to size; the accelerator and the memory of each do not.
+# Columns that differ from size to size; the accelerator and its memory do not.
 _OF_THE_SIZE: tuple[Column, ...] = ("network", "price", "vcpus", "memory", "storage")
 
 
 def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing, *, lead: str = "") -> None:
-    """Which sizes of each family there are, and what they have in the columns: once where it is the same; behind a `lead`."""
+    """Write the sizes of each family and what they have in the columns, equal ones once. `lead` comes first."""
     told = list(dict.fromkeys(("accelerators", *columns)))
     for family in sorted({row.family for row in rows}):
         alike: dict[str, list[Row]] = {}
@@ -265,14 +273,14 @@ def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Wri
 
 
 def _opening(number: int, matching: int, writing: Writing) -> str:
-    """A number, so that their number can be seen; how many match at the front of a list that does not show them all."""
+    """The mark of a list item: a number, or if not all rows are shown, a dash; then the first item says how many match."""
     if matching <= SHOWN:
         return f"{number}. "
     return "- " if number > 1 else writing.count(f"{matching} instance types match, {SHOWN} of them shown")
 
 
 def _look_up_families(columns: Sequence[Column], rows: Sequence[Row], writing: Writing) -> None:
-    """What is asked of one family: once where all sizes have the same, else size by size; of many families what the first size has."""
+    """Write what is asked about one family, once if all sizes agree, otherwise by size; summarise several families."""
     if len({row.family for row in rows}) > 1:
         _tell_by_family(rows, columns, writing)
         return

@@ -20,7 +20,8 @@ _UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigs?|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gi
 _AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
 _RANGE = rf"between\s(?P<low>{NUMBER})(?:\s?(?:[gt]i?b(?:ps)?|dollars?|bucks?))?\sand\s(?P<high>{NUMBER}){_UNIT}"
 _IS = r"(?: (?:of|is|are|being|that is))?:?\s?"
-# "One GPU with at least 40 GB", "80 GB on one chip", "24 GB cards": memory that is said of a device is that of each; RAM is the host's.
+# The memory of a device is the memory of each: "one GPU with at least 40 GB", "80 GB on one chip", "24 GB cards". RAM
+# is the host's.
 _SIZE = rf"(?P<size>(?:between {NUMBER}(?:\s?[gt]i?b)? and )?(?:(?:{_LEAST}|{_MOST}|{_MORE}|{_LESS}|exactly|only|just)\s*)?(?<![\w.]){NUMBER}\+?[\s-]?(?:[gt]i?b|gigs?|gigabytes?)\b\+?(?: or (?:more|less|better))?)"
 _OF_DEVICE = tuple(
     re.compile(pattern)
@@ -31,15 +32,19 @@ _OF_DEVICE = tuple(
         rf"{_SIZE} on (?P<device>each)\b",
     )
 )
-# "A single GPU has 100 GB" says nothing of how many there are.
+# "A single GPU has 100 GB" does not say how many there are.
 _ONE_HAS = re.compile(rf"\b(?:an?|one|each|every)(?: single)? (?:nvidia |amd )?{DEVICE} (?:has|holds?|offers?|comes with) {_SIZE}(?: of)?(?: memory)?")
-# Accelerators are sold by decimal GB and described in GiB: "40 GB" is anything from 40 GB to 40 GiB. 1 GB is 0.931 GiB, less rounding.
+# Accelerators are sold by decimal GB and described in GiB, so "40 GB" is anything from 40 GB to 40 GiB. 1 GB is 0.931
+# GiB, less rounding.
 DECIMAL = 0.93
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A range that the number of a column must lie in or, where it is denied, outside; its ends are included unless they are open. GiB, GB of disk, Gbps."""
+    """A range for the number in a column, in GiB, GB of disk, or Gbps.
+
+    The number must lie inside it or, if it is `denied`, outside. The ends are included unless it is `open`.
+    """
 
     column: Column
     low: float = -inf
@@ -48,18 +53,18 @@ class Bound:
     denied: bool = False
 
     def holds(self, value: float) -> bool:
-        """Whether a value is where it must be."""
+        """Whether a value meets the condition."""
         return (self.low < value < self.high if self.open else self.low <= value <= self.high) != self.denied
 
 
 @dataclass
 class Reading:
-    """The text of a question, from which what has been understood is taken out."""
+    """The text of a question, out of which everything understood is taken."""
 
     text: str
 
     def take(self, pattern: str) -> list[re.Match[str]]:
-        """The matches, in order; each leaves a bar, over which no other pattern reaches."""
+        """Return the matches in order and replace each with a bar, which no other pattern crosses."""
         found = [match for match in re.finditer(pattern, self.text) if match.group().strip()]
         for match in reversed(found):
             self.text = f"{self.text[: match.start()]} | {self.text[match.end() :]}"
@@ -67,7 +72,7 @@ class Reading:
 
 
 def take_columns(reading: Reading) -> tuple[Column, ...]:
-    """The columns that a text speaks of."""
+    """Take the columns that a text mentions."""
     return tuple(column for column, words in WORDS if reading.take(rf"\b(?:{words})(?!\w)"))
 
 
@@ -76,8 +81,8 @@ _SUMS = tuple(pattern.replace(_UNIT, _MONEY) for pattern in (_RANGE, _AMOUNT))
 
 
 def take_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[tuple[Bound, ...], tuple[str, ...]]:
-    """The conditions with a number, and the names of accelerators, with a number before them or without."""
-    # A sum is of the price, whatever stands beside it: "local disk under 10 dollars".
+    """Take the conditions with a number, and the names of accelerators, with or without a number before them."""
+    # A sum of money is a price, whatever stands beside it: "local disk under 10 dollars".
     bounds = [_bound("price", match) for pattern in _SUMS for match in reading.take(pattern)]
     counted, names = _accelerator_bounds(reading, accelerators)
     bounds += counted + _column_bounds(reading)
@@ -88,13 +93,13 @@ def take_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[tuple[
 
 
 def take_amounts(reading: Reading) -> tuple[Bound, ...]:
-    """The amounts that stand beside no word for a column: of memory, or of network where the unit is a rate."""
+    """Take the amounts without a word for a column. The unit decides: memory, network for a rate, price for money."""
     amount = rf"{_AMOUNT}(?!\w)".replace(_UNIT, _UNIT.removesuffix("?"))
     return tuple(_bound(_of_unit(match["unit"]), match) for match in reading.take(amount))
 
 
 def in_dollars(text: str) -> str:
-    """The text with sums of money as amounts are written: "$1.50" as "1.50 dollars", "a dollar" as "1 dollar"."""
+    """Rewrite sums of money as amounts: "$1.50" becomes "1.50 dollars", "a dollar" becomes "1 dollar"."""
     text = re.sub(r"\b(?:a|one) (?=dollar\b|buck\b)", "1 ", text, flags=re.IGNORECASE)
     text = re.sub(r"\ba quarter (?=an hour\b)", "0.25 dollars ", text)
     text = re.sub(r"\b(\d+) ?(?:cents?|¢)(?:/hr?\b)?", lambda match: f"{int(match[1]) / 100:g} dollars", text)
@@ -109,7 +114,7 @@ _FIGURE = re.compile(rf"\b(?:an? (?=hundred|thousand))?(?:(?:hundred|thousand)(?
 
 
 def in_figures(text: str) -> str:
-    """The text with numbers of more than a word, and tens, in figures: "a hundred and twenty-eight" as "128"."""
+    """Write numbers in digits: "a hundred and twenty-eight" becomes "128". Single words up to "twelve" stay."""
     return _FIGURE.sub(lambda match: _in_figures(match.group()), text)
 
 
@@ -129,7 +134,7 @@ def _in_figures(spelt: str) -> str:
 
 
 def of_each_device(text: str) -> str:
-    """The text with memory that is said of a device as that of each: "one GPU with 40 GB" as "one GPU | 40 GB of memory per GPU"."""
+    """Rewrite a device's memory as that of each: "one GPU with 40 GB" becomes "one GPU | 40 GB of memory per GPU"."""
     text = _ONE_HAS.sub(r" | \g<size> of memory per gpu", text)
     for pattern in _OF_DEVICE:
         text = pattern.sub(r"\g<device> | \g<size> of memory per gpu", text)
@@ -137,24 +142,24 @@ def of_each_device(text: str) -> str:
 
 
 def _accelerator_bounds(reading: Reading, accelerators: Collection[str]) -> tuple[list[Bound], tuple[str, ...]]:
-    """ "8 H100" is a number of them, "80 GB A100" the memory of each."""
+    """Take conditions on accelerators: "8 H100" is how many, "80 GB A100" the memory of each. Also return their names."""
     written = "|".join(sorted(map(re.escape, accelerators), key=len, reverse=True)) or r"(?!)"
     name = rf"(?:nvidia |amd |aws |habana |intel )?(?P<name>{written})(?:['’]?s)?(?: (?:tensor core )?(?:gpu|accelerator|chip|card|fpga)s?)?(?![\w-])"
     sized = reading.take(rf"{name} (?:with|of|at) {_AMOUNT}(?= each| per| *$|[?.]| of memory (?:each|per))")
     counted = [*sized, *reading.take(rf"{_AMOUNT}\s?(?:of )?{name}")]
     bounds = [_bound("each" if match["unit"] else "accelerators", match) for match in counted]
     found = [match["name"] for match in (*counted, *reading.take(rf"(?<![\w-]){name}"))]
-    # "Trainium" is all its generations.
+    # "Trainium" means all its generations.
     lines = [other for said in found for other in ([said, *sorted(a for a in accelerators if a.rstrip("0123456789") == said != a)] if said.isalpha() else [said])]
     return bounds, tuple(dict.fromkeys(lines))
 
 
 def _column_bounds(reading: Reading) -> list[Bound]:
-    """ "96 GB of GPU memory" and "GPU memory of 96 GB"."""
+    """Take conditions on columns: "96 GB of GPU memory" and "GPU memory of 96 GB"."""
     found: list[Bound] = []
     for column, words in WORDS:
         if not re.search(words, reading.text):
-            continue  # each of the four patterns takes far longer to find nothing
+            continue  # without a match, each of the four patterns takes far longer
         for pattern in (
             rf"{_RANGE}(?: of)? (?:{words})(?!\w)",
             rf"{_AMOUNT}[\s-]?(?:of )?(?:{words})(?!\w){_AFTER.format(3)}",
@@ -166,7 +171,10 @@ def _column_bounds(reading: Reading) -> list[Bound]:
 
 
 def _bound(column: Column, match: re.Match[str]) -> Bound:
-    """The condition; GB of memory are taken for GiB, as most people write them, and those of accelerators for GB, too."""
+    """Return the condition in a match.
+
+    GB of memory count as GiB, as most people write them. GB of accelerator memory may be decimal GB, too.
+    """
     unit = match["unit"] or ""
     said = {name.rstrip("123") for name, text in match.groupdict().items() if text}
     factor = 1.0 if not unit.startswith("t") else 1000.0 if column == "storage" or unit == "tbps" else 1024.0

@@ -6,8 +6,11 @@ Column = Literal[
     "accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "efa", "storage", "processor", "architecture",
     "burstable", "metal", "price", "host", "embodied",
 ]  # fmt: skip
-"""What can be asked of a row; "accelerators" is how many and which, "ratio" memory per vCPU, "host" the power of the server
-without its accelerators. The last three stand in other tables of instance types."""
+"""What can be asked of a row.
+
+"accelerators" is how many and which, "ratio" memory per vCPU, "host" the power of the server without its accelerators.
+The last three are in other tables of instance types.
+"""
 
 TYPE, FAMILY, ACCELERATOR, SIZES, AS_OF = "Instance type", "Family", "Accelerator", "Sizes in family", "As of"
 HEADERS: dict[Column, str] = {
@@ -28,12 +31,12 @@ HEADERS: dict[Column, str] = {
     "host": "Host power",
     "embodied": "Embodied carbon",
 }
-# What a row has as a number.
+# Columns that hold a number.
 NUMBERED: frozenset[Column] = frozenset(
     {"accelerators", "each", "total", "vcpus", "memory", "ratio", "network", "storage", "price", "host", "embodied"}
 )
 OTHER_TABLES: frozenset[Column] = frozenset({"price", "host", "embodied"})
-# The rows of a table with these are instance types; other tables of instance types add to them.
+# A table with these headers describes instance types; other tables of instance types add to it.
 REQUIRED = frozenset({TYPE, FAMILY, ACCELERATOR, HEADERS["accelerators"], HEADERS["vcpus"], HEADERS["memory"]})
 
 DEVICE = r"(?:gpu|accelerator|chip|card|device|fpga)"
@@ -43,7 +46,7 @@ _DISK = (
 )
 HOURLY = r"(?:(?:per|an?|each|every|/) ?(?:hours?|hr?)|hourly)"
 _CPU = r"(?:[- ]based)?(?: processors?| cpus?)?"
-# Tried in order, so that "GPU memory" is not taken for memory.
+# Tried in this order, so that "GPU memory" is not read as memory.
 WORDS: tuple[tuple[Column, str], ...] = (
     ("price", rf"(?:(?:hourly|on[- ]demand|spot|list|current) )*(?:prices?|pricing|priced|costs?)(?: {HOURLY})?|how (?:much (?:is|are|for)|expensive (?:is|are))(?=\s+(?:(?:an?|the)\s+)?(?:\||[\w-]+\.))|how (?:much (?:is|are)|expensive (?:is|are)) (?:each|it|they|that|those|these)\b"),
     ("host", r"(?:host|server)(?:['’]s)? power(?: draw| consumption| use)?|power(?: draw| consumption| use)? of (?:the |its |a )?(?:host|server)"),
@@ -64,7 +67,7 @@ WORDS: tuple[tuple[Column, str], ...] = (
 )  # fmt: skip
 
 _ROWS = r"(?: (?:instance|type|size|machine))"
-# Words for the rows wanted -> the column and what stands in its cell.
+# Words for the rows wanted, the header of the column, and what its cell must contain.
 TRAITS: tuple[tuple[str, str, str], ...] = (
     (r"(?:bare[- ])?metal", "Bare metal", "yes"),
     (r"burstable", "Burstable", "yes"),

@@ -1,4 +1,4 @@
-"""Conditions that another row sets: "the same GPU as p4d.24xlarge, but more GPU memory"."""
+"""Conditions relative to another row: "the same GPU as p4d.24xlarge, but more GPU memory"."""
 
 import re
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ _COUNTED = re.compile(r"\b(?:number|count) of\b|\bas many\b|\bcount\b")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is wanted of rows, measured by the row of the instance type `other`: the same, more and less of some columns.
+    """What is wanted of rows, relative to the row of the type `other`: the same, more or less of some columns.
 
-    "accelerators" among the same ones are which, "accelerators" in `counted` how many.
+    "accelerators" in `same` means which accelerator or, with `counted`, how many.
     """
 
     other: str
@@ -40,7 +40,7 @@ class Comparison:
 
 
 def take_comparison(reading: Reading, other: str) -> Comparison | None:
-    """The comparison with a type, taken out of a text; None where there is none."""
+    """Take the comparison with a type out of a text; None if there is none."""
     said = [" | ".join(match.group() for match in reading.take(p)) for p in (_BELOW, _ABOVE, _KEPT)]
     below, above, same = (take_columns(Reading(phrases)) for phrases in said)
     found = Comparison(other, same, above, below, counted=bool(_COUNTED.search(said[-1])))

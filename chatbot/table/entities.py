@@ -1,4 +1,4 @@
-"""The things that fact tables are about, as questions name them: regions, models, accelerators."""
+"""The things that fact tables describe, as questions name them: regions, models, accelerators."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ _CODE = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?
 _KINDS = r"(?:['’]s)?(?: (?:tensor core )?(?:gpu|accelerator|chip|card)s?)?"
 _MAKER = re.compile(r"^(?:nvidia|aws|amd|habana|intel|xilinx|qualcomm|google) | (?:gpu|chip|fpga|(?:media )?accelerator)$")
 _MAKERS = r"(?:nvidia |amd |aws |habana |intel |qualcomm |google )?"
-# What may be left out at the end of a model's name, and what may be added to it: other weights of the same architecture.
+# Suffixes that a question may omit from a model's name, or add to it: other weights of the same architecture.
 _VARIANT = re.compile(r"^(?:instruct|it|chat|hf|base|v|0\.\d|\d+e|a\d+b|17b|bf16|uncased|preview|patch\d*|224|16|1\.0)$")
 _ADDED = r"(?:[ _-](?:instruct|it|chat|hf|base))*"
 _TOKEN = re.compile(r"\d+(?:\.\d+)*[a-z]?\d*[a-z]?(?![a-z])|[a-z]+|\d+")
@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\d+(?:\.\d+)*[a-z]?\d*[a-z]?(?![a-z])|[a-z]+|\d+")
 
 @cache
 def vocabulary() -> dict[str, Any]:
-    """What questions call the columns, and some of the things, of fact tables: facts.toml."""
+    """The words that questions use for the columns, and for some of the things, of fact tables (facts.toml)."""
     read: dict[str, Any] = tomllib.loads(resources.files("chatbot.table").joinpath("facts.toml").read_text(encoding="utf-8"))
     for header, names in read["formats"].items():
         words = [read["format"]["words"].replace("NAMES", names), *filter(None, [read["format"]["unnamed"].get(header)])]
@@ -32,17 +32,17 @@ def vocabulary() -> dict[str, Any]:
 
 @cache
 def accelerator_names(cell: str) -> frozenset[str]:
-    """What people call an accelerator, in lower case without maker and kind."""
+    """The names that people use for an accelerator, in lower case, without maker and kind."""
     if cell.lower() in ("", "none"):
         return frozenset()
     name = _MAKER.sub("", _MAKER.sub("", cell.lower()))
     first, _, rest = name.partition(" ")
-    is_name = first.isalpha() and not re.match(r"v?\d", rest)  # a TPU is of one generation
+    is_name = first.isalpha() and not re.match(r"v?\d", rest)  # "TPU" alone is no name: it needs its generation
     return frozenset({name, *([first] if is_name else []), *vocabulary()["aliases"].get(cell, ())})
 
 
 def take_regions(reading: Reading) -> tuple[str, ...]:
-    """The AWS Regions that a text names, by code or place, taken out of it; in lower case."""
+    """Take the AWS Regions that a text names, by code or place. They are returned in lower case."""
     found = [(match.start(), match.group()) for match in reading.take(rf"(?<![\w-]){_CODE}(?![\w-])")]
     for region, places in listed("regions"):
         found += [(match.start(), region) for match in reading.take(places.pattern)]
@@ -50,7 +50,7 @@ def take_regions(reading: Reading) -> tuple[str, ...]:
 
 
 def take_names(reading: Reading, key: str, names: Iterable[str]) -> tuple[str, ...]:
-    """The things of one kind that a text names, of those that the tables have, taken out of it; as the tables write them."""
+    """Take the known things of one kind that a text names. They are returned as the tables write them."""
     known = tuple(names)
     if key == "Region":
         there = {name.lower(): name for name in known}
@@ -64,8 +64,11 @@ def take_names(reading: Reading, key: str, names: Iterable[str]) -> tuple[str, .
 
 @lru_cache(maxsize=8)
 def _patterns(key: str, names: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """How each thing is written, the longest first, and which things that means: "mistral 7b" is several. A word of it stands
-    before the pattern: hundreds of them are tried on each question, and without that word in it none matches."""
+    """The ways to write each thing, longest first: a word of it, its pattern, and the things that it means.
+
+    "mistral 7b" means several things. The word is a quick test: hundreds of patterns are tried on each question, and
+    without its word none matches.
+    """
     written: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         for alias in _model_aliases(name) if key == "Model" else sorted(accelerator_names(name)):

@@ -1,4 +1,4 @@
-"""What a question asks of a table of instance types: which rows, by which columns, in which order."""
+"""Read what a question asks of a table of instance types: which rows, which columns, which order."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -32,7 +32,7 @@ Order = tuple[Column | Literal["size"], bool]
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """Words that the cell of a column must hold or, where they are denied, must not."""
+    """Words that the cell of a column must contain or, if `denied`, must not contain."""
 
     header: str
     words: str
@@ -41,13 +41,16 @@ class Trait:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question that is made of nothing but rows, columns and conditions on them.
+    """The rows that a question asks for: conditions on them, the columns to report, and the order.
 
-    `types` and `families` stand in the order of the question; a row must have one of the `accelerators`. `asked` are the
-    columns to tell, prices in `region` ("" for none named). `seeks` says that instance types are asked for, not something about them;
-    `compared`, that they are measured by the row of another type. `without` are families and accelerators that are not wanted.
-    An `order` asks for its first row, or for all rows where it only `sorts`; a price is for one of the column `per`. `against` is the type
-    whose price the first row's is compared with. `listed` is the request that found the `types`; `leans` says that turns before give part of it.
+    `types` and `families` are in the order of the question; a row must have one of the `accelerators`. `asked` are the
+    columns to report, with prices in `region` ("" if none is named). `seeks` says that the question looks for instance
+    types, not for facts about them. `compared` measures the rows by that of another type. `without` are families and
+    accelerators that are not wanted.
+
+    `order` asks for its first row or, if it only `sorts`, for all rows; a price is divided by the column `per`.
+    `against` is the type whose price is compared with that of the first row. `listed` is the request that found the
+    `types`. `leans` says that earlier turns give part of the request.
     """
 
     types: tuple[str, ...] = ()
@@ -69,7 +72,7 @@ class Request:
     leans: bool = False
 
 
-# Words that order without a column.
+# Words that imply an order without naming a column.
 _ALONE: tuple[tuple[Literal["price", "size"], bool, str], ...] = (
     ("price", True, r"most expensive|priciest|dearest"),
     ("price", False, r"cheapest|cheaper|least expensive|less expensive|most affordable|lowest[- ]priced|lowest (?:[\w-]+ )?rate"),
@@ -80,7 +83,7 @@ _DIRECTIONS = {
     True: r"most|highest|largest|biggest|greatest|maximum|max|fastest|more|higher|larger|bigger|greater|faster",
     False: r"least|lowest|smallest|fewest|minimum|min|slowest|less|lower|smaller|fewer|slower",
 }
-# "The smallest GPU instance" is no instance with few GPUs.
+# "The smallest GPU instance" is not the instance with the fewest GPUs.
 _COUNTING = {True: r"most|highest|maximum|max|more|higher", False: r"least|lowest|fewest|minimum|min|less|lower|fewer"}
 _DENIED = r"(?:(?P<no>(?:with|has|have|having) no|without|no|not|lacking|(?:do|does|did)(?: not|n['’]?t) (?:have|support)) )?(?:any |an? )?"
 ROWS = r"(?:instances?|instance types?|types?|sizes?|machines?|vms?|members?|boxes)"
@@ -96,7 +99,7 @@ _TYPE = (
     r"(?P<size>nano|micro|small|medium|large|\d*xl(?:arge)?|metal(?:-\d+xl)?)(?![\w-])"
 )
 _FAMILY = r"(?<![\w.-])(?P<card>nvidia )?(?P<family>[a-z]+-?\d[a-z0-9-]*)(?![\w-]|\.\d)(?P<after> (?:tensor core )?gpus?)?"
-# "Which g instances": all families of a letter.
+# "Which g instances": all families that begin with a letter.
 _LINES = r"(?:series|famil(?:y|ies)|instances?|types?|ones)\b"
 _LETTERS = r"(?:[b-hj-z]|inf|trn|hpc)"
 _BEFORE_LINES = rf"(?=(?:(?:,| and| or| &) {_LETTERS})*[- ]{_LINES})"
@@ -116,11 +119,11 @@ SENTENCES = re.compile(r"(?<=[?!.;])\s+|\s[-–—]+\s")
 
 
 def read_request(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
-    """The request in a question over these names, all in lower case; None where any of its words is more than that.
+    """Read the request in a question; None if any of its words goes beyond it. The known names are in lower case.
 
-    A word is understood when it belongs to a name, a column, a condition or the frame of a question.
+    A word is understood if it belongs to a name, a column, a condition or the frame of a question.
     """
-    text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", _on_one_line(question))  # SageMaker's name of the same type
+    text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", _on_one_line(question))  # SageMaker's name for the same type
     reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
     without = _take_without(reading, families, accelerators)
     reading.text = of_each_device(reading.text)
@@ -150,7 +153,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
         return None
     if named and {*asked} <= {"price"} and not bounds and not order and _SPECIFIED.search(text):
         asked = (*_SPECIFICATION, *asked)
-    # A region says something of prices alone.
+    # A region only matters for prices.
     priced = {*asked, *(bound.column for bound in bounds), *(order or ())[:1]}
     if len(regions) > 1 or (regions and "price" not in priced):
         return None
@@ -162,7 +165,10 @@ def read_request(question: str, types: Collection[str], families: Collection[str
 
 
 def _on_one_line(text: str) -> str:
-    """The text in lower case, with what is written otherwise as it is written most: "GPU NVIDIA", "more than a GPU", "g6-sizes", "w/o", "thirty-two"."""
+    """Normalise a text: lower case, one line, and the most common wording.
+
+    Variants that are replaced are, for example, "GPU NVIDIA", "more than a GPU", "g6-sizes", "w/o" and "thirty-two".
+    """
     text = in_figures(" ".join(text.lower().split()))
     for pattern, plain in _PLAINLY:
         text = pattern.sub(plain, text)
@@ -172,19 +178,19 @@ def _on_one_line(text: str) -> str:
 
 
 _SUPERLATIVE = r"(?:cheapest|priciest|dearest|largest|biggest|smallest|most expensive|least expensive)\b"
-_NOT_OF = r"\b(?! ?[\w-]*(?:gpu|card|accelerator|chip|gb|v?cpu))"  # "cheapest 8 GPU instance" is not eight
+_NOT_OF = r"\b(?! ?[\w-]*(?:gpu|card|accelerator|chip|gb|v?cpu))"  # "cheapest 8 GPU instance" does not ask for eight
 _FIRST = re.compile(rf"\b(?:top|first) (?P<top>{NUMBER})\b|\b(?P<ahead>{NUMBER}) (?={_SUPERLATIVE})|\bcheapest (?P<behind>{NUMBER}){_NOT_OF}")
 
 
 def wanted_first(question: str) -> int | None:
-    """How many of an order are asked for: "the five most expensive"; None where it is not said."""
+    """The number of rows of an order that are asked for ("the five most expensive"); None if not said."""
     found = _FIRST.search(in_figures(question.lower()))
     return int(value_of(next(filter(None, found.groups())))) if found else None
 
 
-# What is said in many ways, and the way that conditions are read in.
+# Variants of a wording, and the one that the conditions' patterns expect.
 _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
-    (r"(?:, ?)?\b(?:\w+ ){0,3}(?:says?|said|claims?|thinks?|swears?|insists?|(?:tells|telling|told) (?:me|us))\b[^.?!;]*", ""),  # what others say is no condition
+    (r"(?:, ?)?\b(?:\w+ ){0,3}(?:says?|said|claims?|thinks?|swears?|insists?|(?:tells|telling|told) (?:me|us))\b[^.?!;]*", ""),  # what others claim is not a condition
     (r"\b[a-z]+\d+\w* (?:and|or) (?:up|newer|later)\b", "newer"),
     (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing (?:less|more)\b", ""),
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
@@ -195,27 +201,27 @@ _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
     (rf"(?<=cheapest) {NUMBER}{_NOT_OF}", ""),
     (r"\b(?:cpu|processor)[- ]?only\b|\bcpu (?=(?:instances?|types?|machines?|boxes)\b)", "without gpus "),
 ))  # fmt: skip
-# "That one" is no number.
+# "One" in "that one" is not a number.
 _ONE = re.compile(rf"\b((?:that|this|which|any|each|every|the(?: \w+)?)) one\b(?! (?:{DEVICE}|v?cpu))")
 _AGAINST = rf"\b(?:how much|by what|what)\b[^.?;]*\b(?:more|less|cheaper|dearer|pricier|extra|difference)\b[^.?;]*?\b(?:than|to|over|from|and) (?:the |an? )?{_TYPE}"
-# What takes rows off a list, and the clause that says which.
+# Words that remove rows from a list, and the clause that says which.
 _REMOVED = (
     r"\b(?:without|except(?: for)?|exclud\w+|drop|remove|omit|discard|skip|scratch|ignore|not the|but not|no|none|nothing|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike)(?: \w+){0,5}? out|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike) (?:out|off)"
     r"|strike|get rid of)\b(?! i\b| (?:more|less|fewer) than| (?:any |an? )?(?:gpus?|accelerators?)\b)(?P<what>(?:[^,;.!?|]|[,.](?=\d))+?)(?=,(?!\d)|[;!?|]|\.(?!\d)|\b(?:but|then|and (?:only|sort|keep|show|with|order|the cheapest))\b|$)"
 )
 _NARROWS = re.compile(r"\b(?:(?:of|among|between|from) (?:those|these|them|the (?:two|three|four|ones|rest|list|remaining|others?))|only|just|remain\w*|left|keep|still|rest)\b")
-# What asks for more than rows.
+# Words that ask for more than rows.
 _MORE = re.compile(r"\d|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|\bllm|\bmodel|\b(?:why|when|who|where|should|explain|what if|how (?:do|does|can|to|long|fast))\b")
-# What speaks of the list itself, and how many other words may stand beside a condition.
+# Words about the list itself, and the maximum number of other words beside a condition.
 _OF_LISTS = frozenset({"rest", "remaining", "remain", "remains", "left", "others", "survivors", "go", "sort", "sorted", "order", "instead", "same"})
 _BESIDE = 6
 
 
 def read_list(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
-    """The rows that a question seeks of which it was learned that it seeks some, whatever words stand beside its conditions.
+    """Read the rows sought by a question that was classified as seeking some; other words are ignored.
 
-    None where it names types, sets no condition, or leaves an amount or a name of hardware that is not understood: it may be one, unless it
-    stands in a sentence of its own beside one that seeks.
+    None if it names types or sets no condition. None also if it contains an amount or a name of hardware that is not
+    understood and might be a condition, unless that stands in another sentence than the one that seeks.
     """
     if whole := _read_list(question, types, families, accelerators):
         return whole
@@ -244,22 +250,23 @@ def _read_list(question: str, types: Collection[str], families: Collection[str],
 
 
 def names_left(rest: str) -> bool:
-    """Whether an amount, or a name of hardware, stands in what is left of a question."""
+    """Whether what is left of a question contains an amount or a name of hardware."""
     return bool(_AMOUNT_LEFT.search(rest)) or any(name.known for name in names(rest))
 
 
-# What sets a condition in a sentence of its own.
+# Amounts that may set a condition in another sentence.
 _MEASURED = re.compile(rf"\b{NUMBER}[ -]?(?:dollars?|bucks?|euros?|[gt]i?b|gigs?|gbit|gbps|v?cpus?|gpus?|cards?|accelerators?|an hour)\b")
-# Of these machines without accelerators are told apart as well.
+# Traits that also tell machines without accelerators apart.
 _OF_PROCESSORS = frozenset({"Architecture", "Processor", "Category", "Burstable", "Bare metal"})
-# An amount that no condition took, a thing that is denied, and what no row of an instance type has.
+# An amount that no condition took, a negation, or something that no row of an instance type has.
 _AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|(?:data[ -]?)types? can|formats?|precisions?|(?:fp|bf|int|tf)\d+|blackwell|hopper|ampere|turing|volta|kepler)\b")
 
 
 def read_change(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> tuple[Request, bool] | None:
-    """What a turn changes of the list that it leans on, whatever words stand beside it, and whether it narrows the list.
+    """Read what a turn changes of the list before it, whatever words stand beside it, and whether it narrows the list.
 
-    None where it asks for more than rows, or where it sets no condition and no order and asks for columns in words that are not all understood.
+    None if it asks for more than rows or has too many other words. None also if it sets neither condition nor order,
+    and does not ask for columns in words that are all understood.
     """
     found = _taken(question, types, families, accelerators)
     if found is None:
@@ -270,7 +277,7 @@ def read_change(question: str, types: Collection[str], families: Collection[str]
 
 
 class _Taken(NamedTuple):
-    """What a text says of rows, what is left of it, whether it narrows a list, and whether it wants no accelerators."""
+    """What a text says of rows, the rest of the text, whether it narrows a list, and whether it wants no accelerators."""
 
     request: Request
     rest: str
@@ -279,7 +286,10 @@ class _Taken(NamedTuple):
 
 
 def _taken(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> _Taken | None:
-    """Every condition, order and column in a text that names no type; None for one that does, that names several Regions, or that removes what is not understood."""
+    """Read every condition, order and column in a text.
+
+    None if it names a type or several Regions, or removes something that is not understood.
+    """
     text = re.sub(r"\bmulti[- ]?gpu", "more than one gpu", _on_one_line(question))
     reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
     against = types_in(" ".join(match.group() for match in reading.take(_AGAINST)), types)
@@ -312,14 +322,14 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     return _Taken(request, reading.text, bool(removed or _NARROWS.search(text)), bool(unaccelerated))
 
 
-# "With a GPU": no matter which or how many.
+# "With a GPU", of any kind and number.
 ANY = Bound("accelerators", 0.0, open=True)
 _ACCELERATED = rf"\b(?:with|have|has|having) (?:an? |any |some )?{DEVICE}s?\b(?! (?:memory|mem|v?ram|count|type|with|of|at))|\b(?:ai |ml )?accelerator (?=(?:instances?|types?|machines?|boxes|ones|only)\b)"
 _UNACCELERATED = r"\b(?:no|without|not) (?:any |an? )?(?:gpus?|accelerators?)\b"
 
 
 def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | None:
-    """The comparison with a type: "more memory than p5.48xlarge"."""
+    """Take the comparison with a type: "more memory than p5.48xlarge"."""
     there = Reading(reading.text)
     measures = there.take(_MEASURE)
     named = types_in(" ".join(match.group() for match in measures), types)
@@ -331,20 +341,20 @@ def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | N
 
 
 def _take_without(reading: Reading, families: Collection[str], accelerators: Collection[str]) -> tuple[str, ...]:
-    """The families and accelerators that are not wanted: "but not p5", "other than an A100"."""
+    """Take the families and accelerators that are not wanted: "but not p5", "other than an A100"."""
     known = "|".join(sorted(map(re.escape, {*families, *accelerators}), key=len, reverse=True)) or "(?!)"
     found = reading.take(rf"(?:,? but)? ?\b(?:not|no|except(?: for)?|excluding|other than|without|apart from|besides) (?:(?:an?|the|any|on|in|from|nvidia|aws) )*(?P<name>{known})s?(?: instances?| gpus?| chips?)?(?![\w.-])")
     return tuple(match["name"] for match in found)
 
 
 def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
-    """Whether it is asked how many of an accelerator there are: "how many H100s"."""
+    """Whether the question asks how many of an accelerator there are: "how many H100s"."""
     written = "|".join(map(re.escape, sorted(accelerators, key=len, reverse=True)))
     return bool(reading.take(rf"\b(?:how many|number of) (?:nvidia |aws )?(?:{written})s?(?![\w-])"))
 
 
 def read_conditions(text: str, families: Collection[str], accelerators: Collection[str]) -> Request:
-    """The conditions that a text of any length holds for the rows wanted, whatever else it says."""
+    """Read the conditions on rows in a text of any length, whatever else it says."""
     reading = Reading(of_each_device(re.sub(r"\s+", " ", text.lower())))
     groups = _take_families(reading, families, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
@@ -362,12 +372,12 @@ def types_in(text: str, known: Collection[str]) -> tuple[str, ...]:
 
 
 def columns_in(text: str) -> tuple[Column, ...]:
-    """The columns that a text speaks of."""
+    """The columns that a text mentions."""
     return take_columns(Reading(text.lower()))
 
 
 def _take_types(reading: Reading, known: Collection[str]) -> tuple[str, ...] | None:
-    """The instance types that are named; None where one of them is not known."""
+    """Take the named instance types; None if one of them is not known."""
     found = [f"{m['family']}.{_size(m['size'])}" for m in reading.take(_TYPE)]
     return tuple(dict.fromkeys(found)) if all(name in known for name in found) else None
 
@@ -377,9 +387,9 @@ def _size(written: str) -> str:
 
 
 def _take_families(reading: Reading, known: Collection[str], accelerators: Collection[str]) -> tuple[str, ...]:
-    """The families that are named; "g5" is one, "p4", which is none itself, means all that begin with it.
+    """Take the named families: "g5" is one; "p4", which is not a family itself, means all that begin with it.
 
-    T4 is a GPU and no family, T4g a family but for "T4g GPUs".
+    T4 is a GPU and not a family; T4g is a family, except in "T4g GPUs".
     """
     letters = [match["letter"] for match in re.finditer(_LETTER, reading.text)]
     lines = {letter: [name for name in sorted(known) if re.match(rf"{letter}r?\d", name)] for letter in letters}
@@ -411,7 +421,10 @@ _FROM_TO: tuple[tuple[Order, str], ...] = (
 
 
 def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
-    """What to sort by, whether all rows are wanted in that order ("sorted by price"), and what the price is for one of ("cheapest per vCPU")."""
+    """Take the order, whether all rows are wanted in it, and the column that a price is divided by.
+
+    Examples: "sorted by price" wants all rows; "cheapest per vCPU" divides the price.
+    """
     if per := columns_in(" ".join(match["per"] for match in reading.take(_PER))):
         return ("price", False), False, per[0]
     for column, pattern in WORDS:
@@ -425,9 +438,13 @@ def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
 
 
 def open_ended(bounds: Sequence[Bound], order: Order | None) -> tuple[Bound, ...]:
-    """The conditions, a price as the most that is paid, and an amount of what more does no harm as the least that is wanted of the cheapest or smallest: "cheapest with 80 GB"."""
+    """Relax conditions that are stricter than what is meant.
+
+    A price is the most that is paid. If the cheapest or smallest is wanted, an exact amount is the least that is
+    wanted, for columns in which more does no harm: "cheapest with 80 GB".
+    """
     least = order in (("price", False), ("size", False))
-    bounds = tuple(replace(b, low=-inf) if b.column == "price" and b.low == b.high else b for b in bounds)  # who has $3 may pay less
+    bounds = tuple(replace(b, low=-inf) if b.column == "price" and b.low == b.high else b for b in bounds)  # a budget of $3 allows cheaper rows
     return tuple(replace(b, high=inf) if least and b.column in _MORE_IS_FINE and b.high * DECIMAL <= b.low <= b.high else b for b in bounds)
 
 
@@ -435,7 +452,7 @@ _MORE_IS_FINE: frozenset[Column] = frozenset({"each", "total", "memory", "storag
 
 
 def _take_order(reading: Reading) -> Order | None:
-    """What to sort by, the first there is: "most memory per vCPU", "smallest instance"."""
+    """Take the first order found: "most memory per vCPU", "smallest instance"."""
     for column, pattern in WORDS:
         directions = _COUNTING if column == "accelerators" else _DIRECTIONS if column in NUMBERED else {}
         for most, words in directions.items():
@@ -451,7 +468,7 @@ def _take_traits(reading: Reading) -> tuple[Trait, ...]:
 
 
 def _kind(text: str) -> tuple[Trait, ...]:
-    """Who looks for GPUs or cards does not want other accelerators, and who names a maker not those of others."""
+    """The traits that named accelerators imply: GPUs or cards exclude other kinds, a maker excludes other makers."""
     makers = re.findall(rf"\b(nvidia|amd|intel|aws|xilinx)(?:['’]s)? {DEVICE}s?\b", text)
     kinds = ["GPU"] if re.search(r"\b(?:gpus?|cards?)\b", text) else []
     return tuple(Trait(ACCELERATOR, words) for words in (*map(str.upper, makers), *kinds))
@@ -466,6 +483,6 @@ def _is_ambiguous(text: str, asked: Collection[Column]) -> bool:
 
 
 def strange(rest: str) -> list[str]:
-    """The words of what is left of a question that ask or claim something."""
+    """The words left of a question that carry meaning: frame words do not, nor most stop words."""
     left = (match.group() for match in WORD.finditer(rest) if len(match.group()) > 1 or match.group().isdigit())
     return [word for word in left if word not in _FRAME and (word not in STOP_WORDS or word in _MATTERS)]

@@ -1,4 +1,4 @@
-"""The rows of an index's fact tables, read once a generation, and those of instance types put together."""
+"""The rows of an index's fact tables, read once per generation of the index, and the merged rows of instance types."""
 
 import re
 from bisect import bisect_right
@@ -11,15 +11,15 @@ from chatbot.table.entities import accelerator_names
 from ingest import Chunk, Document, Index, read_rows
 
 _FIRST_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
-# What a price is asked for where nothing is said; the prices of the corpus are of this region.
+# Default region and purchase option of a price; the corpus has prices for this region.
 REGION, PURCHASE = "us-east-1", "on demand"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One thing as one table has it; `chunk` holds the words `[start:end)` of its document.
+    """One thing in one table; its text is `[start:end)` of the document of `chunk`.
 
-    `beside` are rows of other tables on the same thing, by the headers that only they have.
+    `beside` holds rows of other tables about the same thing, by the headers that only they have.
     """
 
     cells: Mapping[str, str]
@@ -38,12 +38,12 @@ class Row:
 
     @property
     def dated(self) -> str:
-        """The date that stands in the row, "" where none does."""
+        """The date in the row, or ""."""
         return self.cells.get(AS_OF, "")
 
     @property
     def as_of(self) -> str:
-        """The date of the row or, where it has none, of its document; "" for neither."""
+        """The date of the row or, if it has none, of its document; "" if neither has one."""
         return self.dated or self.chunk.document.source.published or ""
 
     @property
@@ -53,11 +53,11 @@ class Row:
 
     @property
     def runs_models(self) -> bool:
-        """Whether its accelerators, if it has any, are made for models: no FPGA and none for video."""
+        """Whether its accelerators, if it has any, are made for models: no FPGAs, and none for video."""
         return not re.search(r"FPGA|media accelerator", self.cells.get(ACCELERATOR, ""))
 
     def says(self, column: Column) -> str:
-        """The cell of a column, "" where it is empty or no table has the column."""
+        """The cell of a column; "" if it is empty or no table has the column."""
         return self.source(column).cells.get(HEADERS[column], "")
 
     def source(self, column: Column) -> "Row":
@@ -65,27 +65,27 @@ class Row:
         return self.beside.get(HEADERS[column], self)
 
     def borne_out(self, columns: Sequence[Column]) -> tuple["Row", ...]:
-        """The rows that bear out what is said in the columns: this one unless other tables say it all, and those."""
+        """The rows that support what the columns say; this row is left out if the ones beside it cover everything."""
         told = dict.fromkeys(self.source(column) for column in columns if self.says(column))
         return tuple(dict.fromkeys((self, *told) if self in told or not told else told))
 
     def number(self, column: Column) -> float | None:
-        """The number in the cell of a column: 0 for "none", the first of several, None where there is none."""
+        """The first number in the cell of a column; 0 for "none", None if there is no number."""
         cell = self.says(column)
         match = _FIRST_NUMBER.search(cell)
         return float(match.group()) if match else 0.0 if cell == "none" else None
 
     @property
     def accelerator_names(self) -> frozenset[str]:
-        """What its accelerator is called, in lower case without maker and kind: "h100"; "gaudi hl-205" and "gaudi"."""
+        """What its accelerator is called, in lower case, without maker and kind: "h100"; "gaudi hl-205" and "gaudi"."""
         return accelerator_names(self.cells[ACCELERATOR])
 
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """All tables of instance types of an index as one: for each instance type its rows, the newest first.
+    """All tables of instance types of an index merged: the rows of each instance type, newest first.
 
-    `others` are the rows of tables that have something else of instance types: prices, power.
+    `others` are rows of tables with something else about instance types, such as prices or power.
     """
 
     rows: Mapping[str, tuple[Row, ...]]
@@ -100,9 +100,10 @@ class Instances:
         return [rows[0] for rows in self.rows.values()]
 
     def at(self, region: str = "", purchase: str = PURCHASE) -> "Instances":
-        """The same with what other tables have of each type beside it: of prices those of a region and a way to buy.
+        """Return the same with the rows of other tables beside each type.
 
-        Where no region is named it is us-east-1 or, where no price of that is known, the first that one is known of.
+        Prices are those of a region and a way to buy. The default region is us-east-1 or, if the tables do not have it,
+        the first by name that they have.
         """
         known = {row.cells["Region"] for rows in self.others.values() for row in rows if "Region" in row.cells}
         region = region or (REGION if REGION in known or not known else min(known))
@@ -119,12 +120,12 @@ class Instances:
 
 
 Tables = Mapping[str, tuple[Row, ...]]
-"""The rows of all fact tables by the header of their first column, those of the newest table first."""
+"""The rows of all fact tables by the header of their first column, newest first."""
 
 
 @per_index
 def load_tables(index: Index) -> Tables:
-    """The rows of every fact table of an index."""
+    """Load the rows of every fact table of an index."""
     found: dict[str, list[Row]] = {}
     for document in index.tables():
         for row in _rows(document, index):
@@ -134,7 +135,7 @@ def load_tables(index: Index) -> Tables:
 
 @per_index
 def load_instances(index: Index) -> Instances:
-    """The instance types of an index."""
+    """Load the instance types of an index."""
     rows = load_tables(index).get(TYPE, ())
     described, others = (_by_name(r for r in rows if (r.cells.keys() >= REQUIRED) == whole) for whole in (True, False))
     return Instances(

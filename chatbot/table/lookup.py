@@ -1,4 +1,4 @@
-"""What texts ask of fact tables, and their cells in words: how many layers a model has, which region has the cleanest grid."""
+"""Read questions about fact tables, and put cells into words: the layers of a model, the cleanest grid."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +12,10 @@ from chatbot.table.row_phrases import listed
 from chatbot.table.writing import Writing
 
 _SHOWN = 8
-# Names of more rows than this are of a family.
+# More names than this are those of a whole family.
 _FAMILY = 3
 _LONGEST = 200
-# Columns that say of a row where it is from, or are its name.
+# Columns that only say where a row comes from, or are part of its name.
 _APART = frozenset({"Source", "As of", "Note", "Place", "Vendor", "Load"})
 GREATER = re.compile(r"\b(?:longer|longest|larger|bigger|more|higher|deeper|wider|greater|faster|dirtier|most|highest|largest|biggest|greatest)\b")
 LESSER = re.compile(r"\b(?:shorter|smaller|fewer|less|lower|shallower|cleaner|slower|least|lowest|smallest|fewest|shortest)\b")
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of the things of one kind: which columns of which things, or which thing comes first by a column."""
+    """A question about things of one kind: which columns of which things, or which thing comes first by a column."""
 
     key: str
     names: tuple[str, ...]
@@ -38,10 +38,9 @@ def take_things(reading: Reading, key: str, rows: Sequence[Row]) -> tuple[str, .
 
 
 def _take_models(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
-    """Models by sloppy names ("mixtral 8x22", "llama3.1-70b-instruct")."""
+    """Take models with loosely written names ("mixtral 8x22", "llama3.1-70b-instruct")."""
     if key != "Model":
         return ()
-    # A dot or a slash ends no name, and a name of several words begins where the first of them does.
     known = tuple(dict.fromkeys(_names(rows)))
     named = find_model(reading.text, known)
     if named is None or not named.models:
@@ -61,7 +60,10 @@ _BEST, _WORST = re.compile(r"\b(?:best|beste[nrs]?|meilleure?|mejor|migliore)\b"
 
 
 def direction(reading: Reading, key: str) -> bool | None:
-    """Whether the greatest of a kind is asked for, or the least; None for neither. Of a region the least is the best."""
+    """Whether the greatest (True) or the least (False) of a kind is asked for, or neither (None).
+
+    For regions, the best is the least.
+    """
     for pattern, most in ((_LOW, False), (_HIGH, True), (_BEST, key != "Region"), (_WORST, key == "Region")):
         if reading.take(pattern.pattern):
             return most
@@ -69,7 +71,7 @@ def direction(reading: Reading, key: str) -> bool | None:
 
 
 def take_columns_of(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
-    """The columns that a text speaks of, the longest words for one first."""
+    """Take the columns that a text mentions, in the order of `_words`."""
     known = _words(key, rows)
     groups = [headers for words, headers in vocabulary()["groups"].items() if key == "Accelerator" and reading.take(rf"\b(?:{words})\b")]
     found = [header for header, words in known if reading.take(rf"(?a:(?<![\w-]))(?:{words})(?a:(?![\w-]))")]
@@ -77,7 +79,7 @@ def take_columns_of(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[st
 
 
 def _words(key: str, rows: Iterable[Row]) -> list[tuple[str, str]]:
-    """The columns of a kind of thing with the words for each: the table's in its order, then those known by their headers alone."""
+    """The columns of a kind of thing with their patterns: the vocabulary first, then others by their headers."""
     known: Mapping[str, Mapping[str, str]] = vocabulary().get(key, {})
     there = dict.fromkeys(h for row in rows for h in row.cells if h not in _APART and h != key)
     named = [(header, column["words"]) for header, column in known.items() if header in there]
@@ -85,7 +87,7 @@ def _words(key: str, rows: Iterable[Row]) -> list[tuple[str, str]]:
 
 
 def lines_of(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
-    """Columns with what rows say in them: of the things that are named, or of those that come first by the column."""
+    """Return column, text and row: for the named things, or for those that come first by the column."""
     if asked.most is not None:
         return _ranked(asked, rows)
     names = list(asked.names)
@@ -93,19 +95,19 @@ def lines_of(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
         newest = {row.name: row for row in reversed(rows)}
         names.sort(key=lambda name: value_of(newest[name.lower()], asked.columns[0]) or 0.0, reverse=asked.greater_first)
     lines = [(column, text, row) for name in names for column in asked.columns for text, row in _cells(asked.key, name, column, rows)]
-    # Of a whole family each figure is told once.
+    # For a whole family, each figure is reported once.
     return list({(column, row.cells[column]): (column, text, row) for column, text, row in reversed(lines)}.values())[::-1] if asked.key == "Model" and len(names) > _FAMILY else lines
 
 
 def tell(asked: Asked, lines: Sequence[tuple[str, str, Row]], writing: Writing, lead: str = "") -> None:
-    """A line for each thing, the first with what leads the answer."""
+    """Write a line for each thing; `lead` opens the first."""
     ranked, own = asked.most is not None, _by_row(asked.key, lines)[:_SHOWN]
     for place, (parts, row) in enumerate(own):
         writing.line(f"{lead if not place else ''}{listed(parts)}", row, opening="- " if (place or not ranked) and len(own) > 1 else "")
 
 
 def _by_row(key: str, lines: Sequence[tuple[str, str, Row]]) -> list[tuple[list[str], Row]]:
-    """What is told of each row, in as many parts as columns: the first names the thing."""
+    """Group what is said by row, with one part per column; only the first part names the thing."""
     told: list[tuple[list[str], Row]] = []
     for column, text, row in lines:
         parts = next((parts for parts, other in told if other is row), None)
@@ -119,7 +121,7 @@ def _by_row(key: str, lines: Sequence[tuple[str, str, Row]]) -> list[tuple[list[
 
 
 def _ranked(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
-    """The first thing by a column, and the next ones to compare."""
+    """The first thing by a column, and the next ones for comparison."""
     column = asked.columns[0]
     newest = {row.name: row for row in reversed(rows) if value_of(row, column) is not None and "*" not in row.name}
     found = sorted(newest.values(), key=lambda row: (value_of(row, column) or 0.0, row.name), reverse=bool(asked.most))
@@ -127,7 +129,10 @@ def _ranked(asked: Asked, rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
 
 
 def _cells(key: str, name: str, column: str, rows: Sequence[Row]) -> list[tuple[str, Row]]:
-    """What the newest rows of a thing say in a column, each once; of a region without a figure what holds for its part of the world."""
+    """What the newest rows of a thing say in a column, each once.
+
+    For a region without a figure, it is what its part of the world has.
+    """
     own = [row for row in rows if row.name == name.lower() and row.cells.get(column, "")]
     if key == "Region" and not any(value_of(row, column) is not None for row in own):
         own = [row for row in rows if "*" in row.name and name.startswith(row.name.rstrip("*")) and row.cells.get(column)] or own
@@ -145,7 +150,7 @@ def _said(key: str, column: str, row: Row) -> str:
 
 
 def _subject(key: str, column: str, row: Row) -> str:
-    """The thing, with what tells it from others of its name: the place of a region, the memory of an A100."""
+    """The thing, with what tells it apart from others of its name: the place of a region, the memory of an A100."""
     name = next(iter(row.cells.values()))
     told = row.cells.get("Place" if key == "Region" else "Memory" if key == "Accelerator" and column != "Memory" else "", "")
     return f"{name} ({told})" if told else name

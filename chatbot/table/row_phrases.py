@@ -1,4 +1,4 @@
-"""Rows of a table of instance types in words, with no number or name that the row does not have."""
+"""Put rows of instance types into words, with no number or name that the row does not have."""
 
 from collections.abc import Sequence
 
@@ -21,9 +21,10 @@ NOUNS: dict[Column, str] = {
 
 
 def describe(row: Row, columns: Sequence[Column]) -> str:
-    """What a row says in the columns, to follow its subject: " has 4 vCPUs; is burstable; EFA: no"; "" where their cells are empty.
+    """What a row says in the columns, to follow its subject: " has 4 vCPUs; is burstable; EFA: no".
 
-    A "no" and the architecture stay beside the word that they have beside them in the row, where verification looks for it.
+    It is "" if the cells are empty. A "no" and the architecture keep their label from the row, because verification
+    looks for them beside it.
     """
     has = [phrase for column in columns if (phrase := _phrase(row, column, columns))]
     traits = [f"is {HEADERS[c].lower()}" for c in columns if c in ("burstable", "metal") and row.says(c) == "yes"]
@@ -34,7 +35,7 @@ def describe(row: Row, columns: Sequence[Column]) -> str:
 
 
 def subject(row: Row, *, with_date: bool = False) -> str:
-    """The instance type, with the date of the row if it is wanted and stands there, and a word of warning where EC2 lists it no more."""
+    """The instance type; on request with the date in its row, and with a warning if EC2 no longer lists it."""
     remarks = [] if row.listed else ["absent from the newest listing"]
     remarks += [f"as of {row.dated}"] if with_date and row.dated else []
     return f"{row.cells[TYPE]} ({', '.join(remarks)})" if remarks else row.cells[TYPE]
@@ -49,7 +50,7 @@ def _label(column: Column) -> str:
 
 
 def listed(phrases: Sequence[str]) -> str:
-    """ "one, two and three"."""
+    """Join phrases: "one, two and three"."""
     return " and ".join([*filter(None, [", ".join(phrases[:-1])]), *phrases[-1:]])
 
 
@@ -85,7 +86,7 @@ def _phrase(row: Row, column: Column, columns: Sequence[Column]) -> str:
 
 
 def _cost(row: Row) -> str:
-    """ "costs $1.861 per hour on demand in us-east-1 (Linux, as of 2026-07-20)"; the cell's own words where no price is published."""
+    """ "costs $1.861 per hour on demand in us-east-1 (Linux, as of 2026-07-20)"; without a price, what the cell says."""
     price = row.source("price")
     cell, where = row.says("price"), price.cells
     bought = " ".join(filter(None, (where.get("Purchase", ""), f"in {where['Region']}" if "Region" in where else "")))

@@ -1,4 +1,4 @@
-"""Which rows meet a request, in which order, and what is to be told of them."""
+"""Which rows meet a request, in which order, and what to report about them."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,8 +14,10 @@ _OF_TRAIT: dict[str, Column] = {header: column for column, header in HEADERS.ite
 
 
 def measured(request: Request, rows: Mapping[str, Sequence[Row]]) -> Request | None:
-    """A request with what the row of the type compared with has as conditions, and the columns compared to be told; None where that row
-    lacks one of them."""
+    """Turn the comparison in a request into conditions from the other type's row, and report the compared columns.
+
+    None if that row lacks one of the columns.
+    """
     if (comparison := request.compared) is None:
         return request
     other = rows[comparison.other][0]
@@ -41,10 +43,10 @@ def measured(request: Request, rows: Mapping[str, Sequence[Row]]) -> Request | N
 
 
 def select(request: Request, rows: Iterable[Row]) -> list[Row]:
-    """The rows that meet every condition of a request, sorted as it asks, else by size.
+    """Return the rows that meet every condition of a request, in its order, otherwise by size.
 
-    Types that EC2 lists no more, and of the cheapest those whose accelerators run no models, are left out where others match, unless the request
-    names what they are.
+    If others match, types that EC2 no longer lists are left out; so are, if the cheapest are wanted, those whose
+    accelerators do not run models. Nothing is left out if the request names families or accelerators.
     """
     found = sorted((row for row in rows if fits(request, row)), key=sort_key(request))
     cheapest = request.order is not None and request.order[0] == "price"
@@ -53,7 +55,7 @@ def select(request: Request, rows: Iterable[Row]) -> list[Row]:
 
 
 def fits(request: Request, row: Row) -> bool:
-    """Whether a row meets every condition, and has a number to be sorted by."""
+    """Whether a row meets every condition and has the number to sort by."""
     check()
     ordered = request.order[0] if request.order else "size"
     return (
@@ -74,7 +76,7 @@ def _says(row: Row, header: str, words: str) -> bool:
 
 
 def sort_key(request: Request) -> Callable[[Row], tuple[float, float, float, str]]:
-    """The place of a row in the order asked for, or by a price that has a limit, then by vCPUs, memory and name."""
+    """Return the sort key: the order asked for, or the price if it has a limit; then vCPUs, memory and name."""
     column, most = request.order or ("price" if any(bound.column == "price" for bound in request.bounds) else "size", False)
 
     def key(row: Row) -> tuple[float, float, float, str]:
@@ -88,7 +90,7 @@ def sort_key(request: Request) -> Callable[[Row], tuple[float, float, float, str
 
 
 def columns_of(request: Request) -> list[Column]:
-    """What to tell of a row: what is asked and what the conditions are about."""
+    """The columns to report: those asked for and those that the conditions are about."""
     ordered = request.order[0] if request.order else "size"
     traits = [_OF_TRAIT[trait.header] for trait in request.traits if trait.header in _OF_TRAIT]
     cards: list[Column] = ["accelerators"] if request.accelerators else []
@@ -102,7 +104,7 @@ OF_HOST = re.compile(r"\b(?:host|system|main|cpu|ram)\b")
 
 
 def with_own_memory(columns: Sequence[Column], said: str, *, accelerated: bool) -> list[Column]:
-    """The columns with the memory that is meant of a machine with accelerators: of each of them, of all, or beside the machine's own."""
+    """Resolve which memory is meant for a machine with accelerators: that of each, of all, or of all beside the host's."""
     text = said.lower()
     if not accelerated or not {"memory", "total"} & {*columns} or "each" in columns or OF_HOST.search(text):
         return list(columns)

@@ -1,4 +1,4 @@
-"""What a turn of a conversation asks of a table of instance types, with what it leaves to the turns before it."""
+"""Read what a turn asks of a table of instance types, completed from the turns before it."""
 
 import re
 from dataclasses import replace
@@ -14,10 +14,10 @@ from chatbot.table.instances import PURCHASE, Instances, Row
 from chatbot.table.selection import OF_HOST, columns_of, select
 
 TURNS = 4
-# So many types that were told of may be meant by "they".
+# Maximum number of reported types that "they" may refer to.
 _FOUND = 8
 _OF_MEMORY: tuple[Column, ...] = ("each", "total", "memory")
-# "Do they have EFA?" asks of each what "with EFA" picks them by.
+# "Do they have EFA?" asks about each; "with EFA" selects those that have it.
 _OF_EACH = re.compile(r"\b(?:does|do|is|are|has|have) (?:it|they|each|all of (?:them|those|these)|those|these)\b")
 _OF_ROWS = re.compile(rf"\b{ROWS}\b")
 _COUNTED = re.compile(r"^\W*(?:and |so |ok |okay )*how many (?:is|are|was|were) (?:that|those|these|they|there)\b")
@@ -26,16 +26,17 @@ _BARE = re.compile(rf"\W*(?:(?:and|or|but|with|what about|how about|only|ok|make
 
 
 def request_of(query: Query, known: Instances, *, sought: bool = False) -> Request | None:
-    """The request of the last turn, by its own words and those before, or else by the words that stand for it; None for no request.
+    """Return the request of the last turn, or None.
 
-    `sought` says that instance types are asked for, as was learned from people's words.
+    It comes from the turn's own words and the turns before it, otherwise from the standalone form of the question.
+    `sought` says that a learned classifier found the question to ask for instance types.
     """
     found = partial(_found, known=known)
     turns = [" ".join(question.split()) for question in (*(turn.question for turn in query.history[-TURNS:]), query.question)]
     *earlier, last = in_english("\n".join(turns)).split("\n")
     before: Request | None = None
     for question in earlier:
-        # Of an earlier turn nothing was learned: it sought rows if it speaks of them, or has a condition or an order.
+        # Earlier turns are not classified: one sought rows if it mentions them, or has a condition or an order.
         turn, anyhow = found(question), found(question, sought=True)
         sought_before = anyhow and (anyhow.order or any(bound != ANY for bound in anyhow.bounds) or _OF_ROWS.search(question))
         before = _leaning(question, turn, before, known) or (anyhow if sought_before else turn)
@@ -44,7 +45,7 @@ def request_of(query: Query, known: Instances, *, sought: bool = False) -> Reque
 
 
 def _found(question: str, known: Instances, *, sought: bool = False) -> Request | None:
-    """The request of a question by itself; of one that seeks rows, whatever words stand beside its conditions."""
+    """Read the request of a question by itself. If it seeks rows, other words may stand beside its conditions."""
     names = (known.rows, known.families, known.accelerators)
     whole = read_request(question, *names)
     is_known = whole and (whole.seeks or whole.types or whole.order or (whole.families and whole.asked))
@@ -52,7 +53,7 @@ def _found(question: str, known: Instances, *, sought: bool = False) -> Request 
 
 
 def priced(request: Request, known: Instances) -> tuple[Instances, str]:
-    """The tables with the prices of the region that is asked for, or that region where no price of it is known."""
+    """Return the tables with the prices of the region asked for. If it has none, return its name as well."""
     if not OTHER_TABLES & {*columns_of(request), *(request.compared.columns if request.compared else ())}:
         return known, ""
     there = known.at(request.region, request.purchase)
@@ -62,13 +63,13 @@ def priced(request: Request, known: Instances) -> tuple[Instances, str]:
 
 
 def largest(family: str, known: Instances) -> Row:
-    """The size of a family with the most accelerators, or else the most vCPUs."""
+    """The largest size of a family: most accelerators, then most accelerator memory, vCPUs and memory."""
     columns: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
     return max((row for row in known.newest if row.family == family), key=lambda row: [row.number(column) or 0.0 for column in columns])
 
 
 def _leaning(question: str, turn: Request | None, before: Request | None, known: Instances) -> Request | None:
-    """The request of a turn that leans on the one before it; None for a turn that stands by itself."""
+    """Return the request of a turn that leans on the one before it; None for a turn that stands by itself."""
     if before is None:
         return None
     if _COUNTED.search(question.lower()) and before.seeks:
@@ -96,22 +97,23 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
 
 
 def _is_whole(request: Request, question: str) -> bool:
-    """Whether a turn stands by itself: it names types, or says of which rows it asks."""
+    """Whether a turn stands by itself: it names types, or says which rows it asks about."""
     named = request.families or request.accelerators
     of_all = request.seeks and not re.match(r"\W*(?:which|what)(?: ones?| of)? (?:has|have|is|are|cost)", question.lower())
     return bool(request.types or (of_all and (named or request.bounds or request.traits)) or (named and request.asked))
 
 
 def _of_family(family: str, like: str, known: Instances) -> str:
-    """The type of a family of the size of another, or its largest."""
+    """The type of a family that has the size of another type, or else its largest."""
     name = f"{family}.{like.partition('.')[2]}"
     return name if name in known.rows else largest(family, known).name
 
 
 def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, adds: bool) -> Request:
-    """A list with what a turn adds to its conditions, or with what takes the place of those of their kind unless the turn narrows it.
+    """Add a turn's conditions to a list. They replace earlier ones of their kind, unless the turn narrows the list.
 
-    What `adds` families or accelerators keeps the earlier ones. An amount that is `bare`, of no memory that is named, is of the memory that was spoken of.
+    A turn that `adds` families or accelerators keeps the earlier ones. An amount that is `bare`, without a kind of
+    memory, is of the memory mentioned before.
     """
     meant: Column = next((b.column for b in before.bounds if b.column in _OF_MEMORY), "memory") if bare else "memory"
     slack = 1.0 if meant == "memory" else DECIMAL
@@ -139,6 +141,6 @@ def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, add
 
 
 def _replaces(new: Bound, old: Bound) -> bool:
-    """Whether a condition takes the place of an earlier one: it limits the same column on the same side, or both cannot be met."""
+    """Whether a condition replaces an earlier one: it limits the same column on the same side, or both cannot be met."""
     same_side = (new.low == -inf) == (old.low == -inf) and (new.high == inf) == (old.high == inf)
     return new.column == old.column and not (new.denied or old.denied) and (same_side or new.low > old.high or new.high < old.low or -inf < new.low == new.high or -inf < old.low <= old.high < inf)

@@ -1,4 +1,4 @@
-"""Lines that rows bear out, with a number for each row."""
+"""Write the lines that rows support, with a number for each row."""
 
 from collections.abc import Sequence
 
@@ -20,17 +20,17 @@ class Writing:
         self._passages = {passage.chunk.id: passage for passage in passages}
 
     def line(self, text: str, *rows: Row, opening: str = "", columns: Sequence[Column] = ()) -> None:
-        """Add a sentence that the rows bear out, or those beside them that have the columns; `opening` is a list mark."""
+        """Add a sentence that the rows, or rows beside them with the columns, support; `opening` is a list mark."""
         rows = tuple(dict.fromkeys(other for row in rows for other in row.borne_out(columns)))
         self.lines.append(f"{opening}{text} {''.join(map(self._mark, rows))}.")
 
     def row(self, row: Row, columns: Sequence[Column], *, lead: str = "", opening: str = "", dated: bool = False) -> None:
-        """Add what a row says in the columns, with its date where that is wanted and the row bears it out."""
+        """Add what a row says in the columns; `dated` adds its date, if the row itself supports the line."""
         name = subject(row, with_date=dated and row in row.borne_out(columns))
         self.line(f"{lead}{name}{describe(row, columns)}", row, opening=opening, columns=columns)
 
     def count(self, text: str) -> str:
-        """The opening of a line that says what was counted: no row says it, so it is marked as computed."""
+        """Return the opening of a line that says what was counted. No row says it, so it is marked as computed."""
         self._counts.append(text)
         return f"{text}: "
 

@@ -1,4 +1,8 @@
-"""The arguments of the tools. Each class is one JSON schema, for every program that offers the tools; its docstring describes the tool."""
+"""The arguments of the tools.
+
+Each class is one JSON schema for every program that offers the tools. The docstring of a tool's class is sent as the tool's
+description.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +12,7 @@ from chatbot.characters import LONGEST_QUESTION
 from chatbot.sizing.request import read_amount, read_format, read_optimizer, read_task, read_tokens
 from chatbot.sizing.workload import Format, Optimizer, Task
 
-# Names and titles are no longer.
+# The most characters of a name or a title.
 _LONGEST_NAME = 500
 SortBy = Literal["price_per_hour", "accelerator_memory", "accelerators", "vcpus", "memory", "network"]
 
@@ -16,7 +20,7 @@ _AMOUNT = WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}, {"ty
 
 
 def _read(read: Any) -> BeforeValidator:
-    """A text is read as the command line reads it; what is no text is left to the type."""
+    """Parse a text as the command line does; other values are left to the type."""
     return BeforeValidator(lambda value: read(value) if isinstance(value, str) else value)
 
 
@@ -35,7 +39,7 @@ _Names = Annotated[list[str], Field(max_length=50)]
 
 
 class Arguments(BaseModel):
-    """What every tool refuses: names that it does not have, texts without end, numbers that are none."""
+    """The base of all arguments: it rejects unknown names, overlong texts, and numbers that are NaN or infinite."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_max_length=_LONGEST_NAME)
 

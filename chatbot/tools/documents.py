@@ -1,4 +1,4 @@
-"""Passages of the sources for a question, and the text of a document or of one of its sections."""
+"""Tools for the passages that are nearest to a question, and for the text of a document or one of its sections."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -16,19 +16,19 @@ from ingest import Chunk, Document, Index
 
 _LISTED = 30
 _LONGEST_PASSAGE = 2_000
-# A piece ends at a line or a sentence where one ends in this last share of it.
+# A piece ends with a line, a sentence or a word if one ends after this share of its length.
 _TAIL = 0.75
 
 
 def search_sources(index: Index, given: SearchSources, keys: Keys) -> dict[str, Any]:
-    """The passages nearest to a question, best first; the score lies in 0..1."""
+    """Return the passages nearest to a question, best first; the score lies in 0..1."""
     found = search(understand(as_asked(given.query), (), index), index, limit=max(given.limit, LIMIT))
     passages = []
     for passage in found[: given.limit]:
         chunk = passage.chunk
         text = as_told(without_orders(chunk))
         if not text.strip("… \n"):
-            continue  # nothing in it but orders
+            continue  # it holds nothing but instructions
         passages.append(
             {
                 "key": keys.key(chunk, chunk.start, chunk.end, passage.score),
@@ -44,7 +44,7 @@ def search_sources(index: Index, given: SearchSources, keys: Keys) -> dict[str, 
 
 
 def read_document(index: Index, given: ReadDocument, keys: Keys) -> dict[str, Any]:
-    """The text from `offset` on, at most `limit` characters; `notes` say where to read on."""
+    """Return the text from `offset` on, at most `limit` characters; `notes` say where to read on."""
     chunks = _chunks(index, given.source)
     document = chunks[0].document
     beginning, end, headings = _section(chunks, given.section) if given.section else (0, len(document.text), ())
@@ -67,7 +67,10 @@ def read_document(index: Index, given: ReadDocument, keys: Keys) -> dict[str, An
 
 
 def _chunks(index: Index, name: str) -> list[Chunk]:
-    """The chunks of the one document of this id, source id, title or file name, or whose title has these words."""
+    """Return the chunks of the document with this id, source id, title or file name, or whose title contains the name.
+
+    Raises ReaderError if there is none, or more than one.
+    """
     if chunks := index.document_chunks(name):
         return chunks
     wanted = " ".join(name.lower().split())
@@ -91,7 +94,7 @@ def _called(wanted: str, documents: Sequence[Document]) -> list[Document]:
 
 
 def _section(chunks: Sequence[Chunk], section: str) -> tuple[int, int, tuple[str, ...]]:
-    """Where the first section of this heading begins and ends, with the headings above it."""
+    """Return where the first section with this heading begins and ends, and its headings; raises ReaderError without one."""
     wanted = section.lower().split(" > ")[-1].strip()
     for is_it in (wanted.__eq__, lambda heading: wanted in heading):
         for first, chunk in enumerate(chunks):
@@ -108,7 +111,7 @@ def _section(chunks: Sequence[Chunk], section: str) -> tuple[int, int, tuple[str
 
 
 def _stop(text: str, start: int, stop: int, end: int) -> int:
-    """Where a piece ends that is to end at `stop` at the latest: behind a line or a sentence if one ends near there."""
+    """Return where a piece ends: at `stop`, or after a line, a sentence or a word that ends shortly before."""
     if stop == end:
         return stop
     least = start + int((stop - start) * _TAIL)

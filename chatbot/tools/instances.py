@@ -1,4 +1,4 @@
-"""Instance types by what they have and cost: filtered, sorted and counted over the tables of the index."""
+"""Filter, sort and count instance types by what they have and cost, over the tables of the index."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ _NO_INSTANCES = (
     "The index holds no table of instance types: run `wattwise ingest` in the folder that holds corpus/ first."
 )
 _WORD = re.compile(r"[a-z0-9]+")
-# Words that say of a name only that it is one of an accelerator.
+# Words in the name of an accelerator that only say that it is one.
 _KINDS = frozenset({"gpu", "gpus", "chip", "chips", "accelerator", "accelerators", "tensor", "core"})
 _COLUMNS: dict[SortBy, Column] = {
     "price_per_hour": "price", "accelerator_memory": "total", "accelerators": "accelerators", "vcpus": "vcpus",
@@ -32,12 +32,12 @@ _BOUNDED: dict[str, Column] = {
     "accelerators": "accelerators", "accelerator_memory_each": "each", "accelerator_memory_total": "total", "vcpus": "vcpus",
     "memory": "memory", "network": "network",
 }  # fmt: skip
-# What an answer about instance types hardly needs: each is in the row itself.
+# Columns that an answer about instance types hardly needs; the row itself still has them.
 _LEFT_OUT = frozenset({TYPE, "As of", "Source", "Sizes in family", "Memory per vCPU"})
 
 
 def find_instances(index: Index, given: FindInstances, keys: Keys) -> dict[str, Any]:
-    """The rows that meet every condition, `total` of them in all; each has the key of its row, and of that of its price."""
+    """Return the rows that meet every condition, and their `total`; each has its own key and that of its price's row."""
     known = load_instances(index)
     if not known.rows:
         raise ReaderError(_NO_INSTANCES)
@@ -48,7 +48,7 @@ def find_instances(index: Index, given: FindInstances, keys: Keys) -> dict[str, 
         _check("instance type", name.lower(), known.rows)
     named = [known.rows[name][0] for name in dict.fromkeys(map(str.lower, given.names))] or known.newest
     found = _of_kind(given, named, facts)
-    # Types that EC2 lists no more are found where what they are is asked for by name.
+    # Types that EC2 no longer lists are found only if their type, family or accelerator is asked for by name.
     families = {row.family for row in found} if given.names or given.family or given.accelerator else ()
     rows = select(Request(families=tuple(families), bounds=tuple(_bounds(given))), found)
     cheap = () if given.max_price_per_hour is None else (Bound("price", high=given.max_price_per_hour),)
@@ -74,7 +74,7 @@ def _check_price(given: FindInstances, known: Instances) -> None:
 
 
 def _of_kind(given: FindInstances, rows: list[Row], facts: Facts) -> list[Row]:
-    """The rows of the family, the accelerator and the maker that are asked for; ReaderError for one that no row has."""
+    """Return the rows of the family, accelerator and maker asked for; raises ReaderError for one that no row has."""
     if family := given.family.lower():
         _check("instance family", family, {row.family for row in rows})
         rows = [row for row in rows if row.family == family]
@@ -127,7 +127,7 @@ def _bounds(given: FindInstances) -> Iterator[Bound]:
 
 
 def _order(given: FindInstances) -> Callable[[Row], tuple[object, ...]]:
-    """By the figure asked for, rows without it last, then by size and name."""
+    """Return a sort key: by the figure asked for, rows without it last, then by size and name."""
 
     def key(row: Row) -> tuple[object, ...]:
         value = row.number(_COLUMNS[given.sort_by]) if given.sort_by else 0.0

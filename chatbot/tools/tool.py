@@ -1,4 +1,4 @@
-"""A tool as a value: what a program that offers it must know, how it is called, and what it gives back."""
+"""A tool as a value: what a program that offers it must know, how it is called, and what it returns."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,10 +20,10 @@ _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The JSON object that a tool answers with, and what it can be cited by.
+    """The JSON object that a tool answers with, and the evidence to cite for it.
 
-    Each `key` in `content` stands for the piece of evidence in its place: the first, `first_key`, for `evidence[0]`. `notes`
-    in `content` are sentences on what was left out, and how to get it.
+    A `key` in `content` stands for a piece of evidence: `first_key` for `evidence[0]`, and so on. `notes` in `content` say
+    what was left out, and how to get it.
     """
 
     content: dict[str, Any]
@@ -32,7 +32,7 @@ class ToolResult:
 
 @dataclass(slots=True)
 class Keys:
-    """Numbers evidence while a result is put together; the same words get the same key."""
+    """Numbers evidence while a result is built; the same span of a chunk gets the same key."""
 
     first: int
     evidence: list[Evidence] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: `arguments` is its schema; `function` takes an index, such arguments and the keys to number its evidence with."""
+    """One tool: `arguments` is its schema; `function` takes an index, the arguments, and Keys to number its evidence."""
 
     name: str
     title: str
@@ -65,14 +65,14 @@ class Tool:
         return schema_of(self.arguments)
 
     def call(self, index: Index, given: Mapping[str, Any], *, first_key: int = 1) -> ToolResult:
-        """Run the tool with arguments from outside; ReaderError, one sentence with the remedy, for bad ones."""
+        """Run the tool with arguments from outside; raises ReaderError, one sentence with the remedy, for bad ones."""
         keys = Keys(first_key)
         content = self.function(index.snapshot(), read_arguments(self.name, self.arguments, given), keys)
         return ToolResult(content, tuple(keys.evidence))
 
 
 def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema without the titles that repeat the names."""
+    """Return the JSON schema, without its description and without titles, which only repeat the names."""
     schema = arguments.model_json_schema()
     for described in schema.get("properties", {}).values():
         described.pop("title", None)
@@ -80,7 +80,7 @@ def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
 
 
 def read_arguments(tool: str, arguments: type[_A], given: Mapping[str, Any]) -> _A:
-    """Arguments from outside as their value; ReaderError says of the first bad one what it takes."""
+    """Validate arguments from outside; raises ReaderError that says what the first bad one takes."""
     try:
         return arguments.model_validate(dict(given))
     except ValidationError as error:
@@ -99,17 +99,17 @@ def read_arguments(tool: str, arguments: type[_A], given: Mapping[str, Any]) -> 
 
 
 def as_told(text: str) -> str:
-    """A text from a document as it is handed on: what does not show is left out, and so is a title that gives orders."""
+    """Return a document's text as it is passed on: no invisible characters, and "…" for each heading that gives orders."""
     return shown(_HEADING.sub(lambda line: "…" if is_instruction(line.group()) else line.group(), text))
 
 
 def as_title(text: str) -> str:
-    """A title, or "…" for one that gives orders to whoever reads it out."""
+    """Return a title, or "…" for one that gives orders to its reader."""
     return "…" if is_instruction(text) else shown(text)
 
 
 def described(chunk: Chunk) -> dict[str, Any]:
-    """Where a chunk is from, as every tool names it."""
+    """Return where a chunk is from, in the fields that every tool uses."""
     document = chunk.document
     source = document.source
     return {

@@ -1,4 +1,4 @@
-"""A workload sized: the figures of `wattwise size --json`, and the rows that they are computed from."""
+"""Size a workload: the figures of `wattwise size --json`, and the rows that they are computed from."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,10 +14,10 @@ from ingest import Index, Row
 
 
 def size_workload(index: Index, given: SizeWorkload, keys: Keys) -> dict[str, Any]:
-    """What `wattwise size --json` prints, but for what bounds it, and under `rows` the words of the rows that it is computed from.
+    """Return a shortened `wattwise size --json`, and under `rows` the text of the rows that it is computed from.
 
-    Of its `fits` there are the first `limit` and those that are named by "smallest", "cheapest" and their like; their
-    `figures`, the arithmetic, stand there where they are asked for.
+    `fits` has the first `limit` entries and those advised as smallest, cheapest, or with the least energy or carbon. Their
+    `figures`, the arithmetic, are included only if asked for.
     """
     tables = load(index)
     known = tables.facts if tables.facts.models and tables.facts.instances else None
@@ -43,7 +43,7 @@ def size_workload(index: Index, given: SizeWorkload, keys: Keys) -> dict[str, An
 
 
 def _inputs(sizing: Sizing) -> Iterator[Row]:
-    """The rows that the memory and the figures of the hardware are computed from."""
+    """Yield the rows that the memory and the figures of the hardware are computed from."""
     for term in sizing.memory.terms:
         yield from term.inputs
     for fit in (*([sizing.named] if sizing.named else []), *sizing.fits):
