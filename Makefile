@@ -1,4 +1,4 @@
-# `make run` and `make test` on a fresh machine set everything up first; a second call does no work again.
+# On a fresh machine, `make run` and `make test` set everything up first; later calls repeat none of that work.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,29 +9,30 @@ INDEX ?= index
 run: index
 	$(BIN)/wattwise app --index $(INDEX)
 
-# The tests share two processors among themselves: see chatbot/__main__.py.
+# Two test processes share two cores, so BLAS gets one thread each: see chatbot/__main__.py.
 test: export OPENBLAS_NUM_THREADS ?= 1
-# Dozens of processes are started: none shall compile again what another has compiled.
+# The tests start dozens of processes, which reuse each other's compiled bytecode.
 test: export PYTHONDONTWRITEBYTECODE =
 test: install
-	# The index that many tests share is made on one processor while the checkers read on the other.
+	# Build the index that many tests share on one core while the linters run on the other.
 	mkdir -p .pytest_cache/d/corpus
 	$(BIN)/wattwise ingest corpus --index .pytest_cache/d/corpus/index & $(BIN)/ruff check . && $(BIN)/mypy; checked=$$?; wait; exit $$checked
-	# Files in the order of their names: the browser's, which waits most, comes first, and no long one last.
+	# Run files in name order: the browser tests, which wait most, come first, and no slow file comes last.
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --ignore tests/test_golden.py
-	$(BIN)/python -m pytest tests/test_golden.py  # asks on two processors itself, and prints its report
+	$(BIN)/python -m pytest tests/test_golden.py  # uses two cores itself, and prints its report
 
 install: $(VENV)/.installed
 
-# torch comes first and pinned: a plain `torch` would bring gigabytes of CUDA packages that nothing here uses. pip takes minutes for the
-# rest, uv seconds. Python compiles a module when it is first imported; to compile all of them beforehand takes over a minute.
+# torch comes first and pinned: a plain `torch` would pull in gigabytes of CUDA packages that nothing here uses. pip takes
+# minutes for the rest, uv seconds. --no-compile: Python compiles modules on first import; compiling all of them up front
+# takes over a minute.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0 uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
 	touch $@
 
-# Ingest itself sees what changed, by content; when nothing did it takes well under a second.
+# `ingest` detects changes by content; without changes it takes well under a second.
 index: install
 	$(BIN)/wattwise ingest corpus --index $(INDEX)
 
@@ -43,7 +44,8 @@ benchmarks: install
 	$(BIN)/python benchmarks/slack.py
 	$(BIN)/python benchmarks/retrieval.py || test $$? -eq 2  # 2: the AWS pages are not on this machine
 
-# Faults, forged requests and hostile input by the thousand; hours on two cores. Each prints its seed and exits 1 on a breach.
+# Fault injection, forged requests and hostile input by the thousand: hours on two cores. Each campaign prints its seed,
+# and exits 1 on a breach.
 campaign: index
 	$(BIN)/python -m benchmarks.campaign.kill --count 300
 	$(BIN)/python -m benchmarks.campaign.damage --count 20
@@ -55,9 +57,10 @@ campaign: index
 	$(BIN)/python benchmarks/campaign/patterns.py
 	$(BIN)/python benchmarks/campaign/forged.py --count 1000
 
-# What is slow and rarely tells, then the whole report of the exam bank and of the golden questions, with every wrong answer and its evidence.
+# The slow tests that rarely find anything, then the full reports on the exam bank and the golden questions, with every
+# wrong answer and its evidence.
 evaluation: index
-	# What the browser's tests of accessibility need; without npm they are skipped and say so.
+	# The browser's accessibility tests need these packages; without npm they are skipped, with a message.
 	! command -v npm > /dev/null || npm install --silent --no-package-lock --prefix tests/browser
 	$(BIN)/python -m pytest -m evaluation --timeout 1800
 	$(BIN)/wattwise exam corpus/exam --index $(INDEX) --report report/bank

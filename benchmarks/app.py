@@ -1,9 +1,10 @@
-"""Ten visitors at once: sessions of the app that ask for a minute, over the protocol that browsers speak.
+"""Load test of the web app: ten sessions ask questions for a minute, over the protocol that browsers speak.
 
     python -m benchmarks.app [--sessions N] [--seconds S] [--pause S] [--index DIR]
 
 Each session asks its own order of questions and a follow-up, and checks that the page shows its own questions and no
-other's. Times are from sending a question to the end of the run that answers it. The exit code is 1 when a goal is missed.
+other's. Times run from sending a question to the end of the run that answers it. The exit code is 1 if a goal is
+missed.
 """
 
 import argparse
@@ -74,7 +75,7 @@ class Session:
         return answered
 
     def finished(self, message: BackMsg, *, until_box: bool = False) -> "Page":
-        """Send a message and read what the page becomes until the script has run, or until there is a box to ask in."""
+        """Send a message; read the page until the script has run or, with `until_box`, until there is a box to ask in."""
         if not message.HasField("rerun_script"):
             message.rerun_script.query_string = ""
         self.socket.send(message.SerializeToString())
@@ -91,7 +92,7 @@ class Session:
 
 @dataclass
 class Page:
-    """The elements of the page by their place."""
+    """The elements of the page by their position."""
 
     box: str = ""
     html: dict[tuple[int, ...], str] = field(default_factory=dict)
@@ -111,7 +112,7 @@ class Page:
             self.alerts.append(str(element)[:200])
 
     def faults(self, session: Session) -> list[str]:
-        """What is wrong with the page: it shows the latest questions of its session, in their order, and nothing else."""
+        """Return what is wrong with the page: it must show its session's latest questions, in order, and no others."""
         shown = [body for _, body in sorted(self.html.items()) if body.startswith('<div class="ww-question"')]
         expected = session.asked[-SHOWN - 1 :]
         right = len(shown) == len(expected) and all(escape(q) in body for q, body in zip(expected, shown, strict=True))
@@ -147,14 +148,14 @@ def main() -> int:
 
 
 def _start(port: int, index: Path) -> subprocess.Popen[bytes]:
-    """Streamlit itself, so that its memory can be read."""
+    """Start Streamlit itself, so that its memory can be read."""
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", f"--server.port={port}"]
     environment = {**os.environ, "WATTWISE_INDEX": str(index), "WATTWISE_MODEL": "offline"}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _first_page(port: int) -> float:
-    """Seconds until a new visitor has the landing page with its box."""
+    """Return the seconds until a new visitor has the landing page with its box."""
     began = time.perf_counter()
     visitor = Session(0, port)
     with connected(port) as visitor.socket:

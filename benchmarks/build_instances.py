@@ -1,8 +1,10 @@
-"""The instance table out of AWS's own data, as moto packages it: `python benchmarks/build_instances.py WHEEL… > corpus/instances.csv`.
+"""Build the instance table from AWS's own data, as moto packages it.
 
-moto carries the answers of DescribeInstanceTypes in `moto/ec2/resources/instance_types.json.gz`. The first wheel is the
-newest and gives every row it can; each later wheel, older, adds the accelerated types that the ones before it no longer
-have. The date of a row is the day on which its wheel was built: the data are of that day or somewhat older.
+    python benchmarks/build_instances.py WHEEL… > corpus/instances.csv
+
+moto carries the responses of DescribeInstanceTypes in `moto/ec2/resources/instance_types.json.gz`. The first wheel is
+the newest and gives every row it can. Each later, older wheel adds the accelerated types that the wheels before it no
+longer list. A row's date is the day on which its wheel was built: the data are from that day or somewhat earlier.
 
     python -m pip download --no-deps --dest wheels moto==5.2.4 moto==5.2.2 …      (one version a command)
 """
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def build(wheels: Sequence[Path]) -> list[dict[str, str]]:
-    """The rows of the table, each with its date."""
+    """Return the rows of the table, each with its date."""
     found: dict[str, dict[str, str]] = {}
     for wheel in wheels:
         for row in read_wheel(wheel):
@@ -48,7 +50,7 @@ def build(wheels: Sequence[Path]) -> list[dict[str, str]]:
 
 
 def read_wheel(wheel: Path) -> list[dict[str, str]]:
-    """The rows that one wheel gives."""
+    """Return the rows that one wheel gives."""
     with ZipFile(wheel) as archive:
         entry = next(info for info in archive.infolist() if _DATA.fullmatch(info.filename))
         data = archive.read(entry)

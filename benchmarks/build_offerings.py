@@ -1,6 +1,9 @@
-"""Which Regions sell which accelerated families, as cfn-lint packages AWS's price lists: `python benchmarks/build_offerings.py WHEEL DATE > corpus/facts/offerings.csv`.
+"""Build the table of the accelerated families that each Region sells, from AWS's price lists as cfn-lint packages them.
 
-A family of which a Region sells some sizes has those in brackets. DATE is the day of the wheel (ISO). Places are those of `corpus/facts/grid-carbon.csv`.
+    python benchmarks/build_offerings.py WHEEL DATE > corpus/facts/offerings.csv
+
+If a Region sells only some sizes of a family, brackets name those sizes or the missing ones. DATE is the day of the
+wheel (ISO). Places are those of `corpus/facts/grid-carbon.csv`.
 
     python -m pip download --no-deps cfn-lint==1.58.0
 """
@@ -33,7 +36,7 @@ def main(wheel: str, date: str) -> None:
 
 
 def sizes_of(types: list[str]) -> Mapping[str, set[str]]:
-    """The sizes of each accelerated family among instance types."""
+    """Return the sizes of each accelerated family among instance types."""
     sizes: dict[str, set[str]] = defaultdict(set)
     for family, _, size in (name.partition(".") for name in types if _ACCELERATED.match(name)):
         sizes[family].add(size)

@@ -1,7 +1,8 @@
-"""True sentences made false, or said otherwise, by program: what the judge practises on before it reads what people wrote.
+"""Make true sentences false, or rephrase them, by program: practice for the judge before it reads what people wrote.
 
-Each corruption changes one thing that a careless writer changes: a number, a unit, a name, a negation, a direction, a modality,
-"up to", a scope, a condition, two sides. The sentence itself is the evidence, so what was changed is what its words no longer bear out.
+Each corruption changes one thing that a careless writer gets wrong: a number, a unit, a name, a negation, a direction,
+a modality, "up to", a scope, a condition, two sides swapped. The original sentence is the evidence, so it no longer
+supports what was changed.
 """
 
 import random
@@ -154,7 +155,10 @@ CORRUPTIONS: tuple[Callable[[str, Draw, Sequence[str]], str | None], ...] = (
 
 
 def corrupted(text: str, draw: Draw, others: Sequence[str] = ()) -> tuple[str, str] | None:
-    """The sentence with one thing changed, and the name of what was; None where nothing in it can be. `others` are names to take instead."""
+    """Return the sentence with one thing changed, and the name of that change; None if nothing in it can be changed.
+
+    `others` are names to put in place of those in the sentence.
+    """
     for corrupt in draw.sample(CORRUPTIONS, len(CORRUPTIONS)):
         changed = corrupt(text, draw, others)
         if changed and changed.lower() != text.lower():
@@ -163,7 +167,7 @@ def corrupted(text: str, draw: Draw, others: Sequence[str] = ()) -> tuple[str, s
 
 
 def said_otherwise(text: str, draw: Draw) -> str:
-    """The same in part in other words: synonyms, spelled numbers, a clause moved to the end."""
+    """Rephrase a sentence in part: synonyms, spelled-out numbers, a clause moved to the end."""
     for old, new in draw.sample(_SAID_OTHERWISE, len(_SAID_OTHERWISE)):
         if draw.random() < 0.5:
             text = _swap_word(text, old, new) or text

@@ -1,10 +1,11 @@
-"""Which true claims survive verification, and which false ones, by kind.
+"""Measure which true claims survive verification, and which false ones, by kind.
 
     python benchmarks/judge.py [--held | --fit]
 
-Each claim of `tests/claims/kept.jsonl` cites its passage whole, as a language model does. Printed beside: the calibration error in ten
-bins (Naeini et al. 2015), and the milliseconds that a claim takes to verify. `--held` asks the labels that `learn_judge.py` did not learn from; `--fit` learns from these how `borne_out` weighs what it knows, with
-sentences that have nothing to do with a passage (`labels/claims/astray.jsonl`) among the false ones.
+Each claim of `tests/claims/kept.jsonl` cites its passage whole, as a language model does. Also printed are the
+calibration error in ten bins (Naeini et al. 2015) and the milliseconds that verifying a claim takes. `--held` takes the
+labels that `learn_judge.py` did not learn from instead. `--fit` learns from these how `borne_out` weighs its features,
+with unrelated sentences (`labels/claims/astray.jsonl`) among the false claims.
 """
 
 import argparse
@@ -46,7 +47,7 @@ def main() -> None:
     cited = [passages[claim["passage"]] for claim in claims]
     true = np.array([claim["label"] == "supports" for claim in claims])
     began = time.perf_counter()
-    # 0 where its numbers or names do not stand there.
+    # The probability is 0 if the claim's numbers or names do not occur in the passage.
     scores = np.array([citations.probability(c["claim"].rstrip("."), whole([p]), question=c.get("question", "")) for c, p in zip(claims, cited, strict=True)])
     took = (time.perf_counter() - began) / len(claims) * 1000
     print(f"calibration error {calibration_error(scores, true):.3f}, {took:.1f} ms each")
@@ -59,24 +60,31 @@ def main() -> None:
 
 
 def is_held(passage: str, writer: str = "") -> bool:
-    """Whether claims are not learned from: those on a tenth of the passages, and those of the last five writers, on passages of their own."""
+    """Whether a claim is held out from learning.
+
+    Held out are the claims on a tenth of the passages, and those of the last five writers, which are on passages of
+    their own.
+    """
     return writer in LAST_WRITERS or int(sha256(passage.encode()).hexdigest(), 16) % 10 == 0
 
 
 def calibration_error(probabilities: Scores, true: NDArray[np.bool_]) -> float:
-    """Expected calibration error in ten bins of equal width."""
+    """Return the expected calibration error in ten bins of equal width."""
     bins = np.minimum((probabilities * 10).astype(int), 9)
     return float(sum(abs(true[bins == b].mean() - probabilities[bins == b].mean()) * (bins == b).mean() for b in set(bins)))
 
 
 def fit() -> None:
-    """Print the weights of `chatbot.judge.borne_out`, and what they tell apart in five-fold cross-validation over passages."""
+    """Print the weights of `chatbot.judge.borne_out`, and what they separate in five-fold cross-validation.
+
+    The folds are over passages.
+    """
     claims = [c for c in lines(LABELS / "claims.jsonl") if is_held(c["passage"], c["writer"])]
     passages = {p["id"]: passage_of(p) for p in lines(LABELS / "passages.jsonl") if p["id"] in {c["passage"] for c in claims}}
     draw = random.Random(0)
     claims += [{**c, "passage": draw.choice(sorted(passages)), "label": "silent"} for c in lines(LABELS / "astray.jsonl")][::2]
     others = sorted(passages)
-    # Half of them cite other passages as well: what is cited beside takes nothing from what bears a claim out.
+    # Half of the claims cite other passages as well: these must not weaken the one that supports the claim.
     cited = [[passages[c["passage"]], *(passages[o] for o in draw.sample(others, 5 * (n % 2)))] for n, c in enumerate(claims)]
     found = [citations.features(c["claim"].rstrip("."), whole(some), question=c.get("question", "")) for c, some in zip(claims, cited, strict=True)]
     asked = [n for n, one in enumerate(found) if one]
@@ -90,7 +98,7 @@ def fit() -> None:
 
 
 def passage_of(line: Any) -> Passage:
-    """A passage that is a document of its own, with the header of its table before it: nothing else around it counts."""
+    """Return a passage that is a document of its own, with its table's header before it and nothing else around it."""
     text = "\n".join(f"- {unit}" for unit in line["units"]) if "units" in line else line["before"] + line["text"]
     start = len(line.get("before", ""))
     document = Document(line["id"], Source(line["document"], line["title"]), line["title"], text)
@@ -99,7 +107,7 @@ def passage_of(line: Any) -> Passage:
 
 
 def lines(file: Path) -> list[Any]:
-    """What a file of JSON Lines holds."""
+    """Return the records of a JSON Lines file."""
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 

@@ -1,16 +1,20 @@
-"""Make what the judge learns from, out of benchmarks/labels: python benchmarks/judge_pairs.py INDEX PAIRS [--pages DIR].
+"""Make what the judge learns from, out of benchmarks/labels.
 
-INDEX is one of `corpus`. Into the folder PAIRS go the judge that is shipped, to begin with, and, one JSON object a line,
+    python benchmarks/judge_pairs.py INDEX PAIRS [--pages DIR]
+
+INDEX is an index of `corpus`. Into the folder PAIRS go the shipped judge, to start from, and, with one JSON object a
+line,
 
 - `claims`: claims that people wrote beside evidence that supports them, contradicts them or is silent;
-- `practice`: sentences of documents beside themselves, said otherwise, or with one thing changed (`corruptions.py`); `--pages` names a folder of
-  Markdown pages to practise on beside the project's own: more is better, none are needed;
-- `asked`: questions beside what answers them and what does not, and options of exams beside what proves or disproves them;
-- `claims-held` and `asked-held`: a tenth, to look at on the way;
-- `groups`: wordings of prepared questions, the question that each is of, and others near to it, or a proof of that one and of those;
-- `lists`: all that was found for a question or a turn, how good each is, and, of what documents say, its `features`, from which `learn_weights.py` learns.
+- `practice`: sentences of documents beside themselves, rephrased, or with one thing changed (`corruptions.py`);
+  `--pages` names a folder of Markdown pages to practise on beside the project's own: more is better, none are needed;
+- `asked`: questions beside what answers them and what does not, and exam options beside what proves or disproves them;
+- `claims-held` and `asked-held`: a tenth, held out to look at on the way;
+- `groups`: wordings of prepared questions, each with its own question and others near to it, or with proofs of these;
+- `lists`: all that was found for a question or a turn, how good each is and, for what documents say, its `features`,
+  from which `learn_weights.py` learns.
 
-Then `learn_judge.py PAIRS JUDGED --folds 4` learns from all that.
+Then `learn_judge.py PAIRS JUDGED --folds 4` learns from all of that.
 """
 
 import argparse
@@ -49,26 +53,28 @@ REFERENCE = Path(__file__).parents[1] / "corpus" / "reference"
 INVENTED = LABELS / "encoder" / "documents"
 CLASSES = ("supports", "contradicts", "silent")
 SUPPORTS, CONTRADICTS, SILENT = range(3)
-# Claims and questions are drawn so many times, each time with other evidence beside them.
+# How many times claims and questions are drawn, each time with other evidence beside them.
 CLAIMS_DRAWN, ASKED_DRAWN = 6, 4
 PRACTISED, PAGES = 120_000, 6_000
-# Longer stems of exams leave no room for the proof.
+# The longest exam claim (stem and option) in characters; a longer one leaves no room for the proof.
 WHOLE = 380
-# In a group are the right one, the nearest, and some of the others of so many that are near.
+# A group holds the right text, the NEAREST others, and FURTHER drawn from the rest of the NEAR nearest.
 NEAREST, FURTHER, NEAR = 4, 3, 12
-# Of the wordings so many stand behind another question, as in a conversation, and so many come with proofs, too.
+# The shares of wordings that come behind another question, as in a conversation, and that come with proofs, too.
 BEHIND, PROVED = 0.3, 0.3
-# More than the program compares: what the judge puts first may be further down.
+# More candidates than the program compares: what the judge puts first may be further down.
 COMPARED = 16
 TURNS_READ = 500
 FILES = {"turn": "asked.jsonl", "follow": "follow-ups.jsonl"}
 FOLDS = 4
-# So many questions of each of the encoder's files are asked of documents that do not answer them.
+# How many questions of each of the encoder's files are asked of documents that do not answer them.
 OF_OTHERS = 300
-# Grades of what was found: it answers, or a part. How much of the choice the latter should have where something answers, and where nothing does.
+# Grades of what was found: it answers, or answers in part. BESIDE is the weight of a partial answer against a right
+# one; ALONE is the share of the choice that partial answers get if nothing answers.
 RIGHT, PARTLY = 2, 1
 BESIDE, ALONE = 0.1, 0.5
-# The judge's own word (`chatbot.scoring`), which is none of the features that come before it; and where it stands in what the judge says.
+# The features that only the judge gives (`chatbot.scoring`), missing before it has read a text; and the position of its
+# logit for answers.
 READ = ("answers", "answers behind")
 ANSWERS = 3
 Line = dict[str, Any]
@@ -82,7 +88,10 @@ class Pair(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found for a question: its line of `lists`, the features, (found, features), and grades, and the judge's log odds that each answers."""
+    """What was found for a question.
+
+    Its line of `lists`, the features, (found, features), the grades, and the judge's log odds that each answers.
+    """
 
     line: Line
     features: NDArray[np.float64]
@@ -90,7 +99,7 @@ class Found(NamedTuple):
     odds: NDArray[np.float64]
 
     def read(self, likely: NDArray[np.float64], most: int) -> "Found":
-        """The likeliest, with two more features: what the judge says of them (READ)."""
+        """Keep the likeliest, with two more features: what the judge says of them (READ)."""
         some = np.argsort(-likely, kind="stable")[:most]
         odds = self.odds[some]
         return Found(self.line, np.column_stack([self.features[some], odds, odds.max() - odds]), self.grades[some], odds)
@@ -128,7 +137,7 @@ def main() -> None:
 
 
 def begin(folder: Path) -> None:
-    """The judge that is shipped, and its tokenizer, for `learn_judge.py`."""
+    """Copy the shipped judge and its tokenizer, for `learn_judge.py` to start from."""
     for file in (*model_folder().glob("*.json"), model_folder() / "vocab.txt"):
         shutil.copy(file, folder)
     weights = {name: tensor.astype(np.float16) for name, tensor in adapted_weights(JUDGE).items() if tensor.dtype == np.float32}
@@ -136,12 +145,12 @@ def begin(folder: Path) -> None:
 
 
 def labelled(file: str) -> list[Line]:
-    """One file of labels."""
+    """Read one file of labels."""
     return lines(LABELS / file)
 
 
 def judged_lists(pairs: Path, judged: Path, kind: str) -> Iterator[Found]:
-    """The lists of a kind with what a judge says of them that had not seen them, from `learn_judge.py PAIRS JUDGED --folds 4`."""
+    """Yield the lists of a kind, scored by judges that had not seen them, from `learn_judge.py PAIRS JUDGED --folds 4`."""
     odds, start = np.load(judged / "lists.npy")[:, ANSWERS].astype(np.float64), 0
     with (pairs / "lists.jsonl").open(encoding="utf-8") as file:
         for line in map(json.loads, file):
@@ -154,7 +163,7 @@ def judged_lists(pairs: Path, judged: Path, kind: str) -> Iterator[Found]:
 
 
 def claims(draw: random.Random, *, held: bool = False) -> Iterator[Pair]:
-    """The claims to learn from, or those that are held out as they were written."""
+    """Yield the claims to learn from or, with `held`, those held out, as they were written."""
     passages = {p["id"]: p["units"] for p in labelled("claims/passages.jsonl")}
     ids, everything = sorted(passages), labelled("claims/claims.jsonl")
     of_passage: defaultdict[str, list[Line]] = defaultdict(list)
@@ -170,8 +179,9 @@ def claims(draw: random.Random, *, held: bool = False) -> Iterator[Pair]:
         yield pair
         if held:
             continue
-        # Writers have their ways with false claims. Where another text says what a false claim says, it is borne out, and where the text is
-        # a false claim, a true one is not: so that nothing can be told from the claim alone.
+        # Writers have recognisable habits in false claims. So a false claim also comes with a text that says the same,
+        # which supports it, and a true claim with a false one, which contradicts it: the label must not show in the
+        # claim alone.
         if draw.random() < (0.4 if claim["label"] == "contradicts" else 0.1):
             others = [u for n, u in enumerate(found, 1) if n not in claim["units"]]
             said = [said_otherwise(text, draw), *_some(others, draw.choice((0, 1, 1)), draw)]
@@ -181,13 +191,13 @@ def claims(draw: random.Random, *, held: bool = False) -> Iterator[Pair]:
         if twisted and draw.random() < 0.3:
             yield Pair(text, draw.choice(twisted)["claim"], CONTRADICTS)
         if draw.random() < 0.15:
-            # What has nothing to do with a claim is silent on it.
+            # Evidence that has nothing to do with a claim is silent on it.
             yield Pair(text, joined(text, _some(passages[draw.choice(ids)], draw.choice((1, 1, 2, 3)), draw)), SILENT)
-        # What stands beside and shares most words with it is what verification will try.
+        # Of the rest of the passage, verification will try what shares most words with the claim.
         words = _stems(text)
         others = sorted((u for u in found if u not in used), key=lambda u: -len(words & _stems(u)))[:3]
         if others and draw.random() < 0.6:
-            # The rest of the passage is silent on it, whether true or false; with it, the evidence is as good as without.
+            # The rest of the passage is silent on the claim, true or false; added to the evidence, it changes nothing.
             beside = _some(others, draw.choice((1, 1, 2)), draw)
             if draw.random() < 0.5:
                 yield Pair(text, joined(text, beside), SILENT)
@@ -214,7 +224,7 @@ def _names(text: str) -> list[str]:
 
 
 def practice(places: Sequence[Path], draw: random.Random) -> Iterator[Pair]:
-    """Sentences beside themselves, said otherwise or with one thing changed, without end."""
+    """Yield sentences beside themselves, rephrased or with one thing changed, without end."""
     sentences = list(_sentences(places))
     known = [name for text, *_ in _some(sentences, 3_000, draw) for name in _names(text)] or ["P5", "Trn1"]
     while True:
@@ -235,7 +245,10 @@ def practice(places: Sequence[Path], draw: random.Random) -> Iterator[Pair]:
 
 
 def _sentences(places: Sequence[Path]) -> Iterator[tuple[str, list[str], int]]:
-    """Every sentence of the documents that says something: itself, all of its passage in their places, and which it is."""
+    """Yield every sentence of the documents that says something.
+
+    With each come all sentences of its passage in their places, and its number among them.
+    """
     for passage in _passages(places):
         found = [u for u in passage if len(u.plain) > 30]
         in_place = [in_its_place(u) for u in found]
@@ -245,7 +258,7 @@ def _sentences(places: Sequence[Path]) -> Iterator[tuple[str, list[str], int]]:
 
 
 def _passages(places: Sequence[Path]) -> Iterator[Sequence[Unit]]:
-    """The units of each passage of some documents."""
+    """Yield the units of each passage of some documents."""
     with TemporaryDirectory() as folder:
         sync(list(places), Path(folder) / "index", encoder="none")
         index = Index.open(Path(folder) / "index")
@@ -255,7 +268,7 @@ def _passages(places: Sequence[Path]) -> Iterator[Sequence[Unit]]:
 
 
 class Asked:
-    """Questions beside what answers them and what does not, and options of exams beside what proves or disproves them."""
+    """Questions beside what answers them and what does not; exam options beside what proves or disproves them."""
 
     def __init__(self) -> None:
         self.units = [unit for passage in _passages([INVENTED, REFERENCE]) for unit in passage]
@@ -277,7 +290,11 @@ class Asked:
                     yield from self._options(line, draw)
 
     def _question(self, line: Line, draw: random.Random, *, everywhere: bool) -> Iterator[Pair]:
-        """An answer, and of what shares most words with the question two that are none: of its own document where others may answer as well."""
+        """Yield an answer, and two texts that share many words with the question and do not answer it.
+
+        With `everywhere`, the second one is from any document; otherwise others may answer too, so both are from the
+        question's own.
+        """
         question = line["question"]
         own = self.by_document[line["document"]]
         answers = [n for n in own if overlaps(self.units[n], line["answers"])]
@@ -296,13 +313,16 @@ class Asked:
         for number in (draw.choice(line["answer"]), draw.choice([n for n in range(len(line["options"])) if n not in line["answer"]])):
             proof = [n for n in self.by_document[line["document"]] if overlaps(self.units[n], proofs[number] or key)]
             claim = f"{line['question']} {line['options'][number]}"
-            # The option stands last: of a long case it would be cut off.
+            # The option stands last, so it would be cut off behind a long stem.
             if proof and len(claim) < WHOLE:
                 yield Pair(claim, joined(claim, [self.in_place[n] for n in proof[:2]]), SUPPORTS if number in line["answer"] else CONTRADICTS)
 
 
 def groups(book: Book, draw: random.Random) -> Iterator[Line]:
-    """Each wording that nobody asked, the text of its question first, then those of others that are near without it; or their proofs."""
+    """Yield each wording that nobody asked, with the text of its own question first, then those of others near to it.
+
+    Nearness leaves out the wording itself. Some wordings come a second time, with the proofs instead.
+    """
     texts = [read_as(question.answer) for question in book.questions]
     proofs = [[f"{p.document.replace('-', ' ')} | {p.quote}" for p in question.answer.proofs.values()] for question in book.questions]
     for row in made_rows(book):
@@ -319,12 +339,12 @@ def groups(book: Book, draw: random.Random) -> Iterator[Line]:
 
 
 def made_rows(book: Book) -> list[int]:
-    """Of the wordings that nobody asked."""
+    """Return the rows of the wordings that nobody asked."""
     return sorted(set(range(len(book.owners))).difference(*asked_rows(book).values()))
 
 
 def asked_rows(book: Book) -> dict[str, frozenset[int]]:
-    """Of each writer, the rows of the wordings that are turns of that writer."""
+    """Return, for each writer, the rows of the wordings that are turns of that writer."""
     rows: defaultdict[str, set[int]] = defaultdict(set)
     own: defaultdict[str, set[int]] = defaultdict(set)
     for question in book.questions:
@@ -336,12 +356,12 @@ def asked_rows(book: Book) -> dict[str, frozenset[int]]:
 
 
 def held_writers() -> frozenset[str]:
-    """Every fifth writer: what those asked teaches no encoder."""
+    """Return every fifth writer: what they asked teaches no encoder."""
     return frozenset(list(dict.fromkeys(label["writer"] for label in labelled("asked.jsonl")))[::5])
 
 
 def history_of(turns: tuple[str, ...], bot: Chatbot, said: dict[tuple[str, ...], tuple[Turn, ...]]) -> tuple[Turn, ...]:
-    """The turns with the answers that the bot gives to them, which are kept in `said`."""
+    """Return the turns with the bot's answers to them, which are kept in `said`."""
     if turns and turns not in said:
         before = history_of(turns[:-1], bot, said)
         said[turns] = (*before, Turn(turns[-1], bot.ask(turns[-1], before).text))
@@ -353,8 +373,11 @@ def _plain(text: str) -> str:
 
 
 def turns(bot: Chatbot, kind: str) -> Iterator[Line]:
-    """What people asked ("turn") or followed up with ("follow"), with the prepared questions near to it, after the answers that the bot gives to the
-    turns before it. Most of what people asked stands among the wordings: a writer's turns are compared with all but that writer's own."""
+    """Yield what people asked ("turn") or followed up with ("follow"), with the prepared questions near to it.
+
+    The bot answers the turns before it first. Most of what people asked is among the wordings, so a writer's turns are
+    compared with all wordings but that writer's own.
+    """
     proved_answers._COMPARED = COMPARED
     graded = {(*label["turns"],): {"grades": label["grades"]} for label in labelled("graded.jsonl")}
     labels = {some: [label | graded.get((*label["turns"],), {}) for label in labelled(file)] for some, file in FILES.items()}
@@ -375,7 +398,11 @@ def turns(bot: Chatbot, kind: str) -> Iterator[Line]:
 
 
 def _line(kind: str, question: str, texts: list[str], grades: list[int], number: int, *, answerable: bool, settled: bool = False, **more: Any) -> Line:
-    """A list for the judge. Nothing is wanted of it where what answers is not in it, unless people `settled` that. What is partly right of documents is not used."""
+    """Make a list for the judge.
+
+    If what answers is not in the list, nothing is wanted of it (all 0), unless people `settled` that. What documents
+    answer in part is not used.
+    """
     used = [grade != PARTLY or kind in FILES for grade in grades]
     share = wanted([grade * use for grade, use in zip(grades, used, strict=True)])
     known = settled or not answerable or share[-1] < 1
@@ -384,7 +411,7 @@ def _line(kind: str, question: str, texts: list[str], grades: list[int], number:
 
 
 def wanted(grades: Sequence[int]) -> NDArray[np.float64]:
-    """(grades + 1,): how the choice should fall on each, and last on none."""
+    """Return how the choice should fall on each and, last, on none: (grades + 1,)."""
     given, beside = np.array(grades, dtype=int), BESIDE if RIGHT in grades else 1.0
     share = np.append(np.select([given == RIGHT, given == PARTLY], [1.0, beside]), 0.0)
     if RIGHT not in grades:
@@ -393,8 +420,11 @@ def wanted(grades: Sequence[int]) -> NDArray[np.float64]:
 
 
 def on_labelled_documents() -> Iterator[Line]:
-    """The labelled questions over their documents. Questions on other documents and on other matters are asked of these, too: nothing here answers
-    them, and that is what the scorer must learn to see."""
+    """Yield the labelled questions over their documents.
+
+    Questions on other documents and on other matters are asked of these, too: nothing here answers them, and the scorer
+    must learn to see that.
+    """
     draw = random.Random(0)
     others = [q for file in ("reference", "invented") for q in draw.sample(labelled(f"encoder/{file}.jsonl"), OF_OTHERS)]
     beside = [{**q, "answers": [], "partial": [], "kind": "other documents"} for q in others]
@@ -404,11 +434,11 @@ def on_labelled_documents() -> Iterator[Line]:
 
 
 def on_documents(kind: str, questions: Sequence[Line], index: Index) -> Iterator[Line]:
-    """Questions with every unit that is found for them, the likeliest first before the judge has read any."""
+    """Yield questions with every unit found for them, in order of likelihood before the judge has read any."""
     for number, label in enumerate(questions):
         question = label["question"]
         query = understand(question, (), index)
-        # Those that are not even compared by meaning teach nothing new.
+        # Units that are not even compared by meaning teach nothing new.
         scored = [s for s in score_units(query, search(query, index), index) if s.features["meaning"] != 0.0]
         found = [(s.unit, {name: round(value, 4) for name, value in s.features.items() if name not in READ}) for s in scored]
         found.sort(key=lambda one: -probability(one[1], "found"))
@@ -418,7 +448,7 @@ def on_documents(kind: str, questions: Sequence[Line], index: Index) -> Iterator
 
 
 def overlaps(unit: Unit, labels: Sequence[str]) -> bool:
-    """Whether a unit and a labelled string share most of the shorter of the two."""
+    """Whether a unit and a labelled string overlap by most of the shorter of the two."""
     text = unit.chunk.document.text
     for label in labels:
         start = text.find(label)

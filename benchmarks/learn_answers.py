@@ -1,15 +1,22 @@
-"""Learn which question of the corpus means what a user asks: python benchmarks/learn_answers.py weights|choice|told INDEX [--write].
+"""Learn which question of the corpus means what a user asks.
 
-INDEX is one of `corpus`. `weights` learns weights for a choice among the nearest questions and none (a conditional logit) from turns of writers of whom
-`learn_questions.py` learned nothing: `labels/graded.jsonl` has what others, who knew neither version, thought of what is near to them, and
-`labels/unanswered.jsonl` turns that nothing near answers. What is printed is of writers whose turns taught nothing.
+    python benchmarks/learn_answers.py weights|choice|told INDEX [--write]
 
-`choice` learns when the answer to the likeliest question is better than what else would be said (a logistic regression), from what people asked and the tuned golden and
-natural questions: the latter tell whether each of the two passes, of the former it is known whether the likeliest question is the right one. How good other
-answers are to those is assumed (OTHERS).
+INDEX is an index of `corpus`.
 
-`told` learns when evidence in documents is worth telling where no prepared answer is given, from the same tuned questions, and from `labels/told.jsonl`, which has what
-graders thought of such evidence, told to people who had read no document; these and the natural questions count together as much as the golden ones.
+`weights` learns weights for a choice among the nearest questions and none (a conditional logit). It learns from turns
+of writers from whom `learn_questions.py` learned nothing: `labels/graded.jsonl` has grades of what is near to those
+turns, by others who knew neither version, and `labels/unanswered.jsonl` has turns that nothing near answers. The
+figures printed for a writer come from weights that did not learn from that writer.
+
+`choice` learns when the answer to the likeliest question is better than what would be said otherwise (a logistic
+regression), from what people asked and from the tuned golden and natural questions. The latter tell whether each of the
+two answers passes. For the former it is known whether the likeliest question is the right one, and how good other
+answers are is assumed (OTHERS).
+
+`told` learns when evidence in documents is worth telling if no prepared answer is given. It learns from the same tuned
+questions and from `labels/told.jsonl`, which has graders' opinions of such evidence, told to people who had read no
+document; these and the natural questions count together as much as the golden ones.
 """
 
 import argparse
@@ -49,26 +56,30 @@ from chatbot.render import as_json
 
 OUT = Path("chatbot/matching.safetensors")
 PENALTY = 1.0
-# Most of what people ask something near answers: a third of what was graded are turns that nothing does, written to teach that.
+# The weight of a turn that nothing answers. Something near answers most of what people ask, but a third of the graded
+# turns were written so that nothing does.
 UNANSWERED = 0.3
 TUNED = [Path("tests/golden") / f"{name}.jsonl" for name in ("tuned", "fresh-tuned", "reference-tuned")] + [Path("tests/natural/natural-tuned.jsonl")]
-# How good an answer is taken to be by its kind, for a turn of which a prepared answer, a computation or rows, or nothing is right. A refusal misleads nobody.
+# How good an answer is assumed to be that is computed, told from evidence, or refused, by the kind of answer that is
+# right for the turn: a prepared answer, a computation, rows, or none. A refusal misleads nobody.
 OTHERS = {"section": (0.5, 0.05, 0.15), "computed": (0.6, 0.0, 0.15), "table": (0.6, 0.0, 0.15), "none": (0.0, 0.0, 1.0)}
 PARTLY_GOOD = 0.4
-# So much odds a prepared answer must have against each kind of other answer: where nothing else would be said least, where something is computed for the very
-# figures of the question most. At -0.4 against evidence four more of 227 natural questions pass and three fewer of 346 golden ones, which are written from documents.
+# The log odds that a prepared answer needs against each kind of other answer: least where nothing else would be said,
+# most where something is computed from the question's own figures. At -0.4 against evidence, four more of 227 natural
+# questions pass and three fewer of 346 golden ones, which are written from documents.
 MARGIN_TO_EVIDENCE = 0.0
 MARGINS = {"refusal": -0.8, "sized": 2.6, "row": 1.9, "compared": 2.6, "rows": 0.4}
-# "How do I rotate its keys?" weighs no more than this against a prepared answer: of 60 procedures that no document gives 25 are refused with it, with the -4.25 that was learned 26.
+# The most that "How do I rotate its keys?" weighs against a prepared answer. Of 60 procedures that no document gives,
+# 25 are refused with it, and 26 with the -4.25 that was learned.
 HOW_TO = -2.0
-# What a person has of reading that nothing answers, and which prepared questions are nearest.
+# What it is worth to a person to read that nothing answers, and which prepared questions are nearest.
 UNTOLD = 0.3
 PARTS = 5
 SURE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
 class Taught(NamedTuple):
-    """What was found for a turn: the features, (found, …), how good each is, and how much the turn counts."""
+    """What was found for a turn: the features, (found, …), how good each is, and the weight of the turn."""
 
     writer: str
     features: np.ndarray
@@ -77,7 +88,7 @@ class Taught(NamedTuple):
 
 
 def fitted(taught: Sequence[Taught]) -> np.ndarray:
-    """Weights and, last, the bias of a conditional logit with an L2 penalty."""
+    """Return the weights and, last, the bias of a conditional logit with an L2 penalty."""
     everything = np.concatenate([e.features for e in taught])
     mean, spread = everything.mean(axis=0), everything.std(axis=0) + 1e-6
     scaled = [(np.column_stack([(e.features - mean) / spread, np.ones(len(e.features))]), wanted(e.grades), e.weight) for e in taught]
@@ -98,7 +109,7 @@ def fitted(taught: Sequence[Taught]) -> np.ndarray:
 
 
 def report(found: Sequence[Taught]) -> None:
-    """Each writer's turns, by weights learned from the others'."""
+    """Print the results for each writer's turns, by weights learned from the other writers'."""
     told: list[tuple[bool, int, float]] = []
     for writer in sorted({e.writer for e in found}):
         weights = fitted([e for e in found if e.writer != writer])
@@ -114,7 +125,7 @@ def report(found: Sequence[Taught]) -> None:
 
 
 def learn_weights(index: str) -> dict[str, np.ndarray]:
-    """Of first turns and of later ones."""
+    """Learn the weights for first turns and for later ones."""
     bot = Chatbot.open(index)
     held, own, said = held_writers(), asked_rows(load_book(bot.index)), dict[tuple[str, ...], tuple[Turn, ...]]()
     turns = [(label, label["grades"], 1.0) for label in labelled("graded.jsonl") if label["writer"] in held]
@@ -137,7 +148,7 @@ def learn_weights(index: str) -> dict[str, np.ndarray]:
 
 
 class Choice(NamedTuple):
-    """What is chosen by, (CHOSEN,), and how good the prepared answer and the other one are."""
+    """What is chosen by, (CHOSEN,) or (TOLD,), and how good the prepared answer and the other one are."""
 
     features: np.ndarray
     prepared: float
@@ -145,7 +156,7 @@ class Choice(NamedTuple):
 
 
 def other_answer(query: Query, bot: Chatbot, near: Sequence[Match]) -> tuple[Alternative, dict[str, object]]:
-    """What is answered without prepared answers."""
+    """Return what is answered without prepared answers."""
     kind, draft = without_documents(query, bot.index)
     if draft:
         *_, last = _known(query, draft)
@@ -157,7 +168,10 @@ def other_answer(query: Query, bot: Chatbot, near: Sequence[Match]) -> tuple[Alt
 
 
 def asked_choices(bot: Chatbot) -> Iterator[Choice]:
-    """Of what people asked of whom the encoder learned nothing, without the wordings that are their own, and of some turns that nothing answers."""
+    """Yield choices for what people asked, and for some turns that nothing answers.
+
+    The encoder learned nothing from these people, and the wordings that are their own are left out.
+    """
     held, own = held_writers(), asked_rows(load_book(bot.index))
     graded = {(*label["turns"],): label["grades"] for label in labelled("graded.jsonl")}
     unanswered = [label | {"answer": "none"} for label in labelled("unanswered.jsonl")[:: round(1 / UNANSWERED)]]
@@ -202,7 +216,7 @@ def choices_of(kind: str, index: str) -> list[Choice]:
 
 
 def learn_choice(index: str) -> dict[str, np.ndarray]:
-    """Weights, (CHOSEN + 1,), with the margins in them."""
+    """Learn the weights, (CHOSEN + 1,), with the margins in them."""
     with ProcessPoolExecutor(2) as pool:
         found = dict(zip(CHOICES, pool.map(choices_of, CHOICES, repeat(index)), strict=True))
     everything = [one for some in found.values() for one in some]
@@ -223,7 +237,10 @@ def learn_choice(index: str) -> dict[str, np.ndarray]:
 
 
 def told_choices(index: str, part: int) -> list[tuple[bool, Choice]]:
-    """Whether somebody who had read no document asked, and how good evidence was that stood against a refusal; every second question."""
+    """Return how good evidence was against a refusal, for every second question.
+
+    The first value says whether somebody asked it who had read no document.
+    """
     bot = Chatbot.open(index)
     documents = [document.id for document in bot.index.documents()]
     tuned = (question for file in TUNED for question in load_questions(file) if not question.is_answered_by(documents) and not question.choices)
@@ -240,7 +257,7 @@ def told_choices(index: str, part: int) -> list[tuple[bool, Choice]]:
 
 
 def learn_told(index: str) -> dict[str, np.ndarray]:
-    """Weights, (TOLD + 1,)."""
+    """Learn the weights, (TOLD + 1,)."""
     with ProcessPoolExecutor(2) as pool:
         found = [one for part in pool.map(told_choices, repeat(index), range(2)) for one in part]
     natural = np.array([is_natural for is_natural, _ in found])
@@ -259,7 +276,10 @@ def learn_told(index: str) -> dict[str, np.ndarray]:
 
 
 def with_margins(weights: np.ndarray) -> np.ndarray:
-    """The bias less the margin to evidence, and the weights of the other kinds less theirs; and the weight of HOW_TO."""
+    """Return the weights with the margins put in, and with the weight of questions for a procedure limited to HOW_TO.
+
+    The bias is reduced by the margin to evidence, the weights of the other kinds by what their margins differ from it.
+    """
     weighed = weights.copy()
     weighed[-1] -= MARGIN_TO_EVIDENCE
     for kind, margin in MARGINS.items():
@@ -269,7 +289,10 @@ def with_margins(weights: np.ndarray) -> np.ndarray:
 
 
 def logistic(taught: Sequence[Choice]) -> np.ndarray:
-    """Weights and, last, the bias of a logistic regression with an L2 penalty, in which a choice counts by what is lost if it is wrong."""
+    """Return the weights and, last, the bias of a logistic regression with an L2 penalty.
+
+    A choice counts by what is lost if it is wrong.
+    """
     features = np.array([one.features for one in taught], dtype=float)
     gain = np.array([one.prepared - one.other for one in taught])
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-6

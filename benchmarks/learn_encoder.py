@@ -2,17 +2,20 @@
 
     python benchmarks/learn_encoder.py [--write]
 
-A question and the pieces that answer it should be near each other, the other pieces of the same document far: as wholes (the
-cosine of their vectors) and word by word (how near each word of the question comes to a word of the piece, on average; the
-late interaction of ColBERT, Khattab and Zaharia 2020, arXiv:2004.12832). The loss is the sum of the cross-entropies of one right
-piece among some wrong ones of its document, of the hardest by the published model, and the pieces of the other questions of
-the batch (Karpukhin et al. 2020, arXiv:2004.04906). Some batches compare whole passages, so that these stay comparable with questions
-too. Others are of exam questions: the piece that proves an option should be nearer to that option than to the others, and
-nearer than the pieces that prove others. Only low-rank changes of the matrices are learned (LoRA, Hu et al. 2021, arXiv:2106.09685)
-and the projection of the words to fewer dimensions: what is shipped is half a megabyte on top of the published weights.
+A question and the pieces that answer it should be near each other, and the other pieces of the same document far away:
+as wholes (the cosine of their vectors) and word by word (how near each word of the question comes to a word of the
+piece, on average; the late interaction of ColBERT, Khattab and Zaharia 2020, arXiv:2004.12832). The loss is the sum of
+the cross-entropies of one right piece against wrong ones: some of its document, drawn from the hardest by the published
+model, and the pieces of the other questions of the batch (Karpukhin et al. 2020, arXiv:2004.04906).
 
-What is printed is how often the nearest piece is right on the invented documents of benchmarks/labels. Nothing is learned
-from those: the evidence scorer is, and it must meet an encoder that is as strange to its documents as to a user's.
+Some batches compare whole passages, so that these stay comparable with questions too. Others are of exam questions: the
+piece that proves an option should be nearer to that option than to the others, and nearer than the pieces that prove
+others. Only low-rank changes of the matrices are learned (LoRA, Hu et al. 2021, arXiv:2106.09685) and the projection of
+the words to fewer dimensions: half a megabyte is shipped on top of the published weights.
+
+What is printed is how often the nearest piece is right on the invented documents of benchmarks/labels. Nothing is
+learned from those here, because the evidence scorer learns from them: it must meet an encoder that knows its documents
+as little as a user's.
 """
 
 import argparse
@@ -53,14 +56,14 @@ WORD_TEMPERATURE = 0.02
 WORD_DIMENSION = 96
 LONGEST = 128
 OF_PASSAGES = 0.2
-# Texts of like length go through the model together.
+# Texts of similar length go through the model together.
 TOGETHER = 16
-# The questions of an exam that ask for what does not hold are left out: what proves an option speaks against picking it.
+# Exam questions that ask for what does not hold are left out: what proves an option speaks against picking it.
 TURNED = re.compile(r"\b(?:not|except|least|cannot|never)\b", re.IGNORECASE)
 
 
 class Example(NamedTuple):
-    """A question with the pieces that answer it and the wrong ones of its document, as texts, hardest first; then passages."""
+    """A question with texts: pieces that answer it, wrong ones of its document, hardest first, and passages."""
 
     question: str
     right: list[str]
@@ -70,7 +73,7 @@ class Example(NamedTuple):
 
 
 class ExamExample(NamedTuple):
-    """An exam question: what it asks, its options, the right ones among them, and the pieces that prove or disprove each."""
+    """An exam question: its stem, its options, the right ones among them, and the pieces that prove or disprove each."""
 
     stem: str
     options: list[str]
@@ -79,7 +82,7 @@ class ExamExample(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """Texts as unit vectors, (n, 384), and their words as unit vectors, (n, longest, WORD_DIMENSION), with which of them are there."""
+    """Texts as unit vectors, (n, 384), their words as unit vectors, (n, longest, WORD_DIMENSION), and the words' mask."""
 
     vectors: Tensor
     words: Tensor
@@ -115,7 +118,7 @@ def main() -> None:
 
 
 def pieces_of(documents: Path) -> tuple[dict[str, list[Unit]], dict[str, list[Chunk]]]:
-    """The units and the chunks of each document, as the bot would cut it."""
+    """Return the units and the chunks of each document, as the bot would cut it."""
     with TemporaryDirectory() as folder:
         sync([documents], Path(folder) / "index", encoder="none")
         index = Index.open(Path(folder) / "index")
@@ -124,14 +127,14 @@ def pieces_of(documents: Path) -> tuple[dict[str, list[Unit]], dict[str, list[Ch
 
 
 def examples(labels: str, documents: Path, model: "Model") -> list[Example]:
-    """The answerable questions of the labels, with the pieces and passages of the documents."""
+    """Return the answerable questions of the labels, with the pieces and passages of the documents."""
     pieces, chunks = pieces_of(documents)
     passages = {name: [(c, encoded_text(c, "")) for c in found] for name, found in chunks.items()}
     texts = sorted({u.meant_in_place for found in pieces.values() for u in found})
     vectors = dict(zip(texts, model.vectors(texts), strict=True))
     found = []
     for label in labelled(labels):
-        # A set without the name of a document is labelled over all of them.
+        # A set of labels without a document's name is labelled over all documents.
         names = [n for n in pieces if label.get("document", Path(n).name) == Path(n).name]
         mine = [u for n in names for u in pieces[n]]
         right = [u for u in mine if overlaps(u, label["answers"])]
@@ -154,7 +157,7 @@ def examples(labels: str, documents: Path, model: "Model") -> list[Example]:
 
 
 def exam_examples(labels: str, documents: Path) -> list[ExamExample]:
-    """The exam questions of the labels whose right options are proved by pieces of their document."""
+    """Return the exam questions of the labels whose right options are proved by pieces of their document."""
     pieces = {Path(name).name: found for name, found in pieces_of(documents)[0].items()}
     found = []
     for label in labelled(labels):
@@ -173,7 +176,7 @@ def sentences(stem: str) -> list[str]:
 
 
 def learn(model: "Model", learned: Sequence[Example | ExamExample]) -> Iterator[float]:
-    """The mean loss of each epoch; the rate falls to nothing in a straight line."""
+    """Yield the mean loss of each epoch; the learning rate falls linearly to zero."""
     draw = np.random.default_rng(0)
     optimizer = torch.optim.AdamW(model.learned, lr=RATE, weight_decay=0.01)
     plain = [e for e in learned if isinstance(e, Example)]
@@ -196,13 +199,13 @@ def learn(model: "Model", learned: Sequence[Example | ExamExample]) -> Iterator[
 
 
 def cut(count: int, size: int, draw: np.random.Generator) -> list[NDArray[np.int64]]:
-    """The numbers below a count in a random order, in batches."""
+    """Return the numbers below a count in a random order, in batches."""
     order = draw.permutation(count)
     return [order[start : start + size] for start in range(0, count, size)]
 
 
 def batch_loss(model: "Model", batch: Sequence[Example], draw: np.random.Generator) -> Tensor:
-    """Cross-entropy of each question's right text among all texts of the batch."""
+    """Return the cross-entropy of each question's right text among all texts of the batch."""
     of_passages = draw.random() < OF_PASSAGES
     texts, right = [], []
     for example in batch:
@@ -215,11 +218,15 @@ def batch_loss(model: "Model", batch: Sequence[Example], draw: np.random.Generat
 
 
 def exam_loss(model: "Model", batch: Sequence[ExamExample], draw: np.random.Generator) -> Tensor:
-    """Cross-entropy of the proved option among the options by its proof, and of the proof among the batch's by the option."""
+    """Return the loss of a batch of exam questions.
+
+    It is the cross-entropy of the proved option among the options, by its proof, and of the proof among those of the
+    batch, by the option.
+    """
     claims, proofs, places, wrong = [], [], [], []
     for example in batch:
         right = example.right[int(draw.integers(len(example.right)))]
-        # The bot puts an option behind the sentence that asks; the whole stem has the needs that a piece may speak of.
+        # The bot puts an option after the sentence that asks; the whole stem holds the needs that a piece may speak of.
         stem = example.stem if draw.random() < 0.5 else sentences(example.stem)[-1]
         others = [o for n, o in enumerate(example.options) if n not in example.right]
         places.append((len(claims), len(claims) + 1 + len(others)))
@@ -239,26 +246,26 @@ def exam_loss(model: "Model", batch: Sequence[ExamExample], draw: np.random.Gene
 
 
 def of_options(options: Encoded, proof: Encoded) -> Tensor:
-    """Cross-entropy of the first of the options by its proof, as wholes and word by word together."""
+    """Return the cross-entropy of the first of the options by its proof, as wholes and word by word together."""
     by_proof = options.vectors @ proof.vectors.T / TEMPERATURE, by_word(options, proof) / WORD_TEMPERATURE
     return sum((nn.functional.cross_entropy(near.T, torch.tensor([0])) for near in by_proof), torch.tensor(0.0))
 
 
 def cross_entropy(asked: Encoded, there: Encoded, right: Tensor, *, by_words: bool = True) -> Tensor:
-    """Of the right text of each row among all, as wholes and word by word together."""
+    """Return the cross-entropy of each row's right text among all texts, as wholes and word by word together."""
     loss = nn.functional.cross_entropy(asked.vectors @ there.vectors.T / TEMPERATURE, right)
     return loss + nn.functional.cross_entropy(by_word(asked, there) / WORD_TEMPERATURE, right) if by_words else loss
 
 
 def by_word(asked: Encoded, there: Encoded) -> Tensor:
-    """How near each word of a question comes to a word of a text, on average: (questions, texts)."""
+    """Return how near each word of a question comes to a word of a text, on average: (questions, texts)."""
     near = torch.einsum("qid,tjd->qtij", asked.words, there.words)
     nearest = near.masked_fill(~there.there[None, :, None, :], -1.0).amax(3) * asked.there[:, None, :]
     return nearest.sum(2) / asked.there.sum(1)[:, None]
 
 
 def nearest_right(model: "Model", measured: Sequence[Example]) -> tuple[float, float]:
-    """How often the piece nearest to the question is a right one: as wholes, and word by word."""
+    """Return how often the piece nearest to the question is a right one: as wholes, and word by word."""
     texts = sorted({t for e in measured for t in (*e.right, *e.wrong)}, key=len)
     held: dict[str, Encoded] = {}
     hits = []
@@ -279,9 +286,9 @@ def nearest_right(model: "Model", measured: Sequence[Example]) -> tuple[float, f
 
 
 class Model:
-    """The published model with low-rank changes in every layer, all nought at first, and a projection of its words.
+    """The published model with low-rank changes in every layer, all zero at first, and a projection of its words.
 
-    `half` runs it in half precision, twice as fast where the processor has bfloat16.
+    `half` runs it in half precision, twice as fast if the processor has bfloat16.
     """
 
     def __init__(self, longest: int = LONGEST, *, half: bool = False) -> None:
@@ -302,19 +309,19 @@ class Model:
 
     @property
     def learned(self) -> list[nn.Parameter]:
-        """What training changes."""
+        """The parameters that training changes."""
         return [self._projection, *(matrix for change in self._changed.values() for matrix in (change.down, change.up))]
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """Without dropout and gradients."""
+        """Run without dropout and gradients."""
         self._model.eval()
         with torch.no_grad():
             yield
         self._model.train()
 
     def start_projection(self, texts: Sequence[str]) -> None:
-        """The main directions of the words of the texts, as they come out of the published model."""
+        """Start the projection with the main directions of the texts' words, as the published model encodes them."""
         with self.resting():
             states = torch.cat([hidden[there] for _, hidden, there in self._states(texts)])
         states = nn.functional.normalize(states, dim=1)
@@ -322,18 +329,18 @@ class Model:
         self._projection.data = vectors[:, -WORD_DIMENSION:].T.contiguous()
 
     def go_on(self, adapter: Mapping[str, NDArray[np.float16]]) -> None:
-        """Begin with what an adapter has learned."""
+        """Start from what an adapter has learned."""
         self._projection.data = torch.tensor(adapter["words.projection"].astype(np.float32))
         for name, change in self._changed.items():
             change.down.data = torch.tensor(adapter[f"{name}.weight.A"].astype(np.float32))
             change.up.data = torch.tensor(adapter[f"{name}.weight.B"].astype(np.float32) / SCALE)
 
     def encode(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of the texts and of their words, with gradients unless resting."""
+        """Return the vectors of the texts and of their words, with gradients unless resting."""
         vectors, words, present, places = [], [], [], []
         for chosen, hidden, there in self._states(texts):
             vectors.append(nn.functional.normalize((hidden * there.unsqueeze(-1)).sum(1), dim=1))
-            # Neither the mark of the beginning nor that of the end is a word; both are part of the vector.
+            # The first and the last token are not words, but both are part of the vector.
             words += list(nn.functional.normalize(hidden @ self._projection.T, dim=2)[:, 1:-1])
             present += list(there[:, 2:])
             places += chosen
@@ -344,13 +351,13 @@ class Model:
         )
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors without gradients."""
+        """Return unit vectors without gradients."""
         with self.resting():
             found = torch.cat([self.encode(texts[at : at + 256]).vectors for at in range(0, len(texts), 256)])
         return np.asarray(found, dtype=np.float32)
 
     def changes(self) -> dict[str, NDArray[np.float16]]:
-        """The adapter as ingest.minilm.adapt reads it."""
+        """Return the adapter as `ingest.minilm.adapt` reads it."""
         changes = {
             f"{name}.weight.{part}": matrix.detach().numpy().astype(np.float16)
             for name, change in self._changed.items()
@@ -359,7 +366,7 @@ class Model:
         return {"words.projection": self._projection.detach().numpy().astype(np.float16), **changes}
 
     def _states(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-        """Which texts, the states of their tokens and which of these are there; texts of like length together."""
+        """Yield the numbers of some texts, the states of their tokens, and the tokens' mask, by similar length."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(order), TOGETHER):
             chosen = order[start : start + TOGETHER]
@@ -374,7 +381,7 @@ class Model:
 
 
 class LowRank(nn.Module):
-    """A matrix that stays as it is, with a product of two thin ones added."""
+    """A frozen matrix, plus the product of two thin ones."""
 
     def __init__(self, whole: nn.Linear) -> None:
         super().__init__()

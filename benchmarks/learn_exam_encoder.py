@@ -2,14 +2,15 @@
 
     python benchmarks/learn_exam_encoder.py [--write]
 
-A long stem and the sentence that decides it share few words, and each option has sentences of its own that speak of it and
-decide nothing. So the sentence adapter (benchmarks/learn_encoder.py) learns on, from exam questions alone: the sentence that
-proves the key should be nearer to the stem, alone and with its options, and to the right option behind the stem, than what
-the reader put beside the options before (hard negatives, as in Xiong et al. 2021, arXiv:2007.00808), the rest of its document
-and the proofs of other questions; and the right option nearer to it than the wrong ones. As wholes and word by word, as there.
+A long stem and the sentence that decides it share few words, and each option has sentences that speak of it and decide
+nothing. So the sentence adapter (benchmarks/learn_encoder.py) is trained further, on exam questions alone. The sentence
+that proves the key should be nearer to the stem, alone and with its options, and to the right option with the stem,
+than three kinds of text: what the reader put beside the options before (hard negatives, as in Xiong et al. 2021,
+arXiv:2007.00808), the rest of its document, and the proofs of other questions. And the right option should be nearer to
+that sentence than the wrong ones. Texts are compared as wholes and word by word, as in learn_encoder.py.
 
-None of the questions that the exam weights are learned from are among these: what those weights trust must be as good
-for questions that no encoder has seen.
+None of the questions from which the exam weights are learned are among these: the nearness that those weights rely on
+must be as good for questions that no encoder has seen.
 """
 
 import argparse
@@ -49,9 +50,10 @@ WARM = 20
 
 
 class ExamExample(NamedTuple):
-    """An exam question: the pieces that prove its key, those that the reader put beside its options, and the rest of its document.
+    """An exam question: the pieces that prove its key, those that the reader put beside its options, and other pieces.
 
-    `turned` tells that it asks for what does not hold: what proves an option speaks against picking it then.
+    The other pieces are the rest of its document. `turned` says that it asks for what does not hold: then what proves
+    an option speaks against picking it.
     """
 
     stem: str
@@ -80,7 +82,7 @@ def main() -> None:
 
 
 def on_reference() -> list[ExamExample]:
-    """The questions on corpus/reference whose proof is a piece of its document."""
+    """Return the questions on corpus/reference whose proof is a piece of its document."""
     pieces = {Path(name).name: found for name, found in pieces_of(REFERENCE)[0].items()}
     found = []
     for label in labelled("encoder/exam-reference.jsonl"):
@@ -102,7 +104,7 @@ def on_reference() -> list[ExamExample]:
 
 
 def on_invented() -> list[ExamExample]:
-    """The questions on the invented documents; what proves or disproves their other options stands beside."""
+    """Return the questions on the invented documents; what proves or disproves their other options stands beside."""
     found = []
     for example in exam_examples("encoder/exam.jsonl", LABELS / "encoder" / "documents"):
         proofs = example.proofs[example.right[0]]
@@ -112,7 +114,7 @@ def on_invented() -> list[ExamExample]:
 
 
 def learn(model: Model, learned: Sequence[ExamExample]) -> Iterator[float]:
-    """The mean loss of each epoch; the rate rises at first, then falls to nothing in a straight line."""
+    """Yield the mean loss of each epoch; the learning rate warms up, then falls linearly to zero."""
     draw = np.random.default_rng(0)
     optimizer = torch.optim.AdamW(model.learned, lr=RATE, weight_decay=0.01)
     steps = EPOCHS * -(-len(learned) // BATCH)
@@ -133,7 +135,11 @@ def learn(model: Model, learned: Sequence[ExamExample]) -> Iterator[float]:
 
 
 def batch_loss(model: Model, batch: Sequence[ExamExample], draw: np.random.Generator) -> Tensor:
-    """Of the proof among all pieces of the batch, by the stem and by the right option; of the right option among the wrong, by the proof."""
+    """Return the loss of a batch.
+
+    It is the cross-entropy of the proof among all pieces of the batch, by the stem and by the right option, and of the
+    right option among the wrong ones, by the proof.
+    """
     stems, claims, pieces = [], [], []
     proof_at, first_at, claimed = [], [], []
     for number, example in enumerate(batch):
@@ -164,13 +170,13 @@ def batch_loss(model: Model, batch: Sequence[ExamExample], draw: np.random.Gener
 
 
 def claim(example: ExamExample, option: int, *, short: bool) -> str:
-    """An option behind the sentence that asks, or before the whole stem: the reader compares both."""
+    """Return an option after the sentence that asks, or before the whole stem: the reader compares both."""
     text = example.options[option]
     return f"{sentences(example.stem)[-1]} {text}" if short else f"{text}. {example.stem}"
 
 
 def some_of(texts: Sequence[str], count: int, draw: np.random.Generator) -> list[str]:
-    """So many of the texts at random, or all."""
+    """Return `count` of the texts at random, or all if there are fewer."""
     return [texts[int(i)] for i in draw.permutation(len(texts))[: max(0, count)]]
 
 

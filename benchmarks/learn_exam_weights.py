@@ -1,17 +1,21 @@
-"""Learn the weights of the exam reader from benchmarks/labels/exam and the odd halves of corpus/exam, and write
-chatbot/examination/weights.json.
+"""Learn the weights of the exam reader from benchmarks/labels/exam and the odd halves of corpus/exam.
 
     python benchmarks/learn_exam_weights.py INDEX [--write]
 
-Each question is held against INDEX, which is one of corpus/. An option's support is the logarithm of the summed exponentials of its
-evidence's worth, plus the worth of what all evidence says together; the chance of a right option against the wrong ones is
-the softmax of their supports; where it is asked what does not hold, of their supports turned round, and the choice is then made as the
-reader makes it, by what the evidence denies. The weights minimise the loss of that, with an L2 penalty for their distance from the prior
-below. A feature that can only speak for an option may not get a negative weight, and the other way round: so few questions
-would otherwise teach that denials are proofs. What is printed is measured by five-fold cross-validation over questions.
-The even halves are left out, and so are the golden questions: those measure; what was too like one of them is not among the
-labels. The questions on the five sources are learned from over those alone, too, and over their raw originals where WATTWISE_SEEDS or ../shared/seeds has them, as for the weights
-that are shipped: the reader meets documents of both kinds.
+With --write, the weights go to chatbot/examination/weights.json. Each question is held against INDEX, an index of
+corpus/. An option's support is the logarithm of the summed exponentials of its evidence's worth, plus the worth of what
+all evidence says together. The probability of a right option against the wrong ones is the softmax of their supports.
+For a question that asks what does not hold, the loss takes the negated supports, and the choice is then made as the
+reader makes it, by what the evidence denies.
+
+The weights minimise that loss, with an L2 penalty for their distance from the prior below. A feature that can only
+speak for an option may not get a negative weight, and vice versa: so few questions would otherwise teach that denials
+are proofs. What is printed is measured by five-fold cross-validation over questions.
+
+The even halves and the golden questions are left out, because those measure; what was too similar to one of them is not
+among the labels. The questions on the five sources are also learned over those sources alone, and over their raw
+originals if WATTWISE_SEEDS or ../shared/seeds has them, as for the shipped weights: the reader meets documents of both
+kinds.
 """
 
 import argparse
@@ -41,7 +45,7 @@ WEIGHTS = ROOT / "chatbot" / "examination" / "weights.json"
 SEEDS = Path(os.environ.get("WATTWISE_SEEDS", ROOT.parent / "shared" / "seeds"))
 STRENGTH = 3.0
 FOLDS = 5
-# What is expected of a feature before any question is seen; none is 0.
+# The prior weight of each feature, before any question is seen; 0 if it is not listed.
 PRIOR = {
     "cover": 1.0, "claim": 1.0, "claim squared": 1.0, "in one clause": 1.0, "key": 0.5, "same numbers": 0.5,
     "denied option": -1.5, "denied claim": -0.5, "denied stem": -1.5, "met": 1.5, "refused": -1.0, "speaks against": -2.0, "for minus against": 6.0,
@@ -52,7 +56,10 @@ AGAINST = {n for n, value in PRIOR.items() if value < 0}
 
 
 class Asked(NamedTuple):
-    """A question as it is put to the bot, with the letters of its right options; `of_sources` tells that the five answer it."""
+    """A question as it is put to the bot, with the letters of its right options.
+
+    `of_sources` says that the five sources answer it.
+    """
 
     prompt: str
     letters: frozenset[str]
@@ -60,7 +67,10 @@ class Asked(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A question as numbers. Rows are parts of options; `owner` is the option of each part, `sign` -1 where it is negated."""
+    """A question as numbers. Rows are parts of options.
+
+    `owner` is the option of each part, `sign` is -1 if the question asks for what does not hold.
+    """
 
     evidence: NDArray[np.float64]
     together: NDArray[np.float64]
@@ -73,7 +83,7 @@ class Example(NamedTuple):
 
 
 class Names(NamedTuple):
-    """The features of a piece of evidence, and those of all evidence on a part together."""
+    """The features of one piece of evidence, and those of all evidence on a part together."""
 
     evidence: list[str]
     together: list[str]
@@ -107,7 +117,7 @@ def main() -> None:
 
 
 def labelled() -> list[Asked]:
-    """The odd questions of each file of the bank, and those written to learn from."""
+    """Return the odd questions of each file of the bank, and those written to learn from."""
     bank = [q for q in _questions(ROOT / "corpus" / "exam") if q.half == "tuned"]
     return [
         Asked(q.prompt, frozenset(q.letters), q.id.startswith("five-"))
@@ -120,7 +130,7 @@ def _questions(folder: Path) -> list[ExamQuestion]:
 
 
 def collect(questions: Sequence[Asked], index: Index) -> tuple[Names, list[Example]]:
-    """The examples of all questions for which any evidence is found."""
+    """Return the names of the features, and an example for each question."""
     examples, names = [], Names([], [])
     for question in questions:
         query = understand(question.prompt, (), index)
@@ -144,7 +154,7 @@ def collect(questions: Sequence[Asked], index: Index) -> tuple[Names, list[Examp
 
 
 def supports(example: Example, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Each option's support, signed so that the right one is high, and its gradient."""
+    """Return each option's support, signed so that the right one is high, and its gradient."""
     of_evidence = example.evidence.shape[2]
     worth = example.evidence @ weights[:of_evidence]
     most = worth.max(axis=1, keepdims=True)
@@ -160,7 +170,7 @@ def supports(example: Example, weights: NDArray[np.float64]) -> tuple[NDArray[np
 
 
 def loss(weights: NDArray[np.float64], examples: Sequence[Example], prior: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Cross-entropy of each right option against the wrong ones, plus the penalty; with the gradient."""
+    """Return the cross-entropy of each right option against the wrong ones, plus the penalty; and the gradient."""
     away = weights - prior
     total, gradient = float(away @ away) / (2 * STRENGTH), away / STRENGTH
     for example in examples:
@@ -178,7 +188,7 @@ def loss(weights: NDArray[np.float64], examples: Sequence[Example], prior: NDArr
 
 
 def fitted(examples: Sequence[Example], names: Names) -> NDArray[np.float64]:
-    """The weights that minimise the loss within their signs."""
+    """Return the weights that minimise the loss within their signs."""
     every = [*names.evidence, *names.together]
     prior = np.array([PRIOR.get(n, 0.0) for n in every])
     signs = [(None, None) if n in FREE else (None, 0.0) if n in AGAINST else (0.0, None) for n in every]
@@ -197,7 +207,7 @@ def is_right(example: Example, weights: NDArray[np.float64], names: Names) -> bo
 
 
 def falsehoods(example: Example, weights: NDArray[np.float64], names: Names) -> NDArray[np.float64]:
-    """How likely each option of a question that asks what does not hold is to be chosen."""
+    """Return the merit of each option of a question that asks what does not hold."""
     of_evidence = example.evidence.shape[2]
     denials = [names.evidence.index(name) for name in DENIALS]
     relevance = example.evidence @ np.where(np.isin(np.arange(of_evidence), denials), 0.0, weights[:of_evidence])
@@ -211,7 +221,7 @@ def falsehoods(example: Example, weights: NDArray[np.float64], names: Names) -> 
 
 
 def out_of_fold(examples: Sequence[Example], questions: Sequence[int], names: Names) -> list[bool]:
-    """Whether each example is answered rightly with weights that have not seen its question."""
+    """Return whether each example is answered correctly by weights that have not seen its question."""
     shuffled = np.random.default_rng(0).permutation(max(questions) + 1)
     fold = [int(shuffled[q]) % FOLDS for q in questions]
     weights = [fitted([e for e, f in zip(examples, fold, strict=True) if f != k], names) for k in range(FOLDS)]

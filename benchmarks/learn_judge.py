@@ -1,14 +1,20 @@
-"""Learn the judge from the pairs that judge_pairs.py made: python benchmarks/learn_judge.py PAIRS OUT [--minutes M] [--folds N].
+"""Learn the judge from the pairs that judge_pairs.py made.
 
-A cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085) on MiniLM reads two texts together and says two things: whether the second, as
-evidence, supports the first, contradicts it or is silent (as in natural language inference; Bowman et al. 2015, arXiv:1508.05326), and how well it
-answers it, as a question or a conversation. All matrices but the vocabulary's are learned. First come claims, practice, questions with what answers them and
-what does not, and wordings of prepared questions among those near to them; then lists of what was found for a question, in which the right ones are known
-(a conditional logit over the list and none, as in ListNet; Cao et al. 2007). `--folds` also learns without a part of the lists, N times, and
-writes what each part is given by the judge that did not see it: the weights of the scorer and of the matching are learned from that.
+    python benchmarks/learn_judge.py PAIRS OUT [--minutes M] [--folds N]
 
-PAIRS has the model to begin with, too. This needs torch, transformers and safetensors alone, so that a machine with a GPU
-and nothing of this project can run it: 12 minutes there, hours on two processors.
+A cross-encoder (Nogueira and Cho 2019, arXiv:1901.04085) on MiniLM reads two texts together and says two things:
+whether the second, as evidence, supports the first, contradicts it or is silent (as in natural language inference;
+Bowman et al. 2015, arXiv:1508.05326), and how well it answers the first, as a question or a conversation. All
+parameters but the word and position embeddings are learned.
+
+First come claims, practice, questions with what answers them and what does not, and wordings of prepared questions
+among those near to them. Then come lists of what was found for a question, in which the right ones are known (a
+conditional logit over the list and none, as in ListNet; Cao et al. 2007). `--folds` also learns N times without a part
+of the lists, and writes the scores that each part gets from the judge that did not see it: from those the weights of
+the scorer and of the matching are learned.
+
+PAIRS also has the model to start from. This needs torch, transformers and safetensors alone, so that a machine with a
+GPU and nothing of this project can run it: 12 minutes there, hours on two processors.
 """
 
 import argparse
@@ -31,18 +37,21 @@ CLASSES, ANSWERS = 3, 3
 LONGEST = 128
 RATE, RATE_OF_LISTS = 8e-5, 5e-5
 SMOOTHING = 0.05
-# Pairs of each kind in a step, and of groups and lists how many.
+# For each step: how many pairs of each labelled kind, how many groups and how many lists.
 FIRST = {"claims": 192, "practice": 48, "asked": 96, "groups": 40}
 THEN = {"claims": 96, "asked": 32, "groups": 8, "lists": 44}
-# Of a group, so many candidates; in so many groups none of them is right.
+# Candidates in a group, and the share of groups whose right one is hidden.
 GROUP, NONE_RIGHT = 8, 0.12
-# Of a list, so many: the right ones, the first six, and some of the others.
+# Candidates shown of a list, in all: the right ones, at most RIGHT_OF_LIST, the first six others, and some of the rest.
 LISTED, FIRST_OF_LIST, RIGHT_OF_LIST = 12, 6, 4
 Encoded = tuple[np.ndarray, np.ndarray]
 
 
 class List(NamedTuple):
-    """Candidates for a question, `start` to `start + count` of the encoded pairs; how the choice should fall on each and, last, on none."""
+    """Candidates for a question, `start` to `start + count` of the encoded pairs.
+
+    `wanted` is how the choice should fall on each and, last, on none.
+    """
 
     start: int
     count: int
@@ -53,7 +62,7 @@ class List(NamedTuple):
 
 
 class Judge(nn.Module):
-    """MiniLM with a head over its first token and the mean of all."""
+    """MiniLM with a head over its first token and the mean of all tokens."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -83,14 +92,14 @@ class Judge(nn.Module):
         return logits
 
     def changes(self) -> dict[str, Tensor]:
-        """What `ingest.minilm.adapt` reads."""
+        """Return what `ingest.minilm.adapt` reads."""
         tensors = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         tensors |= {f"judge.{part}.{name}": p for part in ("hidden", "out") for name, p in getattr(self, part).named_parameters()}
         return as_whole_numbers(tensors)
 
 
 def as_whole_numbers(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Matrices of the model as whole numbers of -63 to 63 and a scale for each row, all else in half precision."""
+    """Return large matrices of the model as integers of -63 to 63 with a scale per row, all else in half precision."""
     found: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         tensor = tensor.detach().float().cpu()
@@ -128,7 +137,7 @@ class Pairs:
         return found
 
     def _labelled(self, kind: str) -> tuple[list[Encoded], np.ndarray, np.ndarray]:
-        """Pairs, their labels, and which of them are a question and what may answer it."""
+        """Return pairs, their labels, and which of them are a question and what may answer it."""
         lines = list(self._lines(kind))
         encoded = self.encoded([(line["first"], line["second"]) for line in lines])
         return encoded, np.array([line["label"] for line in lines]), np.array([line["question"] for line in lines], dtype=bool)
@@ -142,7 +151,7 @@ class Pairs:
 
 
 def batch(encoded: Sequence[Encoded]) -> list[Tensor]:
-    """Tokens, types and mask, (pairs, tokens), padded to a multiple of eight."""
+    """Return tokens, types and mask, (pairs, tokens), padded to a multiple of eight."""
     length = -(-max(len(ids) for ids, _ in encoded) // 8) * 8
     arrays = np.zeros((3, len(encoded), length), dtype=np.int64)
     for row, (ids, types) in enumerate(encoded):
@@ -151,7 +160,7 @@ def batch(encoded: Sequence[Encoded]) -> list[Tensor]:
 
 
 def forward(judge: Judge, encoded: Sequence[Encoded], together: int = 512) -> Tensor:
-    """Logits, (pairs, CLASSES + 1); pairs of like length go together, so that little is padding."""
+    """Return logits, (pairs, CLASSES + 1); pairs of similar length go together, to keep padding low."""
     order = sorted(range(len(encoded)), key=lambda i: len(encoded[i][0]))
     size = min(together, max(64, -(-len(order) // 2)))
     logits = torch.cat([judge(*batch([encoded[i] for i in order[start : start + size]])) for start in range(0, len(order), size)])
@@ -169,7 +178,7 @@ def judged(judge: Judge, encoded: Sequence[Encoded]) -> np.ndarray:
 
 
 class Learner:
-    """Steps of one judge over one set of pairs, the lists of some folds among them."""
+    """Trains one judge on one set of pairs, with the lists of some folds among them."""
 
     def __init__(self, judge: Judge, pairs: Pairs, folds: Sequence[int], draw: random.Random) -> None:
         self._judge, self._pairs, self._draw = judge, pairs, draw
@@ -219,7 +228,7 @@ class Learner:
         return loss
 
     def _of_groups(self, numbers: Sequence[int]) -> Tensor:
-        """The first of each group is right, unless it is taken out: then none is."""
+        """Return the loss of groups: the first of each is right, unless it is hidden; then none is."""
         encoded = [pair for n in numbers for pair in self._pairs.groups[n * GROUP : (n + 1) * GROUP]]
         odds = forward(self._judge, encoded)[:, ANSWERS].view(len(numbers), GROUP)
         odds = torch.cat([odds, self._judge.none.expand(len(numbers), 1)], dim=1)
@@ -261,7 +270,7 @@ def report(judge: Judge, pairs: Pairs) -> None:
 
 
 def area(scores: np.ndarray, true: np.ndarray) -> float:
-    """Under the receiver operating characteristic: how often a true one is above a false one."""
+    """Return the area under the ROC curve: how often a true one scores above a false one."""
     ranks = np.empty(len(scores))
     ranks[np.argsort(scores)] = np.arange(1, len(scores) + 1)
     count = true.sum()
@@ -269,7 +278,7 @@ def area(scores: np.ndarray, true: np.ndarray) -> float:
 
 
 def report_lists(pairs: Pairs, logits: np.ndarray, fold: int | None = None) -> None:
-    """How often a right candidate is first, of the lists that have one."""
+    """Print how often a right candidate is first, among the lists that have one."""
     for kind in sorted({one.kind for one in pairs.lists}):
         lists = [one for one in pairs.lists if one.kind == kind and fold in (None, one.fold) and one.wanted[:-1].any() and one.wanted[-1] == 0]
         first = [np.where(one.used, logits[one.start : one.start + one.count, ANSWERS], -np.inf).argmax() for one in lists]

@@ -1,14 +1,21 @@
-"""Learn the encoder that finds the prepared question for what a user asks: python benchmarks/learn_questions.py INDEX [--minutes M] [--write].
+"""Learn the encoder that finds the prepared question for what a user asks.
 
-INDEX is one of `corpus`. MiniLM, as it was adapted to sentences on hardware, learns to bring what people ask near to a wording of the question whose
-answer serves them, or to that question with its answer, and away from the others of the batch, of which most are near to one of six (Karpukhin et al. 2020,
-arXiv:2004.04906); and near to a vector that stands for its question among those of all questions, which are learned, too, and thrown away afterwards
-(proxies; Movshovitz-Attias et al. 2017, arXiv:1703.07464). What is learned from: the wordings in `corpus/answers`; turns of people (`labels/asked.jsonl`) and
-conversations (`labels/follow-ups.jsonl`), whose turns are read as one text; `labels/far.jsonl`, what people would say who know none of the words of the answer;
-and `labels/languages.jsonl`, what they say in six other languages.
+    python benchmarks/learn_questions.py INDEX [--minutes M] [--write]
 
-Turns of every fifth writer (`held_writers`), and the wordings taken from them, teach nothing: `learn_answers.py` learns from those how far the encoder is to be trusted.
-What is printed of them is how often the right question comes first, and among the first three and twelve. 45 minutes on two processors that multiply in bfloat16.
+INDEX is an index of `corpus`. MiniLM, as it was adapted to sentences on hardware, learns to bring what people ask near
+to a wording of the question whose answer serves them, or to that question with its answer, and away from the others of
+the batch. Most of those are hard: a batch is six questions and others near to each (Karpukhin et al. 2020,
+arXiv:2004.04906). It also learns to bring it near to a vector that stands for its question, among those of all
+questions; these vectors are learned, too, and discarded afterwards (proxies; Movshovitz-Attias et al. 2017,
+arXiv:1703.07464).
+
+It learns from the wordings in `corpus/answers`; from turns of people (`labels/asked.jsonl`) and conversations
+(`labels/follow-ups.jsonl`), whose turns are read as one text; from `labels/far.jsonl`, what people would say who know
+none of the words of the answer; and from `labels/languages.jsonl`, what they say in six other languages.
+
+Turns of every fifth writer (`held_writers`), and the wordings taken from them, teach nothing: from those
+`learn_answers.py` learns how far to trust the encoder. For them it prints how often the right question comes first, and
+among the first three and twelve. It takes 45 minutes on two processors that multiply in bfloat16.
 """
 
 import argparse
@@ -40,21 +47,22 @@ RATE, RATE_OF_PROXIES = 1.5e-4, 1e-3
 WARM = 20
 DROPOUT = 0.05
 TEMPERATURE = 0.05
-# Of a batch, so many questions, in groups of one and others near to it.
+# The questions of a batch, in groups of GROUP: one question, and others drawn from the NEAR nearest to it.
 BATCH, GROUP, NEAR = 96, 16, 64
-# How often a question's wording, a person's turn, a far wording, and one in another language is drawn; and how often it shall be near to another wording, else to the answer.
+# How often a question's wording, a person's turn, a far wording, and one in another language is drawn; and how often
+# the text it should be near to is another wording, rather than the answer.
 DRAWN = {"worded": 0.30, "asked": 0.27, "far": 0.18, "translated": 0.25}
 TO_WORDING = 0.65
 LONGEST = 64
-# Texts of like length go through the model together.
+# Texts of similar length go through the model together.
 TOGETHER = 32
 FIRST = (1, 3, 12)
-# What is said in other languages teaches nothing for every so-manieth question.
+# For one question in this many, what is said in other languages is held out.
 HELD_EVERY = 10
 
 
 class Texts:
-    """What is said for each question of the corpus, (questions,) lists each, and the turns that are held out, with the number of their question."""
+    """What is said for each question of the corpus, by kind, and the held-out turns with the number of their question."""
 
     def __init__(self, book: Book) -> None:
         numbers = {question.answer.question: number for number, question in enumerate(book.questions)}
@@ -81,11 +89,11 @@ class Texts:
             if number is not None and place % HELD_EVERY == 0:
                 self.held_translated += [(text, number) for text in texts]
             elif number is not None:
-                # A first turn is read as typed and word for word in English.
+                # A first turn is read both as typed and word for word in English.
                 self.said[number]["translated"] += [form for text in texts for form in (text, in_english(text))]
 
     def drawn(self, number: int, draw: random.Random) -> tuple[str, str]:
-        """Something said, and what it shall be near to."""
+        """Return something said, and the text that it should be near to."""
         said = self.said[number]
         kinds = [kind for kind in DRAWN if said[kind]]
         text = draw.choice(said[draw.choices(kinds, [DRAWN[kind] for kind in kinds])[0]])
@@ -94,7 +102,7 @@ class Texts:
 
 
 class Encoder(nn.Module):
-    """MiniLM with the mean of its last states as a unit vector. The vocabulary and the first layer stay as they are."""
+    """MiniLM with the mean of its last states as a unit vector. The embeddings and the first layer are frozen."""
 
     def __init__(self, began_from: str = SENTENCES) -> None:
         super().__init__()
@@ -109,7 +117,7 @@ class Encoder(nn.Module):
             parameter.requires_grad_(bool(re.search(r"layer\.[1-5]\.", name)))
 
     def forward(self, texts: Sequence[str]) -> Tensor:
-        """(texts, 384)."""
+        """Return unit vectors, (texts, 384)."""
         ids = self._tokenizer(list(texts), truncation=True, max_length=LONGEST)["input_ids"]
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
         made = []
@@ -129,7 +137,7 @@ class Encoder(nn.Module):
         return vectors
 
     def changes(self) -> dict[str, Tensor]:
-        """What `ingest.minilm.adapt` reads."""
+        """Return what `ingest.minilm.adapt` reads."""
         return as_whole_numbers({name: parameter for name, parameter in self.model.named_parameters() if parameter.requires_grad})
 
 
@@ -165,7 +173,7 @@ def learn(encoder: Encoder, texts: Texts, centers: NDArray[np.float32], minutes:
 
 
 def middles(encoder: Encoder, texts: Texts) -> NDArray[np.float32]:
-    """The middle of each question's wordings, (questions, 384)."""
+    """Return the centroid of each question's wordings as a unit vector, (questions, 384)."""
     owners = np.repeat(np.arange(len(texts.said)), [len(said["worded"]) for said in texts.said])
     sums = np.zeros((len(texts.said), 384), dtype=np.float32)
     np.add.at(sums, owners, encoder.encode([wording for said in texts.said for wording in said["worded"]]))

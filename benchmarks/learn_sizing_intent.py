@@ -2,11 +2,13 @@
 
     python benchmarks/learn_sizing_intent.py [--write]
 
-`labels/sizing` holds wordings, each with what it asks and the turn before it; the questions of `labels/encoder` and
-`labels/elsewhere.jsonl` ask for nothing that is computed, and so do the turns of `labels/asked.jsonl` that documents answer or nothing does. A follow-up is learned with what the turn before it asks, which is its label
-where that turn is among the wordings, else what a model of the first turns says.
-What is printed is measured by cross-validation: for each threshold, how many computed questions are claimed, how many others, and
-how often the label of a claimed question is right.
+`labels/sizing` holds wordings, each with what it asks for and the turn before it. The questions of `labels/encoder` and
+`labels/elsewhere.jsonl` ask for nothing that is computed, and neither do the turns of `labels/asked.jsonl` that
+documents answer or nothing does. A follow-up is learned with what the turn before it asks for: its label if that turn
+is among the wordings, else what a model of the first turns says.
+
+What is printed is measured by cross-validation: for each threshold, how many computed questions are claimed, how many
+others, and how often the label of a claimed question is right.
 """
 
 import argparse
@@ -32,7 +34,8 @@ from ingest import Index, sync
 
 HERE = Path(__file__).parent
 INTENTS = HERE.parent / "chatbot" / "sizing" / "intents.safetensors"
-# Documents' questions are far more than all others, and would be guessed for whatever is new. What a prepared answer answers for people may be computed as well.
+# Questions for documents far outnumber all others, and would be guessed for whatever is new. What a prepared answer
+# answers for people may be computed as well.
 WEIGHT_OF_OTHERS = {"near misses": 0.5, "people": 0.1}
 INVENTED = 800
 
@@ -59,7 +62,10 @@ def main() -> None:
 
 
 def of_people(known: set[str]) -> list[dict[str, str]]:
-    """What people asked that no computation answers, a follow-up with the turn before it; texts that are known are left out."""
+    """Return what people asked that no computation answers, a follow-up with the turn before it.
+
+    Texts that are known are left out.
+    """
     turns = [label["turns"] for label in lines(HERE / "labels" / "asked.jsonl") if label["answer"] in ("section", "none")]
     said = {text[-1]: text for text in turns if text[-1] not in known}
     return [{"text": last, "asked": "document", "set": "people", **({"before": before[-1]} if before else {})} for *before, last in said.values()]
@@ -75,7 +81,7 @@ def of_documents() -> list[tuple[str, str, str]]:
 
 
 def with_what_was_asked(wordings: Sequence[Mapping[str, str]], known: Known) -> list[dict[str, str]]:
-    """The wordings, each follow-up with the label of the turn before it."""
+    """Return the wordings, each follow-up with the label of the turn before it."""
     first = [w for w in wordings if "before" not in w]
     model = fitted(first, csr_matrix(np.array([features(read_question(w["text"], known), None) for w in first])))
     labels = {w["text"]: w["asked"] for w in wordings}
@@ -106,13 +112,13 @@ def report(questions: Sequence[Mapping[str, str]], rows: csr_matrix, known: Know
 
 
 def can_stand(question: Mapping[str, str], label: str, known: Known) -> bool:
-    """Whether the slots that a label needs are there; what a follow-up lacks the turns before may have said."""
+    """Whether the slots that a label needs are there; for a follow-up, the turns before may have given those it lacks."""
     said = read_question(question["text"], known)
     return "before" in question or can_be_computed(label, asked_for(said, label, None, known))
 
 
 def out_of_fold(questions: Sequence[Mapping[str, str]], rows: csr_matrix, known: Known) -> NDArray[np.float64]:
-    """(questions, LABELS); the same words with other slots are in one fold."""
+    """Return the probabilities, (questions, LABELS), out of fold; the same words with other slots are in one fold."""
     groups = [zlib.crc32(read_question(q["text"], known).plain.encode()) for q in questions]
     likely = np.zeros((len(questions), len(LABELS)))
     for learned, held in GroupKFold(4).split(rows, groups=groups):

@@ -1,9 +1,13 @@
-"""Learn the weights of the evidence scorer and write chatbot/weights.json: python benchmarks/learn_weights.py PAIRS JUDGED [--write].
+"""Learn the weights of the evidence scorer and write chatbot/weights.json.
 
-PAIRS is what judge_pairs.py made, JUDGED what learn_judge.py wrote with `--folds 4`. Each unit of evidence found for a labelled question is one example, right
-when it overlaps a labelled answer, left out when it is labelled as partly right. The weights are L2-regularised logistic regressions: one of
-all that is found, and one of the likeliest by it, with what the judge says of them.
-What is printed is measured by five-fold cross-validation over questions: how often the best unit is right, and, for each
+    python benchmarks/learn_weights.py PAIRS JUDGED [--write]
+
+PAIRS is what judge_pairs.py made, JUDGED what learn_judge.py wrote with `--folds 4`. Each unit of evidence found for a
+labelled question is one example: right if it overlaps a labelled answer, left out if it is labelled as partly right.
+The weights are two L2-regularised logistic regressions: one over all that is found, and one over the likeliest by the
+first, with what the judge says of them.
+
+What is printed is measured by five-fold cross-validation over questions: how often the best unit is right and, for each
 threshold, how many unanswerable questions of each kind would be answered and how many answerable ones refused.
 """
 
@@ -47,13 +51,13 @@ def main() -> None:
 
 
 def fitted(questions: Sequence[Found]) -> LogisticRegression:
-    """A logistic regression of all units but those that are partly right."""
+    """Fit a logistic regression to all units but those that are partly right."""
     features, grades = np.concatenate([q.features for q in questions]), np.concatenate([q.grades for q in questions])
     return LogisticRegression(C=1.0, max_iter=5000).fit(features[grades != PARTLY], grades[grades != PARTLY] == RIGHT)
 
 
 def out_of_fold(questions: Sequence[Found]) -> list[Values]:
-    """The probabilities of each question's units by a model that saw none of them."""
+    """Return the probabilities of each question's units by a model that saw none of them."""
     models = [fitted([q for n, q in enumerate(questions) if n % PARTS != part]) for part in range(PARTS)]
     return [models[n % PARTS].predict_proba(q.features)[:, 1] for n, q in enumerate(questions)]
 

@@ -1,10 +1,10 @@
-"""The time from a model's last token to the verified Answer, with 8 passages in its prompt.
+"""Measure the time from a model's last token to the verified Answer, with 8 passages in its prompt.
 
     python benchmarks/llm.py [INDEX] [--answers N]
 
-A scripted model writes what the offline reader drafts for the tuned golden questions, in small pieces, and notes when it
-hands over the last; the clock stops when the Answer is there. Exam questions are verified at the end as a whole, all others
-while they are written, so both are shown. The exit code is 1 when a goal is missed.
+A scripted model writes what the offline reader drafts for the tuned golden questions, in small pieces, and notes when
+it hands over the last; the clock stops when the Answer is there. Exam questions are verified at the end as a whole, all
+others while they are written, so both are shown. The exit code is 1 if a goal is missed.
 """
 
 import argparse
@@ -29,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "tests" / "golden" / "tuned.jsonl"
 PASSAGES = 8
 GOAL = 20.0
-# As many characters as a token has.
+# Characters per token.
 PIECE = 4
 
 
@@ -64,7 +64,7 @@ def _p95(times: Sequence[float]) -> float:
 
 
 def _times(index: Index, questions: Sequence[GoldenQuestion]) -> tuple[list[float], list[float]]:
-    """Milliseconds after the last token, for exam questions and for all others that were answered."""
+    """Return the milliseconds after the last token, for exam questions and for all others that were answered."""
     exams: list[float] = []
     others: list[float] = []
     for number, question in enumerate(questions):

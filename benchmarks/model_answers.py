@@ -1,11 +1,12 @@
-"""Which sentences of answers as language models write them survive the whole path, and what the path adds to the model's own time.
+"""Measure which sentences of answers, as language models write them, survive the whole path, and the time it adds.
 
     python benchmarks/model_answers.py [--index DIR] [--wrong]
 
-`labels/answers` holds answers in natural prose that people wrote over the passages that the program gave them (`packets.jsonl`), with each claim
-labelled true or false by these passages alone. A scripted model says each of them over the same passages, whatever would be found today. A claim is
-kept where its words stand in the answer that is shown. Every eighth answer is said again at the pace of a fast model, 400 characters a second, by the
-clock, as they arrive over a network: what the program takes longer than that is what it adds.
+`labels/answers` holds answers in natural prose that people wrote over the passages that the program gave them
+(`packets.jsonl`), with each claim labelled true or false by these passages alone. A scripted model says each of them
+over the same passages, whatever would be found today. A claim is kept if its words occur in the answer that is shown.
+Every eighth answer is said again in real time at the pace of a fast model, 400 characters a second, as it would arrive
+over a network: what the program takes beyond that is what it adds to the model's own time.
 """
 
 import argparse
@@ -67,7 +68,7 @@ def main() -> None:
 
 
 def _passages(prompt: str, index: Index) -> tuple[Passage, ...]:
-    """The passages of a prompt as they stand in the index."""
+    """Return the passages of a prompt as they stand in the index."""
     found: list[Passage] = []
     for _, words in _PASSAGE.findall(prompt):
         words = " ".join(words.split())
@@ -78,7 +79,7 @@ def _passages(prompt: str, index: Index) -> tuple[Passage, ...]:
 
 
 class _Paced(list[str]):
-    """Pieces that are there at their times, however late they are asked for."""
+    """Pieces that become available at fixed times, however late they are asked for."""
 
     took = 0.0
 
@@ -105,7 +106,7 @@ def _behind(bot: Chatbot, question: str, said: Callable[[Sequence[BaseMessage]],
 
 
 def _saying(text: str, prompt: str) -> Any:
-    """A script that says a text, its keys on the passages that the words under them have today."""
+    """Return a script that says a text, with its keys on the passages that hold the same words today."""
     then = _keys(prompt)
 
     def script(messages: Sequence[BaseMessage]) -> str:
@@ -126,7 +127,7 @@ def _keys(prompt: str) -> dict[int, str]:
 
 
 def _stands(claim: str, text: str, shown: str) -> bool:
-    """Whether a claim is shown; of a table, "row | column | cell", whether the row has the cell."""
+    """Whether a claim is shown; for one of a table, "row | column | cell", whether the row has the cell."""
     parts = [_plain(part) for part in claim.split(" | ")]
     if len(parts) != 3:
         return bool(shown) and _plain(claim) in shown
@@ -135,7 +136,7 @@ def _stands(claim: str, text: str, shown: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """The words and numbers alone, to be compared."""
+    """Return the words and numbers alone, for comparison."""
     return " ".join(re.findall(r"[\w.,%$×+-]*\w%?", _MARKS.sub(" ", in_brackets(text, 99)).lower()))
 
 

@@ -1,9 +1,10 @@
-"""Which page comes first: words, meaning, both, and the stock LangChain pipeline, on AWS documentation pages.
+"""Compare which page comes first: by words, by meaning, by both, and in the stock LangChain pipeline, on AWS pages.
 
     python benchmarks/retrieval.py [PAGES] [QUESTIONS] [--cache DIR] [--full] [--stock-pages N]
 
-PAGES is a folder of documents/GUIDE/doc_source/PAGE.md, QUESTIONS a CSV file with the columns Question and
-Document_True (GUIDE/PAGE.md). The exit code is 1 when a goal is missed and 2 when pages or questions are missing.
+PAGES is a folder of documents/GUIDE/doc_source/PAGE.md from the AWS documentation, QUESTIONS a CSV file with the
+columns Question and Document_True (GUIDE/PAGE.md). The exit code is 1 if a goal is missed and 2 if pages or questions
+are missing.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from chatbot import retrieve
 from ingest import Index, sync
 from ingest.encoder import DEFAULT_ENCODER
 
-# The sample: every right page, every second of the other pages of its guides, every fortieth page of other guides.
+# The sample: every right page, one in two of the other pages of its guides, one in forty of the pages of other guides.
 NEAR, FAR = 2, 40
 # Chunks asked of each engine, as many as the mix of two engines holds: enough to fill ten pages.
 DEPTH = 120
@@ -32,7 +33,7 @@ MEASURES = {"R@1": R @ 1, "R@3": R @ 3, "R@5": R @ 5, "R@10": R @ 10, "MRR": RR,
 WORDS_FIRST, WORDS_FIFTH, GAIN = 0.67, 0.80, 0.05
 
 Search = Callable[[str], Iterable[str]]
-"""From a question to the documents of the best chunks, best first; a document may come several times."""
+"""Maps a question to the documents of the best chunks, best first; a document may occur several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one engine ranks; `seconds` is the mean of a question."""
+    """How one engine ranks; `seconds` is the mean per question."""
 
     engine: str
     figures: Mapping[str, float]
@@ -89,7 +90,7 @@ def _questions(file: Path) -> list[Question]:
 
 
 def _sample(folder: Path, right: set[str]) -> list[str]:
-    """Pages as GUIDE/PAGE.md, ordered by hash; whether a page is among them depends on its own name and guide alone."""
+    """Return pages as GUIDE/PAGE.md, ordered by hash. Whether a page is among them depends only on its name and guide."""
     guides = {_guide(page) for page in right}
     pages = sorted((_page(file.as_posix()) for file in (folder / "documents").rglob("*.md")), key=_hash)
     return [page for page in pages if page in right or _hash(page) % (NEAR if _guide(page) in guides else FAR) == 0]
@@ -104,13 +105,13 @@ def _hash(text: str) -> int:
 
 
 def _page(document: str) -> str:
-    """…/documents/GUIDE/doc_source/PAGE.md as GUIDE/PAGE.md."""
+    """Return …/documents/GUIDE/doc_source/PAGE.md as GUIDE/PAGE.md."""
     guide, _, page = document.partition("/doc_source/")
     return f"{guide.rsplit('/', 1)[-1]}/{page}"
 
 
 def _copied(folder: Path, pages: Sequence[str], place: Path) -> Path:
-    """A folder with copies of these pages and no others, in which indexes find their place too."""
+    """Return a folder with copies of these pages and no others; indexes are put there too."""
     wanted = {place / "documents" / page.replace("/", "/doc_source/", 1): page for page in pages}
     for file in (place / "documents").rglob("*.md"):
         if file not in wanted:
@@ -162,7 +163,7 @@ def _synced(documents: Path, place: Path, encoder: str = DEFAULT_ENCODER) -> Ind
 
 
 def _engines(place: Path) -> dict[str, Search]:
-    """Each engine with an index of its own: an index remembers the vectors of questions that it has met."""
+    """Return each engine with an index of its own: an index caches the vectors of questions that it has met."""
     dense, mixed = Index.open(place), Index.open(place)
     return {
         "words": _words(Index.open(place)),
@@ -180,7 +181,7 @@ def _documents(index: Index, hits: Sequence[tuple[str, float]]) -> list[str]:
 
 
 def _measured(engines: Mapping[str, Search], questions: Sequence[Question]) -> list[Result]:
-    """The results of the engines, printed a row each."""
+    """Return the results of the engines, and print a row for each."""
     print(f"{'':10}{''.join(f'{name:>9}' for name in MEASURES)}{'ms':>9}")
     results = [_result(name, search, questions) for name, search in engines.items()]
     for result in results:
@@ -202,7 +203,7 @@ def _result(engine: str, search: Search, questions: Sequence[Question]) -> Resul
 
 
 def _ranked(documents: Iterable[str]) -> dict[str, float]:
-    """A page ranks by its best chunk; scores are made from ranks, which leaves no ties to break."""
+    """Rank each page by its best chunk; scores are made from ranks, so there are no ties to break."""
     pages = dict.fromkeys(map(_page, documents))
     return {page: 1 / rank for rank, page in enumerate(pages, start=1)}
 

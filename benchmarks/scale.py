@@ -1,12 +1,13 @@
-"""How far an index goes: what it takes to make, to keep, to open and to search, in a folder or in PostgreSQL.
+"""Measure what an index takes to make, to keep, to open and to search as it grows, in a folder or in PostgreSQL.
 
     python -m benchmarks.scale [PAGES] [--questions FILE] [--chunks N] [--index INDEX] [--postgres]
 
-Measured are the pages of a folder (benchmarks/README.md says which), pages made of some N chunks, words of English by Zipf's law,
-and an INDEX as it is. Pages are read by words alone first. Then they get vectors without an encoder, which would take
-hours: points near a flat surface of 32 dimensions, about as many as sentences have. So the times are real, and of what is
-found only the recall against a comparison of all vectors. Each step is a process of its own. The exit code is 1 when a goal
-is missed: a hybrid search under 60 ms at the median, recall@10 of 0.97.
+It measures the pages of a folder (benchmarks/README.md says which), generated pages of about N chunks with words of
+English by Zipf's law, and an INDEX as it is. Pages are first indexed for words alone. Then they get vectors without an
+encoder, which would take hours: points near a flat surface of 32 dimensions, about as many as sentences have. So the
+times are real, but the only measure of quality is the recall against a comparison of all vectors. Each step is a
+process of its own. The exit code is 1 if a goal is missed: a hybrid search under 60 ms at the median, recall@10 of
+0.97.
 """
 
 import argparse
@@ -43,7 +44,7 @@ from tests.servers.postgres import running
 
 GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "golden" / "tuned.jsonl"
 _DIMENSION, _SURFACE, _BATCH, _ASKED = 384, 32, 10_000, 200
-_WORDS, _CHUNKS = 110, 20  # of a made chunk; of a made page
+_WORDS, _CHUNKS = 110, 20  # words of a generated chunk; chunks of a generated page
 _Vectors = NDArray[np.float32]
 
 
@@ -88,7 +89,7 @@ def _questions(file: Path) -> list[str]:
 def _places(stack: ExitStack, folder: Path, *, postgres: bool) -> Callable[[], Place]:
     if not postgres:
         return lambda: folder / secrets.token_hex(4)
-    # The default cache of 128 MB is for the smallest machines; managed servers give it a quarter of the memory.
+    # The default cache of 128 MB is for the smallest machines; managed servers give it a quarter of their memory.
     os.environ["XDG_CACHE_HOME"] = str(folder)
     return stack.enter_context(running(options="-c shared_buffers=2GB -c max_wal_size=4GB")).database
 
@@ -100,7 +101,7 @@ def _measured(name: str, pages: Path, place: Place, questions: Sequence[str]) ->
 
 
 def _found(name: str, place: Place, questions: Sequence[str], made: int = 0) -> dict[str, bool]:
-    """The goals; `made` is the number of vectors where an encoder did not make them."""
+    """Return the goals; `made` is the number of vectors if an encoder did not make them."""
     median = _step(f"{name}, opened and searched", _searched, place, questions)
     recall = _step(f"{name}, compared with all vectors", _recall, place, questions, made)
     return {
@@ -115,7 +116,7 @@ def _step(what: str, act: Callable[..., Any], *arguments: object) -> Any:
 
 
 def _costed(what: str, act: Callable[[], Any]) -> Any:
-    """Act and print what that took: by the clock, of processors, and of memory with the processes started for it."""
+    """Act, and print what that took: wall-clock time, CPU time, and memory with the processes started for it."""
     done, peak = Event(), [0]
 
     def watch() -> None:
@@ -141,7 +142,7 @@ def _processor_seconds() -> float:
 
 
 def _resident() -> int:
-    """MiB of this process and its children, mapped files that were read included."""
+    """Return the MiB of this process and its children, including mapped files that were read."""
     children = (file.read_text().split() for file in Path("/proc/self/task").glob("*/children"))
     return sum(_status(pid, "VmRSS") for pid in ["self", *(pid for of_one in children for pid in of_one)])
 
@@ -149,7 +150,7 @@ def _resident() -> int:
 def _status(pid: str, name: str) -> int:
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return 0
     return next((int(line.split()[1]) // 1024 for line in lines if line.startswith(f"{name}:")), 0)
 
@@ -160,7 +161,7 @@ def _sync(pages: Path, place: Place) -> None:
 
 
 def _make(folder: Path, count: int) -> None:
-    """Pages of sections that are a chunk each."""
+    """Write pages of sections that are a chunk each."""
     chance = np.random.default_rng(25)
     words = np.array(sorted(known_words()))
     chance.shuffle(words)
@@ -193,7 +194,7 @@ def _add_vectors(place: Place) -> int:
 
 
 def _points(count: int, seed: int = 22) -> Iterator[_Vectors]:
-    """So many unit vectors, some thousand at a time, always the same."""
+    """Yield `count` unit vectors, some thousand at a time, always the same for a seed."""
     directions = np.random.default_rng(20).standard_normal((_SURFACE, _DIMENSION)).astype(np.float32)
     chance = np.random.default_rng(seed)
     for start in range(0, count, _BATCH):
@@ -204,7 +205,7 @@ def _points(count: int, seed: int = 22) -> Iterator[_Vectors]:
 
 
 def _searched(place: Place, questions: Sequence[str]) -> float:
-    """Open and ask; the median of hybrid searches in milliseconds."""
+    """Open the index and ask; return the median of hybrid searches in milliseconds."""
     began, spent = time.perf_counter(), _processor_seconds()
     index = Index.open(place)
     opened, spent = time.perf_counter() - began, _processor_seconds() - spent
@@ -220,7 +221,7 @@ def _searched(place: Place, questions: Sequence[str]) -> float:
 
 
 def _times(what: str, search: Callable[[Any], object], asked: Sequence[Any]) -> float:
-    """Ask each once, after one that warms up; the median in milliseconds."""
+    """Ask each once, after one that warms up; return the median in milliseconds."""
     search(asked[0])
     milliseconds, spent = [], time.process_time()
     for one in asked:
@@ -234,7 +235,10 @@ def _times(what: str, search: Callable[[Any], object], asked: Sequence[Any]) -> 
 
 
 def _recall(place: Place, questions: Sequence[str], made: int) -> float:
-    """Of the ten nearest vectors by a comparison of all, how many are found; by their cosines, as chunks may share a vector."""
+    """Return the share of the ten nearest vectors, by a comparison of all, that a search finds.
+
+    Cosines are compared, because chunks may share a vector.
+    """
     index = Index.open(place)
     store, _ = open_store(place)
     with closing(store):

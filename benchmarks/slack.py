@@ -1,9 +1,12 @@
 """A burst of mentions at `wattwise slack`: how fast each is acknowledged, and whether each is answered exactly once.
 
-`python benchmarks/slack.py [--mentions 200] [--channels 10] [--starts 10] [--index DIR]`, for HTTP and for Socket Mode, each beside a burst in
-which every event is sent twice; then so many starts of the program, each met cold by 40 mentions. The app runs in a process of its own;
-Slack's ends are servers on loopback, which limit calls as Slack does. Exit code 1 where an answer is lost or doubled, where anybody gets an
-apology, where the slowest hundredth of the acknowledgements takes 500 ms or more, or where 200 mentions are not answered within a minute.
+    python benchmarks/slack.py [--mentions 200] [--channels 10] [--starts 10] [--index DIR]
+
+A burst goes over HTTP and over Socket Mode, each followed by one in which every event is sent twice. Then the program
+is started anew --starts times, each time with 40 mentions at once before it is warm. The app runs in a process of its
+own; Slack's ends are servers on loopback, which limit calls as Slack does. The exit code is 1 if an answer is lost or
+doubled, if anybody gets an apology, if the slowest hundredth of the acknowledgements takes 500 ms or more, or if 200
+mentions are not answered within a minute.
 """
 
 import argparse
@@ -46,7 +49,7 @@ PATIENCE = 300.0
 
 @dataclass(frozen=True)
 class Burst:
-    """What became of a burst; times in seconds."""
+    """What became of a burst; times are in seconds."""
 
     mode: str
     mentions: int
@@ -63,7 +66,7 @@ class Burst:
 
     @property
     def good(self) -> bool:
-        # How fast a program acknowledges and answers that has just started is told, and no goal.
+        # The speed of a program that has just started is reported, but is not a goal.
         fast = self.mode == COLD or (self.p99 < LONGEST_P99 and self.all_answered_after < LONGEST_BURST)
         return fast and not (self.lost or self.doubled or self.apologies)
 
@@ -101,18 +104,18 @@ def run(index: Path, mentions: int, channels: int, *, mode: str, times: int) -> 
         slack_socket() as websocket,
         app(api, index, http=mode == "http", websocket_url=websocket.url) as port,
     ):
-        # The app remembers the messages of the run before: each run has channels of its own.
+        # The app remembers the messages of the run before, so each run has channels of its own.
         run_id = time.time_ns()
         payloads = [mention(api, f"C{run_id}X{number % channels}", number) for number in range(mentions)]
         if mode != COLD:
-            # The first answer loads the encoder; a service that has just started is another question.
+            # The first answer loads the encoder; a cold start is measured separately.
             warm_up(api, websocket, port, mode)
         began = time.perf_counter()
         events = [payload for payload in payloads for _ in range(times)]
         seconds = send_http(port, events) if mode == "http" else send_socket(websocket, events)
         wait_for_answers(api, payloads)
         took = time.perf_counter() - began
-        # What would be doubled comes behind what was answered first.
+        # A doubled answer would come after the first ones.
         time.sleep(1)
         return measured(mode, api, payloads, seconds, took)
 
@@ -142,7 +145,7 @@ def send_socket(websocket: SlackSocket, payloads: list[dict[str, Any]]) -> list[
 
 
 def answers(api: SlackApi) -> Counter[tuple[str, str]]:
-    """How many answers stand in each thread of a channel."""
+    """Return how many answers stand in each thread of a channel."""
     return Counter(
         (channel, message["thread_ts"])
         for (channel, _), message in list(api.messages.items())
@@ -182,7 +185,7 @@ def measured(mode: str, api: SlackApi, payloads: list[dict[str, Any]], seconds: 
 
 @contextmanager
 def app(api: SlackApi, index: Path, *, http: bool = True, websocket_url: str = "", channels: str = "", log: int | IO[bytes] = subprocess.DEVNULL) -> Iterator[int]:
-    """`wattwise slack` in a process of its own, stopped at the end as a service is; gives the port of --http."""
+    """Run `wattwise slack` in a process of its own, stopped at the end as a service is; yield the port of --http."""
     api.socket_url = websocket_url
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -205,7 +208,7 @@ def app(api: SlackApi, index: Path, *, http: bool = True, websocket_url: str = "
 
 
 def wait_until_up(port: int) -> None:
-    """Until the port takes connections; a WebSocket is waited for by whoever sends over it."""
+    """Wait until the port accepts connections; for a WebSocket, whoever sends over it waits."""
     end = time.monotonic() + 30
     while port and time.monotonic() < end:
         try:

@@ -1,9 +1,10 @@
-"""Time and memory beside the stock LangChain pipeline: a fresh question, an ingest, and a chatbot that is already open.
+"""Compare time and memory with the stock LangChain pipeline: a fresh question, an ingest, and an open chatbot.
 
     python benchmarks/startup.py [--runs N]
 
-Both sides take turns, each time in a new process, after one round that is not counted. The exit code is 1 when a goal
-is missed. What measures is small and keeps to the standard library: Linux counts its memory as a child's too.
+Both sides take turns, each time in a new process, after one round that is not counted. The exit code is 1 if a goal is
+missed. The process that measures is small and keeps to the standard library, because Linux counts its memory as a
+child's too.
 """
 
 import argparse
@@ -25,13 +26,13 @@ GOLDEN = HERE.parent / "tests" / "golden" / "tuned.jsonl"
 QUESTION = "How much accelerator memory does a trn1.32xlarge have?"
 WATTWISE = (str(Path(sys.executable).parent / "wattwise"),)
 STOCK = (sys.executable, str(HERE / "stock.py"))
-# In a command: a folder that each run has for itself.
+# In a command, stands for a folder that each run has to itself.
 NEW = "{new}"
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The medians of what a process took: wall time, and the most memory that it ever held."""
+    """What a process took: wall time, and the most memory that it ever held; or the medians of several."""
 
     seconds: float
     mebibytes: float
@@ -84,7 +85,7 @@ def _compare(folder: Path, runs: int) -> dict[str, bool]:
 
 
 def _five(folder: Path) -> Path:
-    """The five source documents in a folder of their own, as both sides get them."""
+    """Copy the five source documents into a folder of their own, as both sides get them."""
     folder.mkdir()
     for file in CORPUS.glob("*.md"):
         shutil.copy(file, folder)
@@ -92,7 +93,7 @@ def _five(folder: Path) -> Path:
 
 
 def _measured(title: str, commands: Mapping[str, tuple[str, ...]], runs: int) -> dict[str, Cost]:
-    """Measure the commands in turn and print a row each; ratios are to the last one."""
+    """Measure the commands in turn and print a row for each; ratios are to the last one."""
     rounds = [{name: _cost(command) for name, command in commands.items()} for _ in range(runs + 1)][1:]
     medians = {
         name: Cost(*(statistics.median(values) for values in zip(*(astuple(each[name]) for each in rounds), strict=True)))
@@ -115,7 +116,7 @@ def _cost(command: Sequence[str]) -> Cost:
 
 
 def _run(*command: str) -> tuple[Cost, str]:
-    """What a command cost and what it printed; the benchmark ends where one fails."""
+    """Return what a command cost and what it printed; the benchmark ends if one fails."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         began = time.perf_counter()
         process = subprocess.Popen(command, stdout=output, stderr=errors)
@@ -131,7 +132,7 @@ def _run(*command: str) -> tuple[Cost, str]:
 
 
 def _warm(index: str, runs: int, over: str) -> list[float]:
-    """Milliseconds of every question that is new to its process."""
+    """Return the milliseconds of every question, each new to its process."""
     times: list[float] = []
     for _ in range(runs):
         times += json.loads(_run(sys.executable, str(HERE / "startup.py"), "--ask-golden", index)[1])
@@ -145,7 +146,7 @@ def _p95(times: Sequence[float]) -> float:
 
 
 def _ask_golden(index: str) -> list[float]:
-    """One pass over the questions, after one question that loads the model."""
+    """Ask all questions once, after one question that loads the model."""
     from chatbot import Chatbot, Turn
 
     bot = Chatbot.open(index)

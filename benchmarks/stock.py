@@ -1,4 +1,4 @@
-"""What a LangChain user would write instead: load, split, embed, save; and in a new process load and search.
+"""What a LangChain user would write instead: load, split, embed and save; then load and search in a new process.
 
     python benchmarks/stock.py ingest FOLDER INDEX      python benchmarks/stock.py ask QUESTION INDEX
 
@@ -40,7 +40,7 @@ def ingest(folder: Path, index: Path) -> None:
 
 
 def load(index: Path) -> "FAISS":
-    """The saved store; LangChain's docstore is a pickle, hence the flag."""
+    """Load the saved store; LangChain's docstore is a pickle, hence the flag."""
     with _quiet():
         from langchain_community.vectorstores import FAISS
     return FAISS.load_local(str(index), _embeddings(), allow_dangerous_deserialization=True)
@@ -57,7 +57,7 @@ def _embeddings() -> "HuggingFaceEmbeddings":
 
 
 def _quiet() -> warnings.catch_warnings:
-    """langchain-community warns on import that it is being wound down."""
+    """Silence the warning of langchain-community on import that it is being wound down."""
     return warnings.catch_warnings(action="ignore", category=DeprecationWarning)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the app share: a page that has started, and what it shows."""
+"""Helpers shared by the tests of the app: start a page and read what it shows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def started(page: str = "", **query: str) -> AppTest:
-    """The app as a visitor finds it, at one of its pages."""
+    """Run the app on the given page, with the given query parameters."""
     app = AppTest.from_file(str(ROOT / "app" / "pages" / "frame.py"), default_timeout=30)
     if page:
         app.run()
@@ -22,18 +22,18 @@ def started(page: str = "", **query: str) -> AppTest:
 
 
 def html(app: AppTest) -> str:
-    """All that the app itself writes as HTML, without the style sheet."""
+    """The HTML that the app writes itself, without the style sheet."""
     return "\n".join(element.proto.body for element in app.get("html") if not element.proto.body.startswith("<style>"))
 
 
 def press(app: AppTest, label: str) -> AppTest:
-    """Press the button of this label."""
+    """Press the button with this label."""
     return next(button for button in app.button if button.label == label).click().run()
 
 
 @contextmanager
 def listening(address: str) -> Iterator[None]:
-    """The app as it is where it listens on this address."""
+    """Run the block as if the app listened on this address."""
     before = config.get_option("server.address")
     config.set_option("server.address", address)
     yield

@@ -1,4 +1,4 @@
-"""The real app in a process of its own on a loopback port, and a visitor who speaks what browsers speak."""
+"""Run the real app in its own process on a loopback port, and connect to it with the protocol that browsers use."""
 
 import os
 import socket
@@ -26,7 +26,7 @@ def free_port() -> int:
 
 
 def start(index: Path, port: int, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """`wattwise app`, as it is before it serves."""
+    """Start `wattwise app` without waiting until it serves."""
     arguments = [sys.executable, "-c", _COMMAND, "--index", str(index), "--port", str(port)]
     own = {**os.environ, **(environment or {})}
     return subprocess.Popen(arguments, cwd=ROOT, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -34,7 +34,7 @@ def start(index: Path, port: int, environment: Mapping[str, str] | None = None) 
 
 @contextmanager
 def serving(index: Path, environment: Mapping[str, str] | None = None) -> Iterator[int]:
-    """The port of an app that serves until the block ends."""
+    """Serve the app until the block ends; yield its port."""
     port = free_port()
     process = start(index, port, environment)
     try:
@@ -56,7 +56,7 @@ def is_healthy(port: int, tries: int = 200) -> bool:
 
 
 def connected(port: int, *, host: str = "127.0.0.1", headers: Mapping[str, str] | None = None) -> ClientConnection:
-    """A page's connection, under whatever name its page was opened; its Origin is that name's unless `headers` say other."""
+    """Connect as a page opened under the name `host`; the Origin header is that name unless `headers` overrides it."""
     name = f"{host}:{port}"
     given = {"Origin": f"http://{name}", **(headers or {})}
     return connect(
@@ -70,7 +70,7 @@ def connected(port: int, *, host: str = "127.0.0.1", headers: Mapping[str, str] 
 
 
 def send(connection: ClientConnection, message: BackMsg | None = None) -> None:
-    """Send a message; without one, have the page run."""
+    """Send a message; without one, ask the page to rerun."""
     if message is None:
         message = BackMsg()
         message.rerun_script.query_string = ""
@@ -78,7 +78,7 @@ def send(connection: ClientConnection, message: BackMsg | None = None) -> None:
 
 
 def elements(connection: ClientConnection) -> Iterator[Element]:
-    """What the page shows, until its script has run."""
+    """Yield what the page shows until its script has finished."""
     while True:
         received = ForwardMsg.FromString(connection.recv(timeout=30))  # type: ignore[arg-type]
         kind = received.WhichOneof("type")

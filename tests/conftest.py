@@ -1,4 +1,4 @@
-"""Fixtures that several test files share."""
+"""Fixtures shared by several test files."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,14 +17,14 @@ from ingest import Database, Place, sync
 from tests.servers.postgres import Server, Unavailable, running
 
 ROOT = Path(__file__).resolve().parents[1]
-# How long one example takes says more of what else the machine does than of the code; CI's own profile is alike.
+# The time of one example depends more on the machine's load than on the code; Hypothesis's CI profile does the same.
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
 def corpus_index(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
-    """A copy of an index of the shipped corpus, which is kept between runs and brought up to date: only what changed is encoded."""
+    """A copy of the shipped corpus's index. The original is cached between runs, so only changes are encoded."""
     assert pytestconfig.cache
     kept = pytestconfig.cache.mkdir("corpus")
     with FileLock(kept / "lock"):
@@ -39,7 +39,7 @@ def bot(corpus_index: Path) -> Chatbot:
 
 @pytest.fixture(scope="session")
 def five(tmp_path_factory: pytest.TempPathFactory) -> Chatbot:
-    """Over the five sources alone: nothing in them was proved beforehand."""
+    """A chatbot over the five sources alone, which contain no prepared answers."""
     folder = tmp_path_factory.mktemp("five")
     sync(sorted((ROOT / "corpus").glob("*.md")), folder)
     return Chatbot.open(folder)
@@ -47,20 +47,20 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Chatbot:
 
 @pytest.fixture(scope="session")
 def good(bot: Chatbot) -> str:
-    """What a good model writes when it is asked how many Trainium chips are in a trn1.32xlarge."""
+    """A correct, cited model reply to the question how many Trainium chips a trn1.32xlarge has."""
     return cited(bot, "How many Trainium chips are in a trn1.32xlarge?", "A trn1.32xlarge has 16 Trainium chips")
 
 
 @pytest.fixture
 def streaming_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slack is sent each piece of an answer as it comes; in earnest what is there within two seconds is sent whole."""
+    """Send Slack each piece of an answer at once; in production, an answer ready within two seconds is posted whole."""
     monkeypatch.setattr("chatbot.slack.delivery._QUICK", 0.0)
     monkeypatch.setattr("chatbot.slack.delivery._PACE", 0.0)
 
 
 @pytest.fixture(scope="session")
 def aws_data() -> Any:
-    """What botocore has read of its megabytes of JSON, for all sessions."""
+    """One botocore loader for all sessions, so that its megabytes of JSON are read only once."""
     from botocore.loaders import create_loader
 
     return create_loader()
@@ -68,12 +68,12 @@ def aws_data() -> Any:
 
 @pytest.fixture
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aws_data: Any) -> None:
-    """Credentials of a test for AWS, and nothing of this machine's own for any provider."""
+    """Set test credentials for AWS and hide this machine's own settings for every provider."""
     openai = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
     regions = ("AWS_REGION", "AWS_DEFAULT_REGION")
     for name in (*openai, *regions, "AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)  # another file's session remembers its credentials
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)  # a session left by another test file keeps its credentials
     monkeypatch.setattr("botocore.session.create_loader", lambda paths: aws_data)
     for name, value in {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "EC2_METADATA_DISABLED": "true"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
@@ -83,7 +83,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aws_data:
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A PostgreSQL server with pgvector; a test that asks for it is skipped where none starts."""
+    """A PostgreSQL server with pgvector; tests that use it are skipped where none can start."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         try:
@@ -95,7 +95,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(params=["folder", "postgresql"])
 def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Place]]:
-    """Makes places for an index: each test that asks for one runs over both stores."""
+    """A factory of empty places for an index; a test that uses it runs once with each store."""
     if request.param == "folder":
         numbers = count(1)
         yield lambda: tmp_path / f"index{next(numbers)}"

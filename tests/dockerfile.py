@@ -1,4 +1,4 @@
-"""As much of a Dockerfile and of a .dockerignore as the repository's own use."""
+"""A parser for the parts of Dockerfile and .dockerignore syntax that this repository uses."""
 
 import json
 import re
@@ -16,7 +16,7 @@ class Instruction:
 
     @property
     def words(self) -> list[str]:
-        """The elements of the exec form; without it the words but for the options in front ("--from=wheel")."""
+        """The elements of the exec form, or the words of the shell form without options such as "--from=wheel"."""
         if self.arguments.startswith("["):
             return list(json.loads(self.arguments))
         return [word for word in shlex.split(self.arguments) if not word.startswith("--")]
@@ -24,7 +24,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What stands between two FROM instructions; `base` is an image or the name of another stage."""
+    """One build stage; `base` is an image or the name of another stage."""
 
     base: str
     name: str
@@ -59,13 +59,13 @@ def _instructions(text: str) -> Iterator[Instruction]:
 
 
 def copied(stage: Stage) -> list[tuple[str, str]]:
-    """(source, destination) of what a stage copies from the build context."""
+    """(source, destination) pairs that a stage copies from the build context."""
     copies = [i for i in stage.all("COPY") if "--from=" not in i.arguments]
     return [(source, i.words[-1]) for i in copies for source in i.words[:-1]]
 
 
 def is_sent(path: str, patterns: Sequence[str]) -> bool:
-    """Whether Docker sends a file to the build: of the patterns that match it or a folder above it, the last decides."""
+    """Whether Docker sends a file to the build: the last pattern that matches it or a parent folder decides."""
     sent = True
     for pattern in patterns:
         if _matches(path, pattern.removeprefix("!")):
@@ -74,7 +74,7 @@ def is_sent(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """`*` stays within a name; a pattern with `**/` in front may begin anywhere."""
+    """`*` matches within one path component; a pattern that starts with `**/` may match at any depth."""
     parts = PurePosixPath(path).parts
     wanted = PurePosixPath(pattern.removeprefix("**/")).parts
     starts = range(len(parts)) if pattern.startswith("**/") else (0,)

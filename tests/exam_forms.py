@@ -1,4 +1,4 @@
-"""Writes exam questions in every form that is read, for the tests that read them back."""
+"""Write exam questions in every supported format, for tests that read them back."""
 
 import csv
 import io
@@ -140,7 +140,7 @@ def json_within(as_object: Callable[[ExamQuestion], dict[str, Any]]) -> Write:
 
 
 def only(values: Sequence[Any]) -> Any:
-    """One value alone, several as a list."""
+    """A single value as it is, several as a list."""
     return values[0] if len(values) == 1 else list(values)
 
 
@@ -186,7 +186,7 @@ OBJECTS: dict[str, Callable[[ExamQuestion], dict[str, Any]]] = {
     },
 }
 
-# File name -> how to write it. What only holds texts of one line says so.
+# Name of the format -> (file name, writer).
 TEXT_FORMS: dict[str, tuple[str, Write]] = {
     "boxes": ("exam.md", one_by_one(boxes)),
     "answer within": ("exam.md", one_by_one(answer_within)),

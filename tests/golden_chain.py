@@ -1,7 +1,7 @@
-"""The golden questions through the chain with a language model: `python tests/golden_chain.py INDEX FILE… [--every N]`.
+"""Run the golden questions through the language-model chain: `python tests/golden_chain.py INDEX FILE… [--every N]`.
 
-The model is scripted: it writes what the offline reader drafts from the passages in its prompt, with the keys of the passages
-for marks. So the chain is measured, not a model.
+The model is scripted: it writes the offline reader's draft for the passages in its prompt, with passage keys as citation marks.
+This measures the chain, not a model.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def drafted(query: Query, passages: Sequence[Passage], index: Index) -> str:
-    """The offline reader's draft as a model would write it: keys of passages for marks, the letters in the last line."""
+    """The offline reader's draft as a model would write it: passage keys as marks, chosen letters in the last line."""
     draft = read(query, passages, index)
     text = re.sub(r"\[(\d+)\]", lambda match: f"[{draft.evidence[int(match[1]) - 1].passage.number}]", draft.text)
     last = f"\nANSWER: {', '.join(draft.choices)}" if query.options and draft.text else ""
@@ -41,7 +41,7 @@ def drafted(query: Query, passages: Sequence[Passage], index: Index) -> str:
 
 
 class Chained:
-    """The chatbot with the scripted model; without `again` its second attempt, with more passages, is a refusal."""
+    """The chatbot with the scripted model; unless `again` is set, its second attempt (with more passages) is a refusal."""
 
     def __init__(self, index: Index, *, again: bool) -> None:
         self._index, self._again = index, again
@@ -51,14 +51,14 @@ class Chained:
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
         self._asked = question, history
         answer = self._bot.ask(question, history)
-        # What verification leaves nothing of is answered by another reader: here it counts as refused.
+        # If no sentence survives verification, the offline reader answers and sets a notice; here that counts as a refusal.
         return replace(answer, text=REFUSAL, citations=(), refused=True, choices=()) if answer.notice else answer
 
     def _write(self, messages: list[BaseMessage]) -> str:
         given = len(passages_in(messages))
         query = understand(self._asked[0].strip(), self._asked[1], self._index)
         first = search(query, self._index)
-        if not given:  # the question is to be condensed: the rules do that
+        if not given:  # a request to condense the question: leave it to the rules
             return ""
         if given == len(first):
             return drafted(query, first, self._index)
@@ -66,7 +66,7 @@ class Chained:
 
 
 class Direct:
-    """The same drafts verified at once, without chain and model."""
+    """The same drafts, verified directly without the chain and the model."""
 
     def __init__(self, index: Index) -> None:
         self._index, self._offline = index, Chatbot(index)
@@ -89,7 +89,7 @@ class Direct:
 
 
 def score(index: Index, questions: Sequence[GoldenQuestion]) -> dict[str, list[Asked]]:
-    """Each question asked of the offline reader, directly, through the chain without a second attempt, and through it."""
+    """Ask each question four ways: offline reader, direct verification, chain without a second attempt, full chain."""
     bots: dict[str, Any] = {
         "offline": Chatbot(index),
         "direct": Direct(index),

@@ -1,4 +1,4 @@
-"""What of a test is left to the evaluation: cases that rarely tell more than the others."""
+"""Leave test cases that rarely find anything new to the evaluation run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +11,10 @@ def left_to_evaluation(*cases: Any) -> list[Any]:
 
 
 def one_of(many: int, cases: Sequence[Any]) -> list[Any]:
-    """The first of every so many cases; the others are left to the evaluation."""
+    """Run every `many`-th case; leave the others to the evaluation run."""
     rest = pytest.mark.evaluation
     return [pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=[rest] if n % many else []) for n, case in enumerate(cases)]
 
 
-# For what a sync does with either store alike; that both keep what is written is tested with both each time.
+# For sync behaviour that does not depend on the store. Tests that written data is kept run with both stores every time.
 folder_first = pytest.mark.parametrize("new_place", ["folder", *left_to_evaluation("postgresql")], indirect=True)

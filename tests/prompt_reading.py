@@ -1,4 +1,4 @@
-"""What a scripted model can see: the passages in its messages, and the keys to cite them by."""
+"""What a scripted model sees in its messages: the passages and the keys to cite them by."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,17 +19,17 @@ def passages_in(messages: Sequence[BaseMessage]) -> dict[int, str]:
 
 
 def key_of(messages: Sequence[BaseMessage], words: str) -> int:
-    """The key of the first passage that has the words, 0 where none has."""
+    """The key of the first passage that contains the words, or 0."""
     return next((key for key, text in passages_in(messages).items() if words in text), 0)
 
 
 def says(template: str) -> Script:
-    """A script that answers with a text in which {words} stands for the key of the passage that has these words."""
+    """A script that replies with the template, each {words} replaced by the key of the passage that contains these words."""
     return lambda messages: re.sub(r"\{([^}]*)\}", lambda match: f"[{key_of(messages, match[1])}]", template)
 
 
 def cited(bot: Chatbot, question: str, words: str) -> str:
-    """A sentence of a model that cites the passage which has its words, for this question."""
+    """A model's sentence that cites the passage containing its words, among the passages found for the question."""
     model = ScriptedChatModel(replies=[""])
     Chatbot(bot.index, model).ask(question)
     return f"{words} [{key_of(model.calls[0], words)}]."

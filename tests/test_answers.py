@@ -1,4 +1,4 @@
-"""Documents of answers: what they hold, how they are indexed, when a user's question gets one, and whether those shipped hold."""
+"""Documents of prepared answers: parsing, indexing, matching to users' questions, and the validity of those shipped."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Who is served and what a visitor may do: pages of other names, other pages, proxies, frames."""
+"""Who is served and what a visitor may do: other host names, other origins, proxies, frames."""
 
 import re
 from collections.abc import Iterator
@@ -140,7 +140,7 @@ def test_a_strange_page_gets_no_connection(port: int, host: str, headers: dict[s
 
 
 def rights(port: int, host: str = "127.0.0.1", headers: dict[str, str] | None = None) -> tuple[bool, bool]:
-    """Whether a visitor may add files, and whether one may name a model."""
+    """Return whether a visitor may add files, and whether they may name a model."""
     with connected(port, host=host, headers=headers) as connection:
         send(connection)
         shown = list(elements(connection))

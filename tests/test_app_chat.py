@@ -105,7 +105,7 @@ def test_a_follow_up_leans_on_the_turn_before(page: AppTest, bot: Chatbot) -> No
 def test_suggested_questions_can_be_asked(page: AppTest) -> None:
     ask(page, QUESTION)
     suggested = exchanges(page)[0].next_questions
-    page.pills[0].set_value(next(o for o in page.pills[0].options if o in suggested)).run()  # one that needed no escapes
+    page.pills[0].set_value(next(o for o in page.pills[0].options if o in suggested)).run()  # its label needs no escapes
     assert exchanges(page)[1].question in suggested
 
 
@@ -231,7 +231,7 @@ def test_a_model_that_cannot_be_opened_is_said_and_the_offline_reader_goes_on(
     page = started()
     assert len(page.segmented_control) == 0
     page.selectbox[0].set_value("nosuchprovider:model").run()
-    assert page.segmented_control[0].options == ["Quick", "Normal", "Thorough"]  # of a language model alone
+    assert page.segmented_control[0].options == ["Quick", "Normal", "Thorough"]  # for a language model only
     assert len(page.error) == 1
     assert "Until then the offline reader answers" in page.error[0].value
     ask(page, QUESTION)

@@ -1,4 +1,4 @@
-"""`wattwise app` and what an operator decides."""
+"""`wattwise app` and the settings of its operator."""
 
 import os
 import signal
@@ -75,7 +75,7 @@ def test_a_child_that_is_too_busy_to_end_is_ended(monkeypatch: pytest.MonkeyPatc
     own = signal.getsignal(signal.SIGTERM)
 
     def stop() -> None:
-        while signal.getsignal(signal.SIGTERM) is own:  # it would end the tests
+        while signal.getsignal(signal.SIGTERM) is own:  # until it is replaced, a signal would end the tests
             time.sleep(0.01)
         time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGTERM)

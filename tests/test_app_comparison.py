@@ -20,7 +20,7 @@ TABLE = """| Type | As of | vCPUs | Memory | GPU memory each | GPU memory | GPU 
 
 
 def answer(*statements: Statement, text: str = "- a", question: str = "q", choices: tuple[str, ...] = ()) -> Answer:
-    """An answer of these statements, the n-th row of the table cited as n."""
+    """Return an answer with these statements, in which citation n is the n-th row of the table."""
     passage = Passage(1, Chunk("c", Document("d", Source("d", "d"), "d", TABLE), (), 0, len(TABLE), TABLE), 1.0)
     rows = [(TABLE.index(row), row) for row in TABLE.splitlines()[2:]]
     rows[2] = (TABLE.rindex(rows[2][1]), rows[2][1])

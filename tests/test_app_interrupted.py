@@ -1,4 +1,4 @@
-"""Uploads and removals that are killed or stopped midway: nothing lies on disk unlisted, and nothing hangs."""
+"""Uploads and removals that are killed or stopped midway: no file stays on disk unlisted, and nothing hangs."""
 
 import os
 import random
@@ -32,8 +32,8 @@ LIMITS = Limits(bytes=10_000, count=5)
 NOTE = b"# Quokka chips\n\nThe Quokka-9 chip has 77 GB of memory.\n"
 OTHER = b"# Bilby chips\n\nThe Bilby-2 chip has 99 GB of memory.\n"
 ADDED, KEPT = f"{UPLOADS}/quokka.md", f"{UPLOADS}/kept.md"
-# Kills itself, as kill -9 does, when it touches the index's folder for the given time; 0: it counts how often it does.
-# It forks before anything is done, so that many moments take one start.
+# Kills itself, like kill -9, at its n-th access to the index's folder (n is given); with 0 it only counts the accesses.
+# It forks before each change, so that many moments need only one start of Python.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -67,7 +67,7 @@ for argument in arguments:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index of one document of the operator's and one that a visitor added."""
+    """An index with one document of the operator and one that a visitor added."""
     folder = tmp_path_factory.mktemp("interrupted")
     (folder / "chips.md").write_text("# Chips\n\nThe Wombat-7 chip has 42 GB of memory.\n")
     sync([folder / "chips.md"], folder / "index", encoder="none")
@@ -81,7 +81,7 @@ def index(template: Path, tmp_path: Path) -> Index:
 
 
 def copied(template: Path, place: Path) -> Path:
-    """A copy whose added files are its own."""
+    """Copy the index, and sync the copy with its own folder of added files."""
     shutil.copytree(template, place)
     sync([template.parent / "chips.md", place / UPLOADS], place, encoder="none")
     return place
@@ -92,7 +92,7 @@ def ids(index: Index) -> set[str]:
 
 
 def lying(index: Index) -> dict[str, bytes]:
-    """Every file that a visitor gave, by where it lies."""
+    """Return the content of every visitor's file on disk, by folder and name."""
     folders = (index.path / UPLOADS, index.path / STAGED)
     return {f"{f.name}/{file.name}": file.read_bytes() for f in folders if f.is_dir() for file in f.iterdir()}
 
@@ -117,7 +117,7 @@ def test_a_killed_change_is_listed_and_hinders_nothing(change: str, template: Pa
         listed = {name.rpartition("/")[2] for name in ids(index)} | set(unfinished(place, ids(index)))
         assert {name.partition("/")[2] for name in lying(index)} <= listed
         assert add_files(index, [("next.md", b"# Next\n\nThe Numbat-1 chip has 3 GB.\n")], LIMITS)[0].problem == ""
-        # What was interrupted can be given again, or removed.
+        # A file whose change was interrupted can be added again, or removed.
         again = ("quokka.md", NOTE) if change == "add" else ("kept.md", OTHER)
         assert add_files(index, [again], LIMITS)[0].problem in ("", f"it is there already, as {again[0]}")
         assert lying(index)[f"{UPLOADS}/{again[0]}"] == again[1]
@@ -128,7 +128,7 @@ def test_a_killed_change_is_listed_and_hinders_nothing(change: str, template: Pa
 
 
 def stopping_at(call: int) -> Callable[[str, int, int], None]:
-    """What Streamlit does to a run that was stopped, or whose visitor has left, when it next shows something."""
+    """Return a progress callback that ends the run at this call, as Streamlit does if the visitor stops it or leaves."""
     calls = iter(range(1, call + 1))
 
     def progress(stage: str, done: int, total: int) -> None:

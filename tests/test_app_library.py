@@ -1,4 +1,4 @@
-"""Files that visitors add: harmless names, limits, and an index that holds corpus and additions alike."""
+"""Files that visitors add: safe names, limits, and an index that holds both the corpus and added files."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that a visitor adds for one session alone."""
+"""Files that a visitor adds for one session only."""
 
 import gc
 import shutil
@@ -21,7 +21,7 @@ QUESTION = "How much memory does the Quokka-9 chip have?"
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An index of one document, of an app that whoever likes can reach."""
+    """An index of one document, in an app that anybody can reach."""
     (tmp_path / "documents").mkdir()
     shutil.copy(ROOT / "corpus" / "trn1-instances.md", tmp_path / "documents")
     sync([tmp_path / "documents"], tmp_path / "index", encoder="none")

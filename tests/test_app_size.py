@@ -1,4 +1,4 @@
-"""The Size page: what it shows, what its address holds, and the bar that stands under a sizing answer too."""
+"""The Size page: what it shows, what its address holds, and the memory bar, which sizing answers show too."""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def sized(facts: Facts, **slots: object) -> Sizing:
 
 
 def inputs() -> None:
-    """The inputs alone, as a script."""
+    """A script with only the inputs."""
     import streamlit as st
 
     from app.size_inputs import ask_workload
@@ -62,7 +62,7 @@ def inputs() -> None:
 
 
 def asked(link: str) -> tuple[Workload | None, AppTest]:
-    """The workload that an address of the page gives."""
+    """Return the workload that an address of the page stands for, and the page."""
     app = AppTest.from_function(inputs, default_timeout=30)
     for name, values in parse_qs(link.partition("?")[2]).items():
         app.query_params[name] = values
@@ -172,9 +172,9 @@ def test_the_bar_shows_what_one_accelerator_holds(facts: Facts) -> None:
     assert hardware_words(named) == "4 of 8 L40S in g6e.48xlarge"
     shown = memory_bar_html(sizing)
     assert "On each of 4 L40S in g6e.48xlarge: 36 GB needed, 43.2 GB usable" in shown
-    # 141.2e9 bytes of weights and 2.684e9 of cache over four.
+    # 141.2e9 bytes of weights and 2.684e9 of KV cache, divided by four.
     assert re.findall(r"</span>([\w ]+) <b>([\d.]+) GB</b>", shown) == [("weights", "35.3"), ("KV cache", "0.671")]
-    # The scale ends 2 % after the usable memory.
+    # The scale ends 2 % beyond the usable memory.
     assert 'class="ww-usable" style="left:98.04%"' in shown
 
 
@@ -196,7 +196,7 @@ def test_without_hardware_the_bar_shows_all_of_the_memory(facts: Facts) -> None:
 
 
 def answered(workload: Workload) -> AppTest:
-    """The chat with an answer that sizes this."""
+    """Return the chat with an answer that sizes this workload."""
     answer = Answer("Does it fit?", "No.", (), (), False, (), "offline", 0.1, workloads=(workload,))
     page = started()
     exchange = Exchange("x", "Does it fit?", answer=answer, updated="2026-11-23T10:00:00+00:00")

@@ -1,4 +1,4 @@
-"""Events that come from a thread of their own are the bot's, in its order, errors included."""
+"""Events that are read in a separate thread are the bot's, in the same order, errors included."""
 
 import subprocess
 import sys

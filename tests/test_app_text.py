@@ -1,4 +1,4 @@
-"""What stands in documents and questions reaches the page as text, whatever it looks like."""
+"""Text from documents and questions reaches the page as plain text, whatever it looks like."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Exports of a conversation, and the questions that are suggested."""
+"""Exports of a conversation, and suggested questions."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Who may import whom, read from the source itself."""
+"""Import rules between modules, checked on the source code."""
 
 import ast
 import importlib
@@ -19,7 +19,7 @@ FILES = sorted((ROOT / "ingest").rglob("*.py")) + sorted((ROOT / "chatbot").rglo
 
 
 def dotted(path: Path) -> str:
-    """The name of a module: ingest.index, chatbot.exam (for its __init__)."""
+    """The dotted name of a module: ingest.index, or chatbot.exam for its __init__."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -29,7 +29,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def imports(path: Path, *, top_level: bool = False) -> list[tuple[str, list[str]]]:
-    """The modules that a file imports, each with the names taken from it."""
+    """The modules that a file imports, each with the names imported from it."""
     tree = parsed(path)
     nodes = tree.body if top_level else list(ast.walk(tree))
     found = [(alias.name, []) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
@@ -41,7 +41,7 @@ def test_layers_are_kept() -> None:
 
 
 def is_below(path: Path, module: str, names: list[str]) -> bool:
-    """Whether a file may import these names of a module."""
+    """Whether a file may import these names from a module."""
     package = module.split(".")[0]
     if package in {"streamlit", "app", "streamlit_app"}:
         return False

@@ -1,4 +1,4 @@
-"""Prices and spot prices of a region, through the real boto3 client, from a server on loopback that speaks the wire."""
+"""On-demand and Spot prices of a Region, fetched with the real boto3 client from a server on loopback."""
 
 import json
 import os
@@ -26,7 +26,7 @@ PRICES, SPOT = "aws://prices?region=eu-west-1", "aws://spot-prices?region=eu-wes
 
 
 def product(name: str, amount: str, *, unit: str = "Hrs", currency: str = "USD") -> str:
-    """One product of the Price List as GetProducts gives it: JSON in a string."""
+    """One Price List product as GetProducts returns it: a JSON string."""
     dimension = {"unit": unit, "pricePerUnit": {currency: amount}}
     terms = {"OnDemand": {"A.B": {"priceDimensions": {"A.B.C": dimension}}}}
     return json.dumps({"product": {"attributes": {"instanceType": name}}, "terms": terms})
@@ -39,7 +39,7 @@ _SPOT_PAGE = """<DescribeSpotPriceHistoryResponse xmlns="http://ec2.amazonaws.co
 
 
 class _Aws(BaseHTTPRequestHandler):
-    """GetProducts and DescribeSpotPriceHistory, in two pages each; `refusal` is an error of the Price List, said `refused` times."""
+    """GetProducts and DescribeSpotPriceHistory, two pages each; GetProducts fails with `refusal` for the next `refusals` calls."""
 
     refusal = ""
     refusals = 0

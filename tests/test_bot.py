@@ -89,7 +89,7 @@ def test_what_is_offered_over_something_is_a_comparison(five: Chatbot) -> None:
 
 
 def test_a_side_of_a_comparison_is_told_by_what_is_said_of_it(five: Chatbot) -> None:
-    """What stands below a heading that names both sides is said of one of them alone."""
+    """Text below a heading that names both sides may be about only one of them."""
     answer = five.ask("v5e and v5p TPUs: what distinguishes them?")
     told = {line[2:].partition(":")[0]: line for line in answer.text.splitlines() if line.startswith("- ")}
     assert ("v5p" in told["TPU v5e"], "v5e" in told["TPU v5p"]) == (False, False)

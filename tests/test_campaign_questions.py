@@ -1,4 +1,4 @@
-"""A small share of the campaigns on questions: `benchmarks/campaign/` has the whole of each."""
+"""A small sample of the question campaigns; `benchmarks/campaign/` runs them in full."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from benchmarks.campaign import cold, fuzz, growth, patterns
 from chatbot import Chatbot
 from tests.marks import left_to_evaluation
 
-# What is looked at for every question, answer or exam file.
+# Functions that process every question, answer or exam file.
 FUNCTIONS = [
     "asked_quantity.counted",
     "asked_quantity.asked_dimensions",
@@ -70,7 +70,7 @@ def test_backslashes_of_a_question_are_no_template(bot: Chatbot, turns: list[str
 
 
 def wrong_with(bot: Chatbot, turns: Sequence[str]) -> list[str]:
-    """What the campaign finds; but how long an answer took is for itself to judge, for here a model may be loaded within it."""
+    """What the campaign finds wrong, except time limits: here an answer may include the loading of a model."""
     return [wrong for wrong in fuzz.asked(bot, turns) if "of the processor" not in wrong]
 
 

@@ -1,4 +1,4 @@
-"""Characters: what does not show is taken out where a question comes in and where a text is shown."""
+"""Invisible characters are removed from incoming questions and from displayed text."""
 
 from dataclasses import replace
 

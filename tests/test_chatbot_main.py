@@ -133,7 +133,7 @@ def test_a_damaged_text_is_never_shown(
 
 
 def spoil(place: Path) -> None:
-    """Let a bit of the stored text flip: m is n then."""
+    """Corrupt the stored text: replace the m of Trainium with n."""
     store = place / "store.sqlite"
     store.write_bytes(store.read_bytes().replace(b"Trainium trains", b"Trainiun trains"))
 

@@ -228,7 +228,7 @@ def test_plain_headings_are_not_looked_for_where_markdown_has_headings() -> None
     assert outline(text) == [(("A",), "Short Line\nA sentence that is longer than the line above it.")]
 
 
-# Lines that lost their breaks
+# Long lines that lost their line breaks
 
 
 def test_one_enormous_line_is_split_at_its_inline_marks() -> None:
@@ -343,7 +343,7 @@ def test_one_word_without_end_is_cut_all_the_same() -> None:
     assert "".join(text for _, text in outline("x" * 5_000)) == "x" * 5_000
 
 
-# Residue, pages, ids
+# Web page boilerplate, pages, ids
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_no_words_are_lost(lines: list[str]) -> None:
     assert re.findall(r"number\d+", text) == sorted(set(re.findall(r"number\d+", kept)), key=lambda word: int(word[6:]))
 
 
-# The five sources as they were given
+# The five sources in their original form
 
 
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="the raw sources are not here: set WATTWISE_SEEDS to their folder")

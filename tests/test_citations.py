@@ -43,11 +43,11 @@ def test_a_borne_out_sentence_is_kept_with_its_exact_words() -> None:
         "The L4 draws 72 W.",  # no mark
         "The L4 draws 72 W [0].",  # out of bounds
         "The L4 draws 72 W [9].",
-        "The L4 draws 75 W [2].",  # another number
-        "The L4 draws 72 GB [2].",  # another unit
-        "The H100 draws 72 W [2].",  # another name
-        "The L4 draws 72 W [1].",  # another passage
-        "Bananas are yellow and sweet [2].",  # other words
+        "The L4 draws 75 W [2].",  # wrong number
+        "The L4 draws 72 GB [2].",  # wrong unit
+        "The H100 draws 72 W [2].",  # wrong name
+        "The L4 draws 72 W [1].",  # wrong passage
+        "Bananas are yellow and sweet [2].",  # unrelated words
     ],
 )
 def test_a_sentence_that_its_marks_do_not_bear_out_is_dropped(draft: str) -> None:
@@ -96,12 +96,12 @@ TABLE = whole(
 @pytest.mark.parametrize(
     ("draft", "kept"),
     [
-        ("Inferentia serves them to users [1].", True),  # a clause, word for word
-        ("The quota is raised at once [1].", False),  # its condition is left out
-        ("A trn1.2xlarge has 512 GB of memory [1].", False),  # the number of another row
+        ("Inferentia serves them to users [1].", True),  # a verbatim clause
+        ("The quota is raised at once [1].", False),  # its condition is omitted
+        ("A trn1.2xlarge has 512 GB of memory [1].", False),  # a number from another row
     ],
 )
 def test_a_writer_s_own_words_are_bound_to_their_clause_and_their_row(draft: str, kept: bool) -> None:
     assert bool(verify(draft, TABLE, own_words=True).citations) is kept
     again = tuple(replace(e, passage=replace(e.passage, chunk=replace(e.passage.chunk))) for e in TABLE)
-    assert bool(verify(draft, again, own_words=True).citations) is kept  # a passage is read from the index anew each time
+    assert bool(verify(draft, again, own_words=True).citations) is kept  # equal passages, read anew

@@ -1,4 +1,4 @@
-"""A Ray cluster reads and encodes: whatever happens to its workers, the index is the one that is made without it."""
+"""Reading and encoding on a Ray cluster: whatever happens to its workers, the index is the same as one made without Ray."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ CONTENTS = (
     "SELECT * FROM chunks ORDER BY id",
     "SELECT * FROM vectors ORDER BY digest",
 )
-# The names that processes of Ray have while they are at a task, and after it.
+# Process names of Ray workers during a task and after it.
 TASKS = (b"ray::_read", b"ray::_encode", b"ray::IDLE")
 
 
@@ -41,7 +41,7 @@ def docs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def own_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """One that ends with the test; the path of its sockets must be short."""
+    """A local Ray cluster that ends with the test, in a short path, because the paths of its sockets are limited in length."""
     folder = tempfile.mkdtemp()
     monkeypatch.setenv("RAY_ADDRESS", "local")
     monkeypatch.setenv("RAY_TMPDIR", folder)
@@ -63,7 +63,7 @@ def parent(process: int) -> int:
 
 
 def workers() -> list[int]:
-    """The processes of Ray that were started from here and have been given a task."""
+    """The ids of Ray worker processes that this process started and that have been given a task."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

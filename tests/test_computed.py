@@ -1,4 +1,4 @@
-"""Figures recomputed from their arithmetic, and drafts of which only what comes out again is kept."""
+"""Figures are recomputed from their formulas; a draft keeps only sentences whose figures match."""
 
 import pytest
 from hypothesis import given
@@ -69,8 +69,8 @@ def test_a_sentence_of_computed_and_cited_figures_is_kept_with_exact_quotes() ->
 @pytest.mark.parametrize(
     "draft",
     [
-        "A g6e.xlarge costs $1.961 an hour [1].",  # another figure than the row's
-        "A g6e.xlarge costs $1,460 a month [1].",  # not what the arithmetic gives
+        "A g6e.xlarge costs $1.961 an hour [1].",  # not the row's figure
+        "A g6e.xlarge costs $1,460 a month [1].",  # not the result of the formula
         "A p5.48xlarge costs $1.861 an hour [1].",  # a name that is not in the row
         "An L40S costs $1.861 an hour [1].",  # a name in another row
         "A g6e.xlarge costs $1.861 an hour.",  # no mark

@@ -1,4 +1,4 @@
-"""The image and its services, as far as they can be tried without Docker: the files are read, their steps are done by hand."""
+"""The image and its services, tested without Docker: the tests parse the files and carry out their steps themselves."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ def stages() -> dict[str, Stage]:
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory, stages: Mapping[str, Stage]) -> Path:
-    """What the stage of the wheel copies, as Docker would send it."""
+    """The files that the wheel stage copies, as Docker would send them."""
     folder = tmp_path_factory.mktemp("context")
     for source, destination in copied(stages["wheel"]):
         for file in _files(ROOT / source):
@@ -57,7 +57,7 @@ def context(tmp_path_factory: pytest.TempPathFactory, stages: Mapping[str, Stage
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory, context: Path, stages: Mapping[str, Stage]) -> Path:
-    """The folder of an installed wheel; it is built by the command of the Dockerfile, without a network."""
+    """The folder of an installed wheel, built with the Dockerfile's command but without network access."""
     folder = tmp_path_factory.mktemp("installed")
     command = stages["wheel"].only("RUN").arguments.replace("/wheels", str(folder / "wheels")).split()
     offline = ["--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
@@ -164,7 +164,7 @@ def test_from_nothing_the_wheel_ingests_its_corpus_and_answers_in_a_page_and_in_
             try:
                 question = "How many vCPUs has trn1.32xlarge?"
                 socket.send("events_api", slack_requests.mention(question, api.person_says(question)))
-                api.wait_for_answers(seconds=600)  # a busy machine loads slowly
+                api.wait_for_answers(seconds=600)  # loading is slow on a busy machine
             finally:
                 slack.terminate()
             errors = slack.communicate(timeout=60)[1]
@@ -172,7 +172,10 @@ def test_from_nothing_the_wheel_ingests_its_corpus_and_answers_in_a_page_and_in_
 
 
 def _fresh_environment(wheels: Path, folder: Path) -> Path:
-    """A virtual environment with the wheel in it and nothing of the repository; the other packages are those of this one."""
+    """Create a virtual environment with the wheel but nothing else from the repository; other packages are shared.
+
+    Return the path of its `wattwise` command.
+    """
     venv.create(folder, with_pip=False, symlinks=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
@@ -265,7 +268,7 @@ def test_no_variable_has_a_value_of_its_own_but_the_default_model() -> None:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """The files of a folder that belong to the project; a file is its own."""
+    """The project's files in a folder, without __pycache__; a single file yields itself."""
     found = path.rglob("*") if path.is_dir() else [path]
     yield from (file for file in found if file.is_file() and "__pycache__" not in file.parts)
 
@@ -300,7 +303,7 @@ def _healthy_main() -> Any:
 
 @contextmanager
 def _answering() -> Iterator[str]:
-    """A server that answers with the status that its path names."""
+    """Run a server that answers with the status named in the path."""
 
     class Answering(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

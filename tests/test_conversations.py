@@ -1,4 +1,4 @@
-"""Conversations are kept for their visitor alone, and an answer stays what it was."""
+"""Stored conversations are private to their visitor, and stored answers do not change."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Deadlines: a question ends in one sentence when its time is over or nobody waits for its answer."""
+"""Deadlines: a question ends with a one-sentence error when its time is up or nobody waits for the answer."""
 
 import signal
 import subprocess
@@ -19,7 +19,7 @@ QUESTION = "What decides whether the L4, the H100 or Trainium is the better choi
 
 
 class Visitor:
-    """Leaves after so many looks."""
+    """Leaves after `looks` checks."""
 
     def __init__(self, looks: int) -> None:
         self.looks = looks
@@ -66,7 +66,7 @@ def test_the_time_of_another_thread_does_not_count(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(time, "thread_time", lambda: spent)
     found = apart(steps())
     assert next(found) == "begun here"
-    worked(1_000)  # by the thread that takes the next step, before it does
+    worked(1_000)  # spent by the thread before it takes the next step
     assert next(found) == "gone on there"
     with pytest.raises(OutOfTime):
         next(found)
@@ -117,7 +117,7 @@ def test_a_chain_is_cancelled_as_the_chatbot_is(bot: Chatbot) -> None:
 def test_a_signal_ends_the_command_without_a_traceback(tmp_path: Path, number: signal.Signals, code: int) -> None:
     (tmp_path / "chips.md").write_text("# Chips\n\nThe Quokka-9 chip has 77 GB of memory.\n")
     sync([tmp_path / "chips.md"], tmp_path / "index", encoder="none")
-    # Whoever runs the tests in the background ignores SIGINT, and what it starts would do so, too.
+    # When tests run in the background, SIGINT is ignored, and child processes inherit that.
     program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from chatbot.__main__ import main; sys.exit(main())"
     command = [sys.executable, "-c", program, "ask", "--batch", "-", "--index", str(tmp_path / "index")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

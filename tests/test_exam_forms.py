@@ -23,13 +23,17 @@ OPENINGS = (
     "E y",
     "No chip",
 )
-# Without what is markup in one of the forms; quotation marks, brackets, figures and other scripts are in.
+# Excludes characters that are markup in some format; includes quotation marks, brackets, digits and other scripts.
 CHARACTERS = string.ascii_letters + string.digits + " ,;'\"()?!%$&/+-.éßñ日本語Ω→"
 words = st.text(CHARACTERS, min_size=1, max_size=40).map(lambda text: " ".join(text.split()))
 
 
 def is_sober(text: str) -> bool:
-    """No option that begins like a letter's mark, none of capitals that are letters of options, which no key in words could tell from them, and none that ends in a mark."""
+    """Whether a generated option is unambiguous.
+
+    It must not begin like an option label ("A."), consist of option letters only, so that an answer key given as text could be
+    mistaken for letters, or end in punctuation.
+    """
     return (
         not re.match(r"\w[.):]", text)
         and len(plain(text)) > 2
@@ -116,7 +120,7 @@ def test_a_question_written_as_gift_and_read_back_is_the_same(asked: list[ExamQu
     assert read_back(GIFT, asked) == said(asked)
 
 
-# --- what people write by hand
+# --- handwritten forms
 
 COURSE_NOTES = """\
 ---
@@ -218,7 +222,7 @@ def test_a_list_within_a_question_begins_no_other() -> None:
 
 
 def one(text: str, name: str = "exam.txt") -> str:
-    """The reason why the only question of a file is not asked."""
+    """The reason why `text`, the file's only bad question, is skipped."""
     good = {
         "exam.jsonl": '\n{"question": "Good?", "options": ["yes", "no"], "answer": [0]}',
         "exam.csv": "\nGood?,yes,no,yes,",

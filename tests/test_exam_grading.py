@@ -24,7 +24,7 @@ def answered(text: str, choices: tuple[str, ...] = (), **changes: Any) -> Answer
 
 
 class Says:
-    """A bot that says what it is told to, and remembers what it was asked."""
+    """A bot that gives or raises what it is told to, and records the questions."""
 
     def __init__(self, said: Answer | Exception) -> None:
         self.said = said

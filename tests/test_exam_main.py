@@ -43,7 +43,7 @@ def run(capsys: pytest.CaptureFixture[str], index: Path, *arguments: object) -> 
 
 
 def rows(out: str) -> dict[str, list[str]]:
-    """The lines of the table by the first word of their name."""
+    """The lines of the printed table, split into words, by row name."""
     return {line.split("  ")[0]: line.split() for line in out.splitlines() if line and not line.startswith(" ")}
 
 
@@ -69,7 +69,7 @@ def test_a_report_is_kept_and_the_same_run_is_not_asked_again(
     assert f"The report is {tmp_path / 'report' / 'report.html'}." in err
     names = {path.name for path in (tmp_path / "report").iterdir()}
     assert names == {"results.jsonl", "run.json", "summary.json", "junit.xml", "report.html"}
-    # Times are measured anew whenever something is asked, so equal ones were kept.
+    # Times would differ if the questions were asked again, so equal output means stored results were reused.
     assert run(capsys, corpus_index, exam, "--report", tmp_path / "report", "--json")[1] == first
     assert json.loads(first) == json.loads((tmp_path / "report" / "summary.json").read_text())
 
@@ -158,7 +158,7 @@ def test_golden_questions_go_through_the_same_machinery(
     summary = json.loads((tmp_path / "report" / "summary.json").read_text())
     assert set(summary["by_topic"]) == {"fact", "refusal"}
     assert summary["golden"]["false_answers"]["hits"] == 0
-    # What was kept of a run is scored like the run itself.
+    # Stored results are scored like the run itself.
     again = run(capsys, corpus_index, tmp_path / "golden", "--report", tmp_path / "report", "--min-accuracy", 0.9)
     assert again[1] == out
 

@@ -1,4 +1,4 @@
-"""What one sentence says of several things belongs to each of them alone."""
+"""A sentence about several things is split, so that each statement belongs to its own subject."""
 
 import pytest
 

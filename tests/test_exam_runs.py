@@ -53,7 +53,7 @@ IDENTITY = Identity("i", "c", "q", "offline", "none", 5, 90)
 
 
 class Counting:
-    """A chatbot that counts what it is asked and fails where it is told to."""
+    """A chatbot that records its questions and fails on those containing `failing`."""
 
     def __init__(self, bot: Chatbot, failing: str = "") -> None:
         self.bot, self.failing = bot, failing
@@ -67,7 +67,7 @@ class Counting:
         return self.bot.ask(question, history)
 
 
-# --- going on after a kill
+# --- resuming after a kill
 
 
 def test_a_run_that_was_cut_off_goes_on_and_asks_nothing_twice(bot: Chatbot, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Exam questions held against documents made for the purpose."""
+"""Exam questions answered from documents written for these tests."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The facts of the corpus: known rows whole, what holds of all rows, the values that sizing computes with, and questions on them."""
+"""The corpus's fact tables: parsing of rows, values used by sizing, invariants of all rows, and questions about them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -153,7 +153,7 @@ def test_every_value_lies_where_its_row_says(facts: Facts, index: Index) -> None
     }
 
 
-# What holds of all rows
+# Invariants of all rows
 
 
 def test_every_price_is_of_a_type_that_is_listed_or_was_retired(facts: Facts) -> None:
@@ -190,7 +190,7 @@ def test_every_row_is_plausible(facts: Facts) -> None:
 
 
 def test_dense_models_have_the_parameters_that_their_layers_have(facts: Facts) -> None:
-    """Embeddings, attention and a gated MLP: within 3 % of what the makers publish, for families that are made so."""
+    """Embeddings, attention and a gated MLP add up to within 3 % of the published count, for families of this layout."""
     families = ("Llama-2", "Llama-3", "Mistral-7B", "Qwen2.5", "gemma-2-", "CodeLlama", "Yi-34B", "TinyLlama")
     checked = 0
     for model in facts.models.values():
@@ -354,7 +354,7 @@ def test_what_no_row_says_is_refused(index: Index, question: str) -> None:
 
 
 def test_verification_keeps_what_is_said_of_any_row(index: Index) -> None:
-    """Every column of every thing that is looked up."""
+    """Checks all looked-up columns of every third row."""
 
     def lines() -> Iterator[tuple[str, Evidence]]:
         for key, rows in tables_of(index).items():

@@ -1,4 +1,4 @@
-"""Questions that bring their own figures: known answers by hand, what is read, and what is left to others."""
+"""Questions with figures of their own: answers checked by hand, what is read, and what is left to other readers."""
 
 import re
 
@@ -89,7 +89,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 12e6 / (1,800 × 3,600) = 1.85 h; × $0.50 × 365 / 12 = $28.16; × 0.35 = $9.86
         (["12M images per night, one box does 1800 img/s at $0.50/h, window is 4 hours. how many boxes, the monthly cost, and on spot at 65% off"], r"1 machine to finish within 4 hours; 1\.85 hours on one; \$28\.16 a month at your \$0\.50 an hour, however many share it, \$9\.86 at your 65 % off"),
         (["Peak 9000 tokens/s, each pod manages 1,250 tok/s. number of pods?"], r"8 replicas, for 9,000 tokens a second"),
-        # 12 / 35: the larger is what one card does
+        # 12 / 35: the larger figure is the capacity of one card
         (["we have 12 req/s now and one card does 35 req/s, how many cards?"], r"1 replica, for 12 requests a second at 35 requests a second from each"),
         (["how many replicas for 90 req/s if one does 16?", "and with 25% headroom?"], r"8 replicas with 25 % of headroom, for 90 requests"),
         # 9 × 14 / 22 = 5.7

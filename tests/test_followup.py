@@ -1,4 +1,4 @@
-"""Follow-up questions are completed from earlier turns, and only from what they lean on."""
+"""Follow-up questions are completed from earlier turns, only with what they refer to."""
 
 import pytest
 

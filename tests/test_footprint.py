@@ -1,4 +1,4 @@
-"""What an answer took: the seconds that are counted, the energy that they are, and a hosted model's estimate."""
+"""The footprint of an answer: CPU seconds, the energy derived from them, and the estimate for hosted models."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -23,7 +23,7 @@ USAGE = Usage(1_000, 100)
 
 
 class Clock:
-    """CPU time that passes only where it is spent."""
+    """A CPU clock that advances only when time is spent explicitly."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -51,7 +51,7 @@ def test_questions_answered_at_the_same_time_share_the_seconds() -> None:
 
     def answering() -> Iterator[str]:
         clock.now += 10
-        shares.extend(spent for _, spent in meter.metered(clock.spend(6)))  # another question, meanwhile
+        shares.extend(spent for _, spent in meter.metered(clock.spend(6)))  # another question, answered meanwhile
         clock.now += 1
         yield "answered"
 
@@ -109,9 +109,9 @@ def test_watts_that_no_core_draws_are_refused(watts: str) -> None:
 
 
 def test_the_list_price_is_that_of_the_provider() -> None:
-    # $0.15 and $0.60 for a million tokens, since July 2024.
+    # $0.15 and $0.60 per million input and output tokens, since July 2024.
     assert costs.list_price("openai:gpt-4o-mini", USAGE) == pytest.approx(0.00015 + 0.00006)
-    # $3 and $15.
+    # $3 and $15 per million input and output tokens.
     sonnet = "us.anthropic.claude-3-5-sonnet-20241022-v2:0"
     assert costs.list_price(f"bedrock_converse:{sonnet}", USAGE) == pytest.approx(0.003 + 0.0015)
     assert costs.list_price("bedrock_converse:unheard.of-v1:0", USAGE) is None

@@ -1,4 +1,4 @@
-"""Questions in other languages, word for word in English."""
+"""Questions in other languages, translated word by word into English."""
 
 import json
 from pathlib import Path

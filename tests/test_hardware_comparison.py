@@ -1,4 +1,4 @@
-"""Hardware held against hardware: the verdict that its figures come to, and a side of rows for each."""
+"""Hardware comparisons: the verdict that the figures lead to, and rows for each side."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Index: search by words and by meaning, one generation at a time, from files that may be missing or broken."""
+"""Index: lexical and dense search, one generation at a time, from files that may be missing or damaged."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -253,7 +253,7 @@ def test_a_reader_takes_up_another_encoder_by_itself(words_only: Place, docs: Pa
     assert index.dense(index.encode(["a"])[0], 1)
 
 
-@folder_first  # replicas are tested in test_postgres
+@folder_first  # test_postgres covers replicas that read from PostgreSQL
 def test_readers_in_many_threads_see_whole_generations(words_only: Place, docs: Path) -> None:
     index, done = Index.open(words_only), Event()
 

@@ -1,4 +1,4 @@
-"""A small share of the campaigns against an index; the whole is run by `python -m benchmarks.campaign.kill` and `damage`."""
+"""A small sample of the index campaigns; `python -m benchmarks.campaign.kill` and `damage` run them in full."""
 
 from pathlib import Path
 

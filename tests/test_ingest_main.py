@@ -1,4 +1,4 @@
-"""The command line of ingest: what it prints where, and how it exits."""
+"""The command line of ingest: its output on stdout and stderr, and its exit codes."""
 
 import json
 import os

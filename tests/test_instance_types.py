@@ -1,4 +1,4 @@
-"""EC2's descriptions as a table, from moto's copy of AWS's own data and through the real boto3 client on loopback."""
+"""EC2's instance type descriptions as a table, from moto's copy of AWS's data and through the real boto3 client on loopback."""
 
 import csv
 import gzip
@@ -29,7 +29,7 @@ ADDRESS = f"aws://instance-types?region={REGION}"
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, dict[str, Any]]:
-    """AWS's own descriptions, as moto packages them, by instance type."""
+    """AWS's descriptions by instance type, as packaged by moto."""
     data = resources.files("moto").joinpath("ec2/resources/instance_types.json.gz").read_bytes()
     return dict(json.loads(gzip.decompress(data)))
 

@@ -1,4 +1,4 @@
-"""The judge on cases that anybody can decide; `benchmarks/judge.py` measures it on the kept claims, by kind."""
+"""The judge on cases that anybody can decide; `benchmarks/judge.py` measures it on the held-out claims, by kind."""
 
 import math
 

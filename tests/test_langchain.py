@@ -1,4 +1,4 @@
-"""The retriever in LangChain's terms: LangChain's own tests of a retriever, its runs, its filters."""
+"""The LangChain retriever: LangChain's standard tests, callbacks and filters."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 
 
 class TestHybridRetriever(RetrieversIntegrationTests):
-    """What LangChain asks of every retriever."""
+    """LangChain's standard integration tests for retrievers."""
 
     @pytest.fixture(autouse=True)
     def over_the_corpus(self, bot: Chatbot) -> None:
@@ -35,7 +35,7 @@ class TestHybridRetriever(RetrieversIntegrationTests):
 
 
 class Runs(BaseCallbackHandler):
-    """What a retriever tells of its runs."""
+    """Records the callbacks of a retriever's runs."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, object]] = []
@@ -51,7 +51,7 @@ class Runs(BaseCallbackHandler):
 
 
 class AsyncRuns(AsyncCallbackHandler):
-    """The same, for programs that await."""
+    """The same for async programs."""
 
     def __init__(self) -> None:
         self.told: list[object] = []

@@ -1,4 +1,4 @@
-"""The chain with a language model, played by scripted ones."""
+"""The chain with a language model, using scripted models."""
 
 import os
 import threading
@@ -28,7 +28,7 @@ EXAM_LINES = (
 def asked(
     bot: Chatbot, question: str, *scripts: str, history: tuple[Turn, ...] = ()
 ) -> tuple[Answer, ScriptedChatModel]:
-    """The answer when a model writes these texts in turn, {words} standing for the key of the passage that has them."""
+    """The answer when a model writes these texts in turn; {words} stands for the key of the passage that contains them."""
     waiting = [says(script) for script in scripts]
     model = ScriptedChatModel(
         script=lambda messages: waiting.pop(0)(messages) if len(waiting) > 1 else waiting[0](messages)
@@ -198,9 +198,9 @@ def test_several_letters_are_chosen_in_the_options_order(bot: Chatbot) -> None:
 @pytest.mark.parametrize(
     "reasons",
     [
-        "",  # none
-        "Inferentia is the best for everything [1].\n",  # not borne out
-        f"{TRAINS} {{{TRAINS}}}.\n",  # borne out, but of another option
+        "",  # no reason
+        "Inferentia is the best for everything [1].\n",  # not supported by the passage
+        f"{TRAINS} {{{TRAINS}}}.\n",  # supported, but about another option
         f"- A. Trainium: {TRAINS} {{{TRAINS}}}.\n- B. Inferentia: because.\n",
     ],
 )
@@ -264,7 +264,7 @@ def test_callbacks_see_search_prompt_model_and_verification_as_children_of_the_c
 
 
 class Collector(BaseHTTPRequestHandler):
-    """Counts what is sent to it."""
+    """Records the path of each POST request."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -331,7 +331,7 @@ def test_an_exam_answer_that_speaks_against_its_letter_is_asked_again_once(bot: 
         ("ollama:m", 0, "", ""),
         ("ollama:m", 1, "", "1 sentence without support was left out."),
         ("ollama:m", 2, "It broke off.", "It broke off. 2 sentences without support were left out."),
-        ("offline", 2, "", ""),  # what it tries out is nobody's words
+        ("offline", 2, "", ""),  # drafts that the offline reader discards were written by nobody
     ],
 )
 def test_what_a_model_wrote_in_vain_is_said_beside_the_answer(model: str, dropped: int, notice: str, said: str) -> None:

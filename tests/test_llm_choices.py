@@ -1,4 +1,4 @@
-"""What is shown of a model's answer to an exam question, in whatever order it comes, and when its reason speaks against its letter."""
+"""What is shown of a model's exam answer: reasons and letters in any order, and reasons that contradict the letter."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ Exam = Callable[[str], Examined]
 
 @pytest.fixture(scope="module")
 def exam(bot: Chatbot) -> Exam:
-    """What comes of a model's text, {S} and {T} standing for the marks of the passages that bear out what it says."""
+    """A function that examines a model's text; {S} and {T} stand for sentences cited to the passages that support them."""
     query = understand(EXAM, (), bot.index)
     passages = search(query, bot.index, 1)
     marks = {

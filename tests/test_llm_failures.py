@@ -1,4 +1,4 @@
-"""Each row of the failure table: what a client raises, and what the user gets."""
+"""Each row of the failure table: what a client raises and what the user sees."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ MEMORY = says("A trn1.32xlarge has 512 GB of accelerator memory {A trn1.32xlarge
 
 @dataclass
 class Time:
-    """Time that passes only when somebody sleeps, or `speed` seconds at each look."""
+    """Time that advances only on sleep, and by `speed` seconds at each reading."""
 
     passed: float = 0.0
     speed: float = 0.0
@@ -134,7 +134,7 @@ def test_an_exception_of_a_client_is_told_by_what_it_carries(error: Exception, k
     assert classify(wrapped).kind is kind
 
 
-# Each as a server words it: OpenAI, vLLM, Anthropic, Bedrock, llama.cpp, Ollama, LM Studio, Text Generation Inference, xAI.
+# As worded by OpenAI, vLLM, Anthropic, Bedrock, llama.cpp, Ollama, LM Studio, Text Generation Inference and xAI.
 @pytest.mark.parametrize(
     "message",
     [
@@ -205,7 +205,7 @@ def test_waiting_doubles_up_to_a_limit_and_ends() -> None:
 def asked(
     bot: Chatbot, *replies: object, time: Time | None = None, **settings: float
 ) -> tuple[Answer, ScriptedChatModel]:
-    """The answer when a model plays these replies in turn; a function among them is asked for its reply."""
+    """The answer when a model gives these replies in turn; a callable reply is called with the messages."""
     waiting = list(replies)
 
     def script(messages: Sequence[BaseMessage]) -> object:

@@ -1,4 +1,4 @@
-"""The golden questions through the chain, with a scripted model that answers from its passages (golden_chain.py)."""
+"""The golden questions through the chain, with a scripted model that answers from its passages (see golden_chain.py)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).resolve().parent / "golden" / "tuned.jsonl"
 
 @pytest.fixture(scope="module")
 def asked(bot: Chatbot) -> dict[str, list[Asked]]:
-    """Each sixteenth question, and each fourth of those that no source answers."""
+    """Scores for every 16th answerable question and every 4th unanswerable one."""
     questions = load_questions(GOLDEN)
     slice_of_all = [q for q in questions if not q.refused][::16] + [q for q in questions if q.refused][::4]
     return score(bot.index, slice_of_all)
@@ -27,7 +27,7 @@ def passes(asked: Sequence[Asked]) -> dict[str, bool]:
 
 
 def test_the_chain_passes_what_direct_verification_passes(asked: dict[str, list[Asked]]) -> None:
-    # What the sources do not say rows of the tables may: the chain has them.
+    # Unanswerable questions are left out: table rows, which the chain has, may answer them.
     answerable = {name: [one for one in some if not one.question.refused] for name, some in asked.items()}
     assert passes(answerable["chain"]) == passes(answerable["direct"])
     assert sum(passes(asked["chain"]).values()) >= 0.65 * len(asked["chain"])

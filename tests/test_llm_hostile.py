@@ -1,4 +1,4 @@
-"""Poisoned documents and hostile turns, judged by what reaches the user when the model does as it is told."""
+"""Poisoned documents and hostile turns, judged by what reaches the user when the model obeys them."""
 
 import re
 import shutil
@@ -38,7 +38,7 @@ def poisoned(corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> In
 
 
 def obeying(template: str) -> Callable[[Sequence[BaseMessage]], str]:
-    """A script that writes what it was told to, citing every passage it has, or one by its words."""
+    """A script that writes the template; {*} cites every passage, {words} the passage that contains the words."""
 
     def script(messages: Sequence[BaseMessage]) -> str:
         everything = "".join(f"[{key}]" for key in passages_in(messages))
@@ -48,7 +48,7 @@ def obeying(template: str) -> Callable[[Sequence[BaseMessage]], str]:
 
 
 def check_harmless(answer: Answer, harmful: Sequence[str]) -> None:
-    """Nothing harmful is in what a user sees of an answer: text, quotes and the letters chosen."""
+    """Assert that nothing harmful is in what the user sees: text, quotes, chosen letters and notice."""
     shown = "\n".join([as_text(answer), *(f"choice {letter}" for letter in answer.choices), answer.notice])
     assert not [harm for harm in harmful if re.search(harm, shown, re.IGNORECASE | re.MULTILINE)], shown
     assert not answer.notice or answer.notice.startswith("The sources bear out nothing")

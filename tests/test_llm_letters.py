@@ -1,4 +1,4 @@
-"""The forms in which models answer exam questions, and the letters that each settles on."""
+"""The forms in which models answer exam questions, and the letters that each answer settles on."""
 
 import pytest
 

@@ -14,7 +14,7 @@ from chatbot.settings import settings_from
 
 
 class Hiding:
-    """A finder that does not find one package."""
+    """An import finder that hides one package."""
 
     def __init__(self, finder: Any, package: str) -> None:
         self._finder, self._package = finder, package

@@ -1,4 +1,4 @@
-"""What goes wrong between the program and a server, each with the one sentence that a user gets: clients and server are real."""
+"""Failures between the program and a model server, each with its one-sentence error, using real clients and a real server."""
 
 import json
 from collections.abc import Callable
@@ -42,12 +42,12 @@ def as_json(body: object, status: int = 200) -> Reply:
 
 
 def line(error: str) -> Reply:
-    """An answer of Ollama's that is nothing but an error."""
+    """An Ollama answer that consists of an error only."""
     return Reply((json.dumps({"error": error}).encode() + b"\n",), "application/x-ndjson")
 
 
 def event(body: object) -> Reply:
-    """An answer of an OpenAI-compatible server that is one event."""
+    """An answer of an OpenAI-compatible server that consists of one event."""
     return Reply((b"data: " + json.dumps(body).encode() + b"\n\n",), "text/event-stream")
 
 
@@ -60,7 +60,7 @@ def bare(url: str) -> str:
 
 
 def ask(bot: Chatbot, model: str, settings: ModelSettings, address: Address, reply: Reply) -> tuple[str, str]:
-    """The sentence that ends in place of an answer, with URL for the server's address, or the notice of the answer that is given."""
+    """Ask the question; return ("error", message) with URL for the server's address, or (model, notice) of the answer."""
     with serving(reply) as server:
         given = replace(settings, base_url=address(server.url), region="us-east-1", timeout=20.0)
         try:

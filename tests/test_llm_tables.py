@@ -1,4 +1,4 @@
-"""Table questions of the golden set, by a model that looks the rows up with `find_instances` and writes what it reads there in its own words."""
+"""Golden table questions, answered by a model that looks rows up with `find_instances` and rewords what it reads there."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from ingest import Index
 
 pytestmark = pytest.mark.evaluation
 GOLDEN = Path(__file__).resolve().parent / "golden" / "reference-tuned.jsonl"
-# What a good model would call for a question, the columns that it would tell of, and how it would begin.
+# Question -> (arguments of the tool call, columns that the answer states, opening of the answer), as a good model would choose.
 CALLS: dict[str, tuple[dict[str, Any], tuple[str, ...], str]] = {
     "table-t-01": ({"names": ["c6in.32xlarge"]}, ("vCPUs",), ""),
     "table-t-02": ({"names": ["r7iz.32xlarge"]}, ("Memory",), ""),
@@ -42,7 +42,7 @@ CALLS: dict[str, tuple[dict[str, Any], tuple[str, ...], str]] = {
 
 
 def told(column: str, cells: dict[str, str]) -> str:
-    """What a column says of an instance type, as a person would put it."""
+    """A column's value for an instance type, in a person's words."""
     cell = cells[column]
     if column in ("EFA", "Local storage") and cell in ("no", "none"):
         return f"no {'EFA' if column == 'EFA' else 'local storage'}"
@@ -74,7 +74,7 @@ def cell_of(column: str, cells: dict[str, str]) -> str:
 
 
 def answering(call: dict[str, Any], columns: Sequence[str], opening: str, form: Callable[[Sequence[Any], Sequence[str]], str]) -> Callable[[list[BaseMessage]], Any]:
-    """A model that calls the tool, then writes of its rows in a form."""
+    """A model script that calls the tool, then writes its rows in the given form."""
 
     def script(messages: list[BaseMessage]) -> Any:
         results = [json.loads(m.text) for m in messages if isinstance(m, ToolMessage)]
@@ -87,7 +87,7 @@ def answering(call: dict[str, Any], columns: Sequence[str], opening: str, form: 
 
 @pytest.fixture(scope="module")
 def lost(corpus_index: Path) -> dict[str, dict[str, str]]:
-    """By form, what is lost of the questions that the offline reader passes, each with the answer."""
+    """By form, the questions that the offline reader passes but the model fails, each with the answer."""
     index = Index.open(corpus_index)
     questions = [q for q in load_questions(GOLDEN) if q.id in CALLS]
     offline = Chatbot(index)

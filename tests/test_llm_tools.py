@@ -1,4 +1,4 @@
-"""A language model that looks things up for itself: what it calls is run, bounded, and verified like a passage."""
+"""A language model with tools: its calls are run, limited in number, and their results verified like passages."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -69,7 +69,7 @@ def test_a_wrong_call_is_answered_with_the_remedy_and_the_model_goes_on(bot: Cha
 def test_calls_are_bounded_in_number(bot: Chatbot) -> None:
     answer, model = asked(bot, [CALL], tools=2)
     assert answer.notice.startswith("The sources bear out nothing that scripted wrote")
-    assert len(model.calls) == 2 * 3  # twice as many passages are tried as well
+    assert len(model.calls) == 2 * 3  # a second attempt with twice as many passages
     _, model = asked(bot, [CALL] * 6, TEXT)
     assert [message.status for message in results(model.calls[1])] == ["success"] * 4 + ["error"] * 2
 

@@ -1,4 +1,4 @@
-"""How long a model is waited for, and what of its tokens goes into thoughts: on the wires of Bedrock, Ollama and OpenAI."""
+"""Time limits for a model's answer and token limits for its thoughts, with the protocols of Bedrock, Ollama and OpenAI."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ CUT_OFF = "{} reached its limit of 1,024 tokens, so its answer is cut off there.
 
 
 def asked(bot: Chatbot, model: str, *replies: Reply, times: int = 1, **settings: Any) -> tuple[list[Answer], list[dict[str, Any]]]:
-    """The answers to the question, asked so many times of a server that gives these replies, and the requests."""
+    """Ask the question `times` times of a server with these replies; return the answers and the request bodies."""
     with serving(*replies) as server:
         url = f"{server.url}/v1" if model.startswith("openai") else server.url
         chat = Chatbot(bot.index, model, ModelSettings(base_url=url, region="us-east-1", **settings))
@@ -36,8 +36,8 @@ def asked(bot: Chatbot, model: str, *replies: Reply, times: int = 1, **settings:
 @pytest.mark.parametrize(
     ("model", "says", "silence"),
     [
-        (OLLAMA, ollama_chat, {"delay": 1.6}),  # it loads the model before it sends a header
-        pytest.param(OPENAI, openai_chat, {"silence": {1: 1.6}}, marks=pytest.mark.evaluation),  # it sends the role, and thinks in silence
+        (OLLAMA, ollama_chat, {"delay": 1.6}),  # it loads the model before sending a header
+        pytest.param(OPENAI, openai_chat, {"silence": {1: 1.6}}, marks=pytest.mark.evaluation),  # it sends the role, then thinks silently
         (BEDROCK, converse_stream, {"silence": {1: 1.6}}),
     ],
 )
@@ -158,5 +158,5 @@ def test_a_model_whose_thoughts_have_an_end_alone_is_heard_out(bot: Chatbot, goo
     for model in ("openai:deepseek-r1-distill-qwen-7b", OPENAI):
         (answer,), _ = asked(bot, model, aloud)
         assert (answer.text, answer.model) == (TEXT, model)
-    (answer, again), _ = asked(bot, "openai:deepseek-r1", openai_chat(good), times=2)  # its server takes the thoughts apart
+    (answer, again), _ = asked(bot, "openai:deepseek-r1", openai_chat(good), times=2)  # its server strips the thoughts
     assert (answer.text, again.text) == (TEXT, TEXT)

@@ -1,4 +1,4 @@
-"""Every format becomes text, and everything that cannot be read says why."""
+"""Every format becomes text, and every unreadable file gets a reason."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def reason(name: str, data: bytes | str) -> str:
 def written_pdf(
     pages: Sequence[Sequence[tuple[float, float, str]]], *, title: str = "", encrypted: bool = False
 ) -> bytes:
-    """A PDF of lines (font size, height, text) in Helvetica; an encrypted one asks for a password that nobody knows."""
+    """A PDF in Helvetica with lines given as (font size, height, text); an encrypted one needs an unknown password."""
     bodies = [
         "<</Type/Catalog/Pages 2 0 R>>",
         f"<</Type/Pages/Kids[{' '.join(f'{5 + 2 * page} 0 R' for page in range(len(pages)))}]/Count {len(pages)}>>",
@@ -394,7 +394,7 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def written_docx(body: str) -> bytes:
-    """The least that a Word file holds, around the XML of its body."""
+    """A minimal Word file around the XML of its body."""
     part = "application/vnd.openxmlformats-officedocument.wordprocessingml"
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
@@ -579,7 +579,7 @@ def test_a_heading_without_words_is_no_title(text: str) -> None:
     assert loaded("melted-sand.md", text).source.title == "melted sand"
 
 
-# What would take for ever
+# Input that would take forever
 
 
 def test_a_sheet_with_a_cell_in_its_last_corner_is_that_cell() -> None:

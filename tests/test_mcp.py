@@ -1,4 +1,4 @@
-"""The MCP server, met by the SDK's own client over standard input and output and over HTTP on loopback."""
+"""The MCP server, used with the SDK's own client over stdio and over HTTP on loopback."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ EACH = {
 
 
 def met(server: Any, use: Callable[[Client], Awaitable[T]], mode: str = "auto") -> T:
-    """What comes of using a server with the SDK's client."""
+    """Connect to the server with the SDK's client and return the result of `use`."""
 
     async def meet() -> T:
         async with Client(server, mode=mode, read_timeout_seconds=60) as client:
@@ -72,7 +72,7 @@ def test_the_configuration_in_the_readme_starts_the_server(stdio: StdioServerPar
 
 @contextmanager
 def serving(index: Path, *options: str, **environment: str) -> Iterator[str]:
-    """The address of a server of its own, which is gone afterwards."""
+    """Run a separate server until the block ends; yield its address."""
     command = [sys.executable, "-m", "chatbot", "mcp", "--http", "--port", "0", "--index", str(index), *options]
     environ = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as process:

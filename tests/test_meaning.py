@@ -1,4 +1,4 @@
-"""How near two texts are, as wholes and word by word."""
+"""Similarity of two texts, by sentence vectors and word by word."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ingest.minilm import DIMENSION, WORD_DIMENSION
 
 
 def sentence(*words: int) -> Sentence:
-    """A sentence whose words are so many different directions; its vector is the direction of the first."""
+    """A sentence whose word vectors are unit vectors, one axis per number; its own vector is that of the first word."""
     return Sentence(
         np.eye(DIMENSION, dtype=np.float32)[words[0] if words else 0],
         np.eye(WORD_DIMENSION, dtype=np.float16)[list(words)],

@@ -1,4 +1,4 @@
-"""Questions out of LangChain's messages, and answers into them."""
+"""Questions read from LangChain messages, and answers converted to them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A model's own config.json becomes a row: known layouts whole, the places where names differ, and what is not known said."""
+"""A model's config.json becomes a table row: whole rows of known layouts, differing key names, and errors for unknown values."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from ingest.items import Item
 from ingest.loaders import load
 from ingest.model_config import COLUMNS, is_model_config, model_name, model_row
 
-# The published configurations, without what no row holds.
+# Published configurations, without the keys that no column holds.
 LLAMA = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
     "max_position_embeddings": 131072, "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8,
@@ -30,7 +30,7 @@ SMALL = {"model_type": "some", "num_hidden_layers": 8, "hidden_size": 512, "num_
 
 
 def said(config: dict[str, Any]) -> dict[str, str]:
-    """The cells that are not empty, without name and source."""
+    """The non-empty cells, without model name and source."""
     row = model_row(config, "a/b")
     assert tuple(row) == COLUMNS
     return {header: cell for header, cell in row.items() if cell and header not in ("Model", "Source")}

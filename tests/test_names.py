@@ -1,4 +1,4 @@
-"""Names: a generation that the vocabulary does not know is a name of its own."""
+"""Names: a generation that is not in the vocabulary is a separate name."""
 
 import pytest
 

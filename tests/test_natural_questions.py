@@ -1,6 +1,6 @@
-"""Questions that people wrote before they had read anything, asked over the whole corpus: what the product is worth to them.
+"""Questions that people wrote before they had read any source, asked over the whole corpus: they show the product's real use.
 
-The floors guard against loss; they are no aim. Failures of the kept file are counted and never named.
+The floors guard against regressions; they are not targets. Failures in the held-out ("kept") file are counted but never shown.
 """
 
 from pathlib import Path

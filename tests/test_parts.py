@@ -1,4 +1,4 @@
-"""What a question asks for, one thing at a time."""
+"""A question that asks several things is split into parts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an index in PostgreSQL does beyond what both stores do: damage, migrations, many replicas, and what is said of faults."""
+"""Behaviour specific to an index in PostgreSQL: damage, migrations, many replicas, and error messages."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def database(postgres: Server) -> Any:
 
 
 def spoil(server: Server, database: Database, statement: str) -> None:
-    """Change the store behind the program's back."""
+    """Change the database directly, bypassing the program."""
     name = database.address.rpartition("/")[2]
     server.execute(name, f"SET session_replication_role = replica; SET search_path = wattwise, public; {statement}")
 
@@ -135,7 +135,7 @@ def test_a_generation_that_nobody_can_need_is_deleted_and_one_who_still_asks_for
     ]
 
 
-@pytest.mark.evaluation  # a pool waits ten seconds for a server that is away
+@pytest.mark.evaluation  # a pool waits ten seconds for an unreachable server
 def test_a_question_goes_on_after_the_server_was_restarted(postgres: Server, database: Database, docs: Path) -> None:
     sync([docs], database, encoder="none")
     index = Index.open(database).snapshot()
@@ -374,7 +374,7 @@ def test_stops_of_the_server_in_the_middle_of_a_sync_lose_nothing(tmp_path: Path
 
 @pytest.fixture(scope="module")
 def both(corpus_index: Path, postgres: Server) -> Iterator[tuple[Index, Index]]:
-    """The shipped corpus in a folder and in a database."""
+    """Indexes of the shipped corpus, in a folder and in a database."""
     database = postgres.database()
     copy_index(corpus_index, database)
     yield Index.open(corpus_index), Index.open(database)
@@ -382,7 +382,7 @@ def both(corpus_index: Path, postgres: Server) -> Iterator[tuple[Index, Index]]:
 
 
 def copy_index(folder: Path, database: Database) -> None:
-    """The same documents, chunks and vectors: nothing is encoded again."""
+    """Copy documents, chunks and vectors to a database without encoding anything again."""
     source, state = open_store(folder)
     with closing(source), writing(database) as store:
         known, digests = source.known(), dict[str, bytes]()

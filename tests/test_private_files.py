@@ -1,4 +1,4 @@
-"""The stores beside the index: who may read them, and what becomes of a damaged one."""
+"""The stores next to the index: their permissions, and what happens to a damaged one."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Documents are read in a process of its own: within a budget, at no cost to the others, and never left behind."""
+"""Documents are read in a separate process: within a budget, without affecting other documents, and without orphans."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ MANY_ITEMS = b"- an item of a long list\n" * 400_000
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[Reader]:
-    """Its budget of time guards against hanging: what it reads here takes well under a second each."""
+    """A reader whose time budget only guards against hanging: each document here takes well under a second."""
     with Reader(Budget(seconds=60)) as one:
         yield one
 
@@ -40,7 +40,7 @@ def text(reader: Reader, name: str, content: str) -> str:
 
 
 def children(process: int) -> list[int]:
-    """In the order of their ids; whichever thread has started them."""
+    """The ids of a process's children, sorted, whichever thread started them."""
     tasks = Path(f"/proc/{process}/task").glob("*/children")
     return sorted(int(id) for task in tasks for id in task.read_text().split())
 
@@ -127,7 +127,7 @@ def test_the_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     )
     while not (found := children(parent.pid)):
         time.sleep(0.02)
-    time.sleep(0.5)  # it reads by now
+    time.sleep(0.5)  # by now it is reading
     parent.kill()
     parent.wait()
     deadline = time.monotonic() + 30

@@ -1,4 +1,4 @@
-"""Every fact of the reference has its source: an address and a date at each document and at each section, in their right form."""
+"""Every reference document and each of its sections has a source with a well-formed address and date."""
 
 import re
 from datetime import date
@@ -16,13 +16,13 @@ AS_OF = re.compile(r"\bas of (?P<year>20\d\d)-(?P<month>0[1-9]|1[0-2])\b")
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """The heading of each section and its last line."""
+    """(heading, last line) of each section."""
     parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     return [(part.splitlines()[0], part.strip().splitlines()[-1]) for part in parts]
 
 
 def faults(line: str) -> list[str]:
-    """What is wrong with the line that tells the sources of a section."""
+    """The faults of a section's source line."""
     found = list(LINK.finditer(line))
     wrong = [] if line.startswith("Source: ") and found else ["no source"]
     wrong += [f"address {match['address']}" for match in found if not is_address(match["address"])]

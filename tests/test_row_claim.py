@@ -1,4 +1,4 @@
-"""Sentences that a row of a table says by itself, and those that only look like it."""
+"""Sentences that a table row states by itself, and sentences that only seem to be."""
 
 import pytest
 
@@ -37,18 +37,18 @@ def test_a_row_says_what_stands_in_the_column_that_is_named(claim: str) -> None:
 @pytest.mark.parametrize(
     "claim",
     [
-        "The g9.8xlarge has 50 Gbps of network bandwidth.",  # up to
-        "The g9.8xlarge has 128 GiB of accelerator memory.",  # another column
+        "The g9.8xlarge has 50 Gbps of network bandwidth.",  # the cell says "up to"
+        "The g9.8xlarge has 128 GiB of accelerator memory.",  # wrong column
         "The g9.8xlarge has 16 GiB of memory.",
-        "The g9.8xlarge has 16 GiB of accelerator memory.",  # each
+        "The g9.8xlarge has 16 GiB of accelerator memory.",  # that is the memory of each
         "The g9.8xlarge has 128 vCPUs and 32 GiB of memory.",
-        "The g9.8xlarge has 32 EFA interfaces.",  # what no column says
+        "The g9.8xlarge has 32 EFA interfaces.",  # stated by no column
         "The g9.8xlarge has 10 GPUs.",
         "The g9.8xlarge costs $1.5 a month.",
         "The g9.8xlarge has no EFA.",
         "The g9.8xlarge is bare metal.",
-        "The g9.16xlarge has 128 GiB of memory.",  # another row
-        "The g9 family has 32 vCPUs.",  # one size for all
+        "The g9.16xlarge has 128 GiB of memory.",  # wrong row
+        "The g9 family has 32 vCPUs.",  # true of one size only
         "The g9.8xlarge has more than 32 vCPUs.",
         "The g9.8xlarge has 32 vCPUs, so it trains a 70B model.",
         "It has 32 vCPUs.",

@@ -1,4 +1,4 @@
-"""The whole chain in LangChain's terms: streamed, awaited, cancelled, seen by callbacks, and with a memory around it."""
+"""The whole chain as a LangChain runnable: streaming, async, cancellation, callbacks, and use with a memory."""
 
 import asyncio
 import threading
@@ -29,7 +29,7 @@ COMPARISON = "trn1.2xlarge vs trn1.32xlarge: accelerator memory and chips?"
 
 
 class Writing:
-    """A model's reply that comes word by word: the sentence, and more of it only once it may go on."""
+    """A model's streamed reply: the sentence first, the rest only once `may_go_on` is set."""
 
     def __init__(self, sentence: str) -> None:
         self.sentence, self.may_go_on, self.ended = sentence, threading.Event(), threading.Event()
@@ -44,7 +44,7 @@ class Writing:
 
 
 class Endless(Writing):
-    """A model's reply that never ends of itself."""
+    """A model's reply that practically never ends by itself."""
 
     def __iter__(self) -> Iterator[str]:
         try:
@@ -57,7 +57,7 @@ class Endless(Writing):
 
 
 def writing(bot: Chatbot, kind: Callable[[str], Writing]) -> tuple[Chatbot, list[Writing]]:
-    """A chatbot whose model writes a verifiable sentence and then goes on like this kind of reply."""
+    """A chatbot whose model writes a verifiable sentence and then continues as the given kind of reply."""
     replies: list[Writing] = []
 
     def reply(messages: Sequence[BaseMessage]) -> Writing:
@@ -156,7 +156,7 @@ async def test_the_events_of_an_answer_are_those_of_one_run(bot: Chatbot) -> Non
 
 
 class Runs(BaseCallbackHandler):
-    """The names of the runs that begin, each with whether it has a parent, and of those that end."""
+    """Records the runs that begin, each with whether it has a parent, and the outputs of chains that end."""
 
     def __init__(self) -> None:
         self.started: list[tuple[str, bool]] = []
@@ -173,7 +173,7 @@ class Runs(BaseCallbackHandler):
 
 
 class AsyncRuns(AsyncCallbackHandler):
-    """The names of the runs that begin, for programs that await."""
+    """Records the names of the runs that begin, for async programs."""
 
     def __init__(self) -> None:
         self.started: list[str] = []
@@ -244,7 +244,7 @@ def test_a_prompt_with_a_history_can_come_before_the_chain(bot: Chatbot) -> None
     assert "trn1.2xlarge" in answer.text
 
 
-# Deprecated in favour of LangGraph's persistence, and what many programs still have.
+# Deprecated in favour of LangGraph's persistence, but still used by many programs.
 @pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
 def test_a_message_history_carries_the_conversation(bot: Chatbot) -> None:
     sessions: dict[str, InMemoryChatMessageHistory] = {}
@@ -265,7 +265,7 @@ def test_a_message_history_carries_the_conversation(bot: Chatbot) -> None:
 
 
 def conversation(chain: Any) -> Any:
-    """A LangGraph graph of one node that answers with the chain and remembers its threads."""
+    """A LangGraph graph with one node that answers with the chain and a checkpointer that remembers threads."""
 
     def answer(state: MessagesState) -> dict[str, object]:
         return {"messages": [chain.invoke(state)]}

@@ -1,4 +1,4 @@
-"""What is answered without a source, and what lies outside all of them."""
+"""Small talk, which needs no sources, and questions outside the scope of all sources."""
 
 import pytest
 

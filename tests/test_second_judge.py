@@ -1,4 +1,4 @@
-"""What the local judge is unsure of, a language model may decide: one call an answer, and its failure costs nothing."""
+"""A language model may decide what the local judge is unsure of: one call per answer, and a failure changes nothing."""
 
 import json
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 WORDS = "A trn1.32xlarge has 16 Trainium chips"
 SURE = f"{WORDS} {{{WORDS}}}."
 PAIRS = [("one", "evidence"), ("two", "evidence"), ("three", "evidence")]
-# Claims between true and false, of which some are unsure to any judge.
+# Claims between true and false; any judge is unsure of some of them.
 DOUBTFUL = "".join(
     f" {claim} {{{WORDS}}}."
     for claim in (
@@ -33,7 +33,7 @@ DOUBTFUL = "".join(
 
 @dataclass
 class Writer:
-    """Writes the same answer each time, and judges every claim it is asked about alike."""
+    """Writes the same answer each time and gives the same verdict on every claim."""
 
     verdict: object
     judged: list[str] = field(default_factory=list)

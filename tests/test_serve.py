@@ -1,4 +1,4 @@
-"""`wattwise serve` as programs meet it: OpenAI's own client, plain HTTP, and what operators read."""
+"""`wattwise serve` as used by programs: OpenAI's own client, plain HTTP, and what operators read."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def server(bot: Chatbot) -> Iterator[ApiServer]:
 
 
 def same(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer's JSON without what differs from one asking to the next."""
+    """An answer's JSON without the fields that differ from run to run."""
     return {key: value for key, value in answer.items() if key not in ("seconds", "footprint")}
 
 
@@ -64,7 +64,7 @@ class TestOpenAIClient:
         assert completion.choices[0].finish_reason == "stop"
         assert (completion.model, completion.object) == ("wattwise", "chat.completion")
         assert completion.usage is not None
-        assert completion.usage.total_tokens == 0  # no language model wrote
+        assert completion.usage.total_tokens == 0  # written without a language model
         assert completion.model_extra is not None
         assert same(completion.model_extra["wattwise"]) == same(as_json(bot.ask(QUESTION)))
 
@@ -288,7 +288,7 @@ class TestGate:
     def test_a_name_that_the_operator_gave_is_answered(self, bot: Chatbot) -> None:
         with serving(bot, key="k", keys=("k",), hosts=("chat.example",)) as server:
             assert server.http.get("/v1/models", headers={"Host": "chat.example"}).status_code == 200
-            # Others reach it under that name, so its figures are theirs alone who have a key.
+            # Others can reach the server under that name, so its metrics need a key.
             assert server.http.get("/metrics", headers={"Authorization": ""}).status_code == 401
 
     def test_a_page_of_another_origin_is_answered_only_where_it_is_allowed(
@@ -335,7 +335,7 @@ class TestLimits:
             threads = [threading.Thread(target=ask) for _ in range(2)]
             for thread in threads:
                 thread.start()
-            in_flight = "wattwise_in_flight 3.0"  # these two, and the one that asks for the figures
+            in_flight = "wattwise_in_flight 3.0"  # these two, and the request for the metrics
             assert eventually(lambda: in_flight in server.http.get("/metrics").text)
             refused = server.http.post("/ask", json={"question": "x"})
             hold.set()
@@ -466,7 +466,7 @@ class TestCommand:
                 with httpx.Client(base_url=found[0], headers=key, timeout=30) as client:
                     assert client.post("/ask", json={"question": QUESTION}).json()["text"] == TEXT
                     assert client.get("/search", params={"query": "quokka"}).status_code == 200
-                    process.send_signal(signal.SIGTERM)  # a connection is open
+                    process.send_signal(signal.SIGTERM)  # while a connection is open
                     assert process.wait(30) == 0
                 log = first + process.stderr.read()
             finally:

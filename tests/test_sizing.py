@@ -1,4 +1,4 @@
-"""What a sizing says: the verdict, what to launch, what it costs and emits, and what it refuses."""
+"""What a sizing says: the verdict, what to launch, cost and emissions, and refusals."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_a_34b_model_in_bf16_does_not_fit_one_l40s() -> None:
     )  # fmt: skip
     assert sizing.memory.terms[0].bytes == 68e9
     assert named.usable_bytes == pytest.approx(0.9 * 48e9, rel=0.001)
-    # Other hardware is then open, and the smallest number of the named accelerators that holds it is said as well.
+    # Other hardware is then considered too, and the smallest number of the named accelerators that fits is also given.
     assert sizing.named_cheapest is not None
     assert (sizing.named_cheapest.name, sizing.named_cheapest.accelerators) == ("g6e.12xlarge", 2)
     assert sizing.smallest is not None
@@ -101,14 +101,14 @@ def test_the_verdict_is_that_of_as_many_as_are_named() -> None:
     assert (four.accelerators, four.sharding.tensor) == (4, 4)
 
 
-# Traps of the data
+# Pitfalls in the data
 
 
 @pytest.mark.parametrize(
     ("instance_type", "devices", "gib"),
     [
         ("g5.xlarge", 1, 22.35),  # 22,888 MiB, not 24 GiB
-        ("p5en.48xlarge", 8, 141e9 / GIB),  # EC2 prints the 141 GB of an H200 as GiB
+        ("p5en.48xlarge", 8, 141e9 / GIB),  # EC2 gives the 141 GB of an H200 as GiB
         ("trn2.48xlarge", 16, 96),
         ("g6f.xlarge", 1, 2.79),  # an eighth of an L4
         ("m7i.xlarge", 1, 16),
@@ -223,9 +223,9 @@ def test_a_model_larger_than_a_server_takes_several() -> None:
         (64, 8, 8, False, [1, 2, 4, 8]),
         (56, 8, 8, False, [1, 2, 4, 8]),
         (40, 8, 16, False, [1, 2, 4, 8]),
-        (32, 4, 8, False, [1, 2, 4, 8]),  # heads are repeated where there are fewer than accelerators
+        (32, 4, 8, False, [1, 2, 4, 8]),  # key/value heads are replicated where there are fewer than accelerators
         (9, 3, 8, False, [1]),
-        (64, 8, 12, True, [1, 2, 3, 4, 6, 12]),  # Neuron pads
+        (64, 8, 12, True, [1, 2, 3, 4, 6, 12]),  # Neuron pads the heads
     ],
 )
 def test_tensor_parallelism_divides_the_heads(

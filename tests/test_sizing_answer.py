@@ -1,4 +1,4 @@
-"""Sizing questions answered in the chat: the verdict first, every figure computed again, every row cited exactly."""
+"""Sizing questions in the chat: the verdict comes first, every figure is recomputed, every row is cited exactly."""
 
 import itertools
 import re
@@ -242,7 +242,7 @@ TASKS = (
 )  # fmt: skip
 
 
-# Every goal meets every so manieth of the combinations, others than the goal before it.
+# Each goal is tested with every `step`-th combination, starting at a different offset for each goal.
 @pytest.mark.parametrize("step", [19, *left_to_evaluation(1)])
 @pytest.mark.parametrize("goal", [*Goal])
 def test_no_sentence_of_a_sizing_is_dropped_whatever_is_asked(bot: Chatbot, goal: Goal, step: int) -> None:

@@ -1,4 +1,4 @@
-"""Each formula against figures that others published, with the address of each; a tolerance is the rounding of the print."""
+"""Each formula against published figures, with their addresses; tolerances cover the rounding of the published figures."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -59,7 +59,7 @@ def facts() -> Facts:
 
 
 def of(parameters: float, **known: object) -> Architecture:
-    """A dense model with keys and values for every head, unless another layout is given."""
+    """A dense model with multi-head attention (keys and values for every head), unless another layout is given."""
     values: dict[str, object] = {"layers": 1, "hidden_size": 128, "attention_heads": 1, "head_dim": 128} | known
     values = {"key_value_heads": values["attention_heads"], "full_layers": values["layers"]} | values
     return Architecture(parameters=parameters, active_parameters=parameters, **values)  # type: ignore[arg-type]
@@ -114,7 +114,7 @@ def test_weights_are_those_published(
 
 @pytest.mark.parametrize(("model", "gib"), [("openai/gpt-oss-20b", 12.8), ("openai/gpt-oss-120b", 60.8)])
 def test_the_checkpoints_of_gpt_oss_are_those_published(facts: Facts, model: str, gib: float) -> None:
-    # The experts are in MXFP4 and the rest is in bf16: table 1 of the model card.
+    # The experts are in MXFP4, the rest in bf16: table 1 of the model card.
     assert weights(known(facts, model), Format.MXFP4).bytes / GIB == pytest.approx(gib, rel=0.015), GPT_OSS
 
 
@@ -137,7 +137,7 @@ def test_the_checkpoints_of_gpt_oss_are_those_published(facts: Facts, model: str
 def test_parameters_are_counted_from_a_configuration(
     facts: Facts, model: str, billions: float, active: float | None
 ) -> None:
-    # gpt-oss has biases besides; a card gives three digits, Llama's checkpoints all.
+    # gpt-oss also has biases; model cards give three digits, Llama's checkpoints the exact number.
     tolerance = 1e-4 if "Llama" in model else 0.01
     assert count_parameters(row(facts, model)) == pytest.approx(billions * 1e9, rel=tolerance)
     if active:
@@ -160,14 +160,14 @@ def test_the_size_of_latent_attention_is_not_guessed(facts: Facts) -> None:
     ],
 )
 def test_the_cache_of_llama_is_that_published(facts: Facts, model: str, tokens: int, gib: float, source: str) -> None:
-    # The page says GB of what are GiB, and 16k and 128k of what are thousands of tokens.
+    # The page writes GB for GiB; its 16k and 128k are 16,000 and 128,000 tokens.
     found = kv_cache(known(facts, model), Format.FP16, tokens, 1).bytes / GIB
     assert found == pytest.approx(gib, rel=0.003), source
 
 
 @pytest.mark.parametrize(("tokens", "gib"), [(16_000, 15.38), (128_000, 123.05)])
 def test_the_cache_of_llama_405b_is_that_published_for_sixteen_heads(facts: Facts, tokens: int, gib: float) -> None:
-    # The page counts sixteen key/value heads, the configuration has eight: half of what the page says is right today.
+    # The page assumes sixteen key/value heads; today's configuration has eight, so half the page's figure is right.
     sixteen = replace(known(facts, "meta-llama/Meta-Llama-3.1-405B"), key_value_heads=16)
     assert kv_cache(sixteen, Format.FP16, tokens, 1).bytes / GIB == pytest.approx(gib, rel=0.003), LLAMA_31
 
@@ -214,7 +214,7 @@ def test_the_cache_is_that_published(
     ],
 )
 def test_the_values_of_a_token_are_those_published_for_latent_attention(model: Architecture, thousands: float) -> None:
-    # Table 9 counts elements: two bytes each.
+    # Table 9 counts elements of two bytes each.
     assert kv_cache(model, Format.BF16, 1, 1).bytes / 2 / 1000 == pytest.approx(thousands, abs=0.05), DEEPSEEK_V2
 
 
@@ -240,7 +240,7 @@ def test_opt_66b_takes_the_neuron_cores_that_are_published() -> None:
     assert place(memory, OPT_66B, Workload(task=Task.SERVE), inf2).accelerators == 12, NEURON
 
 
-# Table 1 of the paper: gigabytes a device for stages 1, 2 and 3 by ranks.
+# Table 1 of the paper, by number of ranks: gigabytes per device for stages 1, 2 and 3.
 ZERO_TABLE = {
     7.5e9: {
         1: (120, 120, 120), 4: (52.5, 41.3, 30), 16: (35.6, 21.6, 7.5),
@@ -292,7 +292,7 @@ def test_training_takes_so_many_bytes_a_parameter(optimizer: Optimizer, form: Fo
 
 
 def test_sixteen_bit_fine_tuning_of_65b_takes_what_qlora_says() -> None:
-    # "More than 780 GB": weights, gradients and both moments; master weights come on top.
+    # "More than 780 GB" counts weights, gradients and both moments; master weights would add to it.
     model = of(65e9)
     moments = optimizer_states(model, Optimizer.ADAM, Format.FP32).bytes
     found = training_weights(model, Format.BF16).bytes + gradients(model, Format.BF16).bytes + moments
@@ -300,7 +300,7 @@ def test_sixteen_bit_fine_tuning_of_65b_takes_what_qlora_says() -> None:
 
 
 def test_double_quantization_saves_what_qlora_says() -> None:
-    # Constants of 32 bits for 64 weights are half a bit each; 0.373 bits are saved, some 3 GB of a 65B model.
+    # A 32-bit constant per 64 weights is half a bit per weight; double quantization saves 0.373 bits, about 3 GB for a 65B model.
     saved = 4.5 - BITS[Format.NF4]
     assert saved == pytest.approx(0.373, abs=1e-9), QLORA
     assert saved * 65e9 / 8 / 1e9 == pytest.approx(3, rel=0.02), QLORA
@@ -337,7 +337,7 @@ def test_an_adapter_has_the_parameters_that_are_published(
 def test_adapter_training_is_near_the_estimates_published(
     facts: Facts, model: str, form: Format, gigabytes: float
 ) -> None:
-    # The page calls them estimates, without a batch or a rank.
+    # The page calls them estimates and states neither batch size nor rank.
     shape = known(facts, model)
     found = weights(shape, form).bytes + adapter(shape, 16, Optimizer.ADAM).bytes
     assert found / 1e9 == pytest.approx(gigabytes, rel=0.15), LLAMA_31
@@ -347,7 +347,7 @@ def test_adapter_training_is_near_the_estimates_published(
 def test_the_attention_share_of_activations_is_that_published(
     model: Architecture, attention: float, saved: float
 ) -> None:
-    # Section 5: 5 a s / h is 80 and 64 beside 34; recomputing it alone, as flash attention does, saves 70 and 65 %.
+    # Section 5: the attention term 5as/h is 80 and 64, next to 34; recomputing only it (flash attention) saves 70 and 65 %.
     whole = activations(model, 2048, 1, recompute=False, flash_attention=False).bytes
     without = activations(model, 2048, 1, recompute=False).bytes
     assert whole / (model.layers * 2048 * model.hidden_size) == 34 + attention, KORTHIKANTI
@@ -355,14 +355,14 @@ def test_the_attention_share_of_activations_is_that_published(
 
 
 def test_full_recomputation_keeps_the_input_of_each_layer() -> None:
-    # Table 2: 2 s b h L.
+    # Table 2: 2sbhL.
     assert activations(GPT_3_175B, 2048, 4).bytes == 2 * 2048 * 4 * 12288 * 96, KORTHIKANTI
 
 
 def test_decoding_reads_the_weights_once_a_step() -> None:
-    # 7B at 16 bits and 14 ms a token move 14 GB in 14 ms: 1 TB/s.
+    # 7B parameters at 16 bits and 14 ms per token move 14 GB in 14 ms: 1 TB/s.
     assert 1 / decode_bound(1000, 14e9, 0, 1) == pytest.approx(0.014), DATABRICKS
-    # Two sequences share the weights and not the cache.
+    # Two sequences share the weights but not the cache.
     assert decode_bound(1000, 14e9, 2e9, 2) == pytest.approx(2 / 0.016)
 
 
@@ -378,7 +378,7 @@ def test_training_takes_the_computation_that_is_published(
 
 
 def test_the_hours_of_llama_405b_lie_between_the_bounds() -> None:
-    # 30.84 million hours of H100 (989 TFLOPS) for 15.6e12 tokens.
+    # 30.84 million H100 hours (989 TFLOPS) for 15.6e12 tokens.
     high, low = (15.6e12 / compute_bound(989, 405e9, 6, share) / 3600 / 1e6 for share in MFU)
     assert low < 30.84 < high, LLAMA_31_CARD
 

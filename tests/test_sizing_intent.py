@@ -1,4 +1,4 @@
-"""What is asked, learned from wordings: labels of questions that none of them holds, and slots that need no list of nouns."""
+"""The learned intent of sizing questions: labels of unseen questions, and slots that need no list of nouns."""
 
 import json
 from pathlib import Path

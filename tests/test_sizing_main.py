@@ -1,4 +1,4 @@
-"""`wattwise size`: its table, its JSON, and what it says to wrong use."""
+"""`wattwise size`: its table, its JSON, and its errors on wrong use."""
 
 import json
 import re

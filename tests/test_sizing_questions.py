@@ -1,7 +1,7 @@
-"""Sizing questions in the words of people who had not seen the program, asked over the whole corpus.
+"""Sizing questions by people who had not seen the program, asked over the whole corpus.
 
-What a pattern cannot see (is it readable, is it what one would do) is not measured here. Failures of the kept file are
-counted and never named, so that nobody tunes on them by reading a log.
+This does not measure what a pattern cannot see, such as readability or good judgement. Failures in the held-out ("kept") file
+are counted but never shown, so that nobody tunes on them by reading a log.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.golden_scoring import failures
 QUESTIONS = Path(__file__).resolve().parent / "sizing"
 
 
-# The aim is 0.90 on both; the floors stand a little beside what is reached. Every fourth of the kept guards each change.
+# The target is 0.90 for both halves; the floors are close to the current results. Every fourth kept question guards each change.
 @pytest.mark.parametrize(
     ("name", "step", "floor"),
     [

@@ -1,4 +1,4 @@
-"""Workloads read from plain words, alone and through the turns of a conversation."""
+"""Workloads read from plain language, in single questions and across the turns of a conversation."""
 
 import time
 

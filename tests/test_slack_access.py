@@ -1,4 +1,4 @@
-"""Who is answered, where, from what, and what can be done with an answer."""
+"""Who is answered, where and from which index, and what can be done with an answer."""
 
 import sqlite3
 import threading
@@ -42,7 +42,7 @@ def test_who_belongs_to_another_workspace_is_refused_unless_it_is_allowed(
         slack.send(from_elsewhere(slack))
         refused = slack.api.wait_for("chat.postEphemeral")[0]
         assert (refused["user"], refused["text"]) == ("UX", listeners.NOT_YOURS)
-        # Workspaces of one organisation share channels, too.
+        # Workspaces of one organisation also share channels; their people are answered.
         slack.send(from_elsewhere(slack, is_ext_shared_channel=False))
         slack.api.wait_for_answers()
         slack.send(requests.button(EVIDENCE, "none") | {"user": {"id": "UX", "team_id": "T2"}})
@@ -159,7 +159,7 @@ def test_a_stream_is_stopped_by_slack_s_button_and_by_a_stop_sign_on_it(
         go.set()
         slack.api.wait_for("chat.update")
         assert (slack.said()[0], slack.api.said()[0]["streaming"]) == ("Stopped.", False)
-        # The button ends one answer, the sign silences the thread.
+        # The button ends one answer; the reaction silences the thread.
         assert slack.desk.state.thread_state("C1", root) == ("followed" if way == "button" else "silenced")
 
 

@@ -21,7 +21,7 @@ QUESTION = "Is Trainium for inference?"
 
 @pytest.fixture
 def answer(bot: Chatbot) -> Answer:
-    """What the reader says to the question; how well is for other tests to say."""
+    """The reader's answer to the question; other tests check its quality."""
     found = bot.ask(QUESTION)
     assert found.citations
     return found
@@ -29,7 +29,7 @@ def answer(bot: Chatbot) -> Answer:
 
 @pytest.fixture
 def answered(answer: Answer) -> str:
-    """The answer's text as a notification shows it."""
+    """The answer's text, as a notification shows it."""
     return defanged(answer.text)
 
 
@@ -294,7 +294,7 @@ def test_a_thread_of_sixty_messages_is_read_page_by_page(bot: Chatbot, tmp_path:
         slack.api.wait_for_answers(2)
         question, history = script.asked[1]
         assert len(slack.api.messages) == 62
-        # A page from the old end says that there are more; then all of the last ten minutes are read.
+        # The first page, from the oldest end, says that there are more; then all of the last ten minutes are read.
         assert slack.api.count("conversations.replies") == {"conversations.replies": 10}
         assert question == "the last one?"
         assert history == tuple(Turn(f"remark {number}", "") for number in range(39, 59))
@@ -320,7 +320,7 @@ def test_its_own_earlier_answers_are_recognised_exactly(bot: Chatbot, tmp_path: 
     with workspace(script, tmp_path) as slack:
         root = slack.ask("one?")
         slack.api.wait_for_answers()
-        # Another bot that claims to be us, and a message of ours that is no answer.
+        # Another bot and a person whose messages claim to be our answers.
         forged = {"event_type": ANSWER, "event_payload": {"answer_id": "x"}}
         slack.api._add("C1", {"bot_id": "B2", "text": "forged", "thread_ts": root, "metadata": forged})
         slack.api._add("C1", {"user": "U6", "text": "as a person", "thread_ts": root, "metadata": forged})

@@ -1,4 +1,4 @@
-"""Processes that die, stop or wait their turn: nobody who asked is forgotten, and nobody is answered twice."""
+"""Processes that die, stop or wait their turn: every asker gets an answer, and nobody gets two."""
 
 import os
 import random
@@ -44,7 +44,7 @@ def slack(bot: Chatbot, answer: Answer, tmp_path: Path) -> Iterator[Workspace]:
 
 @pytest.fixture
 def dead(slack: Workspace) -> Iterator[SlackState]:
-    """The store as a process had it open that has died since."""
+    """The store of a process that has died."""
     state = SlackState(slack.desk.settings.index)
     yield state
     state.close()
@@ -57,7 +57,7 @@ def asked(slack: Workspace, *, hook: str = "") -> Asked:
 
 
 def come_after(dead: SlackState, slack: Workspace) -> None:
-    """What happens once the lease has run out."""
+    """Give up the dead process's leases, as if they had expired, and have its work taken over."""
     dead.release()
     take_over(slack.desk)
 
@@ -158,7 +158,7 @@ def test_a_limited_channel_holds_up_no_other_and_is_sent_to_in_the_end(
 def test_two_hundred_mentions_are_answered_within_a_minute_under_slack_s_limits(
     bot: Chatbot, answer: Answer, tmp_path: Path
 ) -> None:
-    """What Slack's limits cost: the answers themselves cost nothing here. benchmarks/slack.py measures both together."""
+    """Measure the time that Slack's limits cost: answering takes none here. benchmarks/slack.py measures both together."""
     with slack_api(tiers=True) as api, running(api, scripted(bot, answer), tmp_path) as slack:
         began = time.monotonic()
         with ThreadPoolExecutor(20) as pool:
@@ -199,7 +199,7 @@ def test_a_stream_that_could_not_be_ended_is_ended_later(bot: Chatbot, answer: A
         assert [(m["streaming"], "Half" in m["text"]) for m in slack.api.said()] == [(False, False)]
 
 
-# What runs instead of `wattwise slack` where a test does not want to wait for a real lease.
+# Runs `wattwise slack` with a short lease, for tests that should not wait for a real one.
 HURRIED = """
 import sys
 from chatbot.slack import serving, state
@@ -212,7 +212,7 @@ sys.exit(main())
 def killed_and_started_again(
     folder: Path, api: SlackApi, socket: SlackSocket, seed: int, program: list[str], asked: int
 ) -> dict[str, float]:
-    """Kill a process at a random moment while it answers, start another, and give how long after that each asker was told."""
+    """Kill a process at a random moment while it answers, start another, and return how soon each asker was told."""
     random_ = random.Random(seed)
     api.socket_url = socket.url
     tokens = {"SLACK_BOT_TOKEN": "xoxb-secret-token", "SLACK_APP_TOKEN": "xapp-secret-token"}
@@ -235,7 +235,7 @@ def killed_and_started_again(
     finally:
         process.kill()
         process.wait()
-    # Slack sends again what was not acknowledged; that it does is not for this test to say.
+    # Slack sends unacknowledged events again; this test does not cover that.
     acknowledged = {payload["ts"] for envelope, payload in payloads.items() if envelope in socket.acknowledged}
     process, began = start(), time.monotonic()
     told: dict[str, float] = {}

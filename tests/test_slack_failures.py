@@ -1,4 +1,4 @@
-"""What Slack, the network and a model do wrong, and what a person still sees of it."""
+"""Failures of Slack, the network or a model, and what a person sees of them."""
 
 import logging
 import re
@@ -37,7 +37,7 @@ def shown(answer: Answer) -> str:
 
 
 def in_pieces(bot: Chatbot, answer: Answer, *waits: float) -> ScriptedChatbot:
-    """The answer piece by piece, each after its wait, if any."""
+    """Return a bot that streams the answer in two pieces, each after its wait, if any."""
     pieces = [Event("text", f"{piece} ") for piece in answer.text.split(". ")]
     return scripted(bot, answer, *waits[:1], pieces[0], *waits[1:], pieces[1])
 

@@ -1,4 +1,4 @@
-"""Signed requests over a real HTTP server: who is let in, and how fast and how often an event is taken."""
+"""Signed requests over a real HTTP server: which are accepted, and how fast and how often an event is handled."""
 
 import http.client
 import logging
@@ -141,7 +141,7 @@ def test_a_signed_event_that_lacks_what_its_kind_has_is_logged_and_says_nothing(
     slack: Workspace, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     statuses = [raw(slack.port, body, requests.signed_headers(body, kind)) for body, kind in INCOMPLETE]
-    assert set(statuses) <= {200, 404, 500}  # Bolt has no listener for a press of no button
+    assert set(statuses) <= {200, 404, 500}  # 404: Bolt has no listener for a press that names no button
     assert {(r.levelname, r.exc_info, "(reference " in r.getMessage()) for r in caplog.records} == {("ERROR", None, True)}
     assert "MARK" not in caplog.text
     assert [c.method for c in slack.api.calls] == ["auth.test", "auth.test"]
@@ -158,7 +158,7 @@ def test_a_request_that_does_not_come_to_its_end_is_given_up(
     with workspace(bot, tmp_path) as slack, socket.create_connection(("127.0.0.1", slack.port), 10) as connection:
         connection.sendall(sends)
         answer = connection.makefile("rb")
-        # It goes on a little at a time, which must not put the end off.
+        # The request goes on a byte at a time, which must not extend the deadline.
         connection.settimeout(0.05)
         given_up = time.monotonic() + 10
         while time.monotonic() < given_up:

@@ -47,7 +47,7 @@ def test_an_envelope_is_dispatched_without_a_signature(bot: Chatbot, tmp_path: P
 
 @contextmanager
 def session(api: SlackApi, socket: SlackSocket, index: Path, **environ: str) -> Iterator["subprocess.Popen[str]"]:
-    """`wattwise slack` in a process of its own; killed at the end if it still runs."""
+    """Run `wattwise slack` in its own process, which is killed at the end if it still runs."""
     api.socket_url = socket.url
     variables = {
         "SLACK_BOT_TOKEN": "xoxb-secret-token",
@@ -103,7 +103,7 @@ def test_a_session_answers_events_and_commands_reconnects_and_stops_cleanly(corp
 
 
 def mention(api: SlackApi) -> dict[str, Any]:
-    """A mention in a channel that no other test on the same index has."""
+    """A mention in a channel that no other test on the same index uses."""
     ts = api.person_says(QUESTION, channel="CWIRE")
     return requests.mention(QUESTION, ts, channel="CWIRE")
 
@@ -141,7 +141,7 @@ def test_a_connection_that_falls_silent_is_replaced(corpus_index: Path) -> None:
 
 
 class Wire:
-    """TCP connections that go through here; the first `silenced` of them carry nothing any more, and do not end."""
+    """A TCP proxy. Its first `silenced` connections carry nothing any more, but stay open."""
 
     def __init__(self, target: int) -> None:
         self.silenced = 0

@@ -19,7 +19,7 @@ Opener = Callable[[], SlackState]
 
 @pytest.fixture
 def opened(place: Place) -> Iterator[Opener]:
-    """Opens the same state again and again, as workers and restarts do."""
+    """A function that opens the same state again, as workers and restarts do."""
     with ExitStack() as stack:
         yield lambda: stack.enter_context(closing(SlackState(place)))
 
@@ -83,7 +83,7 @@ def test_work_that_nobody_holds_any_more_is_taken_over_once(opened: Opener) -> N
     reply = Reply("r1", "wattwise_answer", (({"type": "markdown", "text": "Yes."},),))
     dead.keep_reply("k3", reply)
     assert (one.take_over(), dead.is_wanted("k1"), one.is_streamed("C1", "1.5")) == ([], True, True)
-    dead.renew(-1)  # its lease has run out a second ago
+    dead.renew(-1)  # its lease expired a second ago
     taken = [work for state in (one, other) for work in state.take_over()]
     assert taken == [Work(asked("k1"), 1, "1.5", None), Work(asked("k3"), 1, "", reply)]
     assert (dead.is_wanted("k1"), one.is_wanted("k1")) == (False, True)
@@ -134,7 +134,7 @@ def test_a_full_queue_refuses_and_a_stopped_one_finishes_what_it_has() -> None:
 
 
 def test_nothing_is_begun_in_a_rush_and_everything_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatbot.slack.queueing._LULL", 0.5)  # a machine that is busy may wait for long between two events
+    monkeypatch.setattr("chatbot.slack.queueing._LULL", 0.5)  # on a busy machine, two events may be far apart
     rush, begun = Rush(), []
     queue = WorkQueue("test", workers=1, size=5, rush=rush)
     rush.noted()

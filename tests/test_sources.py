@@ -1,4 +1,4 @@
-"""What a file, a folder with its manifest, and an S3 prefix are found to hold."""
+"""The items found in a file, in a folder with its manifest, and under an S3 prefix."""
 
 import os
 from collections.abc import Iterator

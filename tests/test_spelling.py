@@ -1,4 +1,4 @@
-"""Spelling: misspelt terms, and words that only look so."""
+"""Spelling: misspelt terms, and words that only look misspelt."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The store: one writer, readers that keep their generation, and files that are broken or of another format."""
+"""The store: one writer, readers that keep their generation, and files that are damaged or of another format."""
 
 import re
 import sqlite3

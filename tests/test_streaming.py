@@ -31,7 +31,7 @@ EVIDENCE = whole(
 GIVEN = ("A. The L4", "B. Use trn1. It is large", "A. The L4: small")
 SHOWN_HALF = re.compile(r"\[\s*+\d[\d\s,;–-]*+(?!\])|\[\s*$")
 HALF_A_MARK = re.compile(r"\[(?!\s*\d[\d\s,;–-]*\])")
-# What models write, whole and in halves, in every order.
+# Pieces of what models write, complete and incomplete, combined in any order.
 SCRAPS = (
     "The L4 draws 72 W [2].", "The L4 draws 72 W. [2]", "The L4 draws 72 W [2]", "The L4 draws 75 W [2].", "Yes.", "No. ", " ", "\n", "\n\n\n", "\r", "\r\n",
     "A trn1.32xlarge has 512 GB of accelerator memory [1].", "Training costs $2091 [1, 2]. ", "[1]", "[2", "]", "[9].", "- ", "1. ", "e.g. ", "A. The L4: ",
@@ -44,7 +44,7 @@ DRAFTS = st.lists(st.one_of(st.sampled_from(SCRAPS), st.text(alphabet="[]12,-. \
 
 
 def streamed(text: str, cuts: list[int]) -> tuple[Verified, list[str]]:
-    """The text in pieces, cut at some places: what came of it, and each piece that was shown."""
+    """Stream the text cut at the given places; return the verified result and each piece that was shown."""
     stream = SentenceStream(EVIDENCE, GIVEN)
     places = sorted({min(cut, len(text)) for cut in cuts})
     pieces = [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]

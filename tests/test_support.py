@@ -1,4 +1,4 @@
-"""Which figures and names of a claim follow exactly from the words that it cites."""
+"""Which figures and names of a claim follow exactly from the cited words."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def unit(text: str) -> Unit:
         ("It costs $12.98 an hour.", "It costs $12.98127 an hour.", "", True),
         ("It costs $12.99 an hour.", "It costs $12.98127 an hour.", "", False),
         ("It costs $13.0 an hour.", "It costs $13.04 an hour.", "", True),
-        ("It has 0.5 GB.", "It has 0.54 GB.", "", False),  # too few digits to be a rounded number
+        ("It has 0.5 GB.", "It has 0.54 GB.", "", False),  # too few digits to count as rounding
         ("A month of 730 hours costs about $60.74.", "It costs $0.0832 an hour.", "", True),
         ("A month of 730 hours costs about $64.74.", "It costs $0.0832 an hour.", "", False),
         ("It has 730 chips.", "It has 16 chips.", "", False),
@@ -29,7 +29,7 @@ def unit(text: str) -> Unit:
         ("Eight v5e chips hold 120 GB.", TPU, "", False),
         ("A 20B model needs 40 GB.", "BF16 takes 2 bytes per parameter.", "Does a 20B model fit?", True),
         ("A 20B model needs 40 GB.", "BF16 takes 2 bytes per parameter.", "", False),
-        ("It draws 300 W.", "It draws 72 W.", "Does it draw 300 W?", False),  # only the size of a model is the user's own matter
+        ("It draws 300 W.", "It draws 72 W.", "Does it draw 300 W?", False),  # only a model's size is taken from the question
         ("Use Greengrass V2.", "Greengrass version 2 remains.", "", True),
         ("Use Greengrass V2.", "Greengrass version 1 remains.", "", False),
     ],

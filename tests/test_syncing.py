@@ -1,4 +1,4 @@
-"""sync: what changes and what stays, and what failures and damage cost."""
+"""sync: what changes, what stays, and the effects of failures and damage."""
 
 import json
 import os
@@ -35,13 +35,13 @@ def docs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where an index is for the tests about its files."""
+    """The index folder for tests about its files."""
     return tmp_path / "index"
 
 
 @pytest.fixture(scope="module")
 def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with docs and an index of them that has vectors."""
+    """A folder with docs and an index of them that includes vectors."""
     folder = tmp_path_factory.mktemp("encoded")
     (folder / "docs").mkdir()
     (folder / "docs" / "one.md").write_text(ONE)
@@ -280,7 +280,7 @@ def test_a_damaged_document_whose_source_cannot_be_reached_leaves_the_index(docs
 
 def test_the_log_of_an_older_generation_is_found_and_mended(docs: Path, folder: Path, tmp_path: Path) -> None:
     quick([docs], folder)
-    reader = Index.open(folder)  # so that the log of the next generation stays
+    reader = Index.open(folder)  # an open reader keeps the write-ahead log of the next generation
     (docs / "one.md").write_text(THREE)
     quick([docs], folder)
     log = (folder / "store.sqlite-wal").read_bytes()
@@ -311,7 +311,7 @@ def test_a_text_that_is_not_utf_8_any_more_is_not_quoted_in_the_sentence_about_i
 
 
 def spoil(place: Path, statement: str) -> None:
-    """Change the store behind the program's back."""
+    """Change the store directly, bypassing the program."""
     with closing(sqlite3.connect(place / "store.sqlite")) as connection, connection:
         connection.execute("PRAGMA foreign_keys = OFF")
         connection.execute(statement)
@@ -331,7 +331,7 @@ def test_nobody_else_can_read_what_a_sync_writes(docs: Path, folder: Path) -> No
         assert wider(folder) == []
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o777 if path.is_dir() else 0o666)
-        reader = Index.open(folder)  # so that the log of the next sync stays
+        reader = Index.open(folder)  # an open reader keeps the write-ahead log of the next sync
         (docs / "one.md").write_text(THREE)
         sync([docs], folder)
         assert (folder / "store.sqlite-wal").stat().st_size
@@ -363,7 +363,7 @@ def test_progress_is_told(docs: Path, place: Place) -> None:
 
 
 def modules_after(code: str) -> list[str]:
-    """Which of the heavy modules a new process has imported after some code."""
+    """The heavy modules that a new process has imported after running the code."""
     heavy = ("torch", "sentence_transformers", "transformers", "onnx", "onnxruntime", "trafilatura", "markitdown")
     show = f"import json, sys; print(json.dumps([name for name in {heavy} if name in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", f"{code}; {show}"], capture_output=True, text=True, check=True)
@@ -421,7 +421,7 @@ def test_vectors_survive_a_rebuild_to_half_precision(docs: Path, folder: Path) -
 
 
 class Stopped(Exception):
-    """What ends a sync in the middle here."""
+    """Raised to stop a sync in the middle."""
 
 
 def stopped_after(texts: int) -> Callable[[str, int, int], None]:

@@ -1,4 +1,4 @@
-"""Questions on rows of an instance table: what is understood, which rows it means, and that verification keeps every answer."""
+"""Questions about an instance table: how they are understood, which rows they select, and that answers pass verification."""
 
 import gzip
 import json
@@ -75,7 +75,7 @@ FAMILIES = frozenset(
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """Some families of moto's copy of AWS's data, and the document on Trn1, which holds facts of its own."""
+    """An index of some families from moto's copy of AWS's data and of the Trn1 document, which has facts of its own."""
     data = resources.files("moto").joinpath("ec2/resources/instance_types.json.gz").read_bytes()
     described = json.loads(gzip.decompress(data))
     folder = tmp_path_factory.mktemp("table")
@@ -100,7 +100,7 @@ def answer(question: str, index: Index) -> Verified | None:
 
 
 def names(question: str, index: Index) -> list[str]:
-    """The instance types whose rows an answer cites, in order; nothing of it may have been dropped."""
+    """The instance types whose rows the answer cites, in order; also asserts that no sentence was dropped."""
     verified = answer(question, index)
     assert verified is not None
     assert verified.dropped == ()
@@ -108,7 +108,7 @@ def names(question: str, index: Index) -> list[str]:
     return list(dict.fromkeys(c.quote.split(" | ")[0].strip("| ") for c in verified.citations))
 
 
-# Answers, known by hand
+# Answers checked by hand
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_what_no_document_says_of_a_type_is_not(index: Index) -> None:
     assert verified.text == "trn1.32xlarge has 512 GiB of memory [1]."
 
 
-# Several tables, and none
+# Several tables, and no table
 
 _HEADER = (
     "| Instance type | Family | Generation | As of | vCPUs | Memory | Sizes in family | Accelerators | Accelerator |"
@@ -332,7 +332,7 @@ def test_an_index_without_such_a_table_answers_nothing(tmp_path: Path) -> None:
     assert answer("vCPUs of m9.large", indexed(tmp_path, sizes=text)) is None
 
 
-# Every row can be said: verification keeps each figure of each row
+# Verification keeps each figure of each row
 
 
 def test_verification_keeps_what_is_said_of_any_row(known: Instances, index: Index) -> None:
@@ -346,7 +346,7 @@ def test_verification_keeps_what_is_said_of_any_row(known: Instances, index: Ind
     assert lost == []
 
 
-# Filters against the plainest way to write them
+# Filters compared with a plain reimplementation
 
 _COLUMN_WORDS: dict[Column, tuple[str, str]] = {
     "vcpus": ("", "vCPUs"),
@@ -372,7 +372,7 @@ def conditions(draw: st.DrawFn) -> list[tuple[Column, str, int]]:
 
 
 def plainly(cell: str) -> float | None:
-    """The number in a cell, read without the code under test."""
+    """The first number in a cell, read without the code under test."""
     words = [word for word in cell.split() if word.replace(".", "", 1).isdigit()]
     return float(words[0]) if words else None
 

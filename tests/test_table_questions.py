@@ -1,4 +1,4 @@
-"""Questions that rows answer, as people type them: what they name, what they leave to the turn before, and nothing beside what is asked."""
+"""Questions answered by rows, as people type them, alone and after earlier turns; answers contain only what is asked."""
 
 import re
 
@@ -8,15 +8,15 @@ from chatbot import Chatbot
 from chatbot.answer import Turn
 from tests.marks import one_of
 
-# The turns; the instance types and figures of the last answer, in order; how many lines it has.
+# Turns; instance types and figures of the last answer, in order; number of lines of the last answer.
 CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
-    # Memory that is said of a device is that of each; a size as sold is the nearest one listed.
+    # Memory stated for a device is per device; a size as sold (24 GB) means the nearest listed size (22.35 GiB).
     (("which aws instances have a single gpu with 48gb",), ("g6e.xlarge", "g6e.2xlarge", "g6e.4xlarge", "g6e.8xlarge", "g6e.16xlarge"), 5),
     (("Which EC2 instances have exactly one GPU with at least 40 GB of memory?",), ("g6e, 5 of 8", "44.7 GiB", "g7e, 3 of 6", "96 GiB", "p5.4xlarge", "80 GiB"), 3),
     (("What instance types come with exactly one GPU and 24GB of GPU memory?",), ("g5, 5 of 8", "22.35 GiB", "g6, 5 of 8", "gr6, 2 of 2"), 3),
     (("what instance types have 16 GB GPUs",), ("g4dn, 7 of 7", "g5g, 6 of 6"), 2),
     (("cheapest instance with at least 80 gb on one gpu", "what about 24 gb"), ("g6.xlarge", "$0.8048", "g5.xlarge", "gr6.4xlarge"), 3),
-    # All that a row has.
+    # Everything in a row.
     (("g5.12xlarge specs and price us-east-1",), ("$5.672", "4 NVIDIA A10G", "89.41 GiB", "48 vCPUs", "192 GiB", "40 Gbps", "3800 GB"), 1),
     (("tell me about g5.xlarge",), ("1 NVIDIA A10G", "22.35 GiB", "4 vCPUs", "16 GiB"), 1),
     # Several conditions at once.
@@ -26,7 +26,7 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("instance with 16 accelerators, not p5",), ("inf1.24xlarge", "trn1.32xlarge", "trn1n.32xlarge", "trn2.48xlarge", "trn2u.48xlarge"), 5),
     (("which g6e sizes have more than 1 gpu and under $16 an hour",), ("g6e.12xlarge", "$10.49264", "g6e.24xlarge", "$15.06559"), 2),
     (("do any instances have 3 gpus",), ("No instance type meets all of that", "g7.12xlarge has 2", "g4dn.12xlarge has 4"), 2),
-    # Whatever words stand beside the conditions.
+    # Conditions surrounded by other words.
     (("which g5 sizes have more than one gpu? the naming makes no sense to me, 16xlarge is bigger but has 1??",), ("g5.12xlarge has 4", "g5.24xlarge has 4", "g5.48xlarge has 8"), 3),
     (("List every instance that has exactly one L40S, I need to pick how much RAM to get next to it.",), ("g6e.xlarge has 32 GiB", "64 GiB", "128 GiB", "256 GiB", "g6e.16xlarge has 512 GiB"), 5),
     (("Hello team, could you kindly let me know which types have more than a hundred and fifty GB on one card? Many thanks, Priya",), ("p6-b200.48xlarge", "179.06 GiB", "p6-b300.48xlarge", "268.59 GiB"), 2),
@@ -41,16 +41,16 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("GPU boxes that aren't nvidia, and under 75 cents an hour",), ("g4ad.xlarge", "$0.37853", "g4ad.2xlarge", "$0.54117"), 2),
     (("Show accelerators under two dollars an hour.", "only amd pls"), ("g4ad.xlarge", "g4ad.2xlarge", "g4ad.4xlarge", "g4ad.8xlarge"), 4),
     (("Cheapest thing with 80 GB of GPU memory in total, I don't care how many cards", "ok and if it has to be one single card?"), ("g7e.2xlarge", "$3.36312", "p5.4xlarge", "$6.88"), 2),
-    # The first of any set, with what is special about it.
+    # The first of any set, with its peculiarities.
     (("cheapest instance with any nvidia gpu at all? just need cuda to test compiling",), ("g6f.large", "$0.202", "a fraction of one", "g5g.xlarge", "arm64", "g4dn.xlarge"), 4),
     (("most expensive gpu instance",), ("p6-b300.48xlarge", "$142.416"), 4),
     (("instances with no GPU but 100 Gbps network, cheapest",), ("c8gn.8xlarge", "$1.896"), 4),
     (("Which is cheapest with 8 NVIDIA GPUs?",), ("g4dn.metal", "$7.824"), 4),
-    # A gigabyte of a GPU box is of each GPU, and a whole GPU is no part of one.
+    # Gigabytes of a "GPU box" are per GPU, and a whole GPU excludes fractions of one.
     (("cheapest gpu box over 40gb?",), ("g6e.xlarge", "$1.861", "44.7 GiB", "g7e.2xlarge"), 4),
     (("cheapest instance with any nvidia gpu, us-east-1, linux, on demand?", "and if it has to be a whole GPU on x86?"), ("g4dn.xlarge", "$0.526", "x86_64"), 4),
     (("what's the cheapest 80GB card instance",), ("g7e.2xlarge", "$3.36312", "96 GiB", "p5.4xlarge", "$6.88", "80 GiB"), 4),
-    # Side by side: one row each, in the columns that are asked for.
+    # Side by side: one row each, with the requested columns.
     (("p5 vs p5e vs p5en: gpu, memory per gpu, local nvme, price per hour if you have it",), ("p5.48xlarge", "$55.04", "80 GiB", "no price of p5e.48xlarge", "141 GiB", "p5en.48xlarge", "$63.296"), 3),
     (("p4d vs p4de: memory per gpu and price",), ("p4d.24xlarge", "$21.957642", "40 GiB", "p4de.24xlarge", "$27.44705", "80 GiB"), 2),
     (("network bandwidth of p5.48xlarge and p5en, gbps",), ("p5.48xlarge has 3200 Gbps", "p5en.48xlarge has 3200 Gbps"), 2),
@@ -58,14 +58,14 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     # Cells of a data sheet.
     (("how much HBM does one Trainium2 chip have",), ("96 GiB",), 1),
     (("Which data types can Trainium1 compute in?",), ("FP32", "190 TFLOPS in BF16", "FP4: no"), 1),
-    # What a turn changes, and what it keeps.
+    # Later turns that change a filter and keep the rest.
     (("which is cheaper per hour, g5.xlarge or g6.xlarge?", "and with 8 GPUs?"), ("g6.48xlarge", "$13.3504", "g5.48xlarge", "$16.288"), 2),
     (("cheapest instance with one L40S", "and with four?"), ("g6e.12xlarge", "$10.49264"), 1),
     (("which single-gpu instance has the most gpu memory", "and what does it cost"), ("g7e.2xlarge", "$3.36312"), 1),
     (("gpu instances with at least 400 Gbps", "which is the cheapest of those?"), ("g7e.12xlarge", "$8.28608"), 4),
     (("smallest trn instance?", "and the biggest?"), ("trn2.48xlarge",), 4),
     (("price of g4dn.12xlarge", "and g5?"), ("g5.12xlarge", "$5.672"), 1),
-    # What later turns take off a list, put in its place or ask of it.
+    # Later turns that narrow a list, replace it or ask about it.
     (("all instances with an L40S", "without the ones over 8 dollars", "and the same for the A10G"), ("g5.xlarge", "$1.006", "g5.16xlarge", "$4.096", "g5.12xlarge", "$5.672"), 6),
     (("list every instance with an H100", "drop the ones above 50 dollars an hour", "what does that one go for per hour?"), ("p5.4xlarge", "$6.88"), 1),
     (("what are the trn instances?", "which of them have EFA?", "without trn1"), ("trn2.3xlarge", "trn1n.32xlarge", "trn2.48xlarge", "trn2u.48xlarge"), 4),

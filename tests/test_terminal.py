@@ -1,4 +1,4 @@
-"""`wattwise chat`: streaming, history, sources on demand, Ctrl-C."""
+"""`wattwise chat`: streaming, history, sources on request, Ctrl-C."""
 
 import io
 import os
@@ -26,7 +26,7 @@ WORDS = "A trn1.32xlarge has 16 Trainium chips"
 def talked(
     bot: Chatbot, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *lines: str
 ) -> tuple[str, list[str]]:
-    """What was printed as answers, and the lines beside them after the welcome."""
+    """Chat with these input lines; return stdout and the lines of stderr after the welcome."""
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
     assert chat(bot) == 0
     printed = capsys.readouterr()
@@ -93,7 +93,7 @@ def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(tmp_path: Path) -> None
     sync([tmp_path / "chips.md"], tmp_path / "index", encoder="none")
     program = (
         "import signal, sys, time\n"
-        # Whoever runs the tests in the background ignores SIGINT, and what it starts would do so, too.
+        # When tests run in the background, SIGINT is ignored, and child processes inherit that.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from chatbot import Chatbot; from chatbot.llm.scripted import ScriptedChatModel; from chatbot.terminal import chat\n"
         "def script(messages):\n"
@@ -127,7 +127,7 @@ def test_ctrl_c_in_a_real_terminal_stops_the_answer_only(tmp_path: Path) -> None
 
 
 def interrupt(process: subprocess.Popen[bytes], screen: "Screen", text: str) -> None:
-    """Press Ctrl-C until a text is shown, as people do: once is lost where it falls between a prompt and the reading of it."""
+    """Press Ctrl-C until a text is shown, as people do: a signal between printing the prompt and reading input gets lost."""
     for _ in range(5):
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
@@ -137,14 +137,14 @@ def interrupt(process: subprocess.Popen[bytes], screen: "Screen", text: str) -> 
 
 
 class Screen:
-    """Reads what a terminal shows, each piece once."""
+    """Reads a terminal's output, each piece only once."""
 
     def __init__(self, terminal: int) -> None:
         self._terminal = terminal
         self._unread = ""
 
     def until(self, text: str, seconds: float = 30.0) -> None:
-        """Read on until a text is shown."""
+        """Read until the text is shown."""
         ends = time.monotonic() + seconds
         while text not in self._unread:
             ready, _, _ = select.select([self._terminal], [], [], max(0.0, ends - time.monotonic()))

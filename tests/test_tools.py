@@ -1,4 +1,4 @@
-"""The tools over an index: what they find, how it is bounded and cited, and what they say to bad input."""
+"""The tools over an index: results, their limits and citations, and errors on bad input."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Quantities with units: what is read of a turn, and the product or quotient that answers a question, by hand."""
+"""Quantities with units: how turns are read, and the product or quotient that answers a question, checked by hand."""
 
 import pytest
 
@@ -44,14 +44,14 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
         # (8 × 700 W × 0.6 + 1.9 kW) × 1.3 × 504 h
         (["8 H100s at 700 W running at 60% on average, plus 1.9 kW constant for the rest of the server. PUE 1.3. 21 days. How many kWh?"], "3,450 kWh: (8 × 700 / 1000 × 0.6 + 1.9) × 1.3 × 21 × 24 [1]."),
         (["4 x g6.xlarge running 24/7 all year. L4 TDP is 72 W, say 60% average draw and PUE 1.15. How many kWh?"], "1,740 kWh: 1.15 × 8760 × 4 × 72 / 1000 × 0.6 [1]."),
-        # 400 W of the data sheet
+        # 400 W from the data sheet
         (["We ran 64 A100 SXM for 11 days at full TDP, PUE 1.18. How many MWh?"], "7.97 MWh: 1.18 × 64 × 11 × 24 × 400 / 1000 / 1000 [1], at the 400 W of its data sheet [2]."),
         (["2 GPUs at 300 W for 6 days, PUE of 1.2. How many kWh?", "and the CO2 in Paris (56 g/kWh) and in Dublin (290 g/kWh)?"], "5.81 kg of CO2e at 56: 1.2 × 2 × 300 / 1000 × 6 × 24 × 56 / 1000; 30.1 kg of CO2e at 290: 1.2 × 2 × 300 / 1000 × 6 × 24 × 290 / 1000; 24.3 kg of CO2e, 80.7 % less [1]."),
         # 32 × 0.65 kW × 96 h × 1.2 × (290 - 56) g
         (["Training run of 32 GPUs at 650 W each for 96 h, PUE 1.2. Energy?", "And CO2 in Dublin, 290 g/kWh", "how many kg do I save if I do it in Paris instead (56)?"], "695 kg of CO2e at 290: 1.2 × 32 × 650 / 1000 × 96 × 290 / 1000; 134 kg of CO2e at 56: 1.2 × 32 × 650 / 1000 × 96 × 56 / 1000; 561 kg of CO2e, 80.7 % less [1]."),
-        # 3,200 × 0.60 + 450 × 2.40 a million, 18,000 × 30 times
+        # (3,200 × 0.60 + 450 × 2.40) / 1e6; × 18,000 × 30
         (["provider charges $0.60 per M input, $2.40 per M output. A chat of ours is 3,200 in and 450 out, 18k chats a day. cost per chat, and per 30 days?"], "$0.003: (0.6 / 1e6 × 3200 + 2.4 / 1e6 × 450); $1,620: (0.6 / 1e6 × 3200 + 2.4 / 1e6 × 450) × 18000 / 24 × 30 × 24 [1]."),
-        # 24,000 / 35,040 + 1.6 × 0.22 an hour
+        # (24,000 / 35,040 + 1.6 × 0.22) an hour
         (["Bought a server for €24,000, writing it off over 4 years of 365 days. It draws 1.6 kW on average and power is 0.22 per kWh.", "it gets through about 110,000 documents a day. all in, how many cents per thousand docs?"], "22.6 cents: (24000 / (4 × 8760) + 1.6 × 0.22) / (110000 / 24) × 1000 × 100 [1]."),
         # 10 hours a night
         (["48,000 sequences, 95 s each on an A100. We only get the node (8 A100s) at night, 20:00 to 06:00. How many nights?"], "16: 48000 × 95 / 3600 / 8 / (10 / 24) / 24 = 15.8, rounded up [1]."),
@@ -69,7 +69,7 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
         # 2.8 / (900 × 3,600 × 0.4 × 0.9)
         (["endpoint costs $2.80/h, 900 tok/s, busy 40% of the time and 10% of requests fail and are retried. cost per million useful tokens?"], "$2.40: 2.8 / (900 × 3600 × 0.4) / (1 - 0.1) × 1e6 [1]."),
         (["data loader pulls 18 TB a day from another AZ at $0.01/GB each way. Monthly, 30 days?"], "$10,800: 18 × 1000 / 24 × 0.01 × 2 × 30 × 24 [1]."),
-        # 45 of 168 hours a week, the disk all the time
+        # the machine 45 of 168 hours a week, the disk all the time
         (["Got 5,000 USD of credits. A g5.xlarge is 1.006/h. How long if I leave it on?", "only weekdays 9 to 18 then. plus I keep a 200 GB gp3 at 8 cents per GB-month the whole time. how many weeks do the credits last?"], "102 weeks: (5000 / (1.006 × 195.5357143 / 730 + 200 × 8 / 100 / 730)) / 168 [1]."),
         # 489.60 - 489.60 × 0.35 × 1.15
         (["Job needs 40 hours. On demand box is 12.24/h. Spot is 65% off but we redo about 15% of the work after interruptions. What do we really save?"], "$293, 59.8 %: $197 instead of $490; 40 × 12.24 × (1 - 0.65) × (1 + 0.15); 40 × 12.24 [1]."),
@@ -94,7 +94,7 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
         (["7,400 GPU-hours on H100 SXM, assume 60 % of TDP, add 25% for the host, PUE 1.15, 344 g/kWh. How many kg CO2e?"], "1,540 kg of CO2e: (1.15 × 7400 × 344 × 700 / 1000 × 0.6 × (1 + 0.25)) / 1000 [1], at the 700 W of its data sheet [2]."),
         (["64 H100s for 9 days at 700 W, drawing 75% of that, the servers add 40%, PUE 1.15. How much CO2 at 350 g/kWh?"], "4,090 kg of CO2e: (1.15 × 64 × 9 × 24 × 700 / 1000 × 0.75 × 350 × (1 + 0.4)) / 1000 [1]."),
         (["Preciso legendar 5.300 horas de vídeo. O modelo roda a 22x tempo real numa GPU. Com 2 GPUs dá quantos dias?"], "5.02 days: 5300 / 22 / 2 / 24 [1]."),
-        # 0.4 s at 0.99 an hour, of which 30 % are used
+        # 0.4 s at $0.99 an hour, 30 % utilization
         (["we remove backgrounds from product photos, 0.4 s of GPU each on an L40S at 0.99 $/h, but the card is only busy 30 % of the time. whats my real cost per image in cents, or per thousand?"], "0.0367 cents: 0.4 / 3600 × 0.99 / 0.3 × 100 [1]."),
         # 1,200 kW × 0.75 × 8,760 h × PUE × g
         (["Comparing two sites for a 1.2 MW cluster (IT load) that will average 75%: Norway with PUE 1.08 and 28 g/kWh, Poland with PUE 1.4 and 660 g/kWh. Tonnes of CO2 a year in each?"], "238 tonnes of CO2e a year at 28: 1.08 × 1.2 × 1000 × 0.75 × 28 / 1e6 × 8760; 7,280 tonnes of CO2e a year at 660: 1.4 × 1.2 × 1000 × 0.75 × 660 / 1e6 × 8760; 7,050 tonnes of CO2e a year, 96.7 % less [1]."),

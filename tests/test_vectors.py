@@ -1,4 +1,4 @@
-"""Nearest vectors: which index there is for how many, and that lists find what a comparison of all finds."""
+"""Nearest vectors: the index type for each number of vectors, and the recall of the list index (IVF) against exact search."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +19,7 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 def clustered(seed: int, count: int, clusters: int, spread: float, dimension: int = 48) -> Vectors:
-    """Points around centres, in no order."""
+    """Unit vectors around random cluster centres, in random order."""
     chance = np.random.default_rng(seed)
     centres = chance.standard_normal((clusters, dimension))
     points = centres[chance.integers(clusters, size=count)] + spread * chance.standard_normal((count, dimension))
@@ -36,7 +36,7 @@ def built(folder: Path, vectors: Vectors) -> VectorIndex:
 
 
 def lists_of(folder: Path) -> tuple[int, int] | None:
-    """How many lists there are and how many of them a search reads; None where all vectors are compared."""
+    """(number of lists, lists read per search), or None for an exact index."""
     index = faiss.read_index(str(folder / "vectors.faiss"))
     return (index.nlist, index.nprobe) if isinstance(index, faiss.IndexIVF) else None
 
@@ -78,7 +78,7 @@ def test_the_number_of_vectors_alone_decides_which_index_there_is(
     assert lists_of(tmp_path / "fewer") is None
     assert lists
     assert lists[0] == 108
-    assert lists[1] <= 54  # or a search would read most of the vectors
+    assert lists[1] <= 54  # otherwise a search would read most of the vectors
 
 
 def test_vectors_that_are_all_the_same_are_all_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Whose hardware a question wants, and whose it refuses."""
+"""The vendors whose hardware a question rules out."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A web page is fetched from the public internet only, whatever it redirects to and however its names resolve."""
+"""Web pages are fetched from the public internet only, whatever they redirect to and however their names resolve."""
 
 import datetime
 import gzip
@@ -39,7 +39,7 @@ def answer(body: bytes = b"", status: int = 200, **headers: str) -> Route:
 
 @dataclass
 class Site:
-    """An https server on loopback; `fetch` believes it to be the host example.test."""
+    """An HTTPS server on loopback that `fetch` takes for the host example.test."""
 
     port: int
     trust: ssl.SSLContext
@@ -61,7 +61,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for example.test and its key, signed by itself."""
+    """A PEM file with a self-signed certificate for example.test and its key."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -159,7 +159,7 @@ def test_one_private_address_among_public_ones_is_refused(site: Site) -> None:
 
 
 def test_the_address_that_was_checked_is_the_one_connected_to(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name server that answers differently the second time is never asked a second time."""
+    """The name is resolved only once, so a second, different DNS answer is never used."""
     answers = iter([[LOOPBACK], [METADATA]])
     looked_up = []
     real = socket.getaddrinfo
@@ -224,7 +224,7 @@ def test_a_server_that_trickles_is_left_when_the_time_is_up(site: Site, silence:
     site.routes["/slow"] = trickle
     began = time.monotonic()
     assert "did not answer in full within 0.5 s" in site.refusal("/slow", seconds=0.5)
-    assert time.monotonic() - began < 4  # the whole takes five
+    assert time.monotonic() - began < 4  # the whole response would take five
 
 
 @pytest.mark.parametrize(

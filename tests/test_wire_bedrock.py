@@ -21,7 +21,7 @@ from chatbot.llm.models import ModelSettings
 from chatbot.render import as_json
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
-rare = pytest.mark.evaluation  # test_llm_failures.py has them all, without a wire
+rare = pytest.mark.evaluation  # test_llm_failures.py covers them all, without a server
 MODEL = "bedrock_converse:anthropic.claude-3-5-sonnet-20241022-v2:0"
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
@@ -35,7 +35,7 @@ def asked(
     region: str = "us-east-1",
     guardrail: str = "",
 ) -> tuple[Answer, list[str]]:
-    """The answer from a server that gives these replies, and the paths that were asked for."""
+    """The answer from a server with these replies, and the requested paths."""
     with serving(*replies) as server:
         settings = ModelSettings(base_url=server.url, region=region, timeout=20.0, guardrail=guardrail)
         clock = Clock(sleep=([] if slept is None else slept).append, jitter=lambda: 1.0)

@@ -1,4 +1,4 @@
-"""A model in this process: a tiny one with random weights, made here, loaded by the real code."""
+"""A model in this process: a tiny one with random weights, created here and loaded by the real code."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from chatbot import Chatbot, ReaderError
 from chatbot.llm.models import ModelSettings
 
 pytestmark = [
-    pytest.mark.evaluation,  # to import transformers takes longer than most files of tests
+    pytest.mark.evaluation,  # importing transformers takes longer than most test files
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
 ]
 TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
@@ -16,7 +16,7 @@ TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<ass
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama with two layers of sixteen, and a tokenizer of single characters."""
+    """A Llama with two layers and a hidden size of 16, and a byte-level tokenizer without merges."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
 

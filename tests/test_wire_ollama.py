@@ -13,7 +13,7 @@ TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
 
 
 def asked(bot: Chatbot, *replies: Reply) -> tuple[Answer, int]:
-    """The answer from a server that gives these replies, and how often it was called."""
+    """The answer from a server with these replies, and the number of requests."""
     with serving(*replies) as server:
         settings = ModelSettings(base_url=server.url, timeout=20.0)
         clock = Clock(sleep=lambda seconds: None)

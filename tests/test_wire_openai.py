@@ -1,4 +1,4 @@
-"""OpenAI's own client, through ChatOpenAI, against a server on loopback, as llama.cpp, vLLM and LM Studio are called."""
+"""OpenAI's own client, through ChatOpenAI, against a server on loopback, the way llama.cpp, vLLM and LM Studio are used."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +17,7 @@ TEXT = "A trn1.32xlarge has 16 Trainium chips [1]."
 
 
 def asked(bot: Chatbot, *replies: Reply, slept: list[float] | None = None) -> tuple[Answer, int]:
-    """The answer from a server that gives these replies, and how often it was called."""
+    """The answer from a server with these replies, and the number of requests."""
     with serving(*replies) as server:
         settings = ModelSettings(base_url=f"{server.url}/v1", timeout=20.0)
         clock = Clock(sleep=([] if slept is None else slept).append, jitter=lambda: 1.0)
@@ -121,4 +121,4 @@ def test_of_many_throttled_at_once_all_are_answered_within_seconds(bot: Chatbot)
     assert {(a.text.partition("\n")[0], a.model) for a in answers} == {(answers[0].text.partition("\n")[0], "offline")}
     assert all(answer.notice == f"{MODEL} takes no more requests for now, so the offline reader answered." for answer in answers)
     assert max(answer.seconds for answer in answers) < 30
-    assert calls < 30  # one at a time waits and asks again
+    assert calls < 30  # only one asker at a time waits and retries

@@ -1,4 +1,4 @@
-"""Words: the same whoever else asks."""
+"""Words: stemming is thread-safe."""
 
 import sys
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from ingest import known_words
 
 @pytest.fixture
 def hasty_threads() -> Iterator[None]:
-    """Threads that take turns after a few steps: what they share is met half done."""
+    """Switch threads after a few steps, so that they see each other's half-finished work."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield

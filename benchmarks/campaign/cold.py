@@ -2,8 +2,8 @@
 
     python benchmarks/campaign/cold.py [--index DIR] [--starts N] [--questions N] [--threads N] [--seed N]
 
-Each start is a process of its own; what it answers is compared with what one thread answers. The exit code is 1 when a
-question raised anything or was answered in other words than alone.
+Each start is a process of its own; its answers are compared with those of another new process that one thread asks. An
+exception counts as an answer. The exit code is 1 if a question was answered in other words than alone.
 """
 
 import argparse
@@ -43,13 +43,13 @@ def main() -> int:
 
 
 def drawn(count: int, seed: int) -> list[str]:
-    """First turns of golden questions, drawn by a seed."""
+    """Return first turns of golden questions, drawn by a seed."""
     lines = GOLDEN.read_text(encoding="utf-8").splitlines()
     return random.Random(seed).sample([json.loads(line)["turns"][0] for line in lines], count)
 
 
 def answered(index: Path, questions: Sequence[str], threads: int) -> list[str]:
-    """The answers of this process, asked by so many threads at once; what is raised stands for the answer."""
+    """Return the answers of this process, asked by `threads` threads at once; an exception stands for the answer."""
     from chatbot import Chatbot
 
     sys.setswitchinterval(1e-5)
@@ -66,7 +66,7 @@ def answered(index: Path, questions: Sequence[str], threads: int) -> list[str]:
 
 
 def in_a_new_process(index: Path, questions: Sequence[str], threads: int) -> list[str]:
-    """The answers of a process that starts for them."""
+    """Return the answers of a process that starts for them."""
     command = [sys.executable, __file__, "--answer", "--index", str(index), "--threads", str(threads)]
     ended = subprocess.run(command, input=json.dumps(questions), stdout=subprocess.PIPE, text=True, check=True)
     found: list[str] = json.loads(ended.stdout)

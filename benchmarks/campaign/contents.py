@@ -1,4 +1,4 @@
-"""What the campaigns against an index share: a small corpus in two versions, what an index says of it, and the command line."""
+"""What the campaigns against an index share: a small corpus in two versions, what an index says, and the command line."""
 
 import argparse
 import shutil
@@ -20,14 +20,14 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """How often what was done to an index had which outcome, and the breaches in words."""
+    """How often each outcome occurred, and the breaches in words."""
 
     outcomes: Counter[tuple[str, ...]] = field(default_factory=Counter)
     breaches: list[str] = field(default_factory=list)
 
 
 def launch(description: str, run: Callable[[Path, int, int, str], Campaign], count: int) -> int:
-    """Run a campaign as the command line says, in an empty folder, and print what came of it; 1 at a breach."""
+    """Run a campaign in an empty folder, as the command line says, and print its results; return 1 at a breach."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--count", type=int, default=count, help="%(default)s where it is not given")
@@ -43,7 +43,7 @@ def launch(description: str, run: Callable[[Path, int, int, str], Campaign], cou
 
 
 def write_corpus(folder: Path) -> Path:
-    """The five documents and the table of instances, as they are shipped."""
+    """Copy the five documents and the table of instances, as they are shipped."""
     folder.mkdir()
     for file in (*CORPUS.glob("*.md"), *CORPUS.glob("*.csv")):
         shutil.copy(file, folder)
@@ -51,7 +51,7 @@ def write_corpus(folder: Path) -> Path:
 
 
 def change_corpus(folder: Path) -> None:
-    """A document more, one less, and one that is another."""
+    """Add a document, remove one, and change one."""
     (folder / "more.md").write_text("# More\n\nGraviton runs everything else.\n\n## Limits\n\nA vCPU has one thread.\n")
     (folder / "hardware-selection-pattern.md").unlink()
     notes = folder / "trainium-exam-notes.md"
@@ -59,9 +59,9 @@ def change_corpus(folder: Path) -> None:
 
 
 def contents(place: Place) -> dict[str, object]:
-    """All that an index says: its documents with their passages, and what some questions find, with the scores.
+    """Return all that an index says: its documents with their passages, and what some questions find, with the scores.
 
-    Raises CorpusError where the index cannot be used.
+    Raises CorpusError if the index cannot be used.
     """
     index = Index.open(place).snapshot()
     documents = index.documents()

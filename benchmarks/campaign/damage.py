@@ -1,11 +1,11 @@
-"""Damage to the files of an index. Answers are right then, or there is one sentence with the command that mends it.
+"""Damage to the files of an index: answers must stay right, or one sentence must give the command that repairs it.
 
     python -m benchmarks.campaign.damage [--seed N] [--count N] [--encoder NAME]
 
-Each file gets `count` flipped bits, a quarter as many truncations, its counterpart of an older generation, foreign
-content, and is taken away. For each damage questions are asked at the command line, everything is read, `status --check`
-is run, and a sync. The exit code is 1 at a breach: an answer other than before, another sentence, text that no source
-has, a check that overlooks what differs, or an index that is not the same as a fresh one after the sync.
+Each file gets `count` flipped bits, a quarter as many truncations, its counterpart of an older generation and foreign
+content, and is removed. After each damage, questions are asked at the command line, everything is read, and then
+`status --check` and a sync are run. The exit code is 1 at a breach: an answer other than before, another sentence, text
+that no source has, a check that overlooks what differs, or an index that is not the same as a fresh one after the sync.
 """
 
 import io
@@ -29,7 +29,7 @@ _FOREIGN = (b"", b"\0" * 5_000, b"no index\n" * 900, b'{"a": 1}')
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One damage: the file's name without what varies from build to build, what was done, and who does it."""
+    """One damage: the file's name without what varies between builds, the kind, and the function that does it."""
 
     file: str
     kind: str
@@ -38,14 +38,14 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What an undamaged index says: all of it, and its answers at the command line."""
+    """What an undamaged index says: all its contents, and its answers at the command line."""
 
     contents: dict[str, object]
     answers: tuple[object, ...]
 
 
 def run(folder: Path, seed: int, count: int, encoder: str, most: int | None = None) -> Campaign:
-    """Damage the files one at a time, `most` times in all; `folder` is empty."""
+    """Damage the files one at a time, all of them or `most` times; `folder` is empty."""
     chance, campaign, corpus = random.Random(seed), Campaign(), write_corpus(folder / "corpus")
     index, older = folder / "index", folder / "older"
     log = _three_generations(corpus, index, older, encoder)
@@ -63,13 +63,13 @@ def run(folder: Path, seed: int, count: int, encoder: str, most: int | None = No
 
 
 def _three_generations(corpus: Path, index: Path, older: Path, encoder: str) -> bytes:
-    """Make an index that is in its third generation, and a copy of the first; return the log of the second."""
+    """Make an index in its third generation, and a copy of its first; return the log of the second."""
     sync([corpus], index, encoder=encoder)
     shutil.copytree(index, older)
     (corpus / "trn1-instances.md").write_text((corpus / "trn1-instances.md").read_text().replace("16 ", "17 "))
     with closing(sqlite3.connect(index / "store.sqlite", isolation_level=None)) as reader:
         reader.execute("BEGIN")
-        reader.execute("SELECT * FROM state").fetchall()  # so that the log of the sync stays
+        reader.execute("SELECT * FROM state").fetchall()  # keeps the log of the sync in place
         sync([corpus], index, encoder=encoder)
         log = (index / "store.sqlite-wal").read_bytes()
     change_corpus(corpus)
@@ -100,7 +100,7 @@ def _damages(index: Path, older: Path, log: bytes, count: int, chance: random.Ra
 
 
 def _name(file: Path) -> str:
-    """As the file is called whatever the generation and the segment."""
+    """Return the file's name without what depends on the generation and the segment."""
     return re.sub(r"^[0-9a-f]{32}", "segment", file.name)
 
 
@@ -133,7 +133,7 @@ def _truth(index: Path) -> Truth:
 
 
 def _asked(index: Path, question: str) -> tuple[int, object, str]:
-    """Exit code, answer without its time, and what is on standard error."""
+    """Return the exit code, the answer without its time, and what is on standard error."""
     code, out, error = _command(["ask", question, "--json", "--index", str(index)])
     return code, {**json.loads(out), "seconds": 0, "footprint": None} if out else None, error
 
@@ -146,7 +146,7 @@ def _command(arguments: Sequence[str]) -> tuple[int, str, str]:
 
 
 def _tried(place: Path, corpus: Path, encoder: str, truths: Sequence[Truth]) -> tuple[str, list[str]]:
-    """The outcome of a damage, and what of it is a breach."""
+    """Return the outcome of a damage, and the breaches in it."""
     breaches: list[str] = []
     checked = _command(["status", "--check", "--json", "--index", str(place)])
     problems = json.loads(checked[1])["problems"] if checked[1] else []
@@ -172,7 +172,7 @@ def _is_sentence(error: str) -> bool:
 
 
 def _held(place: Path, truths: Sequence[Truth], breaches: list[str]) -> str:
-    """Read every document and passage; what can be read must be in a source."""
+    """Read every document and passage; whatever can be read must be in a source."""
     try:
         index = Index.open(place)
         ids = [document[0] for truth in truths for document in truth.contents["documents"]]  # type: ignore[attr-defined]

@@ -1,9 +1,10 @@
-"""Hostile documents of every format: each is indexed or named within its budget, and costs the others nothing.
+"""Hostile documents of every format: each is indexed or reported within its budget, and costs the others nothing.
 
     python benchmarks/campaign/documents.py --seed 1 --count 100
 
-Each document is ingested by a process of its own, beside a small one that must always get in. Prints the slowest and
-the largest, and exits 1 when one took too long or too much memory, went unnamed, or left a traceback.
+Each document is ingested by a process of its own, beside a small one that must always get in. Prints the slowest ones
+and those that took most memory, and exits 1 if one took too long or too much memory, was neither indexed nor reported,
+kept the small one out, or left a traceback.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 
 GOOD = "# Good\n\nThis one is read whatever lies beside it.\n"
-# Above the budget of reading: the start, and what the index needs for what was read.
+# Above the reading budget: an allowance for the start, and for what the index needs for what was read.
 SECONDS = 60.0 + 30.0
 MEMORY = (1024 + 256) * 1024 * 1024
 ROOT = Path(__file__).parents[2]
@@ -34,7 +35,7 @@ Make = Callable[[random.Random, int], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A document that means harm: `kind` says how."""
+    """A hostile document; `kind` says in which way."""
 
     kind: str
     name: str
@@ -42,7 +43,10 @@ class Hostile:
 
 
 def hostile(seed: int, size: int = 400_000) -> Iterator[Hostile]:
-    """Without end: every kind once in an order drawn by the seed, then again with other sizes around `size` bytes."""
+    """Yield documents without end: every kind once in an order drawn by the seed, then again in other sizes.
+
+    The sizes are around `size` bytes.
+    """
     draw = random.Random(seed)
     number = 0
     while True:
@@ -209,7 +213,7 @@ def _slides(draw: random.Random, n: int) -> bytes:
 
 
 def workbook(sheet: str, strings: str = "") -> bytes:
-    """An Excel file of one sheet, given as XML."""
+    """Return an Excel file of one sheet, given as XML."""
     main = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     return _package(
         {
@@ -260,7 +264,7 @@ def _many_strings(draw: random.Random, n: int) -> bytes:
 
 
 def written_pdf(*objects: bytes) -> bytes:
-    """A PDF of these objects, the first of which is its catalog."""
+    """Return a PDF of these objects, the first of which is its catalog."""
     data, places = b"%PDF-1.7\n", []
     for number, body in enumerate(objects, start=1):
         places.append(len(data))
@@ -423,7 +427,7 @@ KINDS: list[tuple[str, str, Make]] = [
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What ingesting one document came to; `breach` says what was broken, if anything."""
+    """The result of ingesting one document; `breach` says what was broken, if anything."""
 
     document: Hostile
     seconds: float

@@ -1,9 +1,11 @@
 """Forged requests at `wattwise slack --http`: how many are answered, or make it post anything.
 
-`python benchmarks/campaign/forged.py [--seed 1] [--count 1000]`. The app runs in a process of its own and may answer in one
-channel; Slack's Web API is a server on loopback. Between the forgeries come questions that Slack did sign, each of them three
-times: what is turned away must not stop what is right, and a repeat is answered once. Exit code 1 where a forgery is answered or
-posts, where a question is not answered exactly once, or where the log has a traceback or words of a request.
+    python benchmarks/campaign/forged.py [--seed 1] [--count 1000]
+
+The app runs in a process of its own and may answer in one channel; Slack's Web API is a server on loopback. Between the
+forgeries come questions that Slack did sign, each of them three times: refusing forgeries must not stop genuine
+questions, and a repeat is answered once. The exit code is 1 if a forgery is answered or posts, if a question is not
+answered exactly once, or if the log has a traceback or words of a request.
 """
 
 import argparse
@@ -30,7 +32,11 @@ TIMES = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """`answered` counts forgeries whose status is none of 4xx, by kind; `posted` every call that no right question asked for."""
+    """The results.
+
+    `answered` counts, by kind, the forgeries that were not refused (by a 4xx status or a closed connection); `posted`
+    counts the calls that no genuine question caused.
+    """
 
     forged: int
     statuses: dict[int, int]

@@ -1,11 +1,11 @@
-"""Mutated questions: none may raise, take over two seconds of the processor, or be answered with a mark that nothing bears out.
+"""Mutated questions: none may raise, take over two seconds of CPU time, or get an answer with an unsupported mark.
 
     python benchmarks/campaign/fuzz.py [--index DIR] [--questions N] [--seed N]
 
-Golden questions, exam questions, wordings of sizing and bits of all are mutated (cut, repeated, joined, sprinkled with characters that do not
-show, with marks and with brackets) and asked, a part of them in a conversation. A question that is empty or too long is
-refused in one sentence, which is an answer. The memory of the process is printed as it goes; it may grow by 100 MiB from the
-200th question on. The exit code is 1 when any of this fails.
+Golden questions, exam questions and wordings of sizing are mutated (cut, repeated, joined, sprinkled with invisible
+characters, with marks and with brackets) and asked, a part of them in a conversation. A question that is empty or too
+long is refused in one sentence, which is an answer. The memory of the process is printed as it goes; it may grow by 100
+MiB from the 200th question on. The exit code is 1 if any of this fails.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 2.0
 GROWN = 100.0
 _WARM = 200
-# So often each wording of sizing counts: there are few of them.
+# How often each wording of sizing counts, since there are few of them.
 _SIZED = 3
 _MARK = re.compile(r"\[(\d+)\]")
 _ODD = [
@@ -47,7 +47,7 @@ class Finding:
 
 
 def seeds() -> list[str]:
-    """What is mutated: the turns of golden questions, exam questions with their options, and the tests' wordings of sizing."""
+    """Return what is mutated: turns of golden questions, exam questions with options, and sizing wordings of the tests."""
     found: list[str] = []
     for file in sorted((ROOT / "tests" / "golden").glob("*tuned.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -65,7 +65,7 @@ def seeds() -> list[str]:
 
 
 def _wordings(file: Path) -> list[str]:
-    """The sentences among the strings of a test."""
+    """Return the sentences among the strings of a test."""
     strings = (
         node.value for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Constant)
     )
@@ -73,7 +73,7 @@ def _wordings(file: Path) -> list[str]:
 
 
 def mutated(number: int, seed: int, given: Sequence[str]) -> tuple[str, ...]:
-    """The turns of the question of a number, the last of them to be answered."""
+    """Return the turns of the question with this number."""
     draw = random.Random(f"{seed} {number}")
     turns = [draw.choice(given) for _ in range(1 if draw.random() < 0.7 else 2)]
     for _ in range(draw.randint(0, 5)):
@@ -131,7 +131,7 @@ _MUTATIONS = (_cut, _repeated, _joined, _sprinkled, _sprinkled, _odd_run, _shuff
 
 
 def asked(bot: Chatbot, turns: Sequence[str]) -> Iterator[str]:
-    """What is wrong with the answers to the turns of a conversation; nothing where all is well."""
+    """Yield what is wrong with the answers to the turns of a conversation."""
     history: list[Turn] = []
     for turn in turns:
         began = time.process_time()
@@ -150,7 +150,10 @@ def asked(bot: Chatbot, turns: Sequence[str]) -> Iterator[str]:
 
 
 def wrong_with(answer: Answer) -> Iterator[str]:
-    """What no answer may have: marks and citations that do not match, a quote that does not stand there, what does not show."""
+    """Yield what is wrong with an answer.
+
+    Its marks must match its citations, its quotes must stand in their documents, and no character may be invisible.
+    """
     marks, numbers = {int(n) for n in _MARK.findall(answer.text)}, {c.number for c in answer.citations}
     if marks != numbers:
         yield f"marks {sorted(marks)} and citations {sorted(numbers)}"
@@ -164,7 +167,7 @@ def wrong_with(answer: Answer) -> Iterator[str]:
 
 
 def memory() -> float:
-    """MiB that the process holds now."""
+    """Return the MiB that the process holds now."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) / 1024

@@ -1,13 +1,15 @@
-"""How the time of every public function that takes text grows with the text, and that of a whole answer.
+"""Measure how the time of every public function that takes text, and of a whole answer, grows with the text.
 
     python benchmarks/campaign/growth.py [--index DIR] [--longest N] [--only NAME…]
 
 Each function is called with texts of one kind at a time (letters, brackets, tables, …), each four times as long as the
-one before, up to 100,000 characters. Time is that of the processor. A function fails where four times the text takes more
-than eight times as long, unless it is done within the floor, and where a call is not done within the cap. What takes a
-question (by its module, or its parameter's name or type) is given no more than 8,000 characters as they are read at the
-entrance, where longer questions are refused and earlier turns, long words and gaps cut; what takes a draft's sentences no more than 16,000, for no more of a model's answer is read. With those
-it must be done within a second, however its time grows. The exit code is 1 where one fails.
+one before, up to 100,000 characters. Time is CPU time. A function fails if four times the text takes more than eight
+times as long, unless it finishes within the floor, or if a call does not finish within the cap.
+
+A function that takes a question (judged by its module, or a parameter's name or type) is given at most 8,000
+characters, as they are read at the entrance, where longer questions are refused and earlier turns, long words and gaps
+are cut. One that takes a draft's sentences is given at most 16,000, because no more of a model's answer is read. With
+those it must finish within a second, however its time grows. The exit code is 1 if one fails.
 """
 
 import argparse
@@ -43,18 +45,20 @@ from ingest import Chunk, CorpusError, Document, Index, Source
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 100_000
-# What doubles the text and more than quadruples the time is not linear; four times the text may take so many times as long.
+# What takes more than four times as long for twice the text is not linear; four times the text may take this many times
+# as long.
 RATIO = 8.0
-# Seconds of the processor: what is done within the floor is fast enough, however it grows; a call is stopped at the cap.
+# CPU seconds: what finishes within the floor is fast enough, however it grows; a call is stopped at the cap.
 FLOOR = 0.25
 CAP = 5.0
-# The floor and the cap of what is given questions.
+# The floor and the cap of functions that are given questions or drafts.
 WITHIN = 1.0
 # One for each reader of exam files.
 _SUFFIXES = (".md", ".gift", ".csv", ".json", ".jsonl")
-# Modules of other surfaces, and functions that serve until they are stopped or write files.
+# Modules of other user interfaces, which serve until they are stopped or write files.
 _APART = ("chatbot.slack", "chatbot.app", "chatbot.terminal", "chatbot.__main__", "chatbot.exam.__main__", "chatbot.sizing.__main__")
-# They take letters, features, formulas, rows or names of a table or questions with options, no text of anybody's.
+# They take letters, features, formulas, rows or names of a table, or questions with options, but no text that anybody
+# writes.
 _NO_TEXT = {
     "phrasing.row_statement", "phrasing.columns", "phrasing.columns_of_things", "exam.asking.put_back", "examination.denial", "examination.chosen",
     "examination.examine", "sizing.arithmetic.evaluate", "sizing.model_names.find_model", "sizing.model_names.sibling",
@@ -101,7 +105,7 @@ _BETWEEN = {"spaces": "a", "lines": "a", "gaps": "?"}
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a function took for texts of one kind: (characters, seconds of the processor), and what it raised, if anything."""
+    """What a function took for texts of one kind: (characters, CPU seconds), and what it raised, if anything."""
 
     function: str
     kind: str
@@ -111,7 +115,7 @@ class Growth:
 
     @property
     def ratio(self) -> float:
-        """The worst growth from one text to the next, four times as long; 0 where all are done within the floor."""
+        """The worst growth from one text to the next, four times as long; 0 if all finish within the floor."""
         pairs = zip(self.times, self.times[1:], strict=False)
         return max(
             (later / max(sooner, self.floor / RATIO) for (_, sooner), (_, later) in pairs if later > self.floor),
@@ -130,7 +134,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function as one of a text, and the most characters that it is ever given."""
+    """A function as one of a text, and the most characters that it is given."""
 
     name: str
     of: Callable[[str], object]
@@ -138,10 +142,10 @@ class Call:
 
 
 def text_of(kind: str, length: int) -> str:
-    """A text of so many characters of a kind."""
+    """Return a text of `length` characters of a kind."""
     piece = KINDS[kind]
     run = (piece * (length // len(piece) + 1))[:length]
-    # White space at an end is stripped.
+    # White space at the ends would be stripped.
     end = _BETWEEN.get(kind, "")
     return f"{end}{run[2 * len(end) :]}{end}"
 
@@ -157,13 +161,13 @@ def growth(call: Call, kind: str, *, longest: int = LONGEST) -> Growth:
         try:
             seconds = _seconds(call, text, cap)
             if seconds > floor / RATIO:
-                # What a busy machine adds falls into one call, not into both.
+                # Take the shorter of two calls, since what a busy machine adds seldom falls into both.
                 seconds = min(seconds, _seconds(call, text, cap))
         except _TooSlow:
             error = f"stopped at {length:,} characters"
             break
         except (CorpusError, ReaderError, KeyProblem):
-            continue  # They say in a sentence what is wrong with a text.
+            continue  # These errors say in a sentence what is wrong with a text.
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised}"[:80]
             break
@@ -172,7 +176,8 @@ def growth(call: Call, kind: str, *, longest: int = LONGEST) -> Growth:
 
 
 def _seconds(call: Call, text: str, cap: float) -> float:
-    # No garbage is collected meanwhile: that takes seconds where much is loaded, and an exception raised within it is swallowed.
+    # Garbage collection is off meanwhile: it takes seconds when much is loaded, and an exception raised within it is
+    # swallowed.
     gc.disable()
     try:
         began = time.thread_time()  # other threads of the process may have work of their own
@@ -184,7 +189,7 @@ def _seconds(call: Call, text: str, cap: float) -> float:
 
 
 class _TooSlow(BaseException):
-    """Raised in a call that reached the cap; no `except Exception` within it holds it up."""
+    """Raised in a call that reached the cap; a BaseException, so that no `except Exception` in the call stops it."""
 
 
 @contextmanager
@@ -202,7 +207,7 @@ def _stopped_after(seconds: float) -> Iterator[None]:
 
 
 def public_functions(index: Index) -> Iterator[Call]:
-    """Every public function of chatbot's modules that takes text."""
+    """Yield every public function of chatbot's modules that takes text."""
     for info in pkgutil.walk_packages(chatbot.__path__, "chatbot."):
         if not info.name.startswith(_APART):
             module = importlib.import_module(info.name)
@@ -218,11 +223,11 @@ def _is_own(function: object, module: str) -> bool:
 
 
 def _of_text(name: str, function: Callable[..., Any], index: Index) -> Iterator[Call]:
-    """A function as one of a text; nothing where it takes no text or something that cannot be made of one."""
+    """Yield a function as one of a text; nothing if it takes no text, or takes something that cannot be made of a text."""
     whole = inspect.unwrap(function)
     try:
         hints = get_type_hints(whole)
-    except NameError:  # a name that is imported for type checking alone
+    except NameError:  # a name that is imported only for type checking
         return
     needed = [p for p in inspect.signature(whole).parameters.values() if p.default is p.empty]
     if any(p.name not in hints for p in needed) or not any(_is_text(hints[p.name]) for p in needed):
@@ -254,12 +259,12 @@ def _is_text(hint: Any) -> bool:
 
 
 _SOURCE = Source("id", "title")
-# No chunk is longer, so no unit or passage: what is read of a document at a time has its size.
+# The length of what is read of a document at a time: no chunk is longer, so no unit or passage.
 _CHUNK = 2_000
 
 
 def _asked(text: str) -> str:
-    """A text as a question is read, as long as that may be."""
+    """Return a text as a question is read, cut to the longest that is allowed."""
     return as_asked(f"{text[: LONGEST_QUESTION - 1]}?")
 
 
@@ -289,9 +294,9 @@ _MADE: dict[Any, Callable[[str], Any]] = {
         _asked(text), text, (_MADE[Citation](text),), (_MADE[Passage](text),), False, (), "offline", 0.0
     ),
 }
-# Parameters that a draft, or a part of it, is given as.
+# Parameters that take a draft or a part of it.
 _DRAFTED = {"draft", "sentence", "claim"}
-# Modules that read nothing but questions.
+# Modules that read only questions.
 _ASKING = (
     "asked_quantity", "attribute", "followup", "options", "query", "sides", "sizing", "spelling", "table", "unheard",
 )  # fmt: skip
@@ -301,7 +306,7 @@ _GIVEN: dict[Any, Any] = {int: 1, float: 1.0, bool: True}
 
 
 def _value(hint: Any, text: str, index: Index) -> Any:
-    """An argument of a type: made of the text where that can be, LookupError where it cannot."""
+    """Return an argument of a type, made of the text if possible; raises LookupError if it cannot be made."""
     if hint is Index:
         return index
     if hint in _MADE:
@@ -324,7 +329,7 @@ def _value(hint: Any, text: str, index: Index) -> Any:
 
 
 def calls(index: Index) -> list[Call]:
-    """What is measured: whole answers first, then the functions."""
+    """Return what is measured: whole answers first, then the functions."""
     bot = Chatbot(index)
     bot.ask("What is Trn1?")  # loads the encoders
     return [
@@ -337,7 +342,7 @@ def calls(index: Index) -> list[Call]:
 
 
 def _streamed(text: str, piece: int) -> None:
-    """A model's answer that comes in pieces; what is longer than the longest answer is not read."""
+    """Read a model's answer that comes in pieces; what is longer than the longest answer is not read."""
     transcript, stream = Transcript(), SentenceStream([_MADE[Evidence]("Trn1 has 16 chips.")])
     for start in range(0, len(text), piece):
         stream.push(transcript.take(text[start : start + piece]))

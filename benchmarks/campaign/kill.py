@@ -1,9 +1,9 @@
-"""Kills in the middle of a sync. Afterwards there is the old index or the new one; the next sync makes the new one of it.
+"""Kills in the middle of a sync: the old index or the new one must remain, and the next sync must give the new one.
 
     python -m benchmarks.campaign.kill [--seed N] [--count N] [--encoder NAME]
 
 A process is killed at one of its steps (a call into SQLite or the file system) or at a moment, which may be inside such
-a call, while it makes an index, changes one, or replaces a damaged one. The exit code is 1 when an index is anything
+a call, while it makes an index, changes one, or replaces a damaged one. The exit code is 1 if an index is anything
 else, or is not the same as a fresh one after the next sync.
 """
 
@@ -32,7 +32,7 @@ _PROCESSES = multiprocessing.get_context("forkserver")
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """A sync to be killed: its start, and how many steps and seconds it takes when nobody kills it."""
+    """A sync to be killed: its start, and how many steps and seconds it takes if nobody kills it."""
 
     start: Start
     index: Path
@@ -41,7 +41,7 @@ class Sync:
 
 
 def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
-    """Kill `count` syncs, in turns from each start; `folder` is empty."""
+    """Kill `count` syncs, taking the starts in turn; `folder` is empty."""
     _PROCESSES.set_forkserver_preload(["ingest.syncing", "ingest.lexical", "tantivy", "benchmarks.campaign.contents"])
     chance, campaign = random.Random(seed), Campaign()
     corpus = write_corpus(folder / "corpus")
@@ -89,9 +89,9 @@ def _copied(index: Path, place: Path) -> None:
 
 
 def _kill(killed: Sync, corpus: Path, place: Path, encoder: str, chance: random.Random) -> str:
-    """Returns how it was killed."""
+    """Kill a sync, and return how it was killed."""
     _copied(killed.index, place)
-    step = chance.choice([chance.randint(1, killed.steps), killed.steps - chance.randint(0, 40)])  # the end is the risk
+    step = chance.choice([chance.randint(1, killed.steps), killed.steps - chance.randint(0, 40)])  # the risk is near the end
     moment = chance.uniform(0.001, killed.seconds)
     how: tuple[Callable[..., None], float] = chance.choice([(_sync_to_step, step), (_sync_to_moment, moment)])
     process = _PROCESSES.Process(target=how[0], args=(corpus, place, encoder, how[1]))
@@ -140,7 +140,7 @@ def _sync_to_step(corpus: Path, place: Path, encoder: str, left: int) -> None:
 
 
 def _sync_to_moment(corpus: Path, place: Path, encoder: str, seconds: float) -> None:
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process at once, in the middle of whatever it does
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process at once, in the middle of whatever it does
     signal.setitimer(signal.ITIMER_REAL, seconds)
     sync([corpus], place, encoder=encoder)
 

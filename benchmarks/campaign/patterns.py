@@ -1,11 +1,11 @@
-"""Every regular expression of the program against runs of characters behind its own words: none may go on and on.
+"""Run every regular expression of the program on texts that make it backtrack: none may take long.
 
     python benchmarks/campaign/patterns.py
 
-`growth.py` tries functions on texts of one kind; here each pattern meets what leads it on: one of its words, then two thousand
-dashes, dots, spaces … or the word again and again. A search that takes over a second of the processor is reported with its place: some
-hundredths are what the square of the length takes, which the bounds on questions, words and lines allow. The exit code is 1
-where there is one.
+`growth.py` tries functions on texts of one kind; here each pattern meets what leads it on: one of its words, then two
+thousand dashes, dots, spaces, … or the word again and again. A search that takes over a second of CPU time is reported
+with its place. Some hundredths of a second are what quadratic time takes, which the bounds on questions, words and
+lines allow. The exit code is 1 if there is such a search.
 """
 
 import importlib
@@ -31,7 +31,7 @@ class _Late(Exception):
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The compiled patterns of all modules, those in their tables and behind their caches too, with where they are."""
+    """Yield the compiled patterns of all modules, also those in tables and behind caches, with where they are."""
     seen: set[tuple[str, int]] = set()
     for module in _modules():
         for name, value in vars(module).items():
@@ -76,7 +76,10 @@ def texts(pattern: re.Pattern[str]) -> Iterator[str]:
 
 
 def slowest(pattern: re.Pattern[str]) -> tuple[float, str]:
-    """The seconds of its slowest search, at most twice the bound, and the beginning of that text. For the main thread alone."""
+    """Return the CPU seconds of the slowest search, at most twice the bound, and the beginning of its text.
+
+    For the main thread only.
+    """
     worst = (0.0, "")
     before = signal.signal(signal.SIGVTALRM, _late)
     try:

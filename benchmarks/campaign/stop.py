@@ -1,10 +1,10 @@
-"""Stops of a PostgreSQL server in the middle of a sync, as a power cut would do it. Nothing that was committed is lost.
+"""Stops of a PostgreSQL server in the middle of a sync, as in a power cut: nothing that was committed may be lost.
 
     python -m benchmarks.campaign.stop [--seed N] [--count N] [--encoder NAME]
 
-`pg_ctl stop -m immediate` comes at a random moment of a sync that makes an index, or that brings one to another version of
-its corpus and the next time back. After the restart there is the old index or the new one, the next sync makes the new one
-of it, and the interrupted sync ended with a sentence. The exit code is 1 otherwise.
+`pg_ctl stop -m immediate` comes at a random moment of a sync that makes an index, or that brings one to another version
+of its corpus and the next time back. After the restart there must be the old index or the new one, the next sync must
+make the new one of it, and the interrupted sync must have ended with a sentence. The exit code is 1 otherwise.
 """
 
 import random
@@ -27,7 +27,7 @@ except CorpusError as error: print(error)
 
 
 def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
-    """Stop the server in `count` syncs, in turns from nothing to a first version, on to another one and back."""
+    """Stop the server in `count` syncs, in turn from nothing to a first version, on to another one and back."""
     chance, campaign = random.Random(seed), Campaign()
     versions = ("old", "new")
     corpora = {name: _corpus(folder / name) for name in versions}
@@ -37,12 +37,12 @@ def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
         for name in versions:
             began = time.monotonic()
             sync([corpora[name]], fresh[name], encoder=encoder)
-            seconds = time.monotonic() - began + 1.0  # a process starts first
+            seconds = time.monotonic() - began + 1.0  # plus the start of a process
         known: dict[str, object] = {name: contents(fresh[name]) for name in versions}
         database, before = server.database(), "none"
         for number in range(count):
             wanted = versions[number % 2]
-            moment = 1.5 * chance.random() * seconds  # some come after its end
+            moment = 1.5 * chance.random() * seconds  # some stops come after the end of the sync
             said = _stopped(server, [str(corpora[wanted]), encoder], database.address, moment)
             after = next((name for name, held in known.items() if _contents(database) == held), "none")
             campaign.outcomes[f"before: {before}", f"after: {after}"] += 1
@@ -71,7 +71,7 @@ def _contents(database: Database) -> object:
 
 
 def _stopped(server: Server, arguments: list[str], address: str, moment: float) -> str:
-    """What a sync says in whose middle the server stops and starts again."""
+    """Stop and restart the server in the middle of a sync; return what the sync printed."""
     process = subprocess.Popen(
         [sys.executable, "-c", _SYNC, *arguments],
         stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""A real browser and the real app on a loopback port; skipped, with the reason, where there is no Chromium."""
+"""Fixtures for a real browser and the real app on a loopback port; tests are skipped where Chromium is missing."""
 
 import shutil
 import threading
@@ -38,14 +38,14 @@ RIGHT_TO_LEFT = "# שבב הוומבט\n\nThe Quokka-3 chip, in Hebrew שבב ה
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """A running app: where it listens, and its index."""
+    """A running app: its address and its index."""
 
     address: str
     index: Path
 
 
 class Page:
-    """What the tests do with a page, in a visitor's words."""
+    """A page, with methods named after what a visitor does."""
 
     def __init__(self, driver: webdriver.Chrome, app: App) -> None:
         self.driver = driver
@@ -64,7 +64,7 @@ class Page:
         )
 
     def waiting(self, seconds: float = 60) -> WebDriverWait[webdriver.Chrome]:
-        """The page is rewritten while it is looked at."""
+        """A wait that ignores stale elements: Streamlit replaces elements while the page is being read."""
         return WebDriverWait(self.driver, seconds, 0.1, ignored_exceptions=[StaleElementReferenceException])
 
     def wait_until_idle(self) -> None:
@@ -92,12 +92,12 @@ class Page:
         self.wait_until_idle()
 
     def click(self, element: WebElement) -> None:
-        """Click what may lie below the question box."""
+        """Scroll the element to the centre first, because the question box may cover it, then click it."""
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         element.click()
 
     def open_card(self) -> None:
-        """Click the first card until it is open: a page that still scrolls to its answer moves under the pointer."""
+        """Click the first card until it opens: a click can miss while the page is still scrolling to its answer."""
 
         def is_open(_: webdriver.Chrome) -> bool:
             if not (found := self.all(".ww-card[open]")):
@@ -111,11 +111,11 @@ class Page:
         self.wait_until_idle()
 
     def input(self, label: str) -> WebElement:
-        """The field of this label."""
+        """The input field with this label."""
         return self.wait_for(f'input[aria-label="{label}"]')
 
     def choose(self, label: str, value: str) -> None:
-        """Write into a field, and leave it."""
+        """Type into a field and confirm with Enter."""
         field = self.input(label)
         self.click(field)
         field.send_keys(value, Keys.ENTER)
@@ -145,16 +145,16 @@ def app(corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="session")
 def own_bot(app: App) -> Chatbot:
-    """The bot behind the page, for what the page must show."""
+    """A bot over the page's index, to compute what the page must show."""
     return Chatbot.open(app.index)
 
 
 class SilentModel(BaseHTTPRequestHandler):
-    """A model server that takes every question and says nothing for long."""
+    """A model server that accepts every request and stays silent for 15 seconds."""
 
     def do_POST(self) -> None:
         time.sleep(15)
-        with suppress(OSError):  # whoever asked has been stopped
+        with suppress(OSError):  # the client may have hung up
             self.send_error(503)
 
     def log_message(self, format: str, *arguments: object) -> None:

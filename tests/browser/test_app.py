@@ -38,7 +38,7 @@ def test_a_mark_opens_its_card_with_the_quote_marked(page: Page, own_bot: Chatbo
     assert marked.text.split() == quoted.split()
     assert len(page.wait_for(".ww-card[open] blockquote").text) > len(marked.text)
     answer, copy = page.wait_for(".ww-main").rect, page.wait_for(".ww-copy").rect
-    assert copy["y"] - answer["y"] - answer["height"] < 40  # however tall the open card beside it
+    assert copy["y"] - answer["y"] - answer["height"] < 40  # however tall the open card beside it is
 
 
 @pytest.mark.evaluation
@@ -232,7 +232,7 @@ def test_a_phone_needs_no_sideways_scrolling(page: Page) -> None:
 
 
 def fits(page: Page) -> bool:
-    """Whether nothing is wider than the window."""
+    """Return whether nothing is wider than the window."""
     script = """
         const main = document.querySelector('[data-testid="stMainBlockContainer"]');
         return main.scrollWidth <= main.clientWidth && document.documentElement.scrollWidth <= window.innerWidth;

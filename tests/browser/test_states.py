@@ -1,6 +1,6 @@
-"""Each state of the pages in each look: nothing serious for axe-core in what we draw, no sideways scrolling, and its picture.
+"""Every page state in every look: no serious axe-core violation in our own elements, no sideways scrolling, and a screenshot.
 
-`WATTWISE_PICTURES=docs pytest -m evaluation tests/browser/test_states.py` puts the pictures where the README has them.
+`WATTWISE_PICTURES=docs pytest -m evaluation tests/browser/test_states.py` writes the screenshots that the README shows.
 """
 
 import os
@@ -27,14 +27,14 @@ STATES = {
     "document": f"sources?doc={quote('corpus/trainium-exam-notes.md', safe='')}&quote={quote('cost of inference')}",
     "exam": "exam",
 }
-# Ending of a picture's name, width, height, theme.
+# Suffix of the screenshot's file name, width, height, theme.
 LOOKS = (
     ("", 1280, 1050, "light"),
     ("-dark", 1280, 1050, "dark"),
     ("-phone", 390, 844, "light"),
     ("-phone-dark", 390, 844, "dark"),
 )
-# Violations by Streamlit's own elements are Streamlit's.
+# Only violations in our own HTML are reported, not those in Streamlit's elements.
 VIOLATIONS = """
 const done = arguments[arguments.length - 1];
 const isOurs = (node) => document.querySelector(node.target[0])?.closest('[data-testid="stHtml"]');

@@ -1,4 +1,4 @@
-"""`wattwise serve` in this process on a free loopback port, and chatbots that take their time."""
+"""Run `wattwise serve` in this process on a free loopback port; includes a chatbot that never finishes."""
 
 import socket
 import threading
@@ -30,7 +30,7 @@ class ApiServer:
 
 @contextmanager
 def serving(bot: Chatbot, *, key: str = "any", **settings: Any) -> Iterator[ApiServer]:
-    """A server, with a plain client and OpenAI's own, which send `key`."""
+    """Run a server; yield it with a plain HTTP client and OpenAI's client, which both send `key`."""
     service = Service(bot, ServeSettings(**settings))
     server = Server(service)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -50,7 +50,7 @@ def serving(bot: Chatbot, *, key: str = "any", **settings: Any) -> Iterator[ApiS
 
 
 class EndlessChatbot(Chatbot):
-    """Writes until nobody waits for it any more; `begun` and `ended` say how far it is."""
+    """Writes until it is cancelled; the events `begun` and `ended` show its progress."""
 
     def __init__(self, bot: Chatbot) -> None:
         super().__init__(bot.index)

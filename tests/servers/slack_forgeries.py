@@ -1,4 +1,4 @@
-"""Requests that Slack did not send: unsigned, wrongly signed, changed, late or broken; the same ones for the same seed."""
+"""Requests that Slack did not send: unsigned, wrongly signed, changed, late or broken. The same seed gives the same requests."""
 
 import re
 import socket
@@ -12,7 +12,7 @@ from chatbot.slack.blocks import EVIDENCE, FEEDBACK
 from chatbot.slack.serving import PATH
 from tests.servers import slack_requests as requests
 
-# Stands in every question of a forged request, so that it can be looked for in a log.
+# In the question of every forged request, so that a log can be searched for it.
 MARK = "FORGEDQUESTION"
 _SENDERS = 8
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
@@ -20,7 +20,7 @@ _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 
 @dataclass(frozen=True)
 class Forgery:
-    """A request as it goes over the wire. A header's name may stand twice."""
+    """A request as sent over the wire. A header name may occur twice."""
 
     kind: str
     body: bytes
@@ -36,9 +36,9 @@ class Forgery:
 
 
 def forgeries(seed: int, count: int, hook: str) -> Iterator[Forgery]:
-    """So many forgeries, every kind in turn; commands among them want their answer at `hook`.
+    """Yield `count` forgeries, cycling through the kinds; commands among them want their answer at `hook`.
 
-    Each is made when it is asked for, because most of them are right in everything but one thing: also in their time.
+    Each is built lazily: most are wrong in one respect only, so their timestamp must still be current when they are sent.
     """
     random = Random(seed)
     for number in range(count):
@@ -47,7 +47,7 @@ def forgeries(seed: int, count: int, hook: str) -> Iterator[Forgery]:
 
 
 def sent(port: int, forged: Iterable[Forgery]) -> list[tuple[Forgery, int]]:
-    """Each forgery with the status of its answer, 0 where the connection was closed without one."""
+    """Send each forgery; return it with the response status, 0 where the connection was closed without a response."""
     with ThreadPoolExecutor(_SENDERS) as pool:
         return list(pool.map(lambda forgery: (forgery, _status(port, forgery)), forged))
 
@@ -80,17 +80,17 @@ def _payload(random: Random, number: int, hook: str) -> dict[str, object]:
             requests.button(FEEDBACK, "+none", user=user, channel=channel),
             requests.button(EVIDENCE, "none", user=user, channel=channel),
             requests.event("app_home_opened", tab="messages", channel="DFORGED", user=user),
-            # Of a shape that listeners do not expect: what fails must not tell the channel.
+            # A shape that listeners do not expect: a failure must not post to the channel.
             requests.event("app_mention", text=text, channel="CFORGED", user=user),
         )
     )
 
 
 def _forgery(kind: str, random: Random, body: bytes, content_type: str) -> Forgery:
-    """A request that is wrong in the way of its kind, and otherwise right."""
+    """A request with the fault of its kind that is otherwise correct."""
     now, query = time.time(), ""
     right = requests.signed_headers(body, content_type)
-    # Right in everything but the secret: where a header is changed, too, that alone must not have been what counted.
+    # Signed with the wrong secret. Kinds that change a header use it, because the changed header may still be read as valid.
     wrong = requests.signed_headers(body, content_type, secret=random.randbytes(16).hex())
     headers, more = right, list[tuple[str, str]]()
     match kind:
@@ -116,7 +116,7 @@ def _forgery(kind: str, random: Random, body: bytes, content_type: str) -> Forge
             name = random.choice((_SIGNATURE, _TIMESTAMP))
             headers, more = wrong, [(name.replace("-", "_"), wrong[name]), (name, "0")]
         case "posing as Bolt":
-            # Headers by which Bolt speaks to itself, and texts that it answers without looking at the signature.
+            # Bolt's internal headers, and bodies that it answers without checking the signature.
             body = random.choice((body, b"ssl_check=1&token=t", b'{"type": "url_verification", "challenge": "c"}'))
             content_type = random.choice(("application/json", "application/x-www-form-urlencoded"))
             headers = requests.signed_headers(body, content_type, secret="unknown")

@@ -1,4 +1,4 @@
-"""What Slack sends: event, command, shortcut and button payloads, signed as Slack signs them."""
+"""Requests as Slack sends them: event, command, shortcut and button payloads, with Slack's signature."""
 
 import hashlib
 import hmac
@@ -86,7 +86,7 @@ def button(action_id: str, value: str, *, user: str = "U1", channel: str = "C1",
 
 
 def encoded(payload: dict[str, Any]) -> tuple[bytes, str]:
-    """A payload's body and content type: events are JSON, commands are forms, the others are JSON in a form."""
+    """A payload's body and content type: events are JSON, commands are forms, the others are JSON inside a form."""
     if "event" in payload:
         return json.dumps(payload).encode(), "application/json"
     form = payload if "command" in payload else {"payload": json.dumps(payload)}
@@ -102,7 +102,7 @@ def signed_headers(body: bytes, kind: str, *, secret: str = SECRET, at: float | 
 def send(
     port: int, payload: dict[str, Any], *, headers: dict[str, str] | None = None, **signing: Any
 ) -> tuple[int, str, float]:
-    """Send a payload; the status, the body of the response and the seconds it took."""
+    """Send a payload; return the status, the response body and the seconds it took."""
     body, kind = encoded(payload)
     began = time.perf_counter()
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:

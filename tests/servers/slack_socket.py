@@ -14,7 +14,7 @@ from websockets.sync.server import ServerConnection, serve
 
 
 class SlackSocket:
-    """`acknowledged` holds the payload of each acknowledgement by envelope id, `seconds` how long it took."""
+    """`acknowledged` maps envelope ids to the acknowledgement's payload, `seconds` to how long it took."""
 
     def __init__(self) -> None:
         self.acknowledged: dict[str, Any] = {}
@@ -31,7 +31,7 @@ class SlackSocket:
         return f"ws://127.0.0.1:{self.port}/link/?ticket=t"
 
     def send(self, kind: str, payload: dict[str, Any], envelope_id: str = "") -> str:
-        """Send an envelope ("events_api", "slash_commands", "interactive") once a client is there; gives its id."""
+        """Send an envelope ("events_api", "slash_commands", "interactive") once a client is connected; return its id."""
         envelope_id = envelope_id or f"envelope{next(self._numbers)}"
         envelope = {"type": kind, "envelope_id": envelope_id, "payload": payload, "accepts_response_payload": True}
         self._sent[envelope_id] = time.perf_counter()
@@ -39,7 +39,7 @@ class SlackSocket:
         return envelope_id
 
     def drop(self) -> None:
-        """Have the client connect anew, as Slack does every few hours: it says so, then it closes."""
+        """Ask the client to reconnect, then close the connection, as Slack does every few hours."""
         before = self._connected()
         with self._changed:
             self._connection = None
@@ -47,7 +47,7 @@ class SlackSocket:
         before.close()
 
     def cut(self) -> None:
-        """Have the connection end without a word, as when a network goes down that tells so."""
+        """Shut the connection down without a close message, as when a network failure is detected."""
         before = self._connected()
         with self._changed:
             self._connection = None
@@ -58,7 +58,7 @@ class SlackSocket:
             assert self._changed.wait_for(lambda: all(e in self.acknowledged for e in envelopes), seconds)
 
     def wait_until_settled(self, quiet: float = 1.0) -> None:
-        """Wait for a connection behind which no other comes."""
+        """Wait until no new connection has replaced the current one for `quiet` seconds."""
         while True:
             before = self._connected()
             time.sleep(quiet)

@@ -1,4 +1,4 @@
-"""A workspace on loopback: Slack's Web API, and the app behind its HTTP server."""
+"""A workspace on loopback: Slack's Web API and the app behind its HTTP server."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -29,18 +29,18 @@ class Workspace:
         return slack_requests.send(self.port, payload, **signing)
 
     def ask(self, text: str, *, channel: str = "C1", thread: str = "", user: str = "U1") -> str:
-        """Mention the bot, or write to it directly; gives the message's timestamp."""
+        """Mention the bot, or send it a direct message; return the message's timestamp."""
         ts = self.api.person_says(text, channel=channel, thread=thread, user=user)
         make = slack_requests.message if channel.startswith("D") else slack_requests.mention
         self.send(make(text, ts, channel=channel, thread=thread, user=user))
         return ts
 
     def said(self, channel: str = "C1") -> list[str]:
-        """What the bot's messages of a channel say, without their sources."""
+        """The texts of the bot's messages in a channel, without their sources."""
         return [message["text"].partition(SOURCES)[0] for message in self.api.said(channel)]
 
     def settle(self) -> None:
-        """Wait until everything sent so far was dealt with: a direct message behind it has been answered."""
+        """Wait until everything sent so far is handled: send one more direct message and wait for its answer."""
         before = self._answered_directly()
         self.ask("Is Trainium for inference?", channel="D9", user="U9")
         while self._answered_directly() == before:
@@ -52,7 +52,7 @@ class Workspace:
 
 @contextmanager
 def running(api: SlackApi, bot: Chatbot, folder: Path, **settings: Any) -> Iterator[Workspace]:
-    """The app over HTTP on a free port, with its state in `folder`; stopped cleanly at the end."""
+    """Run the app over HTTP on a free port, with its state in `folder`; stop it cleanly at the end."""
     desk = open_desk(replace(SlackSettings(index=folder, api_url=api.url, stop_seconds=20), **settings), TOKENS, bot)
     app = slack_app(desk, TOKENS.signing_secret)
     server = EventServer(app, TOKENS.signing_secret, "127.0.0.1", 0)
@@ -74,7 +74,7 @@ def workspace(bot: Chatbot, folder: Path, *, page: int = 200, **settings: Any) -
 
 
 class ScriptedChatbot(Chatbot):
-    """Says what it is told to, after what it is told to wait for; an exception in the script is raised."""
+    """Plays a script: yields events, waits for threading events and seconds, and raises exceptions."""
 
     def __init__(self, bot: Chatbot, script: Sequence[Event | Exception | threading.Event | float]) -> None:
         super().__init__(bot.index)
