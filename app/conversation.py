@@ -109,7 +109,7 @@ def restart() -> None:
     """Begin a new conversation; the previous one stays saved."""
     st.session_state["exchanges"] = []
     st.session_state["linked"] = True
-    for name in ("submission", "conversation", "editing", "shown"):
+    for name in ("submission", "conversation", "editing", "shown", "self_contained", "html"):
         st.session_state.pop(name, None)
     for name in ("q", "chat"):
         st.query_params.pop(name, None)
@@ -134,7 +134,11 @@ def keep() -> None:
     store, found = _store(), exchanges()
     if store is None or not found or own_copy():
         return
-    whole = [replace(e, answer=e.answer and self_contained(e.answer)) for e in found]
+    short = st.session_state.setdefault("self_contained", {})
+    for e in found:
+        if e.answer and e.id not in short:
+            short[e.id] = self_contained(e.answer)
+    whole = [replace(e, answer=short.get(e.id)) for e in found]
     title = found[0].question or ", ".join(added.given for added in found[0].added) or "Files"
     with suppress(ReaderError):
         store.save(visitor(), st.session_state["conversation"], title, _written().dump_json(whole).decode())

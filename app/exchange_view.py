@@ -142,21 +142,30 @@ def scroll_to(exchange: Exchange, moment: str) -> None:
 
 def _show_answer(exchange: Exchange, answer: Answer, index: Index) -> None:
     """Show the answer with its memory bars, and the sources, which the style sheet puts beside it."""
+    # An answer never changes, and the page shows all of them again after each click.
+    kept, key = st.session_state.setdefault("html", {}), (exchange.id, index.generation)
+    if key not in kept:
+        kept[key] = _rendered(exchange, answer, index)
+    main, sources = kept[key]
+    st.html(main)
+    if sources:
+        st.html(sources)
+
+
+def _rendered(exchange: Exchange, answer: Answer, index: Index) -> tuple[str, str]:
+    """Render the answer and its sources; "" if it has none."""
     anchor = f"ww-{exchange.id}"
     parts = [f'<p class="ww-notice" dir="auto">{as_html(said)}</p>' if (said := note(answer)) else ""]
     parts.append(answer_html(answer, anchor))
     parts += [_memory_html(workload, index) for workload in answer.workloads]
     parts.append("" if answer.small_talk else facts_html(answer, exchange.updated))
-    st.html(f'<div class="ww-main">{"".join(parts)}</div>')
     sources, title = (
         (nearest_html(answer.passages), "Nearest in the sources")
         if answer.refused
         else (cards_html(answer, anchor), "Sources")
     )
-    if sources:
-        st.html(
-            f'<aside class="ww-sources" aria-label="Sources" tabindex="-1"><p class="ww-facts">{title}</p>{sources}</aside>'
-        )
+    aside = f'<aside class="ww-sources" aria-label="Sources" tabindex="-1"><p class="ww-facts">{title}</p>{sources}</aside>'
+    return f'<div class="ww-main">{"".join(parts)}</div>', aside if sources else ""
 
 
 def _memory_html(workload: Workload, index: Index) -> str:

@@ -22,7 +22,7 @@ from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
 from ingest import CorpusError, Place
 
-_opening = Lock()
+_opening, _starting = Lock(), Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,14 @@ def warm_up(index: Place) -> None:
         starters_of(index, bot_of(index, OFFLINE).index.generation)
 
 
-@lru_cache(maxsize=4)
 def starters_of(index: Place, generation: int) -> tuple[str, ...]:
-    """Return the starter questions for an index's generation."""
+    """Return the starter questions for an index's generation. Visitors who come at once wait for one search."""
+    with _starting:
+        return _starters(index, generation)
+
+
+@lru_cache(maxsize=4)
+def _starters(index: Place, generation: int) -> tuple[str, ...]:
     bot = bot_of(index, OFFLINE)
     return starters(bot.index, lambda question: not bot.ask(question).refused)
 

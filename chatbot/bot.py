@@ -27,6 +27,7 @@ from chatbot.meaning import load_encoders
 from chatbot.offline import read, surest
 from chatbot.options import parse_options
 from chatbot.proved_answers import (
+    SELDOM_SURER,
     STRONG,
     WORTH_NAMING,
     Alternative,
@@ -273,6 +274,9 @@ def _understood(question: str, history: Sequence[Turn], index: Index, reader: La
     )
 
 
+_UNREAD: tuple[Kind, Draft, Verified, tuple[Passage, ...]] = ("refusal", Draft("", ()), Verified("", (), ()), ())
+
+
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     if computed := answer_by_figures(query, index):
         yield from _known(query, computed)
@@ -292,7 +296,8 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         yield from _known(query, known)
         return
     yield Event("stage", "reading")
-    kind, draft, verified, passages = from_documents(query, index)
+    to_read = not near or is_worth_telling(query, SELDOM_SURER)
+    kind, draft, verified, passages = from_documents(query, index) if to_read else _UNREAD
     other = alternative(kind, draft, near)
     if is_better(near, query, other) and (prepared := answer_of(near[0], index)):
         says_more = kind != "refusal" and not other.proves

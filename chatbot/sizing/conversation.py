@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from chatbot.answer import Turn
@@ -81,10 +82,17 @@ def hear(question: str, history: Sequence[Turn], known: Known) -> Heard | None:
     """Return what a question asks for, completed from the turns before it; None for a mere courtesy."""
     if _COURTESY.fullmatch(question):
         return None
-    heard: Heard | None = None
-    for turn in (*(turn.question for turn in history if not _COURTESY.fullmatch(turn.question)), question):
-        heard = _hear(turn, heard, known)
-    return heard
+    turns = (*(turn.question for turn in history if not _COURTESY.fullmatch(turn.question)), question)
+    for end in range(1, len(turns)):
+        _hear_turns(turns[:end], known)  # so that a long conversation needs no deep recursion
+    return _hear_turns(turns, known)
+
+
+# A question is read several times, and its turns are read again with each later one.
+@lru_cache(maxsize=1024)
+def _hear_turns(turns: tuple[str, ...], known: Known) -> Heard:
+    before = _hear_turns(turns[:-1], known) if len(turns) > 1 else None
+    return _hear(turns[-1], before, known)
 
 
 # Marks a text that asks something: a question mark or a question word.

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from chatbot.per_index import per_index
 from chatbot.table.columns import ACCELERATOR, AS_OF, FAMILY, HEADERS, REQUIRED, TYPE, Column
@@ -81,7 +82,7 @@ class Row:
         return accelerator_names(self.cells[ACCELERATOR])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Instances:
     """All tables of instance types of an index merged: the rows of each instance type, newest first.
 
@@ -99,6 +100,7 @@ class Instances:
         """The newest row of every instance type, in the order of the tables."""
         return [rows[0] for rows in self.rows.values()]
 
+    @lru_cache(maxsize=32)  # noqa: B019, there is one of these for each generation of an index
     def at(self, region: str = "", purchase: str = PURCHASE) -> "Instances":
         """Return the same with the rows of other tables beside each type.
 

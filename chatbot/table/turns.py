@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 
 from chatbot.glossary import in_english
@@ -44,6 +44,8 @@ def request_of(query: Query, known: Instances, *, sought: bool = False) -> Reque
     return (_leaning(last, own, before, known) if before else None) or found(query.standalone, sought=sought)
 
 
+# A question is read several times, and its turns are read again with each later one.
+@lru_cache(maxsize=512)
 def _found(question: str, known: Instances, *, sought: bool = False) -> Request | None:
     """Read the request of a question by itself. If it seeks rows, other words may stand beside its conditions."""
     names = (known.rows, known.families, known.accelerators)
