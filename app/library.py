@@ -231,9 +231,14 @@ def _written(index: Index, given: str, name: str, data: bytes) -> Added:
                 continue  # the name is taken; an interrupted file counts too, unless this one begins with the same bytes
             if kept is not None and index.document_chunks(f"{UPLOADS}/{candidate}"):
                 return Added(given, "", f"it is there already, as {candidate}")
-            for folder in (staging, uploads):
-                with _opened(folder / candidate, "wb") as file:
-                    file.write(data)
+            try:
+                for folder in (staging, uploads):
+                    with _opened(folder / candidate, "wb") as file:
+                        file.write(data)
+            except OSError:
+                for folder in (uploads, staging):  # in this order, a file that a kill leaves behind is `unfinished`
+                    (folder / candidate).unlink(missing_ok=True)
+                raise
             return Added(given, candidate)
     except OSError as error:
         return Added(given, "", f"it cannot be stored ({os.strerror(error.errno or 0)})")

@@ -2,13 +2,25 @@
 
 import shutil
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app import library
-from app.library import FILE_TYPES, UPLOADS, Added, Limits, add_files, origins, remove_files, safe_name, synchronise
+from app.library import (
+    FILE_TYPES,
+    UPLOADS,
+    Added,
+    Limits,
+    add_files,
+    origins,
+    remove_files,
+    safe_name,
+    synchronise,
+    unfinished,
+)
 from chatbot import Chatbot
 from ingest import CorpusError, Index, sync
 from ingest.items import SUFFIXES
@@ -96,6 +108,26 @@ def test_a_file_that_cannot_be_read_leaves_nothing_behind(index: Index) -> None:
     assert added.problem == "it is a broken PDF: export it again"
     assert list((index.path / UPLOADS).iterdir()) == []
     assert f"{UPLOADS}/broken.pdf" not in ids(index)
+
+
+def test_a_file_that_the_disk_has_no_room_for_leaves_nothing_behind(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, opened = ids(index), library._opened
+
+    def full_in_uploads(file: Path, mode: str) -> BinaryIO:
+        if file != index.path / UPLOADS / "full.md":
+            return opened(file, mode)
+        file.write_bytes(NOTE[:20])
+        return open("/dev/full", "wb")
+
+    monkeypatch.setattr(library, "_opened", full_in_uploads)
+    assert add_files(index, [("full.md", NOTE), ("quokka.md", NOTE)], LIMITS) == (
+        Added("full.md", "", "it cannot be stored (No space left on device)"),
+        Added("quokka.md", "quokka.md"),
+    )
+    assert ids(index) == sorted([*before, f"{UPLOADS}/quokka.md"])
+    assert unfinished(index.path, ids(index)) == {}
 
 
 def test_a_second_file_of_a_name_gets_a_name_of_its_own(index: Index) -> None:
