@@ -187,16 +187,7 @@ def test_who_did_not_find_an_answer_helpful_may_say_why(bot: Chatbot, answer: An
         buttons = slack.api.said()[0]["blocks"][-1]["elements"][0]
         slack.send(requests.button(FEEDBACK, buttons["negative_button"]["value"], user="U5"))
         view = slack.api.wait_for("views.open")[0]["view"]
-        values = {
-            "choice": {"choice": {"selected_option": {"value": "It is wrong"}}},
-            "words": {"words": {"value": "It is for training."}},
-        }
-        slack.send(
-            {
-                "type": "view_submission", "trigger_id": "t9", "team": {"id": "T1"}, "user": {"id": "U5"},
-                "view": view | {"id": "V1", "state": {"values": values}},
-            }
-        )  # fmt: skip
+        slack.send(requests.comment(view, "It is for training.", user="U5"))
         slack.settle()
         (vote,) = FeedbackStore(slack.desk.settings.index).all()
         assert (view["callback_id"], vote.voter, vote.helpful) == (REASON, "U5", False)

@@ -1,5 +1,6 @@
 """Failures of Slack, the network or a model, and what a person sees of them."""
 
+import json
 import logging
 import re
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 
 from chatbot import Answer, Chatbot, Event, ReaderError
 from chatbot.slack.answering import FAILED, NO_MEMORY
-from chatbot.slack.blocks import EVIDENCE, SOURCES, excerpts_of
+from chatbot.slack.blocks import EVIDENCE, SOURCES, excerpts_of, reason_view
 from chatbot.slack.desk import INTERRUPTED
 from chatbot.slack.listeners import NOT_DONE
 from chatbot.slack.memory import NOTICE
@@ -21,7 +22,7 @@ from tests.servers.slack_workspace import ScriptedChatbot, running, scripted, wo
 
 QUESTION = "Is Trainium for inference?"
 EXPIRED = "message_not_in_streaming_state"
-APOLOGY = re.escape(FAILED).replace(r"\{\}", r"([0-9a-f]{8})")
+APOLOGY, NOT_DONE_PATTERN = (re.escape(text).replace(r"\{\}", r"([0-9a-f]{8})") for text in (FAILED, NOT_DONE))
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +183,25 @@ def test_a_button_that_fails_says_so_to_who_pressed_it(bot: Chatbot, tmp_path: P
         slack.api.failures["views.open"] = Failure("expired_trigger_id", times=9)
         slack.send(requests.button(EVIDENCE, value))
         told = slack.api.wait_for("chat.postEphemeral")[0]["text"]
-        assert re.fullmatch(re.escape(NOT_DONE).replace(r"\{\}", "[0-9a-f]{8}"), told)
+        assert re.fullmatch(NOT_DONE_PATTERN, told)
+
+
+def test_a_shortcut_that_could_not_be_taken_says_so_to_who_used_it(bot: Chatbot, tmp_path: Path) -> None:
+    with workspace(bot, tmp_path) as slack:
+        slack.desk.state.close()
+        slack.send(requests.shortcut(QUESTION, "3.1"))
+        (told,) = slack.api.wait_for("chat.postEphemeral")
+        assert re.fullmatch(NOT_DONE_PATTERN, told["text"])
+
+
+def test_a_comment_that_cannot_be_stored_stays_in_its_modal(bot: Chatbot, tmp_path: Path) -> None:
+    with workspace(bot, tmp_path) as slack:
+        slack.desk.state.close()
+        status, body, _ = slack.send(requests.comment(reason_view("a1"), "It is for training."))
+        reply = json.loads(body)
+        told = reply["errors"].pop("words")
+    assert (status, reply) == (200, {"response_action": "errors", "errors": {}})
+    assert re.fullmatch(NOT_DONE_PATTERN, told)
 
 
 def test_a_stop_that_cannot_wait_ends_what_is_under_way_and_tells_who_asked(

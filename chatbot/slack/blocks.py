@@ -21,6 +21,8 @@ EVIDENCE = "wattwise_evidence"
 SHARE = "wattwise_share"
 PAGE = "wattwise_page"
 REASON = "wattwise_reason"
+# The input of that modal for words of one's own.
+WORDS = "words"
 REASONS = ("It is wrong", "It is not what I asked", "Something is missing", "It is hard to read")
 # Separates the answer from its sources in a message's text.
 SOURCES = "\n\nSources:\n"
@@ -259,7 +261,7 @@ def reason_view(answer_id: str) -> dict[str, Any]:
     options = [{"text": plain_text(reason), "value": reason} for reason in REASONS]
     asked: dict[str, tuple[str, Element]] = {
         "choice": ("The answer", {"type": "radio_buttons", "options": options}),
-        "words": ("In your words", {"type": "plain_text_input", "multiline": True, "max_length": 1000}),
+        WORDS: ("In your words", {"type": "plain_text_input", "multiline": True, "max_length": 1000}),
     }
     return {
         "type": "modal",
@@ -278,5 +280,5 @@ def reason_view(answer_id: str) -> dict[str, Any]:
 def reason_given(view: Mapping[str, Any]) -> str:
     """Return what was chosen and written in that modal; empty if nothing was."""
     values = view["state"]["values"]
-    chosen, written = values["choice"]["choice"]["selected_option"], values["words"]["words"]["value"]
+    chosen, written = values["choice"]["choice"]["selected_option"], values[WORDS][WORDS]["value"]
     return ": ".join(text for text in (chosen["value"] if chosen else "", (written or "").strip()) if text)

@@ -19,6 +19,7 @@ from chatbot.slack.blocks import (
     PAGE,
     REASON,
     SHARE,
+    WORDS,
     evidence_view,
     reason_given,
     reason_view,
@@ -121,8 +122,10 @@ def _tell_failure(desk: Desk, error: Exception, body: Payload) -> None:
     waits = event.get("type") == "app_mention" or event.get("channel_type") == "im"
     if waits and written_by_person(event, desk.me):
         tell(desk, asked_in_message(event, body, desk.me), FAILED.format(reference))
-    elif body.get("type") == "block_actions" and desk.settings.allows((place := _place_of_button(body)).channel):
-        tell(desk, place, NOT_DONE.format(reference), only_who_asked=True)
+    elif body.get("type") in ("block_actions", "message_action"):
+        place = _place_of_press(body)
+        if desk.settings.allows(place.channel):
+            tell(desk, place, NOT_DONE.format(reference), only_who_asked=True)
 
 
 # Messages
@@ -318,7 +321,7 @@ def _take_press(desk: Desk, use: Callable[[Desk, Payload, KeptAnswer, str], None
     ack()
     if not desk.state.claim(event_key(body)):
         return
-    value, place = str(body["actions"][0].get("value", "")), _place_of_button(body)
+    value, place = str(body["actions"][0].get("value", "")), _place_of_press(body)
     if place.team not in ("", desk.me.team, *desk.settings.teams):
         tell(desk, place, NOT_YOURS, only_who_asked=True)
     elif (kept := desk.state.kept(value.lstrip("+-"))) is None:
@@ -329,16 +332,21 @@ def _take_press(desk: Desk, use: Callable[[Desk, Payload, KeptAnswer, str], None
 
 def _vote(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
     desk.feedback.add(_feedback(kept, body, helpful=value.startswith("+")))
-    tell(desk, _place_of_button(body), THANKS, only_who_asked=True)
+    tell(desk, _place_of_press(body), THANKS, only_who_asked=True)
     if value.startswith("-"):
         desk.hasty.views_open(trigger_id=body["trigger_id"], view=reason_view(kept.id))
 
 
 def _take_reason(desk: Desk, ack: "Ack", body: Payload) -> None:
-    ack()
-    kept = desk.state.kept(str(body["view"].get("private_metadata", "")))
-    if kept and (given := reason_given(body["view"])):
-        desk.feedback.add(_feedback(kept, body, helpful=False, comment=given))
+    try:
+        kept = desk.state.kept(str(body["view"].get("private_metadata", "")))
+        if kept and (given := reason_given(body["view"])):
+            desk.feedback.add(_feedback(kept, body, helpful=False, comment=given))
+    except ReaderError as error:
+        # The modal stays open with what was written, so that it can be sent again.
+        ack(response_action="errors", errors={WORDS: NOT_DONE.format(failed("a comment was not stored", error))})
+    else:
+        ack()
 
 
 def _show_evidence(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
@@ -348,7 +356,7 @@ def _show_evidence(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> N
 def _share(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
     reply, address = desk.state.reply(kept.id), str(body.get("response_url") or "")
     if reply is None or not address:
-        tell(desk, _place_of_button(body), TOO_OLD, only_who_asked=True)
+        tell(desk, _place_of_press(body), TOO_OLD, only_who_asked=True)
         return
     # Slack accepts five messages per response URL.
     for message in (shared_by(body["user"]["id"], kept.question), *reply.messages)[:5]:
@@ -360,7 +368,7 @@ def _feedback(kept: KeptAnswer, body: Payload, *, helpful: bool, comment: str = 
     return Feedback("slack", kept.id, body["user"]["id"], helpful, comment, *about)
 
 
-def _place_of_button(body: Payload) -> Asked:
+def _place_of_press(body: Payload) -> Asked:
     message = body.get("message") or {}
     container = body.get("container") or {}
     channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or ""

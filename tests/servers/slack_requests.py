@@ -85,6 +85,21 @@ def button(action_id: str, value: str, *, user: str = "U1", channel: str = "C1",
     }
 
 
+def comment(view: dict[str, Any], words: str, *, user: str = "U1") -> dict[str, Any]:
+    """The submission of the modal that asks why an answer did not help."""
+    values = {
+        "choice": {"choice": {"selected_option": {"value": "It is wrong"}}},
+        "words": {"words": {"value": words}},
+    }
+    return {
+        "type": "view_submission",
+        "trigger_id": f"trigger{next(_numbers)}",
+        "team": {"id": TEAM},
+        "user": {"id": user},
+        "view": view | {"id": "V1", "state": {"values": values}},
+    }
+
+
 def encoded(payload: dict[str, Any]) -> tuple[bytes, str]:
     """A payload's body and content type: events are JSON, commands are forms, the others are JSON inside a form."""
     if "event" in payload:
