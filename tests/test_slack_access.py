@@ -13,6 +13,7 @@ from chatbot import Answer, Chatbot, Event, FeedbackStore, ReaderError
 from chatbot.slack import listeners
 from chatbot.slack.answering import FAILED, take_over
 from chatbot.slack.blocks import EVIDENCE, FEEDBACK, REASON, SHARE, shown_text
+from chatbot.slack.delivery import LONGER
 from chatbot.slack.serving import HEALTH, EventServer, tidy
 from ingest import sync
 from tests.servers import slack_requests as requests
@@ -178,6 +179,15 @@ def test_a_command_s_answer_can_be_shared_with_everyone(bot: Chatbot, answer: An
         assert (shared["response_type"], shared["replace_original"]) == ("in_channel", False)
         assert [block["type"] for block in shared["blocks"]][-1] == "context_actions"
         assert SHARE not in str(shared["blocks"])
+
+
+def test_a_shared_answer_that_is_too_long_says_so(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:
+    long = replace(answer, text="\n\n".join([f"{'Trainium is for training. ' * 150}[1]"] * 14))
+    with workspace(scripted(bot, long), tmp_path) as slack:
+        slack.send(requests.command(QUESTION, slack.api.url + "hook"))
+        button = slack.api.wait_for("hook", 5)[-1]["blocks"][-1]["elements"][0]
+        slack.send(requests.button(SHARE, button["value"]) | {"response_url": slack.api.url + "hook2"})
+        assert slack.api.wait_for("hook2", 5)[-1]["text"] == LONGER
 
 
 def test_who_did_not_find_an_answer_helpful_may_say_why(bot: Chatbot, answer: Answer, tmp_path: Path) -> None:

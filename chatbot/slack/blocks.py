@@ -246,7 +246,7 @@ def evidence_view(answer: KeptAnswer) -> dict[str, Any]:
     size = 0
     for position, excerpt in enumerate(answer.excerpts):
         more = [*_source_blocks(excerpt), *literal(excerpt.text.strip())[0], {"type": "divider"}]
-        size += sum(len(str(block)) for block in more)
+        size += size_of(more)
         if len(blocks) + len(more) >= _VIEW_BLOCKS or size > _VIEW_CHARACTERS:
             left = len(answer.excerpts) - position
             blocks += literal(f"{left} more passages do not fit here; the answer's sources name them.")[0]

@@ -6,7 +6,7 @@ So quick answers are posted, and only slow ones are streamed.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -29,10 +29,10 @@ _QUICK = 2.0
 _PACE = 0.6
 _STATUS_PACE = 1.0
 _STREAMED_CHARACTERS = 11_000
-# Slack accepts five messages per response_url.
-_COMMAND_MESSAGES = 5
+# Slack accepts five messages per response URL.
+_RESPONSES = 5
 _STOPPED = "Stopped."
-_LONGER = "This answer is longer than Slack shows for a command. Ask the same in a direct message to read all of it."
+LONGER = "This answer is longer than Slack shows for a command. Ask the same in a direct message to read all of it."
 
 
 def notice(text: str) -> Reply:
@@ -234,9 +234,14 @@ def _send_all(left: list[Message], put: Callable[[Message], None]) -> None:
 
 
 def _for_command(reply: Reply) -> list[Message]:
-    shown = list(reply.messages)
-    if len(shown) > _COMMAND_MESSAGES:
-        shown = [*shown[: _COMMAND_MESSAGES - 1], *literal(_LONGER)]
+    shown = responses(reply.messages)
     if reply.kind == ANSWER:
         shown[-1] = sharing(shown[-1], reply.id)
     return shown
+
+
+def responses(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages that a response URL accepts; if some are left out, the last one says so."""
+    if len(messages) <= _RESPONSES:
+        return list(messages)
+    return [*messages[: _RESPONSES - 1], *literal(LONGER)]

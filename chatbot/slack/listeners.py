@@ -25,6 +25,7 @@ from chatbot.slack.blocks import (
     reason_view,
     shared_by,
 )
+from chatbot.slack.delivery import responses
 from chatbot.slack.desk import Desk, check_ending, show_status, tell
 from chatbot.slack.events import (
     STOP_REACTIONS,
@@ -358,8 +359,7 @@ def _share(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
     if reply is None or not address:
         tell(desk, _place_of_press(body), TOO_OLD, only_who_asked=True)
         return
-    # Slack accepts five messages per response URL.
-    for message in (shared_by(body["user"]["id"], kept.question), *reply.messages)[:5]:
+    for message in responses((shared_by(body["user"]["id"], kept.question), *reply.messages)):
         respond(address, message, for_all=True)
 
 
