@@ -70,6 +70,18 @@ def test_what_is_older_than_it_is_kept_is_deleted(opened: Opener) -> None:
     assert state.kept("a1") is None
 
 
+def test_an_old_thread_is_forgotten_once_nothing_of_ours_in_it_is_kept(opened: Opener) -> None:
+    state, day = opened(), 86_400
+    old, lively, asking = (f"{time.time() - 3 * day + number:.6f}" for number in range(3))
+    new = f"{time.time():.6f}"
+    for thread in (old, lively, asking, new):
+        state.follow("C1", thread)
+    state.posted("C1", f"{time.time():.6f}", lively)
+    state.begin(asked("k1", asking))
+    state.forget(2)
+    assert [state.thread_state("C1", thread) for thread in (old, lively, asking, new)] == ["", *["followed"] * 3]
+
+
 def asked(key: str, thread: str = "1.1") -> Asked:
     return Asked(key, "q", "C1", thread, thread, "U1", "T1", "", (SharedFile("a.txt", "https://x", 3),))
 

@@ -237,11 +237,20 @@ class SlackState:
         return row[0] if row else ""
 
     def forget(self, keep_days: int) -> None:
-        """Delete expired rows; answers, messages and replies expire after `keep_days`."""
+        """Delete expired rows; answers, messages and replies expire after `keep_days`.
+
+        So do threads that began before that, unless a message of ours or a question in them is kept.
+        """
         kept = [("claims", _CLAIMS_KEPT), ("asked", _WINDOW), ("work", _WORK_KEPT)]
         kept += [(table, keep_days * 86_400.0) for table in ("answers", "messages", "replies")]
         for table, seconds in kept:
             self._write(f"DELETE FROM {table} WHERE at < ?", time.time() - seconds)
+        # A thread is named by the time of its first message, in seconds with ten digits: text sorts as numbers do.
+        self._write(
+            "DELETE FROM threads WHERE thread < ?"
+            " AND thread NOT IN (SELECT thread FROM messages UNION SELECT thread FROM work)",
+            f"{time.time() - keep_days * 86_400:.6f}",
+        )
 
     def close(self) -> None:
         if isinstance(self._store, sqlite3.Connection):
