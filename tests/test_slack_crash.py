@@ -20,7 +20,8 @@ from chatbot.slack.answering import take_over
 from chatbot.slack.delivery import notice
 from chatbot.slack.desk import INTERRUPTED
 from chatbot.slack.events import Asked
-from chatbot.slack.listeners import AHEAD, QUEUED, SEARCHING
+from chatbot.slack.listeners import AHEAD, QUEUED, SEARCHING, slack_app
+from chatbot.slack.serving import keeping_house
 from chatbot.slack.state import SlackState
 from tests.servers import slack_requests as requests
 from tests.servers.slack_api import BOT_ID, Failure, SlackApi, slack_api
@@ -116,6 +117,24 @@ def test_a_question_that_ends_processes_is_told_so(
     come_after(dead, slack)
     slack.api.wait_for("chat.postMessage")
     assert slack.said() == [INTERRUPTED]
+
+
+def test_a_lease_is_renewed_while_a_listener_keeps_a_stop_waiting(
+    slack: Workspace, dead: SlackState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatbot.slack.serving._BEAT", 0.01)
+    app, state, taken = slack_app(slack.desk, requests.SECRET), slack.desk.state, []
+
+    def listener() -> None:
+        time.sleep(0.2)
+        state.renew(0.3)
+        time.sleep(0.5)
+        taken.extend(dead.take_over())
+
+    with keeping_house(slack.desk, app):
+        state.begin(asked(slack))
+        app.listener_runner.listener_executor.submit(listener)
+    assert taken == []
 
 
 def test_a_command_is_answered_at_its_address_after_a_crash(slack: Workspace, dead: SlackState) -> None:

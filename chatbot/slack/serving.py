@@ -194,12 +194,12 @@ def fault_of(body: bytes, timestamp: str, signature: str, *, secret: str, now: f
 
 def serve_http(desk: Desk, app: "App", tokens: Tokens) -> None:
     """Answer signed requests until a stop signal arrives. Raises ReaderError once Slack no longer accepts the app."""
-    with keeping_house(desk) as fault:
+    with keeping_house(desk, app) as fault:
         server = EventServer(app, tokens.signing_secret, desk.settings.host, desk.settings.port, fault)
         log.info("listening on http://%s:%d%s", desk.settings.host, server.server_port, PATH)
         with _stop_signals(desk), _running(server):
             desk.ending.asked.wait()
-    close(desk, app)
+    close(desk)
 
 
 def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
@@ -215,7 +215,7 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
     def fault() -> str:
         return house_fault() or ("" if handler.client.is_connected() else "not connected to Slack")
 
-    with keeping_house(desk) as house_fault, _stop_signals(desk), ExitStack() as health:
+    with keeping_house(desk, app) as house_fault, _stop_signals(desk), ExitStack() as health:
         if desk.settings.health_port:
             where = (desk.settings.host, desk.settings.health_port)
             health.enter_context(_running(EventServer(None, "", *where, fault, "WATTWISE_SLACK_HEALTH_PORT")))
@@ -232,7 +232,7 @@ def serve_socket(desk: Desk, app: "App", tokens: Tokens) -> None:
             handler.client.message_processor.shutdown()  # type: ignore[no-untyped-call]
             handler.client.message_workers.shutdown()
             handler.close()  # type: ignore[no-untyped-call]
-    close(desk, app)
+    close(desk)
 
 
 def _watch(desk: Desk, handler: "SocketModeHandler") -> None:
@@ -298,8 +298,8 @@ def _stop_signals(desk: Desk) -> Iterator[None]:
 
 
 @contextmanager
-def keeping_house(desk: Desk) -> Iterator[Fault]:
-    """Renew leases every few seconds, and clean up every ten minutes, until the block ends.
+def keeping_house(desk: Desk, app: "App") -> Iterator[Fault]:
+    """Renew leases every few seconds, and clean up every ten minutes, until the block ends and the listeners are done.
 
     Yields a function that says why the process does not work; empty if it does.
     """
@@ -325,6 +325,8 @@ def keeping_house(desk: Desk) -> Iterator[Fault]:
     try:
         yield lambda: "the store cannot be written" if time.monotonic() - beat > _LATEST_BEAT else ""
     finally:
+        # Listeners may wait for Slack longer than a lease lasts.
+        app.listener_runner.listener_executor.shutdown()
         stopped.set()
         keeper.join()
 
@@ -338,10 +340,9 @@ def tidy(desk: Desk) -> None:
         log.warning("the user groups could not be read again: %s", described(error))
 
 
-def close(desk: Desk, app: "App") -> None:
-    """Finish acknowledged events and accepted questions. Raises ReaderError if Slack was the reason to end."""
+def close(desk: Desk) -> None:
+    """Finish accepted questions. Raises ReaderError if Slack was the reason to end."""
     log.info("stopping: finishing what was taken on")
-    app.listener_runner.listener_executor.shutdown()
     if not close_desk(desk):
         log.warning("stopped before everything was answered")
     if desk.ending.reason:

@@ -64,7 +64,8 @@ def running(api: SlackApi, bot: Chatbot, folder: Path, **settings: Any) -> Itera
         server.shutdown()
         thread.join()
         server.server_close()
-        close(desk, app)
+        app.listener_runner.listener_executor.shutdown()
+        close(desk)
 
 
 @contextmanager
