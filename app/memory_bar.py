@@ -2,8 +2,7 @@
 
 from app.escaping import as_html
 from chatbot.sizing import Fit, Sizing
-
-_MAKERS_AND_KINDS = frozenset({"NVIDIA", "AMD", "AWS", "Qualcomm", "Habana", "GPU", "chip", "accelerator"})
+from chatbot.sizing.facts import short
 
 
 def memory_bar_html(sizing: Sizing) -> str:
@@ -45,17 +44,12 @@ def hardware_words(fit: Fit) -> str:
     count = machines(fit)
     if not fit.accelerator:
         return f"the CPU of {count}"
-    name = short_name(fit.accelerator.name)
+    name = short(fit.accelerator.name)
     if not fit.instance:
         return f"{fit.accelerators} × {name}"
     there = fit.devices * fit.instances
     used = f"{fit.accelerators} × {name}" if fit.accelerators == there else f"{fit.accelerators} of {there} {name}"
     return f"{used} in {count}"
-
-
-def short_name(accelerator: str) -> str:
-    """Strip the maker and the kind from an accelerator's name: "NVIDIA L40S GPU" becomes "L40S"."""
-    return " ".join(word for word in accelerator.split() if word not in _MAKERS_AND_KINDS)
 
 
 def gb(size: float) -> str:
@@ -68,7 +62,7 @@ def _caption(fit: Fit | None, needed: float, usable: float | None) -> str:
         return f"{gb(needed)} in all"
     used, within, machine = hardware_words(fit).partition(" in ")
     if fit.accelerator:
-        name = short_name(fit.accelerator.name)
+        name = short(fit.accelerator.name)
         used = f"each of {fit.accelerators} {name}" if fit.accelerators > 1 else f"one {name}"
     return f"On {used}{within}{machine}: {gb(needed)} needed, {gb(usable)} usable"
 

@@ -8,12 +8,14 @@ import streamlit as st
 
 from app.boundary import told
 from app.escaping import as_html, as_label
-from app.memory_bar import gb, hardware_words, machines, memory_bar_html, short_name, shown_fit
+from app.memory_bar import gb, hardware_words, machines, memory_bar_html, shown_fit
 from app.resources import Operator, bot_of, facts_of
 from app.size_inputs import ask_workload
 from chatbot import ReaderError
 from chatbot.llm.models import OFFLINE
 from chatbot.sizing import Fit, Impact, Sizing, Task, size
+from chatbot.sizing.facts import short
+from chatbot.working import article
 from ingest import Row
 
 # Web addresses in text that is already escaped.
@@ -108,7 +110,8 @@ def verdict(sizing: Sizing) -> str:
 def _each_of(fit: Fit) -> str:
     if not fit.accelerator:
         return fit.name
-    return f"an {n}" if (n := short_name(fit.accelerator.name))[0] in "AHLM" else f"a {n}"
+    name = short(fit.accelerator.name)
+    return f"{article(name)} {name}"
 
 
 def _picks(sizing: Sizing) -> str:
@@ -198,7 +201,7 @@ def _show_chart(sizing: Sizing) -> None:
     known = [
         {
             "type": machines(fit),
-            "accelerator": short_name(fit.accelerator.name) if fit.accelerator else "CPU",
+            "accelerator": short(fit.accelerator.name) if fit.accelerator else "CPU",
             "price": fit.impact.usd_per_hour,
             "carbon": fit.impact.kg_co2_per_month,
         }

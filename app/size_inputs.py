@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.escaping import as_label
-from app.memory_bar import short_name
 from chatbot.sizing import Facts, Format, Task, Workload
+from chatbot.sizing.facts import short
 from chatbot.sizing.request import read_amount, read_tokens
 
 _CONTEXTS = ("2k", "4k", "8k", "16k", "32k", "64k", "128k")
@@ -84,7 +84,7 @@ def _ask_work(facts: Facts) -> dict[str, Any]:
 def _ask_hardware(facts: Facts) -> dict[str, Any]:
     families = sorted({i.family for i in facts.instances.values() if i.accelerators})
     types = sorted(name for name, i in facts.instances.items() if i.accelerators)
-    accelerators = sorted({short_name(name) for name in facts.accelerators})
+    accelerators = sorted({short(name) for name in facts.accelerators})
     with st.expander("Hardware", expanded=any(st.query_params.get(name) for name in _HARDWARE)):
         instance = _chosen("Instance type", types, "instance", "any", own=True)
         accelerator = _chosen("Accelerator", accelerators, "accelerator", "any", own=True)

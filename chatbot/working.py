@@ -133,7 +133,7 @@ def percent(share: float) -> str:
 
 
 def article(name: str) -> str:
-    return "an" if re.match(r"[AEFHILMNORSXaefhilmnorsx]\d|[AaIi][a-z]", name) else "a"
+    return "an" if re.match(r"[AEFHILMNORSX][\dA-Z]|[aefhilmnorsx]\d|[AaIi][a-z]", name) else "a"
 
 
 def capital(text: str) -> str:

@@ -165,6 +165,22 @@ def test_the_verdict_on_named_hardware_says_both_figures(facts: Facts) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("accelerator", "named"),
+    [
+        ("AWS Inferentia2 chip", "an Inferentia2 has"),
+        ("NVIDIA RTX PRO Server 6000 GPU", "an RTX PRO Server 6000 has"),
+        ("AMD MI300X GPU", "an MI300X has"),
+        ("Google TPU v4 chip", "a TPU v4 has"),
+        ("Intel Gaudi2 accelerator", "a Gaudi2 has"),
+    ],
+)
+def test_an_accelerator_is_named_without_its_maker_and_with_its_article(
+    facts: Facts, accelerator: str, named: str
+) -> None:
+    assert f"GB, and {named} " in verdict(sized(facts, parameters=7e9, accelerator=accelerator))
+
+
 def test_the_bar_shows_what_one_accelerator_holds(facts: Facts) -> None:
     sizing = sized(facts, model=MODEL, instance_type="g6e.48xlarge")
     named = sizing.named
