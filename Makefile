@@ -23,9 +23,10 @@ test: install
 
 install: $(VENV)/.installed
 
-# torch comes first and pinned: a plain `torch` would pull in gigabytes of CUDA packages that nothing here uses. pip takes
-# minutes for the rest, uv seconds. --no-compile: Python compiles modules on first import; compiling all of them up front
-# takes over a minute.
+# On Linux, PyPI's torch pulls in gigabytes of CUDA packages that nothing here uses. So torch comes first, from pip, which
+# can be set to another index, such as https://download.pytorch.org/whl/cpu; uv ignores pip's settings. pip takes minutes
+# for the rest, uv seconds. --no-compile: Python compiles modules on first import; compiling all of them up front takes
+# over a minute.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0 uv
