@@ -92,6 +92,12 @@ def test_mutated_questions_are_answered_or_refused_in_a_sentence(bot: Chatbot, n
     assert wrong_with(bot, fuzz.mutated(number, 1, fuzz.seeds())) == []
 
 
+def test_a_question_that_raises_alone_as_well_as_together_fails_the_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold, "in_a_new_process", lambda index, asked, threads: [f"{cold.RAISED}KeyError()"] * len(asked))
+    monkeypatch.setattr("sys.argv", ["cold.py", "--starts", "1", "--questions", "2"])
+    assert cold.main() == 1
+
+
 @pytest.mark.evaluation
 def test_a_cold_process_answers_many_threads_as_a_warm_one_does(bot: Chatbot, corpus_index: Path) -> None:
     questions = cold.drawn(4, seed=1)
