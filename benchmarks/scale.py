@@ -39,7 +39,7 @@ from ingest.derived import complete_derived, remove_others
 from ingest.encoder import DEFAULT_ENCODER
 from ingest.minilm import known_words
 from ingest.opening import open_store, writing
-from ingest.store import State, Store
+from ingest.store import State, StoredRows
 from tests.servers.postgres import running
 
 GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "golden" / "tuned.jsonl"
@@ -245,7 +245,6 @@ def _recall(place: Place, questions: Sequence[str], made: int) -> float:
         if made:
             asked, held = next(_points(_ASKED, seed=21)), _points(made)
         else:
-            assert isinstance(store, Store)
             asked, held = index.encode(questions), _batches(store)
         nearest = np.zeros((len(asked), 0), dtype=np.float32)
         for vectors in held:
@@ -258,10 +257,10 @@ def _recall(place: Place, questions: Sequence[str], made: int) -> float:
     return sum(found) / (10 * len(asked))
 
 
-def _batches(store: Store) -> Iterator[_Vectors]:
-    rows = (vector for _, vector in store.vector_rows())
-    while batch := list(islice(rows, _BATCH)):
-        yield np.stack(batch)
+def _batches(store: StoredRows) -> Iterator[_Vectors]:
+    ids = (entry.chunk.id for _, entry in store.contents() if entry.searched)
+    while batch := list(islice(ids, _BATCH)):
+        yield np.stack(list(store.vectors(batch).values()))
 
 
 def _size(place: Place) -> str:
