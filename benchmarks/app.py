@@ -37,7 +37,7 @@ QUESTIONS = (
     "How much accelerator memory does a trn1.32xlarge have?",
 )
 FOLLOW_UP, FOLLOWED = "and the bigger one?", "128 vCPUs"
-# The page shows this many exchanges of a long conversation.
+# The page shows this many earlier exchanges of a long conversation.
 SHOWN = 12
 
 

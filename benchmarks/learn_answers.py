@@ -110,17 +110,17 @@ def fitted(taught: Sequence[Taught]) -> np.ndarray:
 
 def report(found: Sequence[Taught]) -> None:
     """Print the results for each writer's turns, by weights learned from the other writers'."""
-    told: list[tuple[bool, int, float]] = []
+    likeliest: list[tuple[bool, int, float]] = []
     for writer in sorted({e.writer for e in found}):
         weights = fitted([e for e in found if e.writer != writer])
         for e in found:
             if e.writer == writer:
                 odds = np.exp(e.features @ weights[:-1] + weights[-1])
-                told.append((RIGHT in e.grades, e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
-    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in told if there]):.3f} of {sum(t[0] for t in told)} that have a right one")
+                likeliest.append((RIGHT in e.grades, e.grades[odds.argmax()], odds.max() / (1 + odds.sum())))
+    print(f"  likeliest right: {np.mean([g == RIGHT for there, g, _ in likeliest if there]):.3f} of {sum(t[0] for t in likeliest)} that have a right one")
     for sure in SURE:
-        right, partly, another = (np.mean([p >= sure and g == grade for there, g, p in told if there]) for grade in (RIGHT, PARTLY, 0))
-        invented = np.mean([p >= sure and not g for there, g, p in told if not there])
+        right, partly, another = (np.mean([p >= sure and g == grade for there, g, p in likeliest if there]) for grade in (RIGHT, PARTLY, 0))
+        invented = np.mean([p >= sure and not g for there, g, p in likeliest if not there])
         print(f"  from {sure:.1f}: right {right:.2f}, partly {partly:.2f}, another {another:.2f}; answered where nothing near answers {invented:.2f}")
 
 
@@ -183,11 +183,11 @@ def asked_choices(bot: Chatbot) -> Iterator[Choice]:
         near = matches(query.standalone, query.question, query.history, bot.index, own.get(label["writer"], frozenset()))
         if near:
             other, _ = other_answer(query, bot, near)
-            computed, told, refused = OTHERS[label["answer"]]
+            computed, found, refused = OTHERS[label["answer"]]
             grades = {label.get("section"): RIGHT} | graded.get((*label["turns"],), {})
             grade = grades.get(near[0].question.answer.question, 0)
             good = 1.0 if grade == RIGHT and label["answer"] == "section" else PARTLY_GOOD * bool(grade)
-            yield Choice(choice(near, query, other), good, told if other.kind == "evidence" else refused if other.kind == "refusal" else computed)
+            yield Choice(choice(near, query, other), good, found if other.kind == "evidence" else refused if other.kind == "refusal" else computed)
 
 
 def tuned_choices(bot: Chatbot) -> Iterator[Choice]:

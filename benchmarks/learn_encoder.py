@@ -38,7 +38,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from chatbot.evidence import Unit, units
 from ingest import Chunk, Index, sync
-from ingest.minilm import model_folder
+from ingest.minilm import WORD_DIMENSION, model_folder
 from ingest.vectors import encoded_text
 
 HERE = Path(__file__).parent
@@ -53,7 +53,6 @@ WRONG = 4
 HARDEST = 20
 TEMPERATURE = 0.05
 WORD_TEMPERATURE = 0.02
-WORD_DIMENSION = 96
 LONGEST = 128
 OF_PASSAGES = 0.2
 # Texts of similar length go through the model together.

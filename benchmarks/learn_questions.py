@@ -203,7 +203,7 @@ def main() -> None:
     report(encoder, texts)
     if given.write:
         OUT.write_bytes(save(encoder.changes()))
-        print(f"QUESTIONS_SHA256 of ingest/minilm.py: {sha256(OUT.read_bytes()).hexdigest()}")
+        print(f"QUESTIONS_ADAPTER_SHA256 of ingest/minilm.py: {sha256(OUT.read_bytes()).hexdigest()}")
 
 
 if __name__ == "__main__":
