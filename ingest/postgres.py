@@ -352,7 +352,7 @@ class PostgresStore(StoredRows):
     def index_vectors(self, dimension: int) -> None:
         """Build an HNSW index once there are too many vectors to compare all, and gather the planner's statistics."""
         self._run("ANALYZE wattwise.documents, wattwise.chunks, wattwise.vectors")
-        ((count,),) = self._rows("SELECT count(*) FROM wattwise.vectors WHERE {alive}")
+        ((count,),) = self._rows("SELECT count(vector) FROM wattwise.vectors WHERE {alive}")
         if count >= INDEXED_FROM and dimension <= _MOST_INDEXED_DIMENSIONS:
             self._build(
                 f"CREATE INDEX IF NOT EXISTS vectors_{dimension} ON wattwise.vectors USING hnsw"

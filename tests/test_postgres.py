@@ -239,6 +239,23 @@ def test_many_vectors_are_found_by_an_index_and_rows_of_other_generations_do_not
     assert hits == [hit for hit in exact if hit in hits]
 
 
+def test_prepared_questions_do_not_count_as_vectors_to_search(
+    postgres: Server, database: Database, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.postgres.INDEXED_FROM", 3)
+    (docs / "answers.md").write_text(
+        "# Questions and answers\n\n## What trains models?\n\nAlso asked: training chip\n\nTrainium [1].\n\n1. “Trainium trains models.” (one)\n"
+    )
+    name = database.address.rpartition("/")[2]
+    found = []
+    for _ in range(2):
+        sync([docs], database)
+        found += postgres.execute(name, "SELECT count(*) FROM pg_indexes WHERE indexname = 'vectors_384'")
+        (docs / "three.md").write_text("# Three\n\nGraviton has no accelerator.\n")
+    assert found == [(0,), (1,)]
+    assert len(Index.open(database).questions()) == 1
+
+
 def test_an_index_of_another_version_says_what_to_do(postgres: Server, database: Database, docs: Path) -> None:
     sync([docs], database, encoder="none")
     latest = len(MIGRATIONS)
