@@ -129,8 +129,8 @@ def _first(said: Mapping[str, str], *names: str) -> str | None:
 
 
 def _plain(said: str | None) -> str | None:
-    """Return a value cleaned and cut, so that it can be stored and shown; None if nothing is left."""
-    return clean(said)[:_LONGEST_PROPERTY].strip() or None if said else None
+    """Return a value cleaned, in one line and cut, so that it can be stored and shown; None if nothing is left."""
+    return " ".join(clean(said).split())[:_LONGEST_PROPERTY].strip() or None if said else None
 
 
 def _is_address(said: str) -> bool:

@@ -613,6 +613,12 @@ def test_what_a_document_says_of_itself_is_plain_and_short() -> None:
     assert (source.title, source.publisher, source.url) == ("t" * 300, "P", None)
 
 
+def test_a_source_is_described_in_one_line_each() -> None:
+    front = "---\ntitle: |\n  Chips\n  for training\npublisher: |\n  A\n  B\nlicence: |\n  CC\n  BY\n---\n\nWords.\n"
+    source = loaded("a.md", front).source
+    assert (source.title, source.publisher, source.licence) == ("Chips for training", "A B", "CC BY")
+
+
 def test_front_matter_has_an_end() -> None:
     text = "---\n" + "a: b\n" * 5_000 + "---\n\nWords.\n"
     assert front_matter(text) == ({}, 0)
