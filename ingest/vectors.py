@@ -69,7 +69,8 @@ class VectorIndex:
 def build_vectors(rows: _Rows, count: int, dimension: int, folder: Path) -> None:
     """Build the index of the rows, `count` in all.
 
-    The rows are read in batches; besides the index, only a batch and the training sample are in memory.
+    The rows are read in batches; besides the index, only a batch and the training sample are in memory: about 100 times
+    the square root of `count` vectors, 150 MB for a million of 384 numbers.
     """
     import faiss
 
