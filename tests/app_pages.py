@@ -36,5 +36,7 @@ def listening(address: str) -> Iterator[None]:
     """Run the block as if the app listened on this address."""
     before = config.get_option("server.address")
     config.set_option("server.address", address)
-    yield
-    config.set_option("server.address", before)
+    try:
+        yield
+    finally:
+        config.set_option("server.address", before)

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -52,10 +53,8 @@ def own_ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def contents(place: Path) -> list[list[tuple[object, ...]]]:
-    with sqlite3.connect(place / "store.sqlite") as store:
-        found = [store.execute(query).fetchall() for query in CONTENTS]
-    store.close()
-    return found
+    with closing(sqlite3.connect(place / "store.sqlite")) as store:
+        return [store.execute(query).fetchall() for query in CONTENTS]
 
 
 def parent(process: int) -> int:
