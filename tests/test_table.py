@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatbot.answer import Passage
+from chatbot.answer import Passage, Turn
 from chatbot.citations import Evidence, Verified, verify
 from chatbot.query import understand
 from chatbot.retriever import retrieve
@@ -24,6 +24,7 @@ from chatbot.table.filters import Request, Trait, read_request
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import describe, subject
 from chatbot.table.selection import measured
+from chatbot.table.turns import request_of
 from ingest import Index, sync
 from ingest.instance_rows import as_csv, instance_rows
 
@@ -474,6 +475,20 @@ def test_no_question_breaks_the_reader(known: Instances, text: str) -> None:
 )  # fmt: skip
 def test_requests_are_read(known: Instances, question: str, request_: Request | None) -> None:
     assert read_request(question, known.rows, known.families, known.accelerators) == request_
+
+
+@pytest.mark.parametrize(
+    ("turns", "conditions"),
+    [
+        (("cheapest instance with a GPU", "and 8?"), (Bound("accelerators", 8.0, 8.0),)),
+        (("instances with no GPU", "and 8?"), (Bound("accelerators", 8.0, 8.0),)),
+        (("instances with 100 Gbps and no GPU", "and 200?"), (Bound("accelerators", 0.0, 0.0), Bound("network", 200.0, 200.0))),
+    ],
+)  # fmt: skip
+def test_a_bare_number_replaces_one_that_was_said_or_counts_the_gpus(index: Index, known: Instances, turns: tuple[str, str], conditions: tuple[Bound, ...]) -> None:
+    request = request_of(understand(turns[1], [Turn(turns[0], "")], index), known)
+    assert request is not None
+    assert request.bounds == conditions
 
 
 def test_a_row_lies_where_it_says(known: Instances) -> None:

@@ -77,9 +77,11 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
     if _COUNTED.search(question.lower()) and before.seeks:
         return replace(before, leans=True)
     if before.bounds and (bare := _BARE.fullmatch(question.lower())):
-        *others, last = before.bounds
-        scale = value_of(bare["number"]) / (last.low if last.high == inf else last.high)
-        return replace(before, bounds=(*others, replace(last, low=last.low * scale, high=last.high * scale)), leans=True)
+        # It replaces a number that was said, before "a GPU" or "no GPU".
+        *others, last = sorted(before.bounds, key=lambda bound: bool(_limit(bound)))
+        number, limit = value_of(bare["number"]), _limit(last)
+        changed = replace(last, low=last.low * number / limit, high=last.high * number / limit) if limit else Bound(last.column, number, number)
+        return replace(before, bounds=(*others, changed), leans=True)
     if turn and turn.families and before.types and before.asked and not (turn.bounds or turn.asked or before.order):
         asked: tuple[Column, ...] = (*before.asked, *(("accelerators",) if turn.accelerators and "accelerators" not in before.asked else ()))
         return replace(before, types=tuple(_of_family(family, before.types[-1], known) for family in turn.families), asked=asked, leans=True)
@@ -96,6 +98,10 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
     rows = select(found, priced(found, known)[0].newest)
     names = tuple(row.name for row in rows[: 1 if found.order and not found.sorts else _FOUND])
     return Request(types=names, asked=change.asked, region=change.region or found.region, purchase=change.purchase, listed=found, leans=True)
+
+
+def _limit(bound: Bound) -> float:
+    return bound.low if bound.high == inf else bound.high
 
 
 def _is_whole(request: Request, question: str) -> bool:
