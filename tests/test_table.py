@@ -491,6 +491,22 @@ def test_a_bare_number_replaces_one_that_was_said_or_counts_the_gpus(index: Inde
     assert request.bounds == conditions
 
 
+@pytest.mark.parametrize(
+    ("turns", "purchase"),
+    [
+        (("list all g6 types with their spot price", "and on demand?"), "on demand"),
+        (("list all g6 types with their spot price", "on demand, only those with one GPU"), "on demand"),
+        (("list all g6 types with their spot price", "only those with one GPU"), "spot"),
+        (("list all g6 types with their spot price", "what do they cost in eu-west-1?"), "spot"),
+        (("list all g6 types with their price", "only those with one GPU"), ""),
+    ],
+)
+def test_a_purchase_option_stays_until_another_is_named(index: Index, known: Instances, turns: tuple[str, str], purchase: str) -> None:
+    request = request_of(understand(turns[1], [Turn(turns[0], "")], index), known)
+    assert request is not None
+    assert (request.purchase, request.leans) == (purchase, True)
+
+
 def test_a_row_lies_where_it_says(known: Instances) -> None:
     def quoted(row: Row) -> str:
         return row.chunk.document.text[row.start : row.end]

@@ -23,7 +23,6 @@ from chatbot.table.bounds import (
 from chatbot.table.columns import ACCELERATOR, DEVICE, HOURLY, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.table.entities import take_regions
-from chatbot.table.instances import PURCHASE
 from chatbot.words import STOP_WORDS, WORD
 
 Order = tuple[Column | Literal["size"], bool]
@@ -44,9 +43,9 @@ class Request:
     """The rows that a question asks for: conditions on them, the columns to report, and the order.
 
     `types` and `families` are in the order of the question; a row must have one of the `accelerators`. `asked` are the
-    columns to report, with prices in `region` ("" if none is named). `seeks` says that the question looks for instance
-    types, not for facts about them. `compared` measures the rows by that of another type. `without` are families and
-    accelerators that are not wanted.
+    columns to report, with prices in `region` and by `purchase`, "spot" or "on demand" ("" if none is named). `seeks`
+    says that the question looks for instance types, not for facts about them. `compared` measures the rows by that of
+    another type. `without` are families and accelerators that are not wanted.
 
     `order` asks for its first row or, if it only `sorts`, for all rows; a price is divided by the column `per`.
     `against` is the type whose price is compared with that of the first row. `listed` is the request that found the
@@ -63,7 +62,7 @@ class Request:
     seeks: bool = False
     compared: Comparison | None = None
     region: str = ""
-    purchase: str = PURCHASE
+    purchase: str = ""
     without: tuple[str, ...] = ()
     per: Column | None = None
     sorts: bool = False
@@ -128,7 +127,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     without = _take_without(reading, families, accelerators)
     reading.text = of_each_device(reading.text)
     regions = take_regions(reading)
-    purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
+    purchase = _purchase(text)
     comparison = _take_comparison(reading, types)
     named = _take_types(reading, types)
     if named is None:
@@ -162,6 +161,10 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     if strange(reading.text):
         return None
     return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without, per, sorts)
+
+
+def _purchase(text: str) -> str:
+    return "spot" if re.search(r"\bspot\b", text) else "on demand" if re.search(r"\bon[- ]demand\b", text) else ""
 
 
 def _on_one_line(text: str) -> str:
@@ -272,7 +275,7 @@ def read_change(question: str, types: Collection[str], families: Collection[str]
     if found is None:
         return None
     request, beside = found.request, {*strange(found.rest)} - _OF_LISTS
-    changes = replace(request, asked=(), region="", purchase=PURCHASE, against="") != Request() or (request.asked and not beside)
+    changes = replace(request, asked=(), region="", purchase="", against="") != Request() or (request.asked and not beside)
     return (request, found.narrows) if changes and not _MORE.search(found.rest) and len(beside) <= _BESIDE else None
 
 
@@ -305,10 +308,10 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     bounds = open_ended(bounds, None if sorts else order)
     traits = (*_take_traits(reading), *(Trait(ACCELERATOR, match["maker"].upper(), bool(match["no"])) for match in reading.take(rf"\b{_DENIED}{_MAKER}")))
     asked = take_columns(reading)
-    purchase = "spot" if re.search(r"\bspot\b", text) else PURCHASE
+    purchase = _purchase(text)
     reading.take(r"\b(?:on[- ]demand|spot|linux)\b")
     priced = {*(b.column for b in (*bounds, *(b for r in removed for b in r.bounds))), *(order or ())[:1]}
-    if (reading.take(rf"{HOURLY}(?!\w)") or against or regions or purchase != PURCHASE) and "price" not in priced:
+    if (reading.take(rf"{HOURLY}(?!\w)") or against or regions or purchase) and "price" not in priced:
         asked = tuple(dict.fromkeys((*asked, "price")))
     less = [(r.families or r.accelerators, r.bounds, r.traits) for r in removed]
     if len(regions) > 1 or named != () or (less and not any(map(any, less))):

@@ -101,15 +101,15 @@ class Instances:
         return [rows[0] for rows in self.rows.values()]
 
     @lru_cache(maxsize=32)  # noqa: B019, there is one of these for each generation of an index
-    def at(self, region: str = "", purchase: str = PURCHASE) -> "Instances":
+    def at(self, region: str = "", purchase: str = "") -> "Instances":
         """Return the same with the rows of other tables beside each type.
 
-        Prices are those of a region and a way to buy. The default region is us-east-1 or, if the tables do not have it,
-        the first by name that they have.
+        Prices are those of a region and a way to buy, on demand by default. The default region is us-east-1 or, if the
+        tables do not have it, the first by name that they have.
         """
         known = {row.cells["Region"] for rows in self.others.values() for row in rows if "Region" in row.cells}
         region = region or (REGION if REGION in known or not known else min(known))
-        return replace(self, rows={name: self._joined(rows, region, purchase) for name, rows in self.rows.items()})
+        return replace(self, rows={name: self._joined(rows, region, purchase or PURCHASE) for name, rows in self.rows.items()})
 
     def _joined(self, rows: tuple[Row, ...], region: str, purchase: str) -> tuple[Row, ...]:
         newest, *older = rows

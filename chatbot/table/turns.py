@@ -10,7 +10,7 @@ from chatbot.query import Query
 from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
 from chatbot.table.columns import OTHER_TABLES, Column
 from chatbot.table.filters import ANY, ROWS, Request, read_change, read_list, read_request
-from chatbot.table.instances import PURCHASE, Instances, Row
+from chatbot.table.instances import Instances, Row
 from chatbot.table.selection import OF_HOST, columns_of, select
 
 TURNS = 4
@@ -93,11 +93,11 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
         return None
     if change.traits and _OF_EACH.search(question.lower()):
         change = replace(change, traits=(), asked=tuple(columns_of(Request(asked=change.asked, traits=change.traits))))
-    if replace(change, asked=(), region="", purchase=PURCHASE) != Request():
+    if replace(change, asked=(), region="", purchase="") != Request():
         return _changed(change, narrows, found, bare=not OF_HOST.search(question.lower()), adds=bool(_ADDS.search(question.lower())))
     rows = select(found, priced(found, known)[0].newest)
     names = tuple(row.name for row in rows[: 1 if found.order and not found.sorts else _FOUND])
-    return Request(types=names, asked=change.asked, region=change.region or found.region, purchase=change.purchase, listed=found, leans=True)
+    return Request(types=names, asked=change.asked, region=change.region or found.region, purchase=change.purchase or found.purchase, listed=found, leans=True)
 
 
 def _limit(bound: Bound) -> float:
@@ -138,7 +138,7 @@ def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, add
         without=(*before.without, *change.without),
         asked=change.asked or before.asked,
         region=change.region or before.region,
-        purchase=before.purchase if change.purchase == PURCHASE else change.purchase,
+        purchase=change.purchase or before.purchase,
         order=change.order or before.order,
         per=change.per if change.order else before.per,
         sorts=change.sorts if change.order else before.sorts,
