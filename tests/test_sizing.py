@@ -419,6 +419,14 @@ def test_a_model_without_layers_is_sized_by_its_weights() -> None:
             "QLoRA holds the weights in 4 bits, not in fp16: ask for LoRA, or leave the format out.",
         ),
         (
+            {"model": "mixtral-8x7b", "task": Task.LORA, "lora_targets": frozenset({"q", "gate", "up"})},
+            "LoRA on gate, up cannot be sized for this model: adapt q, k, v, o.",
+        ),
+        (
+            {"parameters": 7e9, "task": Task.QLORA, "lora_targets": frozenset({"down"})},
+            "LoRA on down cannot be sized for this model: adapt q, k, v, o.",
+        ),
+        (
             {"model": LLAMA_8B, "cache": Format.AWQ},
             "awq is a format of weights: a cache is stored in bf16, fp16, fp8, int8, int4.",
         ),

@@ -10,7 +10,7 @@ from chatbot.sizing.architecture import Architecture, architecture, assumed
 from chatbot.sizing.facts import Facts, Model
 from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.impact import DEFAULT_REGION
-from chatbot.sizing.memory import USABLE
+from chatbot.sizing.memory import USABLE, adaptable
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
 _SERVING_CONTEXT, _TRAINING_CONTEXT = 8192, 4096
@@ -67,6 +67,8 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
     if training and given.zero_stage is None:
         assumptions.append("ZeRO-3 over all accelerators where there are several")
     if task in (Task.LORA, Task.QLORA):
+        if unsized := sorted((given.lora_targets or frozenset()) - adaptable(model).keys()):
+            raise ReaderError(f"LoRA on {', '.join(unsized)} cannot be sized for this model: adapt {', '.join(adaptable(model))}.")
         defaults["lora_rank"] = (_LORA_RANK, f"LoRA of rank {_LORA_RANK}{'' if given.lora_targets else f' on {_adapted(model)}'}")
     open_slots = {slot: value for slot, value in defaults.items() if getattr(given, slot) is None}
     assumptions += [words for _, words in open_slots.values() if words]

@@ -196,15 +196,21 @@ def optimizer_states(model: Architecture, optimizer: Optimizer, form: Format) ->
 def adapter_parameters(model: Architecture, rank: int, matrices: frozenset[str] | None = None) -> int:
     """rank x (rows + columns) for each adapted matrix of each layer: Hu et al. 2021, https://arxiv.org/abs/2106.09685.
 
-    `matrices` is a subset of q, k, v, o, gate, up, down. The default is all linear layers, as in QLoRA, or the
+    `matrices` is a subset of those of `adaptable`. The default is all of them: all linear layers, as in QLoRA, or the
     attention alone for a mixture of experts or a model whose MLP is not known.
     """
+    sizes = adaptable(model)
+    return model.layers * rank * sum(sizes[m] for m in (sizes if matrices is None else matrices))
+
+
+def adaptable(model: Architecture) -> dict[str, int]:
+    """The rows + columns of each matrix of a layer that an adapter can be sized for, out of q, k, v, o, gate, up, down."""
     hidden, inner = model.hidden_size, model.attention_heads * model.head_dim
     cached, mlp = model.key_value_heads * model.head_dim, model.intermediate_size
     sizes = {"q": hidden + inner, "k": hidden + cached, "v": hidden + cached, "o": inner + hidden}
     if mlp and not model.expert_parameters:
         sizes |= dict.fromkeys(("gate", "up", "down"), hidden + mlp)
-    return model.layers * rank * sum(sizes[m] for m in (sizes if matrices is None else matrices))
+    return sizes
 
 
 def adapter(model: Architecture, rank: int, optimizer: Optimizer, matrices: frozenset[str] | None = None) -> Term:
