@@ -132,16 +132,24 @@ def test_the_checkpoints_of_gpt_oss_are_those_published(facts: Facts, model: str
         ("mistralai/Mixtral-8x22B-v0.1", 141, 39),  # https://mistral.ai/news/mixtral-8x22b
         ("openai/gpt-oss-120b", 116.83, None),  # https://arxiv.org/abs/2508.10925
         ("openai/gpt-oss-20b", 20.91, None),  # https://arxiv.org/abs/2508.10925
+        # Some of their layers have no experts.
+        ("meta-llama/Llama-4-Maverick-17B-128E-Instruct", 400, None),  # https://huggingface.co/meta-llama/Llama-4-Maverick-17B-128E-Instruct
+        ("XiaomiMiMo/MiMo-V2-Flash", 309, None),  # https://huggingface.co/XiaomiMiMo/MiMo-V2-Flash
     ],
 )
 def test_parameters_are_counted_from_a_configuration(
     facts: Facts, model: str, billions: float, active: float | None
 ) -> None:
     # gpt-oss also has biases; model cards give three digits, Llama's checkpoints the exact number.
-    tolerance = 1e-4 if "Llama" in model else 0.01
+    tolerance = 1e-4 if "Meta-Llama" in model else 0.01
     assert count_parameters(row(facts, model)) == pytest.approx(billions * 1e9, rel=tolerance)
     if active:
         assert count_parameters(row(facts, model), active=True) == pytest.approx(active * 1e9, rel=0.02)
+
+
+def test_layers_without_experts_hold_none(facts: Facts) -> None:
+    # 58 of 61 layers have 256 experts of three matrices.
+    assert known(facts, "deepseek-ai/DeepSeek-V3").expert_parameters == 58 * 256 * 3 * 7168 * 2048, DEEPSEEK_HARDWARE
 
 
 def test_the_size_of_latent_attention_is_not_guessed(facts: Facts) -> None:

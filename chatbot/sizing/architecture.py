@@ -84,17 +84,13 @@ def count_parameters(model: Model, *, active: bool = False) -> int | None:
         return None
     width = model.head_dim or hidden // heads
     attention = 2 * hidden * width * (heads + (model.key_value_heads or heads))
-    if model.experts:
-        if not _expert_width(model):
-            return None
-        mlp = hidden * model.experts
-        experts = _experts(model, (model.experts_per_token or 0) if active else model.experts)
-        experts += layers * 3 * hidden * (_expert_width(model) or 0) * (model.shared_experts or 0)
-    elif model.intermediate_size:
-        mlp, experts = 3 * hidden * model.intermediate_size, 0.0
-    else:
+    sparse = layers - (model.dense_layers or 0) if model.experts else 0
+    if (sparse and not _expert_width(model)) or (sparse < layers and not model.intermediate_size):
         return None
-    return round(_embeddings(model) + layers * (attention + mlp + 2 * hidden) + experts + hidden)
+    routers = sparse * hidden * (model.experts or 0)
+    used = ((model.experts_per_token if active else model.experts) or 0) + (model.shared_experts or 0)
+    dense = (layers - sparse) * 3 * hidden * (model.intermediate_size or 0)
+    return round(_embeddings(model) + layers * (attention + 2 * hidden) + dense + routers + _experts(model, used) + hidden)
 
 
 def assumed(parameters: float) -> tuple[Architecture, str]:
@@ -127,5 +123,6 @@ def _expert_width(model: Model) -> int | None:
 
 
 def _experts(model: Model, count: int) -> float:
-    """The parameters of `count` routed experts in every layer, with three matrices each, as in a gated MLP."""
-    return 3.0 * (model.hidden_size or 0) * (_expert_width(model) or 0) * (model.layers or 0) * count
+    """The parameters of `count` experts in every layer that has them, with three matrices each, as in a gated MLP."""
+    sparse = (model.layers or 0) - (model.dense_layers or 0)
+    return 3.0 * (model.hidden_size or 0) * (_expert_width(model) or 0) * sparse * count
