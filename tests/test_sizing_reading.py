@@ -373,6 +373,20 @@ def test_a_version_may_follow_the_size_and_tokens_a_slash() -> None:
     assert (slots["model"], slots["sequences"], slots["context"]) == (LLAMA_70B, 64, 16_384)
 
 
+@pytest.mark.parametrize(
+    ("question", "weights", "cache"),
+    [
+        ("The KV cache of Llama 3.1 8B at 32k in int4", None, Format.INT4),
+        ("The KV cache of Llama 3.1 8B at 32k in fp8", None, Format.FP8),
+        ("How large is the KV cache of a 4-bit Llama 3.1 8B at 32k?", Format.INT4, None),
+        ("How large is the KV cache for an fp8 Llama 3.1 8B at 32k?", Format.FP8, None),
+    ],
+)
+def test_a_format_is_that_of_the_cache_unless_it_describes_the_model(question: str, weights: Format | None, cache: Format | None) -> None:
+    asked = workload(question)
+    assert (asked.weights, asked.cache) == (weights, cache)
+
+
 def test_master_weights_are_the_optimizers() -> None:
     slots = read_question("8-bit Adam keeping fp32 master weights for 7B: memory?", KNOWN).slots
     assert (slots["optimizer"], slots.get("weights")) == (Optimizer.ADAM_8BIT, None)

@@ -16,7 +16,7 @@ from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 _SERVING_CONTEXT, _TRAINING_CONTEXT = 8192, 4096
 _LORA_RANK = 16
 _LOAD = 0.5
-_CACHE_FORMATS = (Format.FP32, Format.BF16, Format.FP16, Format.FP8, Format.INT8, Format.INT4)
+CACHE_FORMATS = (Format.FP32, Format.BF16, Format.FP16, Format.FP8, Format.INT8, Format.INT4)
 # Models whose makers publish no 16-bit weights: https://arxiv.org/abs/2508.10925, https://arxiv.org/abs/2412.19437 and
 # https://huggingface.co/moonshotai/Kimi-K2-Instruct.
 _PUBLISHED_IN = (
@@ -174,8 +174,8 @@ def _check_formats(task: Task, weights: Format, cache: Format | None) -> None:
         raise ReaderError(
             f"QLoRA holds the weights in 4 bits, not in {weights}: ask for LoRA, or leave the format out."
         )
-    if cache and cache not in _CACHE_FORMATS:
-        raise ReaderError(f"{cache} is a format of weights: a cache is stored in {', '.join(_CACHE_FORMATS[1:])}.")
+    if cache and cache not in CACHE_FORMATS:
+        raise ReaderError(f"{cache} is a format of weights: a cache is stored in {', '.join(CACHE_FORMATS[1:])}.")
 
 
 def check_region(region: str, facts: Facts) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from chatbot.answer import Turn
 from chatbot.parts import pieces
+from chatbot.sizing.completion import CACHE_FORMATS
 from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
@@ -383,7 +384,8 @@ _REPLACED: dict[str, tuple[str, ...]] = {
     "budget_per_hour": ("budget_per_month",),
     "budget_per_month": ("budget_per_hour",),
 }
-_OF_CACHES = frozenset({Format.FP32, Format.BF16, Format.FP16, Format.FP8, Format.INT8})
+# "The KV cache of a 4-bit Llama": the format of the model, not of the cache.
+_BEFORE_MODEL = re.compile(r"\b(?:an?|the|my|our|this|of|for) (?:(?:fp|bf|int) ?(?:4|8|16|32)|(?:4|8|16|32)[- ]bit)\b")
 _EMPTY: dict[str, Any] = {f.name: f.default for f in fields(Workload)}
 _GOALS = {
     "fits": Goal.FITS, "count": Goal.COUNT, "affordable": Goal.AFFORDABLE, "most_users": Goal.USERS, "longest_context": Goal.LONGEST,
@@ -443,7 +445,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators", "accelerator_memory_gb")}  # "with all 8 A100 at their maximum"
     if epochs and (tokens := slots.get("tokens", work.tokens)):
         slots["tokens"] = tokens * epochs
-    if label == "kv_cache" and "cache" not in slots and "weights" not in said.text and slots.get("weights") in _OF_CACHES:
+    if label == "kv_cache" and "cache" not in slots and "weights" not in said.text and slots.get("weights") in CACHE_FORMATS and not _BEFORE_MODEL.search(said.text):
         slots["cache"] = slots.pop("weights")  # "the KV cache of ... in fp8"
     if label == "kv_cache" and _EACH_TOKEN.search(said.text):
         slots.setdefault("context", 1)
