@@ -226,6 +226,11 @@ def test_the_values_of_a_token_are_those_published_for_latent_attention(model: A
     assert kv_cache(model, Format.BF16, 1, 1).bytes / 2 / 1000 == pytest.approx(thousands, abs=0.05), DEEPSEEK_V2
 
 
+def test_an_int4_cache_has_scales_as_int4_weights_have() -> None:
+    # 2 x 8 x 128 values in each of 32 layers, at 4.125 bits.
+    assert kv_cache(MISTRAL_7B, Format.INT4, 1, 1).bytes == 33_792
+
+
 def test_a_sliding_window_divides_the_cache_by_eight() -> None:
     windowed = replace(MISTRAL_7B, full_layers=0, sliding_layers=32, sliding_window=4096)
     whole, kept = (kv_cache(model, Format.BF16, 32 * K, 1).bytes for model in (MISTRAL_7B, windowed))

@@ -140,7 +140,6 @@ def kv_cache(model: Architecture, form: Format, tokens: int, sequences: int) -> 
     2024, https://arxiv.org/abs/2405.04434; Jiang et al. 2023 (windows), https://arxiv.org/abs/2310.06825.
     """
     kept = min(tokens, model.sliding_window)
-    size = BITS[form] / 8 if form is not Format.INT4 else 0.5
     if model.latent:
         rank, rope = model.latent
         values, each, source = rank + rope, f"({rank} + {rope})", _LATENT
@@ -154,8 +153,8 @@ def kv_cache(model: Architecture, form: Format, tokens: int, sequences: int) -> 
         slid = f"{model.sliding_layers} layers × {kept:,} tokens"
         spread = f"({spread} + {slid})" if model.full_layers else slid
         source = _WINDOW
-    formula = f"{each} × {spread} × {sequences:,} {'sequence' if sequences == 1 else 'sequences'} × {_bytes(size)}"
-    return Term("KV cache", values * positions * sequences * size, formula, source, model.rows)
+    formula = f"{each} × {spread} × {sequences:,} {'sequence' if sequences == 1 else 'sequences'} × {_width(form)}"
+    return Term("KV cache", values * positions * sequences * BITS[form] / 8, formula, source, model.rows)
 
 
 def training_weights(model: Architecture, form: Format) -> Term:
