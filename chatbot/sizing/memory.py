@@ -71,7 +71,8 @@ class Sharding:
 
         ZeRO 1, 2 and 3 divide the optimizer states, the gradients and the weights: Rajbhandari et al. 2020,
         https://arxiv.org/abs/1910.02054. Tensor parallelism: Shoeybi et al. 2019, https://arxiv.org/abs/1909.08053. The
-        activations of a batch stay on the accelerator that computes it.
+        activations of a batch stay on the accelerator that computes it. An adapter is one small term, so it counts as
+        undivided until stage 3 divides all its parts.
         """
         match name:
             case "weights":
