@@ -296,6 +296,13 @@ def test_the_speed_is_a_bound_and_makes_the_least_cost_of_a_million_tokens() -> 
     )
 
 
+def test_energy_and_cost_at_a_given_speed_cite_the_source_of_what_is_divided() -> None:
+    impact = on(sized(model=LLAMA_8B, region="us-east-1", tokens_per_second=100), "g6e.xlarge").impact
+    assert impact is not None
+    names = ("usd_per_million_tokens", "kwh_per_million_tokens")
+    assert [impact.known(name).source.title for name in names] == ["Amazon EC2 On-Demand Pricing", "Cloud Carbon Footprint, Methodology"]
+
+
 def test_the_time_of_a_training_comes_from_its_tokens() -> None:
     sizing = sized(model=LLAMA_8B, task=Task.FULL, tokens=1e9, instance_type="p5.48xlarge")
     assert sizing.named is not None

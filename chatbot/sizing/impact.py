@@ -318,12 +318,12 @@ def _sums(known: Mapping[str, Figure], workload: Workload) -> Iterator[Figure]:
     speed = known.get("decode_tokens_per_second") or known.get("training_tokens_per_second_high")
     pace = workload.tokens_per_second or (speed.value if speed else None)
     if pace:
-        source, read = (speed.source, speed.inputs) if speed and not workload.tokens_per_second else (_PRICES, ())
+        bound = None if workload.tokens_per_second else speed
         for name in ("usd_per_hour", "kwh_per_hour"):
             if one := known.get(name):
                 shown = f"{one.value:.6g} / ({pace:.5g} × 3600) × 1e6"
-                value, rows = one.value / (pace * 3600) * 1e6, (*one.inputs, *read)
-                yield Figure(name.replace("hour", "million_tokens"), value, shown, source, rows)
+                value, rows = one.value / (pace * 3600) * 1e6, (*one.inputs, *(bound.inputs if bound else ()))
+                yield Figure(name.replace("hour", "million_tokens"), value, shown, (bound or one).source, rows)
 
 
 _PRICES = Reference("Amazon EC2 On-Demand Pricing", "https://aws.amazon.com/ec2/pricing/on-demand/")
