@@ -318,20 +318,30 @@ def _sized(asked: Asked, working: Working) -> Draft:
     if asked.goal in _OF_MACHINES and not given.tokens and not given.tokens_per_second:
         return _of_machines(asked, working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
-    work, remark = asked.workload, ""
-    longest = facts.models[work.model].max_position if work.model else None
-    if longest and (work.context or 0) > longest and (asked.term or work.context == ALL_CONTEXT):
-        # The model does not take so long a context. Answer for its longest one instead.
-        remark = "" if work.context == ALL_CONTEXT else f"{_model_name(work.model or '')} takes {longest:,} tokens at most, not {work.context:,}. "
-        working.say(remark)
-        others = tuple(replace(other, context=longest) for other in asked.others if remark == "")
-        asked = replace(asked, workload=replace(work, context=longest), others=others)
+    asked, remark = _shortened(asked, facts)
+    working.say(remark)
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
     # The hours in which a training must finish are not the hours that it takes, so they are left out.
     activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
     sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
     draft = _Answer(asked, sizings, working).draft()
-    return replace(draft, text=f"{remark}{draft.text}", workloads=tuple(works))
+    separator = "\n" if len(sizings) > 1 else " "
+    text = f"{remark}{separator}{draft.text}" if remark else draft.text
+    return replace(draft, text=text, workloads=tuple(works))
+
+
+def _shortened(asked: Asked, facts: Facts) -> tuple[Asked, str]:
+    """Replace a context that a model does not take by its longest one; also return a remark on each that was given."""
+    works, remarks = [], list[str]()
+    for work in (asked.workload, *asked.others):
+        longest = facts.models[work.model].max_position if work.model else None
+        if work.context == ALL_CONTEXT:
+            work = replace(work, context=longest)
+        elif asked.term and longest and (work.context or 0) > longest:
+            remarks.append(f"{_model_name(work.model or '')} takes {longest:,} tokens at most, not {work.context:,}.")
+            work = replace(work, context=longest)
+        works.append(work)
+    return replace(asked, workload=works[0], others=tuple(works[1:])), " ".join(dict.fromkeys(remarks))
 
 
 _NO_ACTIVATIONS = re.compile(
@@ -525,7 +535,8 @@ class _Answer:
         sizing, goal = self._sizings[0], self._asked.goal
         if len(self._sizings) > 1:
             sides = [self._side(s) for s in self._sizings[:4]]
-            yield self._preferred(self._sizings[:4])
+            if not (goal is Goal.MEMORY and self._asked.term):
+                yield self._preferred(self._sizings[:4])
             yield from (f"- {side}" for side in dict.fromkeys(sides))
             yield self.assumed(sizing)
             return
@@ -835,6 +846,8 @@ class _Answer:
 
     def _side(self, sizing: Sizing) -> str:
         fit, goal = sizing.named or self._chosen(sizing), self._asked.goal
+        if goal is Goal.MEMORY and (focused := self._focused(sizing)):
+            return focused
         if fit is None:
             return f"{self._need(sizing)}: nothing that was considered holds it."
         told = fit if fit.instance else self._chosen(sizing)

@@ -77,6 +77,12 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("$40k of credits that expire in 6 months: how many hours of a p5.48xlarge?", r"\$40,000 pays for 727 hours"),
         ("carbon of one p5.48xlarge for a day in eu-moon-1?", r"There are no figures for a region 'eu-moon-1'"),
         ("kv cache llama 3 8b 256k tokens", r"Llama-3\.1-8B takes 131,072 tokens at most, not 262,144\. The KV cache of Llama-3\.1-8B takes 17\.2 GB"),
+        (
+            "kv cache of llama 3.1 8b vs Qwen3-32B at 100k tokens",
+            r"Qwen3-32B takes 40,960 tokens at most, not 100,000\.\n- The KV cache of Llama-3\.1-8B takes 13\.1 GB for 100,000 tokens in bf16 \[1\]\.\n- The KV cache of Qwen3-32B takes 10\.7 GB for 40,960 ",
+        ),
+        ("KV cache at the full context: Llama 3.1 8B or Qwen3-32B?", r"- The KV cache of Llama-3\.1-8B takes 17\.2 GB for 131,072 tokens in bf16 \[1\]\.\n- The KV cache of Qwen3-32B takes 10\.7 GB for 40,960 "),
+        ("will a 13B model fit on an H100 at full context?", r"Yes: a 13B model in bf16 needs 27\.3 GB, .*"),
         ("largest model on a g6e.12xlarge", r"At most 85B parameters in bf16: "),
         ("Llama 3.1 70B in bf16 on 8 H100, one sequence: at most how many tokens a second?", r"At most 190 tokens a second "),
         ("Shifting 2 MWh of compute from us-east-2 to ca-central-1 would avoid how much CO2?", r"629 kg of CO2e less in ca-central-1 than in us-east-2"),
