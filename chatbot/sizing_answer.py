@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed, is_near, numbers
@@ -17,7 +17,7 @@ from chatbot.sizing.conversation import BUDGETS, LEFT_OVER, Asked, Heard, ask_pa
 from chatbot.sizing.facts import short
 from chatbot.sizing.fit import FOUR_BITS, TRAINING, Hardware, Placement, hardware, place, runs_on
 from chatbot.sizing.given import read_given, read_turns
-from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, shares
+from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, load_of, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question, tells_people
@@ -315,7 +315,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
         return answer_by_hardware(asked, working)
     if asked.goal is Goal.AFFORDABLE and given.tokens and given.task in TRAINING:
         asked = replace(asked, goals=(Goal.COST, *asked.goals))
-    if asked.goal in _OF_MACHINES and not given.tokens and not given.tokens_per_second:
+    if asked.goal in _OF_MACHINES and not given.tokens and (asked.goal in _OF_POWER or not given.tokens_per_second):
         return _of_machines(asked, working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
     asked, remark = _shortened(asked, facts)
@@ -406,6 +406,16 @@ _LEADS = {
     **dict.fromkeys(_OF_TRAINING, ("Tokens a second", "training_tokens_per_second_high")),
 }
 
+
+class _Run(NamedTuple):
+    """The field of an impact with a figure of a whole training, and its words."""
+
+    name: str
+    unit: str
+    verb: str
+
+
+_RUNS = {Goal.ENERGY: _Run("kwh_per_run", "kWh", "uses"), Goal.CARBON: _Run("kg_co2_per_run", "kg of CO2e", "emits")}
 
 _SOLVED: dict[Goal, Literal["sequences", "context", "parameters"]] = {
     Goal.USERS: "sequences", Goal.LONGEST: "context", Goal.LARGEST: "parameters",
@@ -595,7 +605,12 @@ class _Answer:
         goals = set(self._asked.goals)
         field_ = "usd_per_hour"
         fits = [self._deployed(s) for s in sizings]
-        if self._asked.goal in (Goal.THROUGHPUT, Goal.LATENCY):
+        run = _RUNS.get(self._asked.goal)
+        if self._asked.goal is Goal.WATER:
+            return ""  # the water of a run is not computed
+        if run:
+            field_ = run.name
+        elif self._asked.goal in (Goal.THROUGHPUT, Goal.LATENCY):
             field_ = "decode_tokens_per_second"
         elif all(fit and self._per_token(fit) for fit in fits):
             field_ = "usd_per_million_tokens"
@@ -622,6 +637,8 @@ class _Answer:
         if field_ == "usd_per_hour" and goals & {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST, Goal.SMALLEST} and Goal.DIFFERENCE not in goals:
             neuron = ", run with the Neuron SDK" if best.accelerator and best.accelerator.vendor == "AWS" else ""
             return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
+        if run:
+            return f"{name} {run.verb} {'less' if len(others) == 1 else 'the least'} for the run."
         return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{' for the run' if field_ == 'usd_per_run' else ''}."
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
@@ -676,6 +693,8 @@ class _Answer:
             return focused
         if work.zero_stage is not None and (work.accelerators or 1) > 1 and not sizing.named and work.task in TRAINING:
             return self._per_rank(sizing, work.accelerators or 1)
+        if run := self._run(sizing):
+            return run
         if goal in _SOLVED and (named := self._machine(sizing)):
             return self._solution(sizing, named)
         if goal is Goal.COUNT and (sizing.named_cheapest or sizing.named):
@@ -848,6 +867,8 @@ class _Answer:
         fit, goal = sizing.named or self._chosen(sizing), self._asked.goal
         if goal is Goal.MEMORY and (focused := self._focused(sizing)):
             return focused
+        if run := self._run(sizing):
+            return run
         if fit is None:
             return f"{self._need(sizing)}: nothing that was considered holds it."
         told = fit if fit.instance else self._chosen(sizing)
@@ -897,6 +918,18 @@ class _Answer:
         fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
         figure = fit.impact.figure("usd_per_million_tokens" if "million tokens" in spans[0] else "training_hours_low" if work.tokens else "")
         return f"{', '.join(spans)} on {self._machine_name(fit)} {price.terms} {self._work.cite(*(figure.inputs if figure else ()), price.row)}{fits}."
+
+    def _run(self, sizing: Sizing) -> str:
+        """State the energy or carbon of a whole training on the machine that trains it; "" if neither is asked for or known."""
+        run, fit, work = _RUNS.get(self._asked.goal), self._deployed(sizing), sizing.workload
+        figure = fit.impact.figure(run.name) if run and fit and fit.impact and fit.fits and work.tokens else None
+        if not (run and fit and figure):
+            return ""
+        took = f"{self._figure(fit, 'training_hours_low')} hours at {self._share(work, best=True)}"
+        region = self._work.say(work.region or DEFAULT_REGION)
+        at_load = f"{self._work.say(percent(load_of(work)))} load{'' if 'load' in self._asked.stated else ' (assumed)'}"
+        amount = f"{self._figure(fit, run.name)} {self._work.say(run.unit)}"
+        return self._cited(f"{'About' if work.mfu else 'At least'} {amount} for {took} on {self._machine_name(fit)} in {region}, at {at_load}", *figure.inputs, *sizing.model.rows)
 
     def _per_token(self, fit: Fit) -> bool:
         return bool(self._asked.goal is Goal.TOKEN_COST and fit.impact and fit.impact.usd_per_million_tokens)
