@@ -488,7 +488,7 @@ _OF_HARDWARE = re.compile(r"\.\w*(?:large|xl|metal|medium|small|micro|nano)\b|^(
 
 def _ask_back(asked: Asked) -> Draft:
     if asked.names_model:
-        return _said(f"There is no {asked.unknown} in the data.")
+        return _said(f"{REFUSAL} There is no {asked.unknown} in the data.")
     if _OF_HARDWARE.search(asked.unknown or ""):
         return _said(f"{REFUSAL} There is no {asked.unknown} in the data: name an instance type of EC2, such as g6e.xlarge.")
     return _said(

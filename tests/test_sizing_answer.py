@@ -86,6 +86,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("carbon of training Llama 3.1 8B on 1B tokens: p4d.24xlarge or p5.48xlarge?", r"p5\.48xlarge emits less for the run\.\n- At least 10\.9 kg of CO2e for 10\.7 hours .*\n- At least 5\.73 kg of CO2e for 3\.38 hours "),
         ("energy of a LoRA of Llama 3.1 8B on 100M tokens on a g6e.xlarge?", r"At least 1\.71 kWh for 7\.39 hours at 50 % of its peak \(MFU\) on g6e\.xlarge in us-east-1, at 50 % load \(assumed\) "),
         ("How much energy to serve Llama 3.1 8B at 1000 tokens per second on a g6e.xlarge?", r"55\.8 Wh for a million tokens at 1,000 tokens a second"),
+        ("Will Llama 3.1 8B fit on a g9.xlarge?", r"The sources do not say\. There is no g9\.xlarge in the data\.$"),
         ("largest model on a g6e.12xlarge", r"At most 85B parameters in bf16: "),
         ("Llama 3.1 70B in bf16 on 8 H100, one sequence: at most how many tokens a second?", r"At most 190 tokens a second "),
         ("Shifting 2 MWh of compute from us-east-2 to ca-central-1 would avoid how much CO2?", r"629 kg of CO2e less in ca-central-1 than in us-east-2"),
