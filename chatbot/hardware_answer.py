@@ -275,7 +275,7 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
     priced = sorted((m for m in machines if m.impact.price), key=lambda m: m.impact.usd_per_hour or 0.0)
     silent = [f"{_no_price(m).removesuffix('.')} {working.cite(*m.rows)}." for m in machines if not m.impact.price]
     if not priced:
-        raise ReaderError(" ".join([REFUSAL, *map(_no_price, machines)]))
+        raise ReaderError(" ".join([REFUSAL, *dict.fromkeys(map(_no_price, machines))]))
     if len(priced) > 1 and (units := [unit for m in priced if (unit := _unit(m, question, working))]):
         units.sort(key=lambda unit: unit.value)
         tie = len(units) > 1 and units[1].value / units[0].value < _TIE
@@ -289,11 +289,12 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
         against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, working)} {_cited(m, working)}" for m in others)
         same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
         verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        told = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, working)} {_cited(least, working)}; {against}.", *silent]
+        lines = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, working)} {_cited(least, working)}; {against}."]
+        told = [*lines, *silent]
         if same or len(others) > 1:
             return told
         gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', span, working)} more {span[0]}" for span in spans)
-        percent = ""
+        more = ""
         one, other = least.impact.known("usd_per_hour"), others[0].impact.known("usd_per_hour")
         given = (*_given(least, 100), *_given(others[0], 100))
         if _RATIO.search(question):
@@ -303,8 +304,8 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
                 working.figure(f"{rounded((other.value - one.value) / of.value * 100)} %", f"(({other.formula}) - ({one.formula})) / ({of.formula}) × 100", *given)
                 for of in (one, other)
             )
-            percent = f", which is {share} more; {least.name} saves {saved}"
-        difference = f"{others[0].name} costs {gaps} than {least.name}{percent} {_cited(others[0], working)}{_cited(least, working)}."
+            more = f", which is {share} more; {least.name} saves {saved}"
+        difference = f"{others[0].name} costs {gaps} than {least.name}{more} {_cited(others[0], working)}{_cited(least, working)}."
         return [difference, *told] if differ else [*told, difference]
     return [*(line for m in priced for line in _cost(m, question, working)), *silent]
 

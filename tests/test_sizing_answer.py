@@ -87,6 +87,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("energy of a LoRA of Llama 3.1 8B on 100M tokens on a g6e.xlarge?", r"At least 1\.71 kWh for 7\.39 hours at 50 % of its peak \(MFU\) on g6e\.xlarge in us-east-1, at 50 % load \(assumed\) "),
         ("How much energy to serve Llama 3.1 8B at 1000 tokens per second on a g6e.xlarge?", r"55\.8 Wh for a million tokens at 1,000 tokens a second"),
         ("Will Llama 3.1 8B fit on a g9.xlarge?", r"The sources do not say\. There is no g9\.xlarge in the data\.$"),
+        ("monthly cost for Llama 3.1 8B vs Llama 3.1 70B on trn2.48xlarge", r"The sources do not say\. There is no published on-demand price of trn2\.48xlarge in the data: it is sold by Capacity Blocks\.$"),
         ("largest model on a g6e.12xlarge", r"At most 85B parameters in bf16: "),
         ("Llama 3.1 70B in bf16 on 8 H100, one sequence: at most how many tokens a second?", r"At most 190 tokens a second "),
         ("Shifting 2 MWh of compute from us-east-2 to ca-central-1 would avoid how much CO2?", r"629 kg of CO2e less in ca-central-1 than in us-east-2"),
