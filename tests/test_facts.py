@@ -9,9 +9,10 @@ from chatbot import Chatbot
 from chatbot.answer import REFUSAL, Answer, Passage, Turn
 from chatbot.citations import Evidence, verify
 from chatbot.sizing.facts import Facts, Host, Price, Pue
+from chatbot.table.bounds import Reading
 from chatbot.table.columns import TYPE
 from chatbot.table.instances import load_tables as tables_of
-from chatbot.table.lookup import _said, _words
+from chatbot.table.lookup import _said, _words, take_things
 from ingest import Index, sync
 from ingest.document import Document, Source
 from ingest.rows import is_fact_table, read_rows
@@ -314,6 +315,12 @@ def test_odd_wordings_and_follow_ups_are_answered_from_rows(index: Index, turns:
         answer = bot.ask(turn, history)
         history.append(Turn(turn, answer.text))
     assert answer.text == text
+
+
+def test_models_named_far_apart_are_not_taken_and_what_stands_between_them_stays(index: Index) -> None:
+    text = f"mistral 7 b {'and ' * 60}qwen 3 32 b"
+    reading = Reading(text)
+    assert (take_things(reading, "Model", tables_of(index)["Model"]), reading.text) == ((), text)
 
 
 def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None:

@@ -38,16 +38,15 @@ def take_things(reading: Reading, key: str, rows: Sequence[Row]) -> tuple[str, .
 
 
 def _take_models(reading: Reading, key: str, rows: Iterable[Row]) -> tuple[str, ...]:
-    """Take models with loosely written names ("mixtral 8x22", "llama3.1-70b-instruct")."""
+    """Take models with loosely written names ("qwen 3 32 b", "llama3.1-70b-instruct")."""
     if key != "Model":
         return ()
     known = tuple(dict.fromkeys(_names(rows)))
     named = find_model(reading.text, known)
-    if named is None or not named.models:
+    if named is None or not named.models or named.end - named.start >= _LONGEST:
         return ()
-    between = reading.text[named.start : named.end]
     reading.text = f"{reading.text[: named.start]} | {reading.text[named.end :]}"
-    return named.models if len(between) < _LONGEST else ()
+    return named.models
 
 
 def _names(rows: Iterable[Row]) -> list[str]:
