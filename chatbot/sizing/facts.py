@@ -53,9 +53,6 @@ class Model:
     sliding_layers: int | None
     attention_layers: int | None
     dense_layers: int | None
-    query_lora_rank: int | None
-    nope_head_dim: int | None
-    value_head_dim: int | None
     tied_embeddings: bool | None
     note: str
     row: Row
@@ -238,8 +235,7 @@ def _grouped(values: Mapping[Any, _T], name: Callable[[_T], str]) -> dict[str, t
 # Headers of the count columns that are not simply the field's name.
 _HEADERS = {
     "key_value_heads": "Key/value heads", "head_dim": "Head dimension", "max_position": "Longest context", "kv_lora_rank": "KV LoRA rank",
-    "rope_head_dim": "RoPE head dimension", "sliding_layers": "Sliding window layers", "query_lora_rank": "Query LoRA rank",
-    "nope_head_dim": "NoPE head dimension", "value_head_dim": "Value head dimension",
+    "rope_head_dim": "RoPE head dimension", "sliding_layers": "Sliding window layers",
 }  # fmt: skip
 _COUNTS = [f.name for f in fields(Model) if f.type == "int | None" or f.type == int | None]
 
