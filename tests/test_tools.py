@@ -141,7 +141,7 @@ def test_a_sizing_is_that_of_the_command_line(
         index, "size_workload", model="llama-3.1-70b", format="8-bit", context="16k", instance_type="g6e.12xlarge",
         arithmetic=True, limit=2,
     )  # fmt: skip
-    advised = {printed[choice] for choice in ("smallest", "cheapest", "least_energy", "least_carbon")}
+    advised = {*printed["alternatives"], *(printed[choice] for choice in ("smallest", "cheapest", "least_energy", "least_carbon", "named_cheapest"))}
     first = {fit["name"] for fit in printed["fits"][:2]}
     assert found["fits"] == [fit for fit in printed["fits"] if fit["name"] in first | advised]
     left_out = len(printed["fits"]) - len(found["fits"])
@@ -150,6 +150,12 @@ def test_a_sizing_is_that_of_the_command_line(
     ]  # fmt: skip
     same = [name for name in printed if name not in ("fits", "notes")]
     assert {name: found[name] for name in same} == {name: printed[name] for name in same}
+
+
+def test_every_fit_that_a_sizing_names_is_described(index: Index) -> None:
+    found = call(index, "size_workload", model="llama-3.1-70b", accelerator="A100", limit=1)
+    named = {*found["alternatives"], found["named_cheapest"], found["smallest"], found["cheapest"]}
+    assert named - {fit["name"] for fit in found["fits"]} == set()
 
 
 def test_the_rows_behind_a_sizing_can_be_cited(index: Index) -> None:

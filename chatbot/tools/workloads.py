@@ -16,14 +16,15 @@ from ingest import Index, Row
 def size_workload(index: Index, given: SizeWorkload, keys: Keys) -> dict[str, Any]:
     """Return a shortened `wattwise size --json`, and under `rows` the text of the rows that it is computed from.
 
-    `fits` has the first `limit` entries and those advised as smallest, cheapest, or with the least energy or carbon. Their
-    `figures`, the arithmetic, are included only if asked for.
+    `fits` has the first `limit` entries and those that other fields name: smallest, cheapest, with the least energy or
+    carbon, cheapest of the named kind, and alternatives. Their `figures`, the arithmetic, are included only if asked for.
     """
     tables = load(index)
     known = tables.facts if tables.facts.models and tables.facts.instances else None
     sizing = size(workload_of(given.model_dump()), known)
-    advised = {id(fit) for fit in (sizing.smallest, sizing.cheapest, sizing.least_energy, sizing.least_carbon)}
-    shown = [fit for place, fit in enumerate(sizing.fits) if place < given.limit or id(fit) in advised]
+    named = (sizing.smallest, sizing.cheapest, sizing.least_energy, sizing.least_carbon, sizing.named_cheapest, *sizing.alternatives)
+    names = {fit.name for fit in named if fit}
+    shown = [fit for place, fit in enumerate(sizing.fits) if place < given.limit or fit.name in names]
     left_out = len(sizing.fits) - len(shown)
     notes = [f"{left_out} more of fits left out: give a greater limit, or name families"] if left_out else []
     sizing = replace(sizing, fits=tuple(shown), notes=(*sizing.notes, *notes))
