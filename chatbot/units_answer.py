@@ -23,8 +23,8 @@ _SHORT = 18
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What is asked for. `written` is its format ("${}"), `times` what the formula is multiplied by for that, and
-    `term` names the document that explains it."""
+    """What is asked for. `written` is its format ("${}"), or "" for a time in the unit that suits it; `times` is what
+    the formula is multiplied by for that, and `term` names the document that explains it."""
 
     dimensions: Dimensions
     written: str
@@ -174,7 +174,8 @@ def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target,
         found.append((match.start(), (_Target(frozenset({(named(match["noun"]), 1), ("h", -1)}), told, f"{by[0]}{_BY_SCALE.get(scale, '')}", "throughput"),)))
     elif match := _TIME.search(text):
         unit = next(filter(None, match.groups()))
-        found.append((match.start(), (_Target(dimensions(h=1), "nights" if unit.startswith("night") else f"{{}} {unit.removesuffix('s')}s", _IN_HOURS.get(unit[:2], ""), "throughput"),)))
+        written = "" if unit == "long" else "nights" if unit.startswith("night") else f"{{}} {unit.removesuffix('s')}s"
+        found.append((match.start(), (_Target(dimensions(h=1), written, _IN_HOURS.get(unit[:2], ""), "throughput"),)))
     if match := re.search(r"(?<!/)(?<! a )(?<!per )\b(m|k)?wh\b|\benergy\b|\belectricity\s?\?", text):
         unit, factor = ("MWh", " / 1000") if match[1] == "m" else ("kWh", "")
         found.append((match.start(), _in_time(dimensions(kWh=1), f"{{}} {unit}", factor, "emissions", span)))
@@ -373,10 +374,9 @@ def _rates(quantities: Sequence[Quantity], unit: str) -> list[int]:
 
 def _written(results: Sequence[tuple[_Target, str, str]], known: Sequence[float], sheet: str, working: Working) -> Iterator[str]:
     texts, values = [], []
+    results = [(_in_suiting_unit(target, formula), formula, label) for target, formula, label in results]
     for target, formula, label in results:
         unit, factor = target.written, target.times
-        if unit == "{} longs":
-            unit, factor = next((f"{{}} {name}s", by) for name, by, least in (("day", " / 24", 48), ("hour", "", 1), ("minute", " × 60", 1 / 60), ("second", " × 3600", 0)) if evaluate(formula) >= least)
         formula = f"({formula}){factor}" if factor and " + " in formula and not formula.startswith("(") else f"{formula}{factor}"
         value = evaluate(formula)
         values.append(value)
@@ -403,3 +403,11 @@ def _written(results: Sequence[tuple[_Target, str, str]], known: Sequence[float]
         told = f"{less[0]}, {less[1]}"
         texts = [*texts, f"{told} less"] if places else [f"{told}: {texts[1].split(':')[0]} instead of {texts[0].split(':')[0]}", *(text.split(": ", 1)[1] for text in texts[::-1])]
     yield f"{'; '.join(texts)} {mark}".rstrip() + f"{sheet}."
+
+
+def _in_suiting_unit(target: _Target, formula: str) -> _Target:
+    if target.written:
+        return target
+    units = (("day", " / 24", 48), ("hour", "", 1), ("minute", " × 60", 1 / 60), ("second", " × 3600", 0))
+    name, factor = next((name, factor) for name, factor, least in units if evaluate(formula) >= least)
+    return replace(target, written=f"{{}} {name}s", times=factor)
