@@ -635,7 +635,7 @@ _NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k?
 
 
 def tells_people(text: str) -> bool:
-    """Whether a text counts people without saying how many are served at once."""
+    """Whether a text counts people or data without saying how many are served at once."""
     return bool(_NOT_AT_ONCE.search(text.lower()))
 
 
