@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from math import isclose, isfinite
 
 from chatbot.evidence import Unit
@@ -43,8 +44,8 @@ def is_exact(claim: str, cited: Sequence[Unit], *, computed: bool = False, quest
 def missing(claim: str, cited: Sequence[Unit]) -> int:
     """Return how many of a claim's numbers and names are missing from what it cites, even if they could be computed."""
     text = _told(cited)
-    found, there = quantities(text), mentioned(text)
-    figures = sum(not (_is_counted(q) or any(_agrees(q, f) for f in found)) for q in quantities(claim))
+    found, there = _ends(text), mentioned(text)
+    figures = sum(not (_is_counted(q) or any(_agrees(q, f) for f in found)) for q in _ends(claim))
     return figures + sum(not _stands(name, text, there) for name in mentioned(claim))
 
 
@@ -72,13 +73,13 @@ def _numbers_stand(claim: str, text: str) -> bool:
 
 
 def _figures_follow(claim: str, text: str, question: str) -> bool:
-    said = quantities(claim)
+    said = _ends(claim)
     claimed = [q for q in said if not _is_counted(q)]
-    found = quantities(text) if claimed else []
+    found = _ends(text) if claimed else []
     # The user knows the size of their model. Any other number in a question may be wrong.
-    found += [q for q in quantities(question) if q.dimension == "parameters"] if claimed else []
+    found += [q for q in _ends(question) if q.dimension == "parameters"] if claimed else []
     of_time = {n for q in said if (n := _written(q)) in _OF_TIME} if _TIME.search(claim) else set()
-    values = {v for q in found for v in (q.low, q.high) if isfinite(v)} | {q.low for q in said if _is_counted(q)} | of_time
+    values = {q.low for q in found} | {q.low for q in said if _is_counted(q)} | of_time
     mine = {q.low for q in said if _is_counted(q) or any(_agrees(q, f) for f in found)} | of_time
 
     def follows(claimed: Quantity) -> bool:
@@ -92,6 +93,16 @@ def _figures_follow(claim: str, text: str, question: str) -> bool:
     return all(map(follows, claimed))
 
 
+def _ends(text: str) -> list[Quantity]:
+    """Return the numbers of a text, a range as its two ends. The open end of "over 100 GB" is no number."""
+    return [
+        replace(q, low=end, high=end)
+        for q in quantities(text)
+        for end in dict.fromkeys((q.low, q.high))
+        if isfinite(end) and (end or not q.high)
+    ]
+
+
 def _written(quantity: Quantity) -> float:
     """Return the number as written, without its unit."""
     digits = re.sub(r"[^\d.]", "", quantity.text).strip(".")
@@ -103,9 +114,8 @@ def _agrees(claimed: Quantity, found: Quantity) -> bool:
     if same(found, claimed) or _is_rounded(claimed, found):
         return True
     bare = "count" in (found.dimension, claimed.dimension) or claimed.dimension == found.dimension
-    ends = {claimed.low, claimed.high} & {found.low, found.high}
     written = re.sub(r"[^\d.]", "", found.text) == re.sub(r"[^\d.]", "", claimed.text) != ""
-    return bare and (bool(ends) or (written and found.dimension != claimed.dimension))
+    return bare and (claimed.low == found.low or (written and found.dimension != claimed.dimension))
 
 
 def _is_rounded(claimed: Quantity, found: Quantity) -> bool:

@@ -32,6 +32,14 @@ def unit(text: str) -> Unit:
         ("It draws 300 W.", "It draws 72 W.", "Does it draw 300 W?", False),  # only a model's size is taken from the question
         ("Use Greengrass V2.", "Greengrass version 2 remains.", "", True),
         ("Use Greengrass V2.", "Greengrass version 1 remains.", "", False),
+        ("It has more than 500 GB.", "It has over 100 GB.", "", False),
+        ("It has more than 500 GB.", "It has 500 GB.", "", True),
+        ("It draws under 5 W.", "It draws less than 100 W.", "", False),
+        ("It has 16 to 64 GB.", "It has 16 GB.", "", False),
+        ("It has 16 to 64 GB.", "It has 16 GB or 64 GB.", "", True),
+        ("It has 16 GB at least.", "It has 16 to 64 GB.", "", True),
+        ("Two hold 32 to 128 GB.", "It has 16 to 64 GB.", "", True),
+        ("Two hold 32 to 900 GB.", "It has 16 to 64 GB.", "", False),
     ],
 )
 def test_figures_and_names_follow_exactly_or_not_at_all(claim: str, text: str, question: str, holds: bool) -> None:
@@ -42,3 +50,4 @@ def test_what_is_missing_of_a_claim_is_counted() -> None:
     claim = "The L4 draws 72 W and the H100 700 W."
     cited = [unit("The L4 draws 72 W."), unit("The H100 draws 700 W.")]
     assert [missing(claim, cited[:n]) for n in range(3)] == [4, 2, 0]
+    assert missing("It has more than 500 GB.", [unit("It has over 100 GB.")]) == 1
