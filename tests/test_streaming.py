@@ -133,6 +133,25 @@ def test_what_the_sources_do_not_say_may_be_said_without_a_source() -> None:
     assert (only.push("The passages do not give its price.\n") + only.close(), only.refuses) == ("", True)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "free"),
+    [
+        ("However, the sources do not say what it costs and how long it takes.", True),
+        ("The sources, however, do not give its price, its power or its size.", False),  # the commas may join anything
+        ("The sources do not give its price or its power.", True),
+        ("What it costs is not stated in the sources.", True),
+        ("The sources do not mention it, so Graviton is always the right choice.", False),
+        ("The sources do not mention it and Graviton is always the right choice.", False),
+        ("The sources do not mention Graviton, which is always the right choice.", False),
+        ("The sources do not say – Graviton is always the right choice.", False),
+        ("The sources favour Graviton and do not name another.", False),
+        ("Graviton is always right, but its price is not stated in the sources.", False),
+    ],
+)
+def test_a_claim_beside_what_the_sources_do_not_say_is_checked(sentence: str, free: bool) -> None:
+    assert shown(f"The L4 draws 72 W [2]. {sentence}") == f"The L4 draws 72 W [1].{f' {sentence}' * free}"
+
+
 def test_a_text_that_goes_round_in_circles_is_left() -> None:
     stream = SentenceStream(EVIDENCE)
     pieces = [stream.push("The L4 draws 72 W [2].\n") for _ in range(4)]

@@ -40,11 +40,16 @@ _LONGEST_LEAD, _LONGEST_ADMISSION = 14, 25
 # The depth of a lead-in, which stands below every heading.
 _DEEPEST = 7
 _UNKNOWN = re.compile(r"(?:n/?a|unknown|none given|not (?:stated|given|said|specified|published|mentioned|available|in the (?:sources|passages)).*|no (?:data|figure))", re.IGNORECASE)
-# "The sources do not say what it costs": a sentence about what the sources lack, with nothing after a ";" or ":".
+# "The sources do not say what it costs": a sentence about what the sources lack. Nothing that may add a claim follows.
+_ASKS = r"(?:what|which|how|whether|when|where|who|why|if)\b"
+_NO_MORE = (
+    rf"(?:(?!\b(?:so|but|yet|though|although|however|therefore|thus|hence|because|since|while|whereas|and(?! {_ASKS}))\b"
+    rf"|,(?! (?:or|nor|how|whether|what|when|where)\b)|\s[–-]\s|[;:—]).)"
+)
 _ADMISSION = re.compile(
     r"(?:(?:however|but|unfortunately|also|though|still|yet),? )?(?:(?:the|these|those|none of the|my) )?(?:(?:provided|given|available|cited|retrieved) )?(?:sources?|passages?|documents?|excerpts?|context|material)\b"
-    r"[^.;:]{0,30}?\b(?:(?:do|does|did) not|don['’]t|doesn['’]t|cannot|never|no longer|contains? no|has no|have no|gives? no|says? nothing)\b[^;:]*$"
-    r"|(?:.{0,60}? )?(?:is|are) not (?:stated|given|said|mentioned|covered|specified|addressed|published|in|found in) (?:in |by )?the (?:sources|passages|documents)\.?$",
+    rf"(?:, however,)?(?:(?!\.){_NO_MORE}){{0,30}}?\b(?:(?:do|does|did) not|don['’]t|doesn['’]t|cannot|never|no longer|contains? no|has no|have no|gives? no|says? nothing)\b{_NO_MORE}*$"
+    rf"|(?:{_NO_MORE}{{0,60}}? )?(?:is|are) not (?:stated|given|said|mentioned|covered|specified|addressed|published|in|found in) (?:in |by )?the (?:sources|passages|documents)\.?$",
     re.IGNORECASE,
 )
 # A sentence of at least _SAYS_SOMETHING words that comes again is a repetition; with _LOOPS of these a text is looping.
