@@ -52,8 +52,8 @@ def names(text: str) -> tuple[Name, ...]:
     kept: dict[str, Name] = {}
     end = 0
     for name in found:
-        if name.start >= end and name.name.lower() not in kept:
-            kept[name.name.lower()] = name
+        if name.start >= end:
+            kept.setdefault(name.name.lower(), name)
             end = name.start + len(name.text)
     return tuple(kept.values())
 
