@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.offerings import answer_of_places
-from chatbot.quantities import WORD_NUMBERS
+from chatbot.quantities import WORD_NUMBERS, quantities
 from chatbot.query import Query
 from chatbot.sizing.conversation import HOLDS_TOGETHER, Heard, hear
 from chatbot.sizing.facts import Facts
@@ -302,16 +302,22 @@ def _claims(text: str) -> list[tuple[float, ...]]:
     return [(number, *(number * scale for scale in _SCALES.get(unit, ()))) for number, unit in found]
 
 
-def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
+def _read(cell: str) -> tuple[float, ...]:
+    """The first number of a cell, as written and with its scale; empty if it has none."""
     match = re.search(r"\d[\d,]*(?:\.\d+)?", cell)
     if not match:
-        return False
+        return ()
     number = float(match.group().replace(",", ""))
-    scaled = number * _SCALED.get(cell[match.end() : match.end() + 1], 1.0)
-    return any(abs(value - claim) <= 0.012 * value for meanings in claims for claim in meanings for value in (number, scaled))
+    return (number, number * _SCALED.get(cell[match.end() : match.end() + 1], 1.0))
 
 
-_LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|unter|moins de|menos de|meno di|beneath|within)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
+def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
+    return any(abs(value - claim) <= 0.012 * value for meanings in claims for claim in meanings for value in _read(cell))
+
+
+_LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|within|unter|moins de|menos de|meno di|beneath)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
+# Limits that the number itself keeps.
+_REACHED = ("at most", "no more than", "within", "at least")
 
 
 # A comparison with another row or turn: the row alone gives neither yes nor no.
@@ -323,9 +329,16 @@ def _verdict(question: str, rest: str, cells: Sequence[str]) -> str:
     if not _WHETHER.search(question) or _AS_ANOTHER.search(question):
         return ""
     limit, claims = _LIMIT.search(question), _claims(rest)
-    if limit and len(claims) == 1 and len(cells) == 1 and (match := re.search(r"\d[\d,]*(?:\.\d+)?", cells[0])):
-        value = float(match.group().replace(",", ""))
-        return "" if _WHICH.search(question) else "Yes" if (value < max(claims[0])) == bool(limit["under"]) else "No"
+    if limit and len(claims) == 1 and len(cells) == 1 and (read := _read(cells[0])):
+        if _WHICH.search(question):
+            return ""
+        value, claimed = read[-1] if len(claims[0]) > 1 else read[0], max(claims[0])
+        # In one unit, if both have one: 1T parameters are more than 900 billion.
+        in_units = {q.dimension: q.low for q in quantities(cells[0])} | {"parameters": read[-1]}
+        same = (q for q in quantities(question[limit.start() :]) if q.dimension != "count" and q.dimension in in_units)
+        value, claimed = next(((in_units[q.dimension], q.low or q.high) for q in same), (value, claimed))
+        holds = limit.group() in _REACHED if value == claimed else (value < claimed) == bool(limit["under"])
+        return "Yes" if holds else "No"
     if claims:
         right = all(_is_claimed(cell, claims) for cell in cells)
         if " or " in question or (right and _WHICH.search(question)):

@@ -262,6 +262,23 @@ def test_answers_are_known_by_hand(index: Index, question: str, text: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("question", "verdict"),
+    [
+        ("Does Kimi K2 have more than 900 billion parameters?", "Yes"),
+        ("Does Kimi K2 have more than 1.2T parameters?", "No"),
+        ("Does Llama 3.1 8B have more than 5 billion parameters?", "Yes"),
+        ("Is the bandwidth of an L4 less than 1 TB/s?", "Yes"),
+        ("Is the memory bandwidth of an H100 over 3.4 TB/s?", "No"),
+        ("Does an H100 have more than 80 GB of memory?", "No"),
+        ("Does an H100 have at least 80 GB of memory?", "Yes"),
+        ("Does Llama 3.1 70B have a context under 200k?", "Yes"),
+    ],
+)
+def test_a_limit_is_compared_in_the_units_of_the_cell(index: Index, question: str, verdict: str) -> None:
+    assert ask(question, index).text.split(":")[0] == verdict
+
+
+@pytest.mark.parametrize(
     ("question", "first", "cited"),
     [
         ("which region has the lowest carbon intensity?", "eu-north-1 (Europe (Stockholm)) has", 4),
