@@ -24,17 +24,16 @@ _COMPOUND = 4  # fewest letters in each part of a compound
 @dataclass(frozen=True, slots=True)
 class _Language:
     whole: Mapping[tuple[str, ...], str]
-    beginnings: Mapping[str, str]
+    beginnings: Mapping[tuple[str, ...], str]
     compounds: bool
 
     def english(self, words: Sequence[str]) -> str | None:
         """The English for an entry of these words; None if there is none."""
         folded = tuple(map(_folded, words))
         found = self.whole.get(tuple(words)) or self.whole.get(folded)
-        if found or len(words) > 1:
-            return found
-        (word,) = folded
-        return self._of_parts(word) or self._by_beginning(word)
+        if not found and len(words) == 1:
+            found = self._of_parts(folded[0])
+        return found or self._by_beginning(folded)
 
     def _of_parts(self, word: str) -> str | None:
         """The English for a compound of two known words, such as "Trainingskosten"; None if it is none."""
@@ -45,11 +44,12 @@ class _Language:
         return None
 
     def _part(self, word: str) -> str | None:
-        return self.whole.get((word,)) or self._by_beginning(word) or (word if word in _english() else None)
+        return self.whole.get((word,)) or self._by_beginning((word,)) or (word if word in _english() else None)
 
-    def _by_beginning(self, word: str) -> str | None:
-        lengths = range(len(word), 2, -1)
-        return next((self.beginnings[word[:n]] for n in lengths if word[:n] in self.beginnings), None)
+    def _by_beginning(self, words: Sequence[str]) -> str | None:
+        *before, last = words
+        starts = ((*before, last[:n]) for n in range(len(last), 2, -1))
+        return next((self.beginnings[start] for start in starts if start in self.beginnings), None)
 
 
 # Dots between thousands: "5.300 horas". In a price or a rate the dot may be a decimal point.
@@ -119,12 +119,12 @@ def _languages() -> Mapping[str, _Language]:
     found = {}
     for number, name in enumerate(head[1:], 1):
         whole: dict[tuple[str, ...], str] = {}
-        beginnings: dict[str, str] = {}
+        beginnings: dict[tuple[str, ...], str] = {}
         for row in rows:
             for entry in filter(None, row[number].split("|")):
                 words = tuple(m[0].lower() for m in _WORD.finditer(entry))
                 if entry.endswith("*"):
-                    beginnings.setdefault(_folded(words[0]), row[0])
+                    beginnings.setdefault(tuple(map(_folded, words)), row[0])
                 else:
                     whole.setdefault(words, row[0])
         for words, english in list(whole.items()):

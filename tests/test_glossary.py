@@ -21,6 +21,10 @@ TUNED = [*Path(__file__).parent.glob("golden/*tuned.jsonl"), *Path(__file__).par
         ("Wie lange dauern 5.300 Stunden zu 1.212 $/h und 1.006 pro Stunde?", "how long dauern 5300 hour to 1.212 $/h and 1.006 an hour?"),
         ("5.300 hours at 1,65 €/h", "5300 hours at 1,65 €/h"),
         ("Wat is goedkoper voor inferentie: inf2 of g5?", "what is cheaper for inference: inf2 or g5?"),
+        ("¿Qué instancia es más barata para un máster?", "¿what instance is cheaper for a máster?"),
+        ("quelle instance pour la semaine ou le week-end", "what instance for the week or the weekend"),
+        ("quelle instance pour la week prochaine", "what instance for the week next"),
+        ("Ist die selbst gehostete GPU selbstverständlich günstiger?", "is the self-hosted GPU selbstverständlich cheaper?"),
     ],
 )
 def test_each_word_that_is_known_is_said_in_english(asked: str, english: str) -> None:
