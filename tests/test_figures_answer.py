@@ -206,6 +206,10 @@ def test_what_is_no_input_does_not_stop_the_sum(bot: Chatbot) -> None:
     assert ask(bot, "A 70B model in 2026: 3 replicas at $4.60 per hour each, answers under 2 seconds. what is that per month?").text.startswith("$10,100: 3 × 4.6 × 730 hours")
 
 
+def test_a_bar_between_figures_ends_a_clause(bot: Chatbot) -> None:
+    assert ask(bot, "specs: 2 GPUs | 300 W each, 10 hours. How many kWh?").text == "6 kWh [1].\n2 × 300 W × 10 hours / 1000 = 6 kWh."
+
+
 @pytest.mark.parametrize(
     ("question", "figures"),
     [

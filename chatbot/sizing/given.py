@@ -340,7 +340,7 @@ def _beside(text: str, start: int, end: int) -> str:
     return f"{_CLAUSE.split(text[max(0, start - 40) : start])[-1]} | {_CLAUSE.split(text[end : end + 30])[0]}"
 
 
-_CLAUSE = re.compile(r"[,.;?!+](?:\s|$)|\band\b")
+_CLAUSE = re.compile(r"[,.;?!+](?:\s|$)|\||\band\b")
 
 
 def share_of(text: str, start: int, end: int) -> str:
