@@ -71,8 +71,9 @@ def _of_kind(query: Query, scored: Scored) -> bool:
     if not query.strict or query.yes_no:
         return True
     per = _PER.search(query.standalone) if "money" in query.dimensions else None
-    said = said.lower()
-    return answers_quantity(query, scored.unit) and (per is None or (per[1] or per[2]).lower() in said)
+    return answers_quantity(query, scored.unit) and (
+        per is None or bool(re.search(rf"\b{per[1] or per[2]}(?:s|ly)?\b", said, re.IGNORECASE))
+    )
 
 
 def _speaks_of_operation(query: Query, scored: Scored, said: str) -> bool:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import REFUSAL, Chatbot, HybridRetriever, ReaderError, Turn, retrieve
+from ingest import sync
 from tests.marks import left_to_evaluation
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -216,3 +217,11 @@ def test_what_is_unlikely_to_answer_is_told_as_the_nearest(bot: Chatbot) -> None
     assert answer.text.startswith("The sources do not say this outright; nearest: ")
     assert (answer.near, answer.refused) == (True, False)
     assert answer.citations
+
+
+def test_a_period_of_a_price_is_a_word(tmp_path: Path) -> None:
+    (tmp_path / "zephyr.md").write_text("# The Zephyr X1 card\n\nToday a Zephyr X1 costs 500 dollars.\n\nThe Zephyr X1 was shown on Monday.\n")
+    sync([tmp_path / "zephyr.md"], tmp_path / "index")
+    bot = Chatbot.open(tmp_path / "index")
+    assert bot.ask("How many dollars does a Zephyr X1 cost?").text == "Today a Zephyr X1 costs 500 dollars [1]."
+    assert bot.ask("How many dollars does a Zephyr X1 cost per day?").refused
