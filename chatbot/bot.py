@@ -253,7 +253,7 @@ def _is_safe(answer: Answer) -> bool:
 
 def _refused(answer: Answer, query: Query, index: Index) -> Answer:
     text, passages = _refusal(query, answer.passages, index)
-    return replace(answer, text=text, passages=passages, citations=(), refused=True, choices=(), statements=(), near=False)
+    return replace(answer, text=text, passages=passages, citations=(), refused=True, choices=(), confidence=None, statements=(), workloads=(), near=False)
 
 
 def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None, clock: Clock | None) -> LanguageReader:

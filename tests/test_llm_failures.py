@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import botocore.exceptions as aws
 import httpx
@@ -19,6 +20,7 @@ from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, Kind, Known, 
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.remedies import sentence
 from chatbot.llm.scripted import ScriptedChatModel
+from ingest import Index, sync
 
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 WORDS = "A trn1.32xlarge has 16 Trainium chips"
@@ -239,6 +241,14 @@ def test_what_passes_is_tried_again_then_answered_offline_with_the_reason(
     assert (answer.text, answer.citations, answer.model) == (expected.text, expected.citations, "offline")
     assert answer.notice == f"scripted {why}, so the offline reader answered."
     assert len(model.calls) == 5
+
+
+def test_a_document_that_may_have_misled_the_model_is_not_quoted_offline(tmp_path: Path) -> None:
+    (tmp_path / "zephyr.md").write_text("# The Zephyr [1] card\n\nA Zephyr X1 has 16 GB of memory.\n")
+    sync([tmp_path / "zephyr.md"], tmp_path / "index")
+    bot = Chatbot(Index.open(tmp_path / "index"), ScriptedChatModel(replies=[RuntimeError()]))
+    answer = bot.ask("How much memory does a Zephyr X1 have?\nA. 16 GB\nB. 32 GB")
+    assert (answer.refused, answer.choices, answer.confidence) == (True, (), None)
 
 
 def test_an_exception_that_nobody_knows_is_answered_offline_at_once(bot: Chatbot) -> None:
