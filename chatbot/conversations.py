@@ -1,5 +1,6 @@
 """Stored conversations, which survive a restart and a page reload: private to each visitor, in SQLite beside the index."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,6 +17,7 @@ KEPT = 200
 _LONGEST_TITLE = 80
 # How many characters of the document are kept before and after a passage, and how many passages of a refusal.
 _AROUND, _NEAREST = 700, 3
+_RULE = re.compile(r"\|[\s:]*-")
 _SCHEMA = """CREATE TABLE IF NOT EXISTS conversations (
     visitor TEXT, id TEXT, title TEXT, updated TEXT, exchanges TEXT, PRIMARY KEY (visitor, id))"""
 
@@ -127,14 +129,16 @@ def _short(passage: Passage, citations: tuple[Citation, ...]) -> tuple[Passage, 
 
 
 def header_above(text: str, at: int) -> str:
-    """The two header lines of the table that offset `at` lies in, with line breaks; "" outside tables and within a header."""
+    """The header lines above offset `at` of the table that it lies in, with line breaks: both of them or, on the rule,
+    the names of the columns. It is "" outside tables and elsewhere within a header."""
     begin = text.rfind("\n", 0, at) + 1
     if not text.startswith("|", begin):
         return ""
     while begin and text.startswith("|", before := text.rfind("\n", 0, begin - 1) + 1):
         begin = before
     lines = text[begin:at].splitlines(keepends=True)[:2]
-    return "".join(lines) if len(lines) == 2 and lines[1].endswith("\n") else ""
+    header = "".join(lines)
+    return header if header.endswith("\n") and (len(lines) == 2 or _RULE.match(text, at)) else ""
 
 
 def _moved(citation: Citation, passage: Passage, by: int) -> Citation:

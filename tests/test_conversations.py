@@ -71,5 +71,6 @@ def test_an_answer_that_is_kept_has_its_quotes_in_what_is_left_of_its_documents(
 def test_a_table_is_told_by_its_header() -> None:
     text = "One.\n\n| A | B |\n|---|---|\n| c | d |\n| e | f |\n\nTwo."
     assert header_above(text, text.index("| e")) == "| A | B |\n|---|---|\n"
+    assert header_above(text, text.index("|---")) == "| A | B |\n"
     assert header_above(text, text.index("Two")) == ""
     assert header_above(text, text.index("| A")) == ""
