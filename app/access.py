@@ -15,8 +15,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from chatbot.app import is_loopback
 from chatbot.serve.gate import authority_of, name_of
+from chatbot.serve.settings import is_loopback
 
 REFUSED = "This app does not answer under this name. Open it as localhost, or have its operator add the name to WATTWISE_APP_HOSTS."
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -13,9 +13,10 @@ from app.access import is_direct
 from app.library import Limits
 from app.streaming import hear_stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
-from chatbot.app import AppSettings, is_loopback
+from chatbot.app import AppSettings
 from chatbot.conversations import ConversationStore
 from chatbot.llm.models import OFFLINE, ModelSettings
+from chatbot.serve.settings import is_loopback
 from chatbot.settings import Settings, settings_from
 from chatbot.sizing import Facts, Sizing, Workload, size
 from chatbot.sizing.sizing import CORPUS

@@ -20,7 +20,6 @@ from ingest import address_of, place_at
 
 SCRIPT = Path(__file__).resolve().parents[1] / "streamlit_app.py"
 CONFIG = SCRIPT.parent / "app" / "config.toml"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _GRACE = 5.0  # seconds
 _UPLOADS = ("auto", "on", "off", "session")
 
@@ -57,11 +56,6 @@ class AppSettings:
         """Whether a visitor may change the index. `is_own_user` says that the visitor uses this machine, which is
         enough for "auto"."""
         return self.uploads == "on" or (self.uploads == "auto" and is_own_user)
-
-
-def is_loopback(address: str | None) -> bool:
-    """Whether an address can only be reached from this machine."""
-    return address is not None and (address in _LOOPBACK or address.startswith("127."))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -120,7 +114,7 @@ def _command(options: argparse.Namespace) -> list[str]:
 
 
 def _shown(host: str) -> str:
-    return "localhost" if host in ("0.0.0.0", "::", *_LOOPBACK) else host
+    return "localhost" if host in ("0.0.0.0", "::", "127.0.0.1", "::1") else host
 
 
 def _watched(child: subprocess.Popen[bytes]) -> int:

@@ -12,7 +12,8 @@ import pytest
 
 from chatbot import ReaderError
 from chatbot import app as command
-from chatbot.app import AppSettings, is_loopback
+from chatbot.app import AppSettings
+from chatbot.serve.settings import is_loopback
 from chatbot.settings import settings_from
 from tests.app_server import connected, free_port, is_healthy, send, start
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.mark.parametrize(
     ("address", "answer"),
-    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("0.0.0.0", False), ("10.0.0.8", False), (None, False)],
+    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("0.0.0.0", False), ("10.0.0.8", False), ("127.evil.com", False), ("::ffff:127.0.0.1", True), ("::ffff:10.0.0.8", False), (None, False)],
 )
 def test_only_loopback_is_loopback(address: str | None, answer: bool) -> None:
     assert is_loopback(address) is answer

@@ -63,12 +63,14 @@ def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
     return settings
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback(host: str | None) -> bool:
     """Whether a host name or address is a loopback one, which only this machine can reach."""
     try:
-        return host.lower() == "localhost" or ip_address(host).is_loopback
+        address = ip_address(host or "")
     except ValueError:
-        return False
+        return host is not None and host.lower() == "localhost"
+    # Python before 3.13 does not look into "::ffff:127.0.0.1".
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 def listening(host: str, port: int, remedy: str) -> socket.socket:
