@@ -11,9 +11,9 @@ _INLINE = re.compile(
 )
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\[[ xX]?\])[ \t]+(?:\[[ xX]?\][ \t]*)?(?P<text>\S[^\n]*)")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii")
-_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
+_COUNTS = {written: n for n, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight"), 1) for written in (word, str(n))}
 _CHOOSE = re.compile(
-    r"\b(?:choose|select|pick|name)\s+(?:(?:any|all|the|exactly|best|only)\s+){0,2}(?P<n>one|two|three|four|[1-4])\b|\bwhich\s+(?P<m>two|three|four|[2-4])\b|\b(?P<k>two|three)\s+of\s+(?:the|these)\b",
+    r"\b(?:choose|select|pick|name)\s+(?:(?:any|all|the|exactly|best|only)\s+){0,2}(?P<n>one|two|three|four|five|six|seven|eight|[1-8])\b|\bwhich\s+(?P<m>two|three|four|[2-4])\b|\b(?P<k>two|three)\s+of\s+(?:the|these)\b",
     re.IGNORECASE,
 )
 _HINT_AT_THE_END = re.compile(rf"\s*[(\[][^()\[\]]*(?:{_CHOOSE.pattern})[^()\[\]]*[)\]]\s*\Z", re.IGNORECASE)

@@ -42,6 +42,8 @@ def test_options_are_read_in_any_usual_lettering(written: str) -> None:
         ("Which do you take? (Choose three.)\nA. a1\nB. b1\nC. c1\nD. d1", 3),
         ("Which two are right?\nA. a1\nB. b1\nC. c1", 2),
         ("Which do you take?\nA. a1\nB. b1\nC. c1\nChoose two.", 2),
+        ("Which do you take? (Choose five.)\nA. a1\nB. b1\nC. c1\nD. d1\nE. e1\nF. f1", 5),
+        ("Which do you take? (Select 6)\nA. a1\nB. b1\nC. c1\nD. d1\nE. e1\nF. f1", 6),
         ("Which do you take?\nA. a1\nB. b1", 1),
     ],
 )
