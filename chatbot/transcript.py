@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from urllib.parse import quote
 
 from chatbot.answer import Answer, Citation
 from chatbot.characters import shown
@@ -10,6 +11,7 @@ from chatbot.render import as_json, places
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")
 _LIST_MARK = re.compile(r"^(\s*\d*)([-+.)])(?=\s)")
+_NOT_IN_ADDRESS = re.compile(r"[\s<>]")
 _CITED = re.compile(r"\\\[(\d+)\\\]")
 
 
@@ -33,7 +35,7 @@ def _exchange(answer: Answer) -> Iterator[str]:
         if citation.number not in listed:
             listed.add(citation.number)
             yield from _source(citation)
-    yield f"_{answer.model}, {answer.seconds:.2f} s_\n"
+    yield f"_{as_plain(answer.model)}, {answer.seconds:.2f} s_\n"
 
 
 def _answer_lines(text: str) -> Iterator[str]:
@@ -47,7 +49,7 @@ def _source(citation: Citation) -> Iterator[str]:
     source = chunk.document.source
     place = " > ".join(map(as_plain, (source.title, *places(chunk))))
     details = ", ".join(as_plain(d) for d in (source.publisher, source.published) if d)
-    address = f" <{source.url}>" if source.url else ""
+    address = f" <{_NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), source.url)}>" if source.url else ""
     yield f"\\[{citation.number}\\] {place}{f' ({details})' if details else ''}{address}\n"
     yield from (f"> {as_plain(line)}  " for line in citation.quote.strip().splitlines())
     yield ""

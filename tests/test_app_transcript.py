@@ -5,9 +5,11 @@ import json
 from markdown_it import MarkdownIt
 
 from chatbot import Chatbot
+from chatbot.answer import Answer, Citation, Passage
 from chatbot.render import as_json
 from chatbot.suggestions import STARTERS, follow_ups, starters
 from chatbot.transcript import as_plain, conversation_as_json, conversation_as_markdown
+from ingest import Chunk, Document, Source
 
 
 def test_the_json_export_is_what_the_command_line_prints(bot: Chatbot) -> None:
@@ -29,6 +31,15 @@ def test_what_looks_like_markdown_in_an_export_stays_text() -> None:
     assert rendered == "<p>&lt;b&gt;x&lt;/b&gt; $y$ **z** [a](b) `c` # d | e</p>\n"
     assert MarkdownIt().render(as_plain("1. x")) == "<p>1. x</p>\n"
     assert MarkdownIt().render(as_plain("- x")) == "<p>- x</p>\n"
+
+
+def test_a_model_and_an_address_in_an_export_stay_text() -> None:
+    source = Source("x", "X", url="https://x.io/<img src=y>")
+    passage = Passage(1, Chunk("c", Document("x.md", source, "X", "Word."), (), 0, 5, "Word."), 1.0)
+    answer = Answer("Q", "Word [1].", (Citation(1, "Word", "Word.", 0, 5, 1.0, passage),), (passage,), False, (), "ollama:_<b>_", 1.0)
+    rendered = MarkdownIt().render(conversation_as_markdown([answer]))
+    assert '<a href="https://x.io/%3Cimg%20src=y%3E">' in rendered
+    assert "<em>ollama:_&lt;b&gt;_, 1.00 s</em>" in rendered
 
 
 def test_the_first_questions_have_answers(bot: Chatbot) -> None:
