@@ -306,6 +306,12 @@ def test_gift_items_that_are_no_choices_are_named() -> None:
     ]
 
 
+def test_items_of_json_that_begin_alike_have_their_own_lines() -> None:
+    item = '{"question": "Which instance trains models?", "options": ["one", "two"], "answer": %s}'
+    text = "[" + ",\n".join(item % answer for answer in ("0", '"none of them"', "0")) + "]"
+    assert [skipped.line for skipped in read_questions([("exam.json", text.encode())]).skipped] == [2, 3]
+
+
 def test_a_question_that_stands_there_twice_is_asked_once_and_with_two_keys_never() -> None:
     lines = [
         '{"id": "a", "question": "Which?", "options": ["one", "two"], "answer": [0]}',

@@ -100,7 +100,8 @@ def _lines(objects: Sequence[object], text: str) -> Iterator[int]:
     for value in objects:
         strings = [v for v in value.values() if isinstance(v, str) and len(v) > 8] if isinstance(value, Mapping) else []
         written = (json.dumps(said, ensure_ascii=ascii_only) for said in strings for ascii_only in (False, True))
-        position = next((place for one in written if (place := text.find(one, position)) >= 0), position)
+        # One character on, so that an object that begins alike is found after this one.
+        position = next((place + 1 for one in written if (place := text.find(one, position)) >= 0), position)
         yield text.count("\n", 0, position) + 1
 
 
