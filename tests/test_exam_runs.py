@@ -28,6 +28,7 @@ from chatbot.exam import (
     report_page,
     report_summary,
     run,
+    runs,
     write_report,
 )
 from chatbot.exam.baselines import BaselineScore
@@ -114,6 +115,17 @@ def test_the_identity_hangs_on_index_model_seed_settings_and_questions(bot: Chat
     other = QuestionSet((replace(CHIPS, answer=(0,)),))
     assert (plain.index, plain.config) == (identify(bot, other).index, identify(bot, other).config)
     assert plain.questions != identify(bot, other).questions
+
+
+@pytest.mark.parametrize("name", ["glossary.tsv", "weights.safetensors", "facts.toml", "weights.json", "names.py"])
+def test_a_run_does_not_go_on_with_other_data_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    for package in (runs.chatbot, runs.ingest):
+        monkeypatch.setattr(package, "__file__", str(tmp_path / "__init__.py"))
+    digests = []
+    for content in "ab":
+        (tmp_path / name).write_text(content)
+        digests.append(runs._program.__wrapped__())
+    assert digests[0] != digests[1]
 
 
 def test_a_folder_that_cannot_be_written_is_said_so(bot: Chatbot, tmp_path: Path) -> None:

@@ -117,10 +117,10 @@ def _index_digest(index: Index) -> str:
 
 @cache
 def _program() -> str:
-    """Return a digest of the program's own files: after a code change, earlier answers may no longer be the same."""
+    """Return a digest of the program's own files: after a change, earlier answers may no longer be the same."""
     found = hashlib.sha256()
     for package in (ingest, chatbot):
         folder = Path(str(package.__file__)).parent
-        for file in sorted(p for p in folder.rglob("*") if p.suffix in (".py", ".toml", ".json")):
+        for file in sorted(p for p in folder.rglob("*") if p.suffix in (".py", ".toml", ".json", ".tsv", ".safetensors")):
             found.update(file.read_bytes())
     return found.hexdigest()[:16]
