@@ -321,6 +321,11 @@ class TestGate:
             }  # fmt: skip
             assert server.http.get("/metrics", headers={"Authorization": "bearer k"}).status_code == 200
 
+    def test_a_request_without_a_host_is_answered_where_others_reach_the_server(self, bot: Chatbot) -> None:
+        with serving(bot, host="0.0.0.0", keys=("k",)) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(b"GET /health HTTP/1.0\r\nOrigin: https://page.example\r\n\r\n")
+            assert connection.recv(100).split(b"\r\n")[0] == b"HTTP/1.1 200 OK"
+
 
 class TestLimits:
     def test_who_comes_when_all_places_are_taken_is_told_when_to_come_again(self, bot: Chatbot) -> None:

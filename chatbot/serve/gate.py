@@ -33,10 +33,10 @@ class OwnNames:
 
     def _fault(self, headers: Headers) -> str:
         given, allowed = headers.getlist("host"), self._settings.origins
-        name = name_of(given[0]) if len(given) == 1 else None
+        host, name = given[0].lower() if given else "", name_of(given[0]) if len(given) == 1 else None
         if self._settings.is_local and not (name and (is_loopback(name) or name in self._hosts)):
             return "This server does not answer under this name. Call it as localhost, or have its operator add the name to WATTWISE_SERVE_HOSTS."
-        foreign = [o for o in headers.getlist("origin") if o not in allowed and authority_of(o) != given[0].lower()]
+        foreign = [o for o in headers.getlist("origin") if o not in allowed and authority_of(o) != host]
         if foreign and not self._settings.keys and "*" not in allowed:
             return "Pages of other origins are not answered. Have the operator add yours to WATTWISE_SERVE_ORIGINS."
         return ""
