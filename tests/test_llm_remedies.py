@@ -94,13 +94,14 @@ def ask(bot: Chatbot, model: str, settings: ModelSettings, address: Address, rep
         (BEDROCK, str, aws_error("ValidationException", 400, "input length and `max_tokens` exceed context limit: 3 + 4 > 5"), TOO_LONG.format(BEDROCK)),
         (OLLAMA, str, line("model 'llama3' not found, try pulling it first"), f"Ollama has no model llama3. Fetch it with `ollama pull llama3`, {ELSE}"),
         (OLLAMA, str, line("model requires more system memory (8.4 GiB) than is available (3.1 GiB)"), f"The machine that runs {OLLAMA} has too little memory for it. Choose a smaller model or one of fewer bits, or set WATTWISE_CONTEXT_TOKENS to less, {ELSE}"),
+        (OPENAI, under_v1, openai_error(500, "server_error", "CUDA out of memory."), f"The machine that runs {OPENAI} has too little memory for it. Choose a smaller model or one of fewer bits, {ELSE}"),
         (OLLAMA, str, ollama_error('"llama3" does not support chat', 400), f"{OLLAMA} has no chat template, so it cannot hold a conversation. Choose an instruction-tuned model, {ELSE}"),
         (f"bedrock_converse:{PROFILE}", str, converse_stream("x"), NO_BASE_MODEL),
     ],
     ids=[
         "no /v1, FastAPI", "no /v1, vLLM", "no /v1, Ollama", "no /v1, a page", "no /v1, LM Studio", "no such model", "Ollama at /v1", "no scheme",
         "no port", "a space", "another scheme", "Bedrock without a scheme", "login page, OpenAI", "login page, Ollama", "login page, Bedrock",
-        "context", "context in an event", "context in a line", "context, Bedrock", "model in a line", "memory in a line", "no chat", "profile",
+        "context", "context in an event", "context in a line", "context, Bedrock", "model in a line", "memory in a line", "memory, OpenAI", "no chat", "profile",
     ],
 )  # fmt: skip
 def test_what_the_user_can_mend_ends_in_one_sentence(
