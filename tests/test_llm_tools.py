@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from servers.model_api import (
     Reply,
     converse_calls,
@@ -72,6 +72,14 @@ def test_calls_are_bounded_in_number(bot: Chatbot) -> None:
     assert len(model.calls) == 2 * 3  # a second attempt with twice as many passages
     _, model = asked(bot, [CALL] * 6, TEXT)
     assert [message.status for message in results(model.calls[1])] == ["success"] * 4 + ["error"] * 2
+
+
+def test_a_scripted_model_calls_its_tools_in_one_piece_too() -> None:
+    call = {"name": "search", "args": {"query": "Trn1"}}
+    message = ScriptedChatModel(replies=[["Let me see. ", call]], takes_tools=True).invoke("Which?")
+    assert isinstance(message, AIMessage)
+    assert message.text == "Let me see. "
+    assert [(made["name"], made["args"]) for made in message.tool_calls] == [("search", {"query": "Trn1"})]
 
 
 def test_without_tools_the_rows_that_are_asked_for_are_in_the_prompt(bot: Chatbot) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models.chat_models import generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import ConfigDict, PrivateAttr
 
@@ -59,9 +60,7 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        text = "".join(piece for piece in self._pieces(self._reply(messages)) if isinstance(piece, str))
-        message = AIMessage(content=text, usage_metadata=_usage(messages, text))
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        return generate_from_stream(self._stream(messages, stop, **kwargs))
 
     def _stream(
         self,
