@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.llm.letters import chosen
+from chatbot.llm.letters import chosen, undressed
 from chatbot.options import Option
 
 CHIPS = (Option("A", "Trainium"), Option("B", "Inferentia"), Option("C", "The H100"), Option("D", "Graviton4"))
@@ -127,3 +127,7 @@ def test_an_answer_that_settles_on_nothing_has_no_letter(text: str) -> None:
 @pytest.mark.parametrize(("text", "letters"), TWO, ids=lambda value: value[:40])
 def test_as_many_letters_count_as_the_question_asks_for(text: str, letters: str) -> None:
     assert chosen(text, MEASURES, 2) == tuple(letters)
+
+
+def test_a_boxed_letter_stands_on_a_line_of_its_own() -> None:
+    assert undressed(r"It is \boxed{B}.") == "It is \nAnswer: {B}."

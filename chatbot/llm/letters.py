@@ -94,7 +94,7 @@ def chosen(text: str, options: Sequence[Option], choose: int = 1) -> tuple[str, 
 
 def undressed(text: str) -> str:
     """Strip the markup of emphasis and formulas; a boxed letter becomes "Answer: {B}"."""
-    return _DRESSING.sub("", _BOX.sub(r"\\nAnswer: {".replace("\\n", "\n"), text))
+    return _DRESSING.sub("", _BOX.sub("\nAnswer: {", text))
 
 
 def declarations(plain: str, options: Sequence[Option]) -> Iterator[Declared]:
