@@ -183,28 +183,28 @@ _SAID_APART: tuple[tuple[str, Role], ...] = (("Alternatives:", "alternative"), (
 def check(
     sentence: str,
     evidence: Sequence[Evidence],
-    numbers: dict[Place, int],
+    places: dict[Place, int],
     *,
     own_words: bool = False,
     question: str = "",
     second: SecondOpinion | None = None,
 ) -> Checked | None:
     """Check one sentence as `verify` does; None if it is dropped. Places that it cites for the first time are added to
-    `numbers`."""
+    `places`."""
     if only_refuses(sentence):
         return Checked(sentence, ())
     clauses = clauses_of(sentence)
     quotes = [_judged(c, evidence, question, second or SecondOpinion()) if own_words else _quoted(c, evidence) for c in clauses]
     if not all(quotes):
         return None
-    found = [{n: _citation(quote, numbers) for n, quote in by_mark.items()} for by_mark in quotes]
+    found = [{n: _citation(quote, places) for n, quote in by_mark.items()} for by_mark in quotes]
     new = [{n: c.number for n, c in by_mark.items()} for by_mark in found]
     cited = tuple(dict.fromkeys(c for by_mark in found for c in by_mark.values()))
     return Checked(renumbered(sentence, clauses, new), cited)
 
 
 def check_cell(
-    thing: str, about: str, said: str, evidence: Sequence[Evidence], numbers: dict[Place, int]
+    thing: str, about: str, said: str, evidence: Sequence[Evidence], places: dict[Place, int]
 ) -> Checked | None:
     """Check a cell of a table, which says `said` of `thing` in a column on `about`; None if no evidence supports it.
 
@@ -223,7 +223,7 @@ def check_cell(
             for text in texts:
                 there = quantities(text)
                 if names <= mentioned(text) and all(any(_is_same(f, t) for t in there) for f in figures):
-                    return Checked(said, (_citation(_Quote(f"{thing}: {said}", piece.passage, unit, 1.0), numbers),))
+                    return Checked(said, (_citation(_Quote(f"{thing}: {said}", piece.passage, unit, 1.0), places),))
     return None
 
 
@@ -493,9 +493,9 @@ def _leans(claim: str) -> bool:
     return bool(re.match(r"(?:yes|no)\b", claim, re.IGNORECASE)) or len(claim.split()) <= _SHORT
 
 
-def _citation(quote: _Quote, numbers: dict[Place, int]) -> Citation:
+def _citation(quote: _Quote, places: dict[Place, int]) -> Citation:
     unit = quote.unit
-    number = numbers.setdefault((unit.chunk.document.id, unit.start, unit.end), len(numbers) + 1)
+    number = places.setdefault((unit.chunk.document.id, unit.start, unit.end), len(places) + 1)
     return Citation(number, quote.claim, unit.text, unit.start, unit.end, round(quote.support, 3), quote.passage)
 
 

@@ -25,7 +25,7 @@ _DIFFERING, _RELATED, _NEAR = 0.25, 0.4, 0.8
 _SOURCES = 5
 
 
-def compare(query: Query, scored: Sequence[Scored], passages: Sequence[Passage], index: Index) -> Draft | None:
+def compare(query: Query, passages: Sequence[Passage], index: Index) -> Draft | None:
     """Draft each side's best evidence, side by side; None if fewer than two sides have any, or if none of it is likely
     to answer."""
     if not query.compares:

@@ -58,7 +58,7 @@ def _read(query: Query, passages: Sequence[Passage], index: Index, scored: Seque
     looked_up = replace(rows.draft, from_rows=True) if rows else None
     if set(map(str.lower, query.unknown)) - load(index).known.types - load(index).known.regions:
         return looked_up or Draft("", ())
-    told = compare(query, scored, passages, index) or state_facts(query, scored)
+    told = compare(query, passages, index) or state_facts(query, scored)
     if looked_up:
         # A row answers by itself. Evidence that is only near the question adds nothing.
         return looked_up if told is None or told.near else replace(looked_up.then(told), from_rows=False)

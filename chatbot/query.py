@@ -231,7 +231,7 @@ def _capitalised(text: str) -> list[str]:
 
 def _in_corpus(name: str, index: Index) -> bool:
     """Whether the corpus has a name as it is written or, for a name of several words, has all of its words."""
-    parts = words(name.replace("-", " "))
+    parts = words(name)
     return index.document_frequency(name) > 0 or (
         len(parts) > 1 and "." not in name and all(index.document_frequency(p) > 0 for p in parts)
     )
