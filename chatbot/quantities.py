@@ -70,7 +70,7 @@ _QUANTITY = re.compile(
 
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
-# A lower-case b means bits, an upper-case one bytes.
+# In a rate, a lower-case b means bits, an upper-case one bytes. Without "/s" both mean bytes: people type "80 Gb" for memory.
 _BITS = re.compile(r"[KMGT]b(?:/s| per second)")
 
 

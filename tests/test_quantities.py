@@ -13,6 +13,7 @@ from chatbot.quantities import quantities, same, with_unit, without_unit
     [
         ("512 GB of memory", [(512e9, 512e9, "bytes")]),
         ("9.8 TB/s", [(9.8e12, 9.8e12, "bytes/s")]),
+        ("25 Gb/s, 25 GB/s and 80 Gb", [(25e9, 25e9, "bits/s"), (25e9, 25e9, "bytes/s"), (80e9, 80e9, "bytes")]),
         ("up to 12.5 Gbps", [(12.5e9, 12.5e9, "bits/s")]),
         ("60-80 TFLOPS, ~700W TDP", [(60e12, 80e12, "flops"), (700, 700, "watts")]),
         ("~86-114 TFLOPS/watt", [(86e12, 114e12, "flops/watt")]),
