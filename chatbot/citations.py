@@ -250,7 +250,7 @@ def _check_figures(
         return None
     cited = {n: evidence[n - 1] for n in marks}
     known = "\n".join([figures.said, *map(_words, cited.values())])
-    values = _values(figures, numbers("\n".join([figures.said, *map(_words, evidence)])))
+    values = _values(figures, numbers(known))
     text = without_marks(sentence)
     for figure in sorted(figures.computed, key=lambda c: len(c.text), reverse=True):
         written = re.compile(rf"(?<![\w.,$]){re.escape(figure.text)}(?!\w|[.,]\d)")

@@ -92,3 +92,10 @@ def test_a_figure_may_be_computed_from_another() -> None:
     energy = Computed("62.1 kWh", "54000 W × 1.15 / 1000", constants=(1.15, 1000.0))
     assert kept("It draws 62.1 kWh.", watts, energy, said="it")[0] == "It draws 62.1 kWh."
     assert kept("It draws 62.1 kWh.", energy, said="it")[0] == ""
+
+
+def test_a_figure_computed_from_another_rests_on_what_the_sentence_cites() -> None:
+    month = Computed("$1,360", "1.861 × 730 hours", constants=(730.0,))
+    half = Computed("$679", "1358.53 / 2", constants=(2.0,))
+    assert kept("Half of it is $679 [1].", month, half)[0] == "Half of it is $679 [1]."
+    assert kept("Half of it is $679 [2].", month, half)[0] == ""
