@@ -150,6 +150,7 @@ def test_a_question_leans_on_its_history(address: str) -> None:
     ("name", "arguments", "sentence"),
     [
         ("ask", {}, "ask needs question: The question, as a person would ask it."),
+        ("ask", {"question": "And Trn2?", "history": [{"answer": "It has 8."}]}, "ask needs history.0.question."),
         ("ask", {"question": " "}, "The question is empty. Ask something, for example: Which instance has the lowest footprint for training?"),
         ("find_instances", {"family": "g66"}, "There is no instance family 'g66' in the data: did you mean g6 or gr6 or g6f?"),
         ("size_workload", {"parameters": "many"}, "'many' is not a number: write 70b or 7e9."),

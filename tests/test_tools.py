@@ -192,6 +192,31 @@ def test_a_section_is_read_by_its_heading(index: Index) -> None:
     assert found.content["characters"] == len(chunk.text) < 3_000
 
 
+@pytest.mark.parametrize(
+    ("section", "text"),
+    [
+        ("Limits", "The X1 takes 40 W."),
+        ("X2 > limits", "The X2 takes 80 W."),
+        ("Chips > X2 > Limits", "The X2 takes 80 W."),
+        ("Rates > 100 Gbps", "The link is fast."),
+        ("100 Gbps", "The link is fast."),
+        ("X2", "The X2 takes 80 W."),
+        ("All about chips > X2", "The X2 takes 80 W."),
+        ("link rates > 100 G", "The link is fast."),
+    ],
+)
+def test_a_section_of_a_common_name_is_read_by_its_path(tmp_path: Path, section: str, text: str) -> None:
+    (tmp_path / "chips.md").write_text(
+        "# Chips\n\n## X1\n\n### Limits\n\nThe X1 takes 40 W.\n\n## X2\n\n### Limits\n\nThe X2 takes 80 W.\n\n"
+        "## Rates > 100 Gbps\n\nThe link is fast.\n",
+        encoding="utf-8",
+    )
+    sync([tmp_path / "chips.md"], tmp_path / "index", encoder="none")
+    found = call(Index.open(tmp_path / "index"), "read_document", source="chips.md", section=section)
+    assert text in found["text"]
+    assert found["text"].count("The ") == 1
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Index:
     folder = tmp_path_factory.mktemp("hostile")
@@ -234,6 +259,7 @@ def test_an_index_without_tables_says_what_to_do(hostile: Index) -> None:
         ("find_instances", {"vcpus_min": float("nan")}, "vcpus_min of find_instances cannot be nan: input should be a finite number."),
         ("size_workload", {"parameters": "9e999"}, "'9e999' is not a number: write 70b or 7e9."),
         ("size_workload", {"parameters": 7e9, "users": 10**400}, "users of size_workload cannot be 100000000000000000000000000000000000000000000000000000000000…: input should be less than or equal to 1000000000."),
+        ("size_workload", {"parameters": 7e9, "hours": 1e308, "instance_type": "p5.48xlarge"}, "The figures are too large to compute with: give smaller ones."),
         ("size_workload", {}, "The size of the model is not known: name a model, or give its parameters, as in 70b."),
         ("read_document", {"source": "nonsense"}, "There is no document 'nonsense' in the index: find one with search_sources."),
         ("read_document", {"source": ENERGY, "offset": 10**6}, "There are only 12,164 characters to read: give a smaller offset."),

@@ -1,6 +1,6 @@
 """Tools for the passages that are nearest to a question, and for the text of a document or one of its sections."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -94,20 +94,30 @@ def _called(wanted: str, documents: Sequence[Document]) -> list[Document]:
 
 
 def _section(chunks: Sequence[Chunk], section: str) -> tuple[int, int, tuple[str, ...]]:
-    """Return where the first section with this heading begins and ends, and its headings; raises ReaderError without one."""
-    wanted = section.lower().split(" > ")[-1].strip()
-    for is_it in (wanted.__eq__, lambda heading: wanted in heading):
+    """Return where the first section of this heading, or path of headings, begins and ends, and its headings.
+
+    Raises ReaderError without one.
+    """
+    wanted = section.lower().strip()
+    heading = wanted.split(" > ")[-1]
+    # A path may begin with a title that is no heading of the document.
+    for is_it in (_ends_with(wanted), _ends_with(heading), lambda path: heading in path.split(" > ")[-1]):
         for first, chunk in enumerate(chunks):
-            depth = next((n for n, heading in enumerate(chunk.headings) if is_it(heading.lower())), None)
+            depths = range(1, len(chunk.headings) + 1)
+            depth = next((n for n in depths if is_it(" > ".join(chunk.headings[:n]).lower())), None)
             if depth is not None and wanted:
-                headings = chunk.headings[: depth + 1]
+                headings = chunk.headings[:depth]
                 last = first
-                while last + 1 < len(chunks) and chunks[last + 1].headings[: depth + 1] == headings:
+                while last + 1 < len(chunks) and chunks[last + 1].headings[:depth] == headings:
                     last += 1
                 return chunk.start, chunks[last].end, headings
     known = list(dict.fromkeys(as_title(c.headings[-1]) for c in chunks if c.headings))
     hint = f"it has {', '.join(map(repr, known[:8]))}." if known else "it has none, so leave it out."
     raise ReaderError(f"There is no section {section!r} in that document: {hint}")
+
+
+def _ends_with(wanted: str) -> Callable[[str], bool]:
+    return lambda path: f" > {path}".endswith(f" > {wanted}")
 
 
 def _stop(text: str, start: int, stop: int, end: int) -> int:

@@ -88,7 +88,8 @@ def read_arguments(tool: str, arguments: type[_A], given: Mapping[str, Any]) -> 
     name = ".".join(map(str, wrong["loc"]))
     match wrong["type"]:
         case "missing":
-            raise ReaderError(f"{tool} needs {name}: {arguments.model_fields[name].description}")
+            known = arguments.model_fields.get(name)  # None for one inside another, such as history.0.question
+            raise ReaderError(f"{tool} needs {name}: {known.description}" if known else f"{tool} needs {name}.")
         case "extra_forbidden":
             raise ReaderError(
                 f"{tool} has no argument {name[:_LONGEST_VALUE]!r}: it takes {', '.join(arguments.model_fields)}."
