@@ -50,6 +50,11 @@ class Tables:
     known: Known
     chunks: dict[str, list[Chunk]] = field(default_factory=dict)
 
+    @property
+    def complete_facts(self) -> Facts | None:
+        """The facts to size with; None without models or instances, so that those of the corpus are used."""
+        return self.facts if self.facts.models and self.facts.instances else None
+
     def evidence(self, row: Row, index: Index) -> Evidence | None:
         """Return a row as evidence."""
         return self._within(row.document, row.start, row.end, index)

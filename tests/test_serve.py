@@ -218,6 +218,29 @@ class TestOwnApi:
         answered = server.http.post("/size", json={**given, "vendor": ["NVIDIA"]}).json()
         assert answered == json.loads(capsys.readouterr().out)
 
+    def test_size_reads_the_facts_of_an_index_that_was_made_anew(self, tmp_path: Path) -> None:
+        tables, place = tmp_path / "tables", tmp_path / "index"
+        tables.mkdir()
+        header, *rows = (ROOT / "corpus" / "instances.csv").read_text("utf-8").splitlines()
+        (tables / "instances.csv").write_text("\n".join([header, *(row for row in rows if row.startswith("g6."))]))
+        models = (ROOT / "corpus" / "facts" / "models.csv").read_text("utf-8")
+
+        def write(layers: int) -> None:
+            (tables / "models.csv").write_text(models.replace("Yi-34B,34.4B,,60,", f"Yi-34B,34.4B,,{layers},"))
+            sync([tables], place, encoder="none")
+
+        def cache(server: ApiServer) -> int:
+            answered = server.http.post("/size", json={"model": "01-ai/Yi-34B", "context": 1024}).json()
+            return int(next(term["bytes"] for term in answered["memory"]["terms"] if term["name"] == "KV cache"))
+
+        write(layers=60)
+        with serving(Chatbot.open(place)) as server:
+            before = cache(server)
+            shutil.rmtree(place)
+            time.sleep(1)  # the time of a sync is kept in whole seconds
+            write(layers=30)
+            assert cache(server) == before // 2
+
     @pytest.mark.parametrize(
         ("given", "sentence"),
         [

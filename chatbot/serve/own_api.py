@@ -22,6 +22,7 @@ from chatbot.sizing import size
 from chatbot.sizing.render import as_json as sizing_as_json
 from chatbot.sizing.request import workload_of
 from chatbot.tools import WorkloadArguments
+from chatbot.working import load
 
 T = TypeVar("T")
 
@@ -65,7 +66,7 @@ def own_api(service: Service) -> APIRouter:
 
         def sized() -> str:
             try:
-                sizing = sizing_as_json(size(workload, service.facts(service.index.snapshot())))
+                sizing = sizing_as_json(size(workload, load(service.index.snapshot()).complete_facts))
                 return json.dumps(sizing, ensure_ascii=False, allow_nan=False)
             except (ArithmeticError, ValueError) as error:  # ValueError is json's, for a figure that is infinite
                 text = "The figures are too large to compute with: give smaller ones."

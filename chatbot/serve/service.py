@@ -1,6 +1,5 @@
-"""What all requests share: the two chatbots over one index, the facts for sizing, and the bounded work."""
+"""What all requests share: the two chatbots over one index, and the bounded work."""
 
-import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from http import HTTPStatus
@@ -15,8 +14,6 @@ from chatbot.serve.failures import Failure
 from chatbot.serve.metrics import Metrics
 from chatbot.serve.settings import ServeSettings
 from chatbot.serve.work import Work, last, while_there
-from chatbot.sizing.facts import Facts
-from ingest import Index
 
 # The names of the models: the reader that the server was started with, and the one that needs no language model.
 NAME, OFFLINE_NAME = "wattwise", "wattwise-offline"
@@ -32,8 +29,6 @@ class Service:
         self.work = Work(at_once=settings.at_once, waiting=settings.waiting, seconds=settings.seconds)
         self.metrics = Metrics()
         self._bots = {NAME: bot, OFFLINE_NAME: bot if bot.model == OFFLINE else Chatbot(bot.index)}
-        self._facts: tuple[int, Facts] | None = None
-        self._lock = threading.Lock()
 
     async def answer(self, request: Request, question: str, history: Sequence[Turn], model: str) -> Answer:
         """Answer a request; raises ClientGone if its client disconnects."""
@@ -50,14 +45,6 @@ class Service:
                 if event.answer is not None:
                     self.metrics.count(event.answer)
                 yield event
-
-    def facts(self, index: Index) -> Facts | None:
-        """Return the facts of a snapshot; None if it has none, so that those of the corpus are used."""
-        with self._lock:
-            if self._facts is None or self._facts[0] != index.generation:
-                self._facts = (index.generation, Facts.load(index))
-            facts = self._facts[1]
-        return facts if facts.models and facts.instances else None
 
 
 def check_name(model: str) -> None:

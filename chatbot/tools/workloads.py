@@ -23,8 +23,7 @@ def size_workload(index: Index, given: SizeWorkload, keys: Keys) -> dict[str, An
     Raises ReaderError if a figure is infinite, which JSON does not have.
     """
     tables = load(index)
-    known = tables.facts if tables.facts.models and tables.facts.instances else None
-    sizing = size(workload_of(given.model_dump()), known)
+    sizing = size(workload_of(given.model_dump()), tables.complete_facts)
     named = (sizing.smallest, sizing.cheapest, sizing.least_energy, sizing.least_carbon, sizing.named_cheapest, *sizing.alternatives)
     names = {fit.name for fit in named if fit}
     shown = [fit for place, fit in enumerate(sizing.fits) if place < given.limit or fit.name in names]
