@@ -242,7 +242,7 @@ def test_text_that_comes_as_a_file_is_read_with_the_question_and_what_cannot_be_
     script = scripted(bot, answer)
     with workspace(script, tmp_path) as slack:
         files = [shared(slack, "workload.txt", b"70 billion parameters"), shared(slack, "photo.png", b"\x89PNG")]
-        files += [shared(slack, "long.txt", b"x " * 5000), shared(slack, "huge.pdf", b"%PDF", 9_000_000)]
+        files += [shared(slack, "long.txt", b"x" * 7_961), shared(slack, "huge.pdf", b"%PDF", 9_000_000)]
         slack.send(requests.mention("What do I need?", "5.1", files=files))
         slack.api.wait_for_answers()
         assert script.asked[0][0] == "What do I need?\n\n70 billion parameters"
@@ -250,7 +250,7 @@ def test_text_that_comes_as_a_file_is_read_with_the_question_and_what_cannot_be_
         for told in (
             "workload.txt was read with the question.",
             "photo.png was not read: it is not text, Markdown, CSV, JSON or PDF.",
-            "long.txt was not read: it has 9,999 characters, and I read at most 7,962.",
+            "long.txt was not read: it has 7,961 characters, and I read at most 7,960.",
             "huge.pdf was not read: it is larger than 5 MB.",
         ):
             assert told in text

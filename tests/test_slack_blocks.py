@@ -221,7 +221,8 @@ def test_a_message_is_read_as_it_was_meant(written: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", [None, "", "javascript:alert(1)", "s3://bucket/a", "file:///etc/passwd", "slack://open"]
+    "url",
+    [None, "", "javascript:alert(1)", "s3://bucket/a", "file:///etc/passwd", "slack://open", "https://[your-domain]/a"],
 )
 def test_only_web_addresses_are_linked(url: str | None) -> None:
     assert web_address(url) == ""

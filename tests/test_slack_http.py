@@ -276,6 +276,12 @@ def test_an_acknowledgement_waits_for_no_answer(bot: Chatbot, tmp_path: Path) ->
         go.set()
 
 
+@pytest.mark.parametrize("port", [70_000, -1])
+def test_a_port_that_does_not_exist_is_said_in_one_sentence(port: int) -> None:
+    with pytest.raises(ReaderError, match=rf"^Cannot listen on 127.0.0.1:{port} \(there is no such port\). Give another port"):
+        serving.EventServer(None, "", "127.0.0.1", port)
+
+
 def test_a_port_that_is_taken_is_said_in_one_sentence(slack: Workspace) -> None:
     with pytest.raises(ReaderError, match=rf"^Cannot listen on 127.0.0.1:{slack.port} \(.*\). Give another port"):
         EventServer(None, "", "127.0.0.1", slack.port)

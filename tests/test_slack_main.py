@@ -32,6 +32,9 @@ def test_index_and_model_fall_back_to_the_common_settings() -> None:
         ("TEAMS", "acme", "WATTWISE_SLACK_TEAMS has 'acme': it takes ids of workspaces or organisations such as T0123ABCD."),
         ("CHANNEL_MODELS", "ollama:x", "WATTWISE_SLACK_CHANNEL_MODELS has 'ollama:x': it takes C0123ABCD=… for each channel."),
         ("APP_URL", "chat.example", "WATTWISE_SLACK_APP_URL is 'chat.example': it takes the app's address, https://…."),
+        ("API_URL", "slack-gov.com/api/", "WATTWISE_SLACK_API_URL is 'slack-gov.com/api/': it takes Slack's address, https://…."),
+        ("STOP_SECONDS", "inf", "WATTWISE_SLACK_STOP_SECONDS is inf: it takes a number above 0."),
+        ("STOP_SECONDS", "nan", "WATTWISE_SLACK_STOP_SECONDS is nan: it takes a number above 0."),
         ("WORKERS", "0", "WATTWISE_SLACK_WORKERS is 0: it takes a number above 0."),
         ("QUEUE", "many", "WATTWISE_SLACK_QUEUE is 'many': it takes a whole number."),
     ],
@@ -40,6 +43,11 @@ def test_a_setting_that_cannot_be_used_is_named_with_its_remedy(variable: str, v
     with pytest.raises(ReaderError) as caught:
         slack_settings({f"WATTWISE_SLACK_{variable}": value})
     assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(("given", "longest"), [("100", 100), ("20000", 8_000)])
+def test_no_question_is_longer_than_the_reader_takes(given: str, longest: int) -> None:
+    assert slack_settings({"WATTWISE_SLACK_LONGEST_QUESTION": given}).longest_question == longest
 
 
 @pytest.mark.parametrize(

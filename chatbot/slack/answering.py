@@ -177,8 +177,9 @@ def _with_files(desk: Desk, asked: Asked) -> tuple[str, list[str]]:
     """Return the question with the text of its files appended, and a note on each file."""
     question, notes = asked.text, []
     for file in asked.files:
-        text, reason = _read_file(desk, file, longest=desk.settings.longest_question - len(question))
-        question = f"{question}\n\n{text}".strip()
+        before = f"{question}\n\n".lstrip()
+        text, reason = _read_file(desk, file, longest=desk.settings.longest_question - len(before))
+        question = f"{before}{text}".strip()
         notes.append(f"{file.name} was not read: {reason}." if reason else f"{file.name} was read with the question.")
     if not question:
         raise _NothingToRead(" ".join(notes))

@@ -33,7 +33,10 @@ def _shown(entity: re.Match[str]) -> str:
 
 
 def web_address(url: str | None) -> str:
-    """Percent-encode characters that would end a link early; return "" unless the scheme is http or https."""
-    if not url or urlsplit(url.strip()).scheme not in ("http", "https"):
+    """Percent-encode characters that would end a link early; return "" unless it is one of http or https."""
+    address = (url or "").strip()
+    try:
+        is_web = urlsplit(address).scheme in ("http", "https")
+    except ValueError:  # brackets around what is no IPv6 address: https://[your-domain]/
         return ""
-    return quote(url.strip(), safe="/:?#@!$&'*+,;=~%[]-._")
+    return quote(address, safe="/:?#@!$&'*+,;=~%[]-._") if is_web else ""

@@ -77,10 +77,9 @@ class EventServer(ThreadingHTTPServer):
         self.app, self.signing_secret, self.fault = app, signing_secret, fault
         try:
             super().__init__((host, port), _Request)
-        except OSError as error:
-            raise ReaderError(
-                f"Cannot listen on {host}:{port} ({error.strerror}). Give another port with {remedy}."
-            ) from error
+        except (OSError, OverflowError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "there is no such port"
+            raise ReaderError(f"Cannot listen on {host}:{port} ({reason}). Give another port with {remedy}.") from error
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log a connection that breaks off or sends nothing without a traceback."""

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 from chatbot.answer import ReaderError
+from chatbot.characters import LONGEST_QUESTION
 from chatbot.settings import settings_from
 from ingest import Place, place_at
 
@@ -45,7 +47,7 @@ class SlackSettings:
     per_minute: int = 10
     workers: int = 4
     queue: int = 500
-    longest_question: int = 8000
+    longest_question: int = LONGEST_QUESTION
     keep_days: int = 30
     stop_seconds: float = 20.0
     host: str = "127.0.0.1"
@@ -82,12 +84,14 @@ def slack_settings(environ: Mapping[str, str]) -> SlackSettings:
         for given in getattr(settings, name):
             if not re.fullmatch(entry, given):
                 raise ReaderError(f"{_PREFIX}{name.upper()} has {given!r}: it takes {takes}.")
-    if settings.app_url and not re.match("https?://", settings.app_url):
-        raise ReaderError(f"{_PREFIX}APP_URL is {settings.app_url!r}: it takes the app's address, https://….")
+    for name, whose in (("app_url", "the app's"), ("api_url", "Slack's")):
+        if (address := getattr(settings, name)) and not re.match("https?://", address):
+            raise ReaderError(f"{_PREFIX}{name.upper()} is {address!r}: it takes {whose} address, https://….")
     for name in ("per_minute", "workers", "queue", "longest_question", "keep_days", "stop_seconds"):
-        if getattr(settings, name) <= 0:
+        if not 0 < getattr(settings, name) < inf:
             raise ReaderError(f"{_PREFIX}{name.upper()} is {getattr(settings, name)}: it takes a number above 0.")
-    return settings
+    # No reader takes a longer question.
+    return replace(settings, longest_question=min(settings.longest_question, LONGEST_QUESTION))
 
 
 def slack_tokens(environ: Mapping[str, str], *, http: bool) -> Tokens:
