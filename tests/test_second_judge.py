@@ -68,6 +68,19 @@ def test_where_it_says_nothing_useful_the_judge_has_the_last_word(bot: Chatbot, 
     assert asked(bot, Writer(verdict)).text == alone.text
 
 
+def test_a_judge_of_its_own_is_opened_once_for_all_answers(bot: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge, opened = Writer(True), list[str]()
+
+    def open_model(name: str, **_: object) -> ScriptedChatModel:
+        opened.append(name)
+        return ScriptedChatModel(script=judge)
+
+    monkeypatch.setattr("langchain.chat_models.init_chat_model", open_model)
+    reader = Chatbot(bot.index, ScriptedChatModel(script=Writer(False)), ModelSettings(judge="ollama:judge"))
+    assert reader.ask(QUESTION).text == reader.ask(QUESTION).text
+    assert (opened, len(judge.judged)) == (["judge"], 2)
+
+
 def test_an_unknown_judge_is_named_before_anything_is_asked(bot: Chatbot) -> None:
     with pytest.raises(ReaderError, match="No reader for the model 'nobody'"):
         Chatbot(bot.index, ScriptedChatModel(replies=["x"]), ModelSettings(judge="nobody"))

@@ -101,6 +101,14 @@ def test_the_cells_of_a_table_are_checked_one_by_one() -> None:
     assert verified.dropped == ("inf2.48xlarge: Chips: 16 Inferentia2", "Trn9: Chips: 12")
 
 
+@pytest.mark.parametrize("corner", ["", " ", "Property"])
+def test_a_table_without_a_name_in_its_corner_keeps_its_columns(corner: str) -> None:
+    table = f"|{corner}|trn1.32xlarge|inf2.48xlarge|\n|---|---|---|\n|Chips|16 Trainium|12 Inferentia2|\n|Network||100 Gbps|\n"
+    assert shown(table) == (
+        f"| {corner.strip()} | trn1.32xlarge | inf2.48xlarge |\n| --- | --- | --- |\n| Chips | 16 Trainium [1] | 12 Inferentia2 [2] |\n| Network | – | 100 Gbps [2] |"
+    )
+
+
 def test_a_heading_is_shown_with_the_first_thing_under_it_that_holds() -> None:
     text = "# Power\n\n## The L4\n\nThe L4 draws 72 W [2].\n\n## Cost\n\nIt costs $3 [2].\n\n## Serving\n\n- Inferentia serves models at 70% lower cost [2].\n"
     assert shown(text) == "# Power\n\n## The L4\n\nThe L4 draws 72 W [1].\n\n## Serving\n\n- Inferentia serves models at 70% lower cost [2]."

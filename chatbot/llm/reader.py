@@ -178,6 +178,7 @@ class LanguageReader:
         self.name = model if isinstance(model, str) else _name_of(model)
         self._is_named = isinstance(model, str)
         self._model = None if isinstance(model, str) else model
+        self._judge: BaseChatModel | None = None
         self._settings = settings
         self.seconds = settings.deadline
         self._clock = clock or Clock()
@@ -393,7 +394,7 @@ class LanguageReader:
         patience = attempt.patience
         try:
             patience.speaking = False
-            judge = self._opened(patience) if self._settings.judge == "model" else open_model(self._settings.judge, self._settings)
+            judge = self._opened(patience) if self._settings.judge == "model" else self._opened_judge()
             message = self._whole(judge, prompts.judging(unsure), patience)
         except Cancelled:
             raise
@@ -425,6 +426,12 @@ class LanguageReader:
                     # Opening may load a model in this process, so it counts as a wait for the first word.
                     patience.put_off(self._clock.now() - began)
             return self._model
+
+    def _opened_judge(self) -> BaseChatModel:
+        with self._opening:
+            if self._judge is None:
+                self._judge = open_model(self._settings.judge, self._settings)
+            return self._judge
 
 
 def _joined(reply: AIMessageChunk | None, chunk: BaseMessage) -> AIMessageChunk | None:

@@ -332,7 +332,8 @@ class SentenceStream:
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+    # One pipe at each end is the frame; a second one is that of an empty cell.
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))]
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -76,7 +76,7 @@ def _chunks(index: Index, name: str) -> list[Chunk]:
     wanted = " ".join(name.lower().split())
     documents = index.documents()
     if not wanted or not (found := _called(wanted, documents)):
-        near = get_close_matches(name, [d.title for d in documents], 2, 0.4)
+        near = [as_title(t) for t in get_close_matches(name, [d.title for d in documents], 2, 0.4)]
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "find one with search_sources."
         raise ReaderError(f"There is no document {name!r} in the index: {hint}")
     if len(found) > 1:
