@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import time
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,11 +12,12 @@ import pytest
 from langchain_core.messages import BaseMessage
 from prompt_reading import key_of, passages_in
 
-from chatbot import Answer, Chatbot, Turn
-from chatbot.llm.prompts import repeats_rules
+from chatbot import Answer, Chatbot, Passage, Turn
+from chatbot.llm.prompts import answering, repeats_rules
 from chatbot.llm.scripted import ScriptedChatModel
+from chatbot.query import Query
 from chatbot.render import as_text
-from ingest import Index, sync
+from ingest import Chunk, Document, Index, Source, sync
 from tests.marks import one_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,3 +87,17 @@ def test_the_orders_of_a_document_are_kept_from_the_model(poisoned: Index) -> No
     prompt = model.calls[0][-1].text
     assert "The Borea chip was announced in May." in prompt
     assert "free of charge" not in prompt
+
+
+@pytest.mark.parametrize("glue", [", ", ",", " and "])
+@pytest.mark.parametrize("link", ["https://a.example/x", "[a](https://a.example/x_(y))"])
+@pytest.mark.parametrize(("end", "stays"), [(".", False), (", then words", True)])
+def test_a_long_line_of_links_costs_no_time(link: str, glue: str, end: str, stays: bool) -> None:
+    line = f"See: {glue.join([link] * 60)}{end}"
+    text = f"{line}\nThe L4 draws 72 W."
+    document = Document("a.md", Source("a", "A"), "A", text)
+    passage = Passage(1, Chunk("a", document, (), 0, len(text), text), 1.0)
+    began = time.perf_counter()
+    told = answering(Query("The L4?", "The L4?"), [passage], (), ())[-1].text
+    assert time.perf_counter() - began < 1
+    assert ("a.example" in told, "72 W" in told) == (stays, True)

@@ -36,7 +36,8 @@ Write one line of JSON and nothing else, a verdict for each claim by its number:
 _LONGEST_HISTORY = 12_000
 _TAG = re.compile(r"<(?=\s*/?\s*(?:passages?|rows?|conversation|question|options?|turn|form)\b)", re.IGNORECASE)
 # A line of links alone ("Source: [Inf2](https://…)") says nothing and invites the model to repeat it.
-_LINK_LINE = re.compile(r"^[^\w\n]*(?:(?:sources?|see(?: also)?|links?|read more|references?|from)\s*:?\s*)?(?:\[[^\]\n]*\]\(\S+?\)|https?://\S+)(?:[\s,;|·]|and|\[[^\]\n]*\]\(\S+?\)|https?://\S+)*\.?[^\S\n]*$\n?", re.IGNORECASE | re.MULTILINE)
+# Links are matched at once: tried at every length, a list of thirty followed by a word would take minutes.
+_LINK_LINE = re.compile(r"^[^\w\n]*(?:(?:sources?|see(?: also)?|links?|read more|references?|from)\s*:?\s*)?(?>\[[^\]\n]*\]\(\S+\)|https?://\S+)(?:[\s,;|·]|and|(?>\[[^\]\n]*\]\(\S+\)|https?://\S+))*\.?[^\S\n]*$\n?", re.IGNORECASE | re.MULTILINE)
 _KEY_LIKE = re.compile(r"[\[【]\s*(\d[\d\s,;–-]*)[\]】]")
 
 
