@@ -108,6 +108,7 @@ def build_derived(folder: Path, store: AnyStore, state: State) -> None:
         build_lexical(searched_rows(store), place)
         if state.dimension and isinstance(store, Store):
             build_vectors(store.vector_rows, store.count_searched(), state.dimension, place)
+        (place / _MANIFEST).write_text(json.dumps(_manifest(place, state)))
 
     _fill(folder, state, build)
 
@@ -118,7 +119,6 @@ def _fill(folder: Path, state: State, fill: Callable[[Path], None]) -> None:
     temporary.mkdir(mode=0o700)
     try:
         fill(temporary)
-        (temporary / _MANIFEST).write_text(json.dumps(_manifest(temporary, state)))
         restrict(temporary)
         _rename(temporary, place_of(folder, state), state)
     finally:

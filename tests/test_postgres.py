@@ -439,3 +439,17 @@ def test_both_stores_pass_the_same_golden_questions(both: tuple[Index, Index], g
 
 def golden(group: str) -> list[GoldenQuestion]:
     return load_questions(GOLDEN / f"{group}.jsonl")
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM files", "INSERT INTO files VALUES (1, 'unlisted', 0, '')"])
+def test_a_reader_builds_its_files_if_those_in_the_database_do_not_match_their_manifest(
+    postgres: Server, database: Database, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    sync([docs], database, encoder="none")
+    before = Index.open(database).lexical("chips that train", 9)
+    spoil(postgres, database, damage)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    assert Index.open(database).lexical("chips that train", 9) == before
+    [folder] = (tmp_path / "cache").glob("wattwise/*/derived-*")
+    assert not (folder / "unlisted").exists()
