@@ -42,10 +42,16 @@ def find_items(source: str | Path) -> Iterator[Item | Failure]:
 
 
 def _find_files(path: Path) -> Iterator[Item | Failure]:
-    if path.is_dir():
+    if os.path.realpath(path) != _text(os.path.realpath(path)):
+        raise CorpusError(f"{_text(str(path))} is not valid UTF-8: rename it")
+    try:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise CorpusError(f"{path} does not exist: check the path") from error
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read ({error.strerror}): check the path and its permissions") from error
+    if is_folder:
         yield from _find_in_folder(path)
-    elif not path.exists():
-        raise CorpusError(f"{path} does not exist: check the path")
     elif path.suffix.lower() not in SUFFIXES:
         yield Failure(_text(path.name), UNSUPPORTED)
     else:
@@ -68,7 +74,7 @@ def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:
             yield failures[file]
         elif identifier != _text(identifier):
             yield Failure(_text(identifier), "its name is not valid UTF-8: rename it")
-        elif file in listed and not (folder / file).is_file():
+        elif file in listed and not os.path.isfile(folder / file):
             yield Failure(identifier, f"{_MANIFEST} lists it and it is not there: add the file or remove its entry")
         elif file.suffix.lower() not in SUFFIXES:
             yield Failure(identifier, UNSUPPORTED)
@@ -94,10 +100,22 @@ def _walk(folder: Path) -> tuple[list[PurePosixPath], dict[PurePosixPath, str]]:
 
 
 def _is_document(folder: Path, file: PurePosixPath) -> bool:
-    """Whether a file is regular, has a loader, and is not a link that leads out of the folder."""
+    """Whether a file is regular, has a loader, and is not a link that leads out of the folder.
+
+    A file that cannot be examined counts as one: when it is fetched, it says why.
+    """
     path = folder / file
-    inside = not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
-    return file.suffix.lower() in SUFFIXES and inside and path.is_file()
+    if file.suffix.lower() not in SUFFIXES or (os.path.islink(path) and not _is_inside(path, folder)):
+        return False
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        return not isinstance(error, FileNotFoundError)
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path does not leave the folder by a link."""
+    return Path(os.path.realpath(path)).is_relative_to(folder.resolve())
 
 
 def _listed(folder: Path, manifests: list[PurePosixPath]) -> dict[PurePosixPath, Source]:
@@ -170,14 +188,14 @@ def _file_inside(file: str, folder: Path, where: str) -> str:
     """Return the file as a plain path below the folder; it must not leave the folder by ".." or by a link."""
     path = PurePosixPath(file)
     inside = not path.is_absolute() and ".." not in path.parts
-    if not inside or not (folder / file).resolve().is_relative_to(folder.resolve()):
+    if not inside or not _is_inside(folder / file, folder):
         raise CorpusError(f"{where}: key 'file' leaves the folder ({file!r}): move the document into the folder")
     return path.as_posix()
 
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise CorpusError("it is not a regular file: give a copy of it")
             data = file.read(MAX_BYTES + 1)
@@ -186,6 +204,11 @@ def _read(path: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise CorpusError(TOO_LARGE)
     return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe is opened at once, though nobody writes to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _text(name: str) -> str:

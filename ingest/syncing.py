@@ -1,5 +1,6 @@
 """sync: bring the index up to date with its sources, by content hash, in one transaction."""
 
+import os
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -103,8 +104,8 @@ def sync(
     the index are encoded, on `device` or by default on a GPU if torch has one. Vectors that a killed sync already made
     are reused. With `ray`, the workers of a Ray cluster read and encode (`ingest.cluster.joined`). A source that cannot
     be reached keeps its documents. Readers see the old index until the sync commits, and after a failure or a kill at
-    any moment. Raises CorpusError if no source is given, if nothing can be read and there is no index yet, if another
-    sync is writing, or if the encoder is not available.
+    any moment. Raises CorpusError if no source is given, if the index would hold nothing, if another sync is writing,
+    or if the encoder is not available.
     """
     if not sources:
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")
@@ -120,8 +121,8 @@ def sync(
         known, damaged = _trusted(store, damage)
         store.remove_damage(damage)
         report = _report(_stored(_findings(sources, known, watched, cluster), store))
-        if not (state or report.added):
-            raise CorpusError(_nothing(report))
+        if not store.count_chunks():
+            raise CorpusError(_nothing(report, "so the index is as it was" if state else "so there is no index"))
         encoded, now = 0, datetime.now(UTC).isoformat(timespec="seconds")
         if state and state.encoder == encoder and not (damage or report.added or report.changed or report.removed):
             state = replace(state, updated=now)
@@ -187,16 +188,18 @@ def _begun(
 ) -> Iterator[_Begun[_Finding]]:
     met: set[str] = set()
     for source, items, trouble in listed:
-        origin = str(source) if "://" in str(source) else str(Path(source).resolve())
+        origin = str(source) if "://" in str(source) else os.path.realpath(source)
         for item in items:
             if item.id in met:
                 yield _known_at_once("failed", item.id, "another source has a document of the same name: rename one of the two")
             else:
                 yield _begin(item, origin, known, read)
             met.add(item.id)
+            if isinstance(item, Failure):  # perhaps a folder that cannot be listed
+                met.update(id for id, entry in known.items() if entry.origin == origin and id.startswith(f"{item.id}/"))
         if trouble:
             met.update(id for id, entry in known.items() if entry.origin == origin)
-            yield _known_at_once("failed", str(source), trouble)
+            yield _known_at_once("failed", str(source).encode(errors="replace").decode(), trouble)
     yield from (_known_at_once("removed", id) for id in sorted(known.keys() - met))
 
 
@@ -302,11 +305,11 @@ def _report(findings: Iterable[_Finding]) -> SyncReport:
     return SyncReport(added, changed, removed, unchanged, tuple(starmap(Failure, failed)))
 
 
-def _nothing(report: SyncReport) -> str:
+def _nothing(report: SyncReport, outcome: str) -> str:
     if not report.failed:
-        return "There is nothing to ingest: the sources hold no document of a known format."
+        return f"There is nothing to ingest, {outcome}: the sources hold no document of a known format."
     reasons = "; ".join(f"{failure.id}: {failure.reason}" for failure in report.failed[:5])
-    return f"Nothing could be read, so there is no index. {reasons}"
+    return f"Nothing could be read, {outcome}. {reasons}"
 
 
 def _commit(store: AnyStore, folder: Place, state: State) -> None:

@@ -240,5 +240,11 @@ def _without_secrets(address: str) -> str:
 
 
 def _shown(address: str) -> str:
-    """Return the address for an error message: without user name, query or fragment."""
+    """Return the id of the page; for an address that is refused as it is, leave out user name, query and fragment."""
+    try:
+        url = httpx.URL(address)
+        if url.host and not url.userinfo:
+            return _without_secrets(address)
+    except httpx.InvalidURL:
+        pass
     return re.sub(r"//[^/]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])

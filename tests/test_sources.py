@@ -93,6 +93,32 @@ def test_a_name_that_is_not_utf_8_is_a_failure(corpus: Path) -> None:
     assert failures(corpus) == {"corpus/caf\ufffd.md": "its name is not valid UTF-8: rename it"}
 
 
+def test_a_place_whose_name_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / os.fsdecode(b"caf\xe9") / "corpus", **{"a.md": "text"})
+    shown = f"{tmp_path}/caf\ufffd/corpus"
+    assert refusal(folder) == f"{shown} is not valid UTF-8: rename it"
+    assert refusal(folder / "a.md") == f"{shown}/a.md is not valid UTF-8: rename it"
+
+
+def test_a_link_in_a_circle_is_a_failure(corpus: Path) -> None:
+    write(corpus, **{"b.md": "text"})
+    (corpus / "a.md").symlink_to("a.md")
+    circle, _ = find_items(corpus)
+    assert isinstance(circle, Item)
+    with pytest.raises(CorpusError, match="symbolic links"):
+        circle.fetch()
+    assert "symbolic links" in refusal(corpus / "a.md")
+
+
+@pytest.mark.timeout(10)
+def test_a_pipe_given_alone_is_not_waited_for(corpus: Path) -> None:
+    os.mkfifo(corpus / "pipe.md")
+    [pipe] = find_items(corpus / "pipe.md")
+    assert isinstance(pipe, Item)
+    with pytest.raises(CorpusError, match="not a regular file"):
+        pipe.fetch()
+
+
 def test_what_cannot_be_fetched_says_why(corpus: Path) -> None:
     write(corpus, **{"gone.md": "text", "large.txt": ""})
     os.truncate(corpus / "large.txt", MAX_BYTES + 1)

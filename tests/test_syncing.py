@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from ingest import CorpusError, Index, Place, SyncReport, check, sync
+from ingest import CorpusError, Index, Place, SyncReport, check, sync, web
 from ingest.items import Failure
+from ingest.web import Page
 from tests.marks import folder_first, left_to_evaluation
 
 ONE = "# One\n\nTrainium trains models.\n"
@@ -134,6 +136,48 @@ def test_a_source_that_cannot_be_reached_keeps_its_documents(docs: Path, place: 
     assert done.removed == ("docs/one.md",)
     assert texts(place) == {"docs/two.md": TWO, "more/three.md": THREE}
     assert quick([docs], place).removed == ("more/three.md",)
+
+
+def test_a_page_that_cannot_be_fetched_again_keeps_its_document(
+    docs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "https://EXAMPLE.org/a?page=3&key=secret#top"
+    page = Page("https://example.org/a", "text/plain", ONE.encode())
+    with monkeypatch.context() as online:
+        online.setattr(web, "fetch_page", lambda _: page)
+        quick([docs, address], folder)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [])
+
+    done = quick([docs, address], folder)
+
+    assert ([failure.id for failure in done.failed], done.removed) == (["https://example.org/a?page=3"], ())
+    assert "https://example.org/a?page=3" in texts(folder)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_listed_keeps_its_documents(docs: Path, folder: Path) -> None:
+    (docs / "more").mkdir()
+    (docs / "more" / "three.md").write_text(THREE)
+    quick([docs], folder)
+    for mode in (0, 0o444):  # it cannot be listed; it can, but its files cannot be examined
+        (docs / "more").chmod(mode)
+        try:
+            done = quick([docs], folder)
+        finally:
+            (docs / "more").chmod(0o700)
+        assert (len(done.failed), done.removed) == (1, ())
+
+
+@folder_first
+@pytest.mark.parametrize("source", ["dosc", "empty"])
+def test_a_sync_that_would_leave_nothing_leaves_the_index_as_it_was(docs: Path, place: Place, source: str) -> None:
+    (docs.parent / "empty").mkdir()
+    quick([docs], place)
+
+    with pytest.raises(CorpusError, match="the index is as it was"):
+        quick([docs.parent / source], place)
+
+    assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
 
 
 @folder_first

@@ -332,6 +332,7 @@ def test_the_name_of_a_page_tells_its_format(
     ("address", "shown", "words"),
     [
         ("http://example.org/a?key=secret", "http://example.org/a", "use https://"),
+        ("http://EXAMPLE.org/a?page=3&key=secret#top", "http://example.org/a?page=3", "use https://"),
         ("https://me:secret@example.org/a", "https://example.org/a", "user name or password"),
         ("ftp://example.org/a", "ftp://example.org/a", "only https://"),
         ("https://", "https://", "only https://"),
