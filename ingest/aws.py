@@ -52,7 +52,7 @@ _DOCUMENTED = "https://docs.aws.amazon.com/{}/latest/APIReference/API_{}.html"
 def find_objects(source: str) -> Iterator[Item | Failure]:
     """Yield the supported objects of "s3://bucket/prefix": the object with that key, or those in that folder.
 
-    Raises CorpusError if the bucket cannot be listed. Objects over the size limit are known from the listing and never
+    Raises CorpusError if the bucket cannot be listed or has nothing there. Objects over the size limit are known from the listing and never
     fetched.
     """
     bucket, _, prefix = source.removeprefix("s3://").partition("/")
@@ -75,7 +75,10 @@ def _listing(client: "S3Client", bucket: str, prefix: str) -> list[tuple[str, in
     """Return the key and size of each object that has a loader, in the order of the keys."""
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
     objects = ((entry["Key"], entry["Size"]) for page in pages for entry in page.get("Contents", ()))
-    return [(key, size) for key, size in objects if _is_below(key, prefix) and _is_document(key)]
+    below = [(key, size) for key, size in objects if _is_below(key, prefix)]
+    if prefix and not below:
+        raise CorpusError(f"the bucket has no {prefix}: check the prefix")
+    return [(key, size) for key, size in below if _is_document(key)]
 
 
 def _is_below(key: str, prefix: str) -> bool:

@@ -67,8 +67,11 @@ def _decode_html(data: bytes, content_type: str | None) -> str:
     declared = _CHARSET.search(data[:2048])
     charset = stated[1] if stated else declared[1].decode("ascii") if declared else "utf-8"
     try:
-        if codecs.lookup(charset).name == "utf-8":
+        name = codecs.lookup(charset).name
+        if name == "utf-8":
             return decode(data)
+        if name in ("ascii", "iso8859-1"):  # as in every browser (https://encoding.spec.whatwg.org/#names-and-labels)
+            return data.decode("cp1252", "ignore")
         return data.decode(charset)
     except (LookupError, UnicodeDecodeError) as error:
         raise CorpusError(f"it is not the {charset} text that it says it is: save it as UTF-8") from error

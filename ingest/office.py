@@ -78,11 +78,18 @@ def _marked(paragraph: Any, listed: bool) -> str:
 
 
 def _chart_table(chart: Any) -> str:
-    """Return the figures behind a chart as a table: one row per category, one column per series."""
-    series = [one for plot in chart.plots for one in plot.series]
-    categories = [str(category) for plot in chart.plots for category in plot.categories][: len(series[0].values)]
-    rows = ([name, *(_number(one.values[row]) for one in series)] for row, name in enumerate(categories))
-    return markdown_table([["", *(one.name for one in series)], *rows])
+    """Return the figures behind a chart as a table: one row per category, one column per series.
+
+    Return "" for a chart without categories or of a kind that python-pptx does not read, such as a 3-D one.
+    """
+    try:
+        plots = list(chart.plots)
+    except ValueError:
+        return ""
+    series = [one for plot in plots for one in plot.series]
+    categories = [str(category) for plot in plots[:1] for category in plot.categories]
+    rows = [[name, *(_number(next(iter(one.values[row : row + 1]), None)) for one in series)] for row, name in enumerate(categories)]
+    return markdown_table([["", *(one.name for one in series)], *rows]) if series and rows else ""
 
 
 def load_xlsx(data: bytes) -> Extracted:

@@ -64,7 +64,7 @@ def check_size(rows: int, cells: int) -> None:
 def load_csv(data: bytes) -> Extracted:
     """Load a CSV file. The delimiter is the one that occurs most often in the header line."""
     text = decode(data)
-    header = text[:_SAMPLE].partition("\n")[0]
+    header = text[:_SAMPLE].lstrip("\n").partition("\n")[0]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=header.count))
     try:
         return Extracted(markdown_table(rows))

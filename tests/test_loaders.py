@@ -272,6 +272,12 @@ def test_the_charset_of_a_page_is_the_one_that_is_stated() -> None:
     assert "café" in loaded("a.html", page, content_type="text/html; charset=latin-1").text
 
 
+@pytest.mark.parametrize("charset", ["iso-8859-1", "us-ascii", "latin1"])
+def test_latin_1_is_read_as_browsers_read_it(charset: str) -> None:
+    page = f"<meta charset={charset}><p>It doesn’t cost more than 10–20 €.</p>".encode("cp1252")
+    assert loaded("a.html", page + b"\x81").text == "It doesn’t cost more than 10–20 €.\n"
+
+
 def test_restructured_text_keeps_headings_tables_and_lists() -> None:
     text = """
 Title
@@ -457,6 +463,33 @@ def test_a_slide_ends_with_a_form_feed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("series", "kind", "table"),
+    [
+        ({"one": (1, 2), "two": (3,)}, b"barChart", "|  | one | two |\n| --- | --- | --- |\n| A | 1 | 3 |\n| B | 2 |  |\n\n"),
+        ({"one": (1,), "two": (3, 4)}, b"barChart", "|  | one | two |\n| --- | --- | --- |\n| A | 1 | 3 |\n| B |  | 4 |\n\n"),
+        ({"one": (1, 2)}, b"bar3DChart", ""),
+        ({}, b"barChart", ""),
+    ],
+)
+def test_no_chart_keeps_a_presentation_from_being_read(series: dict[str, tuple[int, ...]], kind: bytes, table: str) -> None:
+    from pptx import Presentation
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.oxml import parse_xml
+
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    figures = CategoryChartData()
+    figures.categories = ["A", "B"]
+    for name, values in series.items():
+        figures.add_series(name, values)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 100, 100, figures).chart
+    chart.part._element = parse_xml(chart.part.blob.replace(b"barChart", kind))
+    slide.shapes.add_textbox(0, 200, 100, 100).text_frame.text = "Words below."
+    assert loaded("a.pptx", saved(deck.save)).text == f"{table}Words below.\n\f"
+
+
 def test_a_sheet_is_a_section_and_its_cells_are_shown_as_in_the_sheet() -> None:
     import openpyxl
 
@@ -491,6 +524,10 @@ def test_a_csv_file_is_one_table() -> None:
     assert loaded("a.csv", data).text == (
         "| size | chips | note |\n| --- | --- | --- |\n| trn1.2xlarge | 1 | a\\|b c |\n| trn1.32xlarge | 16 |  |\n"
     )
+
+
+def test_a_csv_file_may_begin_with_empty_lines() -> None:
+    assert loaded("a.csv", "\n\na;b\n1;2\n").text == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
 
 
 def test_a_large_csv_file_keeps_every_row() -> None:

@@ -266,6 +266,7 @@ def test_a_prefix_is_a_folder_of_a_bucket(bucket: str) -> None:
     assert ids("s3://papers/docs") == ids("s3://papers/docs/") == below
     assert ids("s3://papers/docs/a.md") == below[:1]
     assert ids("s3://papers") == ["s3://papers/docs-private/d.md", *below, "s3://papers/e.md"]
+    assert refusal("s3://papers/doc") == "the bucket has no doc: check the prefix"
     first = next(find_items("s3://papers/docs"))
     assert isinstance(first, Item)
     assert (first.name, first.source, first.fetch()) == ("a.md", None, b"docs/a.md")
