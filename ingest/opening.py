@@ -26,7 +26,16 @@ _UNREACHABLE = re.compile("SQLITE_(BUSY|LOCKED|PERM|READONLY|IOERR|FULL|CANTOPEN
 
 
 def mending(folder: Place, sources: Sequence[str] = ()) -> str:
-    return f"Make it anew: {shlex.join(['wattwise', 'ingest', *sources, '--index', str(folder)])}"
+    """Return the sentence with the command that makes an index anew. Users see it, so no address in it has secrets."""
+    return f"Make it anew: {shlex.join(['wattwise', 'ingest', *map(_shown, sources), '--index', str(folder)])}"
+
+
+def _shown(source: str) -> str:
+    if not source.startswith("https://"):
+        return source
+    from ingest.web import without_secrets
+
+    return without_secrets(source)
 
 
 def open_store(place: Place) -> tuple[AnyStore, State]:

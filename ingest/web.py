@@ -26,6 +26,8 @@ _MOST_REDIRECTS = 5
 _SECONDS = 60.0
 _HEADERS = (("User-Agent", "wattwise"), ("Accept", "*/*"), ("Accept-Encoding", "gzip, deflate"))
 _SECRET = re.compile(r"sig|secret|token|key|passw|credential|auth|session|^x-(amz|goog|ms)-", re.IGNORECASE)
+# httpx raises ValueError for a port out of range, for a host that IDNA does not know and for a lone surrogate.
+_INVALID = (httpx.InvalidURL, ValueError)
 _SUFFIX_OF_TYPE = {kind: suffix for suffix, kind in reversed(FORMATS.items())} | {
     "application/xhtml+xml": ".html",
     "text/x-markdown": ".md",
@@ -51,7 +53,7 @@ def find_page(address: str) -> Iterator[Item | Failure]:
     except CorpusError as error:
         yield Failure(_shown(address), str(error))
         return
-    yield Item(_without_secrets(address), name, None, lambda: page.data, page.content_type, page.address)
+    yield Item(without_secrets(address), name, None, lambda: page.data, page.content_type, page.address)
 
 
 def is_public(address: Address) -> bool:
@@ -90,11 +92,11 @@ def fetch_page(
                 with pool.stream("GET", str(url), headers=_HEADERS) as answer:
                     response = httpx.Response(answer.status, headers=answer.headers, content=answer.iter_stream())
                     if not response.has_redirect_location:
-                        return Page(_without_secrets(str(url)), _content_type(response), _body(response, max_bytes))
+                        return Page(without_secrets(str(url)), _content_type(response), _body(response, max_bytes))
                     url = _checked(str(url.join(response.headers["Location"])))
     except httpcore.TimeoutException as error:
         raise CorpusError(f"the server did not answer in full within {seconds:g} s: try again later") from error
-    except (httpx.DecodingError, httpx.InvalidURL, httpcore.NetworkError, httpcore.ProtocolError) as error:
+    except (httpx.DecodingError, *_INVALID, httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise CorpusError(f"the connection to {url.host} failed: check the address and the network") from error
     raise CorpusError(f"it redirects more than {_MOST_REDIRECTS} times: give the final address")
 
@@ -180,13 +182,14 @@ def _checked(address: str) -> httpx.URL:
     """Return the address without its fragment; raises CorpusError if it must not be fetched."""
     try:
         url = httpx.URL(address).copy_with(fragment=None)
-    except httpx.InvalidURL as error:
+        host = url.host
+    except _INVALID as error:
         raise CorpusError("it is not a valid address: check it") from error
     if url.scheme == "http":
         raise CorpusError(
             "http:// is refused, here or after a redirect: anyone on the way could change the page; use https://"
         )
-    if url.scheme != "https" or not url.host:
+    if url.scheme != "https" or not host:
         raise CorpusError("only https:// addresses are fetched: save the page and give its file instead")
     if url.userinfo:
         raise CorpusError("an address with a user name or password is refused: save the page and give its file instead")
@@ -232,7 +235,7 @@ def _kind(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _without_secrets(address: str) -> str:
+def without_secrets(address: str) -> str:
     """Return the address without its fragment and without the signatures and keys in its query: it is stored and shown."""
     url = httpx.URL(address).copy_with(fragment=None)
     kept = [(name, value) for name, value in url.params.multi_items() if not _SECRET.search(name)]
@@ -244,7 +247,7 @@ def _shown(address: str) -> str:
     try:
         url = httpx.URL(address)
         if url.host and not url.userinfo:
-            return _without_secrets(address)
-    except httpx.InvalidURL:
+            return without_secrets(address)
+    except _INVALID:
         pass
     return re.sub(r"//[^/]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])

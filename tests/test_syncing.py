@@ -154,6 +154,19 @@ def test_a_page_that_cannot_be_fetched_again_keeps_its_document(
     assert "https://example.org/a?page=3" in texts(folder)
 
 
+def test_the_remedy_for_a_damaged_index_shows_no_secret(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page("https://example.org/a", "text/plain", ONE.encode())
+    monkeypatch.setattr(web, "fetch_page", lambda _: page)
+    quick(["https://example.org/a?page=3&key=secret"], folder)
+    with closing(sqlite3.connect(folder / "store.sqlite")) as store, store:
+        store.execute("UPDATE chunks SET start = start + 1")
+
+    problems = check(folder)
+
+    assert problems
+    assert all(problem.endswith(f"wattwise ingest 'https://example.org/a?page=3' --index {folder}") for problem in problems)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_folder_that_cannot_be_listed_keeps_its_documents(docs: Path, folder: Path) -> None:
     (docs / "more").mkdir()

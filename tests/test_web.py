@@ -137,6 +137,8 @@ def test_a_circle_of_redirects_ends(site: Site) -> None:
         ("https://169.254.169.254/latest/meta-data", "not on the public internet"),
         ("https://[::1]/", "not on the public internet"),
         ("https://inside.test/", "not on the public internet"),
+        ("https://example.test:99999/", "failed: check the address"),
+        ("https://xn--a.test/", "not a valid address"),
     ],
 )
 def test_every_redirect_is_checked_like_the_first_address(site: Site, location: str, words: str) -> None:
@@ -338,6 +340,9 @@ def test_the_name_of_a_page_tells_its_format(
         ("https://", "https://", "only https://"),
         ("https://127.0.0.1/a?sig=secret", "https://127.0.0.1/a", "not on the public internet"),
         ("https://exa mple.org:port/", "https://exa mple.org:port/", "not a valid address"),
+        ("https://example.org:99999/", "https://example.org:99999/", "check the address"),
+        ("https://xn--a.org/", "https://xn--a.org/", "not a valid address"),
+        ("https://example.org/\ud800", "https://example.org/\ud800", "not a valid address"),
     ],
 )
 def test_a_page_that_cannot_be_fetched_is_a_failure_without_secrets(address: str, shown: str, words: str) -> None:
