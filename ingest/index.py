@@ -30,9 +30,8 @@ class Index:
     Each call sees one generation, the newest. For several calls that belong together, take a `snapshot`.
     """
 
-    def __init__(self, view: "_View", encoding: _Encoding, *, follows: bool) -> None:
+    def __init__(self, view: "_View", *, follows: bool) -> None:
         self._view = view
-        self._encoding = encoding
         self._follows = follows
         self._lock = RLock()
 
@@ -42,13 +41,11 @@ class Index:
 
         Raises CorpusError, with the command that repairs it, if there is no usable index.
         """
-        view = _load_view(place_at(path), None)
-        return cls(view, _encoding(view.path, view.state), follows=True)
+        return cls(_load_view(place_at(path), None), follows=True)
 
     def snapshot(self) -> "Index":
         """Return this index as it is now, whatever is synced later."""
-        view = self._current()
-        return Index(view, self._encoding, follows=False)
+        return Index(self._current(), follows=False)
 
     @property
     def path(self) -> Place:
@@ -95,8 +92,8 @@ class Index:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors by the index's own encoder, (len(texts), dimension); the most recent texts are cached."""
-        dimension = self._current().state.dimension
-        return np.stack(vectors) if (vectors := self._encoding(texts)) else np.zeros((0, dimension), dtype=np.float32)
+        view = self._current()
+        return np.stack(vectors) if (vectors := view.encoding(texts)) else np.zeros((0, view.state.dimension), dtype=np.float32)
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks with these ids, in the order of the ids; chunks of one document share it."""
@@ -161,20 +158,20 @@ class Index:
             return self._view
         with self._lock:
             if not self._view.is_newest():
-                view = _load_view(self._view.path, self._view)
-                if view.state.encoder != self._view.state.encoder:
-                    self._encoding = _encoding(view.path, view.state)
-                self._view = view
+                self._view = _load_view(self._view.path, self._view)
             return self._view
 
 
 class _View:
-    """One generation: its store and the engines derived from it."""
+    """One generation: its store, its encoder and the engines derived from it."""
 
-    def __init__(self, path: Place, signature: object, store: AnyStore, state: State, derived: Derived) -> None:
+    def __init__(
+        self, path: Place, signature: object, store: AnyStore, state: State, derived: Derived, encoding: _Encoding
+    ) -> None:
         self.path = path
         self.state = state
         self.derived = derived
+        self.encoding = encoding
         self.count = store.count_searched()
         self._signature = signature
         self._store = store
@@ -196,6 +193,9 @@ class _View:
             return False
         self._store.keep()
         return True
+
+    def encodes_for(self, state: State) -> bool:
+        return (self.state.encoder, self.state.dimension) == (state.encoder, state.dimension)
 
     def named(self, hits: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
         with self.reading() as store:
@@ -259,13 +259,16 @@ def _encoding(path: Place, state: State) -> _Encoding:
 
 
 def _load_view(path: Place, previous: _View | None) -> _View:
-    """Load the newest generation. The previous view's engines are reused if only the time of the last sync changed."""
+    """Load the newest generation.
+
+    The previous view's engines are reused if only the time of the last sync changed, its encoder if it is the same.
+    """
     found = signature(path)
     store, state = open_store(path)
     with explained(path):
-        same = previous is not None and previous.state.mark == state.mark
-        derived = previous.derived if previous and same else load_derived(path, store, state)
-        return _View(path, found, store, state, derived)
+        derived = previous.derived if previous and previous.state.mark == state.mark else load_derived(path, store, state)
+        encoding = previous.encoding if previous and previous.encodes_for(state) else _encoding(path, state)
+        return _View(path, found, store, state, derived, encoding)
 
 
 def check(index: Place | str) -> tuple[str, ...]:

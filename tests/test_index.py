@@ -254,6 +254,14 @@ def test_a_reader_takes_up_another_encoder_by_itself(words_only: Place, docs: Pa
 
 
 @folder_first  # test_postgres covers replicas that read from PostgreSQL
+def test_a_snapshot_keeps_its_encoder(words_only: Place, docs: Path) -> None:
+    index = Index.open(words_only)
+    before = index.snapshot()
+    sync([docs], words_only)
+
+    assert [each.encode(["chips"]).shape for each in (index, before, index.snapshot())] == [(1, 384), (1, 0), (1, 384)]
+
+
 def test_readers_in_many_threads_see_whole_generations(words_only: Place, docs: Path) -> None:
     index, done = Index.open(words_only), Event()
 
