@@ -186,8 +186,13 @@ def known_words() -> frozenset[str]:
 @cache
 def _pool() -> ThreadPoolExecutor:
     """Return one pool for all models and questions: starting threads takes longer than encoding a sentence."""
-    count = int(os.environ.get("OMP_NUM_THREADS") or processors())  # Ray sets it for a task
-    return ThreadPoolExecutor(count, thread_name_prefix="minilm")
+    return ThreadPoolExecutor(threads(), thread_name_prefix="minilm")
+
+
+def threads() -> int:
+    """Return the first number in OMP_NUM_THREADS, which Ray sets for a task; otherwise the number of processors."""
+    first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return (int(first) if first.isdecimal() else 0) or processors()
 
 
 def model_folder() -> Path:

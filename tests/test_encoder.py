@@ -18,7 +18,8 @@ from safetensors.numpy import save
 
 from ingest import CorpusError
 from ingest.encoder import DEFAULT_ENCODER, Encoder, Remembered, load_encoder
-from ingest.minilm import EXAM, NAME, QUESTIONS, SENTENCES, adapt, load_weights
+from ingest.minilm import EXAM, NAME, QUESTIONS, SENTENCES, adapt, load_weights, threads
+from ingest.reading import processors
 
 TEXTS = [
     "Which instance should train a model with the lowest footprint?",
@@ -58,6 +59,14 @@ def test_on_a_device_of_torch_the_same_adapted_model_runs(encoder: Encoder) -> N
 
 def test_processors_are_a_device(encoder: Encoder) -> None:
     assert np.array_equal(load_encoder(DEFAULT_ENCODER, "cpu").encode(TEXTS[:2]), encoder.encode(TEXTS[:2]))
+
+
+@pytest.mark.parametrize(("stated", "count"), [("3", 3), ("4,2", 4), ("0", None), ("", None), ("many", None)])
+def test_the_threads_are_those_of_openmp_or_else_all(
+    monkeypatch: pytest.MonkeyPatch, stated: str, count: int | None
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", stated)
+    assert threads() == (count or processors())
 
 
 @pytest.mark.evaluation  # importing torch takes longer than most test files

@@ -253,7 +253,7 @@ def test_a_reader_takes_up_another_encoder_by_itself(words_only: Place, docs: Pa
     assert index.dense(index.encode(["a"])[0], 1)
 
 
-@folder_first  # test_postgres covers replicas that read from PostgreSQL
+@folder_first
 def test_a_snapshot_keeps_its_encoder(words_only: Place, docs: Path) -> None:
     index = Index.open(words_only)
     before = index.snapshot()
@@ -262,6 +262,7 @@ def test_a_snapshot_keeps_its_encoder(words_only: Place, docs: Path) -> None:
     assert [each.encode(["chips"]).shape for each in (index, before, index.snapshot())] == [(1, 384), (1, 0), (1, 384)]
 
 
+@folder_first  # test_postgres covers replicas that read from PostgreSQL
 def test_readers_in_many_threads_see_whole_generations(words_only: Place, docs: Path) -> None:
     index, done = Index.open(words_only), Event()
 
