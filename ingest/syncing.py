@@ -42,6 +42,7 @@ _GPU_BATCH = 4_096
 # alone.
 _AHEAD = 64
 _BYTES_EACH = 256 << 10
+_UNCHANGED = "so the index is as it was"
 T = TypeVar("T")
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
 # Modules that do not affect a document's chunks. A change in any other module marks every document as changed.
@@ -114,7 +115,10 @@ def sync(
         with explained(folder):
             known, damaged = _known_now(folder)
         with joined(ray) as cluster:
-            return replace(_report(_findings(sources, known, watched, cluster)), damaged=damaged)
+            report = _report(_findings(sources, known, watched, cluster))
+        if known and not report.added and len(report.removed) == len(known):
+            raise CorpusError(_nothing(report, _UNCHANGED))
+        return replace(report, damaged=damaged)
     with joined(ray) as cluster, explained(folder), writing(folder) as store:
         state = store.state()
         damage = store.damage() if state else NO_DAMAGE
@@ -122,7 +126,7 @@ def sync(
         store.remove_damage(damage)
         report = _report(_stored(_findings(sources, known, watched, cluster), store))
         if not store.count_chunks():
-            raise CorpusError(_nothing(report, "so the index is as it was" if state else "so there is no index"))
+            raise CorpusError(_nothing(report, _UNCHANGED if state else "so there is no index"))
         encoded, now = 0, datetime.now(UTC).isoformat(timespec="seconds")
         if state and state.encoder == encoder and not (damage or report.added or report.changed or report.removed):
             state = replace(state, updated=now)

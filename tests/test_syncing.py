@@ -187,8 +187,9 @@ def test_a_sync_that_would_leave_nothing_leaves_the_index_as_it_was(docs: Path, 
     (docs.parent / "empty").mkdir()
     quick([docs], place)
 
-    with pytest.raises(CorpusError, match="the index is as it was"):
-        quick([docs.parent / source], place)
+    for dry_run in (True, False):
+        with pytest.raises(CorpusError, match="the index is as it was"):
+            sync([docs.parent / source], place, encoder="none", dry_run=dry_run)
 
     assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
 
