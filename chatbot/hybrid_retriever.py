@@ -50,7 +50,7 @@ class HybridRetriever(BaseRetriever):
             raise ReaderError(f"k is {limit}: it takes a number of documents from 1 on, for example {LIMIT}.")
         passages = retrieve(
             self.index.snapshot(),
-            query,
+            query.encode(errors="replace").decode(),  # JSON may hold a lone surrogate, which no engine takes
             limit=limit,
             among=None if wanted is None else lambda chunk: wanted(_document(chunk)),
         )

@@ -11,7 +11,8 @@ from ingest.document import CorpusError
 from ingest.items import Extracted
 from ingest.plain import decode, first_heading
 
-_CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?([\w-]+)", re.IGNORECASE)
+# A page whose tags can be read byte by byte is not UTF-16, whatever it says.
+_CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?(?!utf-16)([\w-]+)", re.IGNORECASE)
 _CHARSET_PARAMETER = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _PROPERTIES = {
     "og:site_name": "publisher",

@@ -120,5 +120,10 @@ def test_the_older_name_of_k_is_understood(bot: Chatbot) -> None:
     assert HybridRetriever(index=bot.index, limit=2).k == 2
 
 
+def test_a_lone_surrogate_in_a_question_does_no_harm(bot: Chatbot) -> None:
+    retriever = HybridRetriever(index=bot.index, k=2)
+    assert retriever.invoke(f"{QUESTION} \ud800") == retriever.invoke(f"{QUESTION} ?")
+
+
 def test_a_question_without_words_finds_no_more_than_k(bot: Chatbot) -> None:
     assert len(HybridRetriever(index=bot.index, k=1).invoke("?")) <= 1

@@ -278,6 +278,10 @@ def test_latin_1_is_read_as_browsers_read_it(charset: str) -> None:
     assert loaded("a.html", page + b"\x81").text == "It doesn’t cost more than 10–20 €.\n"
 
 
+def test_a_page_whose_tags_are_bytes_is_not_utf_16() -> None:
+    assert loaded("a.html", "<meta charset='UTF-16'><p>It is 3 €.</p>".encode()).text == "It is 3 €.\n"
+
+
 def test_restructured_text_keeps_headings_tables_and_lists() -> None:
     text = """
 Title
