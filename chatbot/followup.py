@@ -21,10 +21,8 @@ _LEAD = re.compile(
     r"|(?:what about|how about|what of|not [\w .-]{2,20}, (?:but )?|same(?: question| thing)?(?: again)?(?: for|(?= with)|(?= on)|(?= in))?|(?:i|we) (?:meant?|said|was asking about)|i'm asking about|make (?:it|that)|but|what if i use)\b[\s,]*)*",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
-    r"\b(?:how|what|which|who|whose|when|why|where|is|are|isn't|aren't|does|do|did|can|could|should|would|will|has|have)\b",
-    re.IGNORECASE,
-)
+_ASKING = r"\b(?:how|what|which|who|whose|when|why|where|is|are|isn't|aren't|does|do|did|can|could|should|would|will|has|have)\b"
+_ASKS = re.compile(_ASKING, re.IGNORECASE)
 _WHY = re.compile(r"^(?:why|how so|how come|why not\b.*)\W*$", re.IGNORECASE)
 _THING = r"(?:thing|one|ones|two|model|instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|cards?|types?|machines?|box(?:es)?)"
 # The "it" of "is it possible to train …" refers to nothing.
@@ -56,7 +54,7 @@ _TOPICS = (
     re.compile(r"^\W*(?:what|who)(?:'s|\s+is|\s+are|\s+was|\s+were)\s+(?P<topic>[\w.+-]+(?:\s+[\w.+-]+){0,4})\W*$", re.I),
     re.compile(r"\b(?:tell me about|explain|describe|define)\s+(?P<topic>[\w.+-]+(?:\s+(?!to\b|for\b|in\b)[\w.+-]+){0,3})", re.I),
     re.compile(r"\b(?:do|does|did|can|will|would|should|of|with|for|about)\s+(?P<topic>(?!(?:i|we|you|it|they|one)\b)(?:the\s+|an?\s+)?[\w.+-]+(?:\s+(?!save|cost|work|take|need|use|have|to\b|for\b|in\b|on\b)[\w.+-]+)?)", re.I),
-    re.compile(r"\b(?P<topic>[A-Z][\w-]+(?:\s+[A-Z][\w-]*)*)"),
+    re.compile(rf"(?!(?i:{_ASKING}))\b(?P<topic>[A-Z][\w-]+(?:\s+[A-Z][\w-]*)*)"),
 )
 
 
@@ -124,7 +122,7 @@ def _with_part(fragment: str, said: Turn) -> str | None:
         old_place = re.search(rf"\b{placed['preposition']}\s+(?:[\w.-]+\s*){{1,3}}$", _bare(before), re.IGNORECASE)
         return f"{(before[: old_place.start()] if old_place else _bare(before)).rstrip()} {fragment}?"
     thing, asked = _thing(said), re.sub(r"^(?:its|their|the)\s+", "", fragment, flags=re.IGNORECASE)
-    if asked == fragment and thing in before and not names(before):
+    if asked == fragment and thing and thing in before and not names(before):
         return before.replace(thing, fragment)
     return f"What is the {asked} of {thing}?" if thing else f"{_bare(before)}, {fragment}?"
 

@@ -202,6 +202,19 @@ def test_a_follow_up_of_a_follow_up_leans_on_the_whole_conversation(
     assert completed(question, *history) == standalone
 
 
+@pytest.mark.parametrize(
+    ("asked", "question", "standalone"),
+    [
+        ("which is cheapest right now?", "spot instances?", "Which is cheapest right now, spot instances?"),
+        ("Which is cheapest right now?", "spot instances?", "Which is cheapest right now, spot instances?"),
+        ("How much is it per hour?", "and monthly?", "How much is it per hour, monthly?"),
+        ("Which cards should I avoid?", "You mention old hardware. Do you mean these?", None),
+    ],
+)
+def test_a_follow_up_of_a_question_without_a_subject_is_put_behind_it(asked: str, question: str, standalone: str | None) -> None:
+    assert completed(question, Turn(asked, "It depends [1].")) == (standalone or question)
+
+
 def test_a_question_without_history_is_left_as_it_is() -> None:
     assert completed("and for inference?") == "and for inference?"
 
