@@ -330,6 +330,24 @@ def test_a_question_that_stands_there_twice_is_asked_once_and_with_two_keys_neve
     ]
 
 
+def test_ids_are_unique_also_among_golden_questions() -> None:
+    golden, other = (f'{{"id": "a", "kind": "fact", "turns": ["{text}"]}}'.encode() for text in ("Which?", "What?"))
+    exam = b'{"id": "a", "question": "How?", "options": ["one", "two"], "answer": [1]}'
+    read = read_questions([("one.jsonl", golden), ("two.jsonl", other), ("exam.jsonl", exam)])
+    assert [(q.id, q.text) for q in read] == [("a", "Which?"), ("a (2)", "What?"), ("a (3)", "How?")]
+
+
+@pytest.mark.timeout(10)
+def test_many_copies_of_a_question_take_no_long_time() -> None:
+    read = read_questions([("exam.csv", ("question,A,B,answer\n" + "Which?,one,two,A\n" * 4_000).encode())])
+    assert (len(read), len(read.skipped)) == (1, 3_999)
+
+
+def test_a_lone_surrogate_is_no_error() -> None:
+    read = read_questions([("exam.json", rb'[{"question": "Which \ud83d?", "options": ["one", "two"], "answer": "B"}]')])
+    assert (len(read), len(read.fingerprint)) == (1, 16)
+
+
 def test_a_file_without_questions_is_an_error_that_shows_what_is_accepted() -> None:
     with pytest.raises(ReaderError) as error:
         read_questions([("notes.md", b"# Notes\n\nTrainium trains.\n")])

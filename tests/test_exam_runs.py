@@ -32,7 +32,7 @@ from chatbot.exam import (
     write_report,
 )
 from chatbot.exam.baselines import BaselineScore
-from chatbot.exam.results import as_row, from_row
+from chatbot.exam.results import as_row, from_row, read_rows
 
 CHIPS = ExamQuestion(
     "chips", "How many Trainium chips are in a trn1.32xlarge?", ("Two", "16", "64"), (1,), topic="sizes", file="own.jsonl",
@@ -132,6 +132,13 @@ def test_a_folder_that_cannot_be_written_is_said_so(bot: Chatbot, tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(ReaderError, match="give --report another folder"):
         list(run(bot, [SERVING], tmp_path / "file" / "below", identity=identify(bot, SET)))
+
+
+def test_a_run_keeps_results_with_lone_surrogates(bot: Chatbot, tmp_path: Path) -> None:
+    question = replace(CHIPS, topic="caf\udce9")
+    list(run(bot, [question], tmp_path, identity=IDENTITY))
+    (row,) = read_rows(tmp_path)
+    assert (row["verdict"], row["topic"]) == ("right", "caf?")
 
 
 def test_a_result_is_the_same_after_it_was_written_and_read(bot: Chatbot) -> None:

@@ -71,7 +71,7 @@ def answerable(questions: Iterable[Q], index: Index) -> tuple[Q, ...]:
 
 def digest(value: object) -> str:
     """Return a short hash of a JSON-serialisable value."""
-    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def is_golden(value: object) -> TypeGuard[Mapping[str, Any]]:

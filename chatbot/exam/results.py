@@ -74,8 +74,8 @@ def as_row(result: Result) -> dict[str, Any]:
 
 
 def row_line(result: Result) -> str:
-    """Return a result as one line of JSON."""
-    return json.dumps(as_row(result), ensure_ascii=False) + "\n"
+    """Return a result as one line of JSON; lone surrogates, as in file names that are not UTF-8, become "?"."""
+    return json.dumps(as_row(result), ensure_ascii=False).encode(errors="replace").decode() + "\n"
 
 
 def from_row(row: Mapping[str, Any], question: Question) -> Result:

@@ -70,30 +70,45 @@ def without_letters(texts: Sequence[str]) -> list[str]:
 
 
 def unique(items: Sequence[Found]) -> list[Found]:
-    """Deduplicate exam questions and give each a unique id; a question with conflicting keys is skipped altogether."""
+    """Deduplicate exam questions and give every question a unique id.
+
+    An exam question with conflicting keys is skipped altogether.
+    """
     same: dict[str, list[ExamQuestion]] = {}
     for item in items:
         if isinstance(item, ExamQuestion):
             same.setdefault(_asked(item), []).append(item)
+    unclear = {asked for asked, alike in same.items() if len(set(map(_key_texts, alike))) > 1}
     taken: set[str] = set()
-    return [_once(item, same[_asked(item)], taken) if isinstance(item, ExamQuestion) else item for item in items]
+    found: list[Found] = []
+    for item in items:
+        if isinstance(item, ExamQuestion) and (problem := _repeated(item, same[asked := _asked(item)][0], asked in unclear)):
+            found.append(skipped(item, problem))
+        else:
+            found.append(item if isinstance(item, Skipped) else replace(item, id=_unused(item, taken)))
+    return found
 
 
-def _once(question: ExamQuestion, alike: Sequence[ExamQuestion], taken: set[str]) -> Found:
-    """Return the question with an unused id, which is added to `taken`.
+def _key_texts(question: ExamQuestion) -> tuple[str, ...]:
+    return tuple(sorted(plain(question.options[place]) for place in question.answer))
 
-    It is skipped instead if it repeats an earlier question or if the questions `alike` have different keys.
-    """
-    first = alike[0]
-    if len({tuple(sorted(plain(q.options[i]) for i in q.answer)) for q in alike}) > 1:
-        return skipped(question, "the same question stands here more than once with different answers")
-    if first is not question:
-        place = f"line {first.line}" if first.file == question.file else f"{first.file}, line {first.line}"
-        return skipped(question, f"it stands in {place} already")
+
+def _repeated(question: ExamQuestion, first: ExamQuestion, is_unclear: bool) -> str:
+    """Return why a question like `first` is not asked; "" for `first` itself, unless questions like it have different keys."""
+    if is_unclear:
+        return "the same question stands here more than once with different answers"
+    if first is question:
+        return ""
+    place = f"line {first.line}" if first.file == question.file else f"{first.file}, line {first.line}"
+    return f"it stands in {place} already"
+
+
+def _unused(question: ExamQuestion | GoldenQuestion, taken: set[str]) -> str:
+    """Return an id that no earlier question has, and add it to `taken`."""
     wanted = question.id or f"{Path(question.file).stem}-{question.position}"
     name = wanted if wanted not in taken else next(i for n in count(2) if (i := f"{wanted} ({n})") not in taken)
     taken.add(name)
-    return replace(question, id=name)
+    return name
 
 
 def _asked(question: ExamQuestion) -> str:
