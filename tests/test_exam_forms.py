@@ -312,6 +312,16 @@ def test_items_of_json_that_begin_alike_have_their_own_lines() -> None:
     assert [skipped.line for skipped in read_questions([("exam.json", text.encode())]).skipped] == [2, 3]
 
 
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("name", ["::{}:: ", ""])
+def test_a_brace_that_is_not_closed_costs_one_gift_item(name: str) -> None:
+    items = ["One? {=a ~b", *(f"Which of {n}? {{=a\n\n~b}}" for n in range(5_000))]
+    read = read_questions([("exam.gift", "\n\n".join(name.format(n) + item for n, item in enumerate(items)).encode())])
+    assert [(s.line, s.reason) for s in read.skipped] == [(1, "it has no answers in braces")]
+    assert said([q for q in read if isinstance(q, ExamQuestion)][:1]) == [("Which of 0?", ("a", "b"), (0,))]
+    assert len(read) == 5_000
+
+
 def test_a_question_that_stands_there_twice_is_asked_once_and_with_two_keys_never() -> None:
     lines = [
         '{"id": "a", "question": "Which?", "options": ["one", "two"], "answer": [0]}',

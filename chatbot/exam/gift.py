@@ -38,29 +38,26 @@ def read_gift(text: str) -> list[Found]:
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
     """Yield blocks separated by blank lines, each with its first line number, without comments.
 
-    A category line is a block of its own.
+    A category line is a block of its own. A blank line between braces ends no block, unless the next item begins below it.
     """
-    begun, gathered = 0, list[str]()
+    begun, gathered, opened = 0, list[str](), 0
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         if line.lstrip().startswith("//"):
             continue
         is_category = bool(_CATEGORY.match(line))
-        if gathered and (not line.strip() or is_category) and not _is_open(gathered):
+        plain = re.sub(r"\\.", "", line)
+        is_next = bool(gathered) and not gathered[-1].strip() and (line.startswith("::") or "{" in plain)
+        if gathered and (is_category or is_next or (not line.strip() and opened <= 0)):
             yield begun, "\n".join(gathered)
-            gathered = []
+            gathered, opened = [], 0
         if is_category:
             yield number, line
         elif line.strip() or gathered:
             begun = begun if gathered else number
             gathered.append(line)
+            opened += plain.count("{") - plain.count("}")
     if gathered:
         yield begun, "\n".join(gathered)
-
-
-def _is_open(lines: list[str]) -> bool:
-    """Whether a brace is still open, so that a blank line does not end the block."""
-    text = re.sub(r"\\.", "", "\n".join(lines))
-    return text.count("{") > text.count("}")
 
 
 def _read(block: str, line: int, topic: str) -> Found:
