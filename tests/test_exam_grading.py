@@ -106,6 +106,9 @@ def test_the_offline_reader_answers_the_same_however_options_are_shuffled(bot: C
     assert {(r.verdict, r.chosen) for r in results} == {("right", ("B",))}
     assert {r.answer["choices"][0] for r in results if r.answer} == {"B"}
     assert all(c["exact"] for r in results if r.answer for c in r.answer["citations"])
+    offered = {f"{letter}. {text}" for letter, text in zip("ABC", question.options, strict=True)}
+    assert [{s["about"] for s in r.answer["statements"]} - {""} for r in results if r.answer] == [offered] * 4
+    assert {r.answer["statements"][0]["text"].partition(":")[0] for r in results if r.answer} == {"B"}
 
 
 # --- rates

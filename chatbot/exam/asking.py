@@ -106,7 +106,8 @@ def _as_answer(answer: Answer, order: tuple[int, ...]) -> dict[str, Any]:
     row = checked_json(answer)
     cited = [{**citation, "claim": text_put_back(citation["claim"], order)} for citation in row["citations"]]
     choices = list(put_back(answer.choices, order)) if order else list(answer.choices)
-    return {**row, "text": text_put_back(answer.text, order), "choices": choices, "citations": cited}
+    said = [{**one, **{name: text_put_back(one[name], order) for name in ("text", "about")}} for one in row["statements"]]
+    return {**row, "text": text_put_back(answer.text, order), "choices": choices, "citations": cited, "statements": said}
 
 
 def _as_passage(passage: Passage) -> dict[str, Any]:

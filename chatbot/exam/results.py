@@ -74,7 +74,7 @@ def as_row(result: Result) -> dict[str, Any]:
 
 
 def row_line(result: Result) -> str:
-    """Return a result as one line of JSON; lone surrogates, as in file names that are not UTF-8, become "?"."""
+    """Return a result as one line of JSON; lone surrogates, which a JSON file may have, become "?"."""
     return json.dumps(as_row(result), ensure_ascii=False).encode(errors="replace").decode() + "\n"
 
 
