@@ -115,20 +115,22 @@ def sized(index: Place, generation: int, workload: Workload) -> Sizing:
     return size(workload, facts_of(index, generation))
 
 
-@lru_cache(maxsize=4)
+_votes = lru_cache(maxsize=4)(FeedbackStore)
+_conversations = lru_cache(maxsize=4)(ConversationStore)
+
+
 def feedback_store(index: Place) -> FeedbackStore | None:
-    """Return the store of votes beside the index; None if it cannot be written, so that the page works without it."""
+    """Return the store of votes beside the index; None while it cannot be written, so that the page works without it."""
     try:
-        return FeedbackStore(index)
+        return _votes(index)
     except ReaderError:
         return None
 
 
-@lru_cache(maxsize=4)
 def conversation_store(index: Place) -> ConversationStore | None:
-    """Return the store of conversations in the index's folder; None if there is no such folder or it cannot be written."""
+    """Return the store of conversations in the index's folder; None while there is no such folder or it cannot be written."""
     try:
-        return ConversationStore(index) if isinstance(index, Path) and index.is_dir() else None
+        return _conversations(index) if isinstance(index, Path) and index.is_dir() else None
     except ReaderError:
         return None
 

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.conversation import Exchange
+from app.resources import conversation_store, feedback_store
 from chatbot import Answer, Chatbot, FeedbackStore, Turn
 from chatbot.conversations import ConversationStore
 from ingest import sync
@@ -323,3 +324,14 @@ def test_a_damaged_file_of_votes_is_set_aside_and_said(own_index: Path, loopback
     ]
     assert (own_index / "feedback.sqlite.damaged-1").read_bytes() == b"no database" * 99
     assert not page.exception
+
+
+def test_conversations_and_votes_are_kept_once_their_folder_can_be_written(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    assert conversation_store(index) is None
+    index.write_text("in the way")
+    assert feedback_store(index) is None
+    index.unlink()
+    index.mkdir()
+    assert conversation_store(index) is conversation_store(index) is not None
+    assert feedback_store(index) is feedback_store(index) is not None
