@@ -30,7 +30,7 @@ from chatbot.exam import (
 
 _PRACTISE, _EVALUATE = "Practise", "Evaluate"
 _SKIPPED_SHOWN = 50
-_PLACE, _SCORE = "practise-place", "practise-score"
+_PLACE, _SCORE, _ANSWER = "practise-place", "practise-score", "practise-answer"
 _RUN, _REPORT = "exam-run", "exam-report"
 _TITLES = {
     "around": "Services around EC2",
@@ -155,7 +155,11 @@ def _show_verdict(bot: Chatbot, question: ExamQuestion, picked: tuple[int, ...])
         st.error(f"Not right. The exam's key is {key}.", icon=":material/close:")
     if question.explanation:
         st.html(f'<p class="ww-answer" dir="auto">{as_html(question.explanation)}</p>')
-    answer = bot.ask(question.prompt, cancelled=hear_stop)
+    # The page runs again after every click, and a language model costs money.
+    asked = (question.fingerprint, bot.model, bot.index.path, bot.index.generation)
+    if st.session_state.get(_ANSWER, (None,))[0] != asked:
+        st.session_state[_ANSWER] = (asked, bot.ask(question.prompt, cancelled=hear_stop))
+    answer = st.session_state[_ANSWER][1]
     if answer.choices and set(answer.choices) != set(question.letters):
         said = ", ".join(answer.choices)
         st.html(
@@ -172,11 +176,11 @@ def _show_evaluation(bot: Chatbot, questions: QuestionSet) -> None:
     limit = st.number_input("Questions", 1, len(questions), len(questions)) if len(questions) > 1 else 1
     if st.button("Start", type="primary", icon=":material/play_arrow:"):
         st.session_state.pop(_REPORT, None)
-        st.session_state[_RUN] = (identity, [])
-        _ask(bot, questions, int(limit), st.session_state[_RUN][1])
-    started, results = st.session_state.get(_RUN, (None, []))
+        st.session_state[_RUN] = (identity, int(limit), [])
+        _ask(bot, questions, int(limit), st.session_state[_RUN][2])
+    started, wanted, results = st.session_state.get(_RUN, (None, 0, []))
     if started == identity and results:
-        _show_report(_report(bot, questions, results), unfinished=len(results) < limit)
+        _show_report(_report(bot, questions, results), unfinished=len(results) < wanted)
 
 
 def _ask(bot: Chatbot, questions: QuestionSet, limit: int, results: list[Result]) -> None:

@@ -56,6 +56,15 @@ def test_a_choice_gets_its_verdict_with_evidence(page: AppTest, choice: int, rig
     assert '<details class="ww-card">' in shown
 
 
+def test_another_click_does_not_ask_the_model_again(page: AppTest) -> None:
+    page.radio[0].set_value(1).run()
+    press(page, "Check")
+    asked, answer = page.session_state["practise-answer"]
+    page.run()
+    assert "What the sources say" in html(page)
+    assert page.session_state["practise-answer"] == (asked, answer)
+
+
 def test_several_right_options_are_chosen_together(page: AppTest) -> None:
     press(page, "Next question")
     assert "Choose 2." in [caption.value for caption in page.caption]
@@ -93,6 +102,15 @@ def test_a_run_ends_with_a_report_and_its_downloads(page: AppTest) -> None:
     assert "retrieval only" in report.proto.srcdoc
     assert [b.label for b in page.get("download_button")] == ["Report", "Results", "JUnit"]
     assert not page.exception
+
+
+def test_a_run_of_some_questions_was_not_stopped_though_more_are_wanted_next(page: AppTest) -> None:
+    page.segmented_control[0].set_value("Evaluate").run()
+    page.number_input[0].set_value(1).run()
+    press(page, "Start")
+    page.number_input[0].set_value(2).run()
+    assert len(page.get("iframe")) == 1
+    assert not [caption for caption in page.caption if caption.value.startswith("Stopped")]
 
 
 def test_a_file_without_questions_is_said(page: AppTest) -> None:
