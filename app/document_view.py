@@ -30,7 +30,7 @@ def show_document(index: Index, document: Document) -> None:
     else:
         _show_outline(chunks)
     shown = st.session_state.get("document-shown", _SHOWN)
-    begin = _begin(text, found, shown)
+    begin = _begin(text, found)
     if begin:
         st.html(f'<p class="ww-facts">From character {begin:,} on</p>')
     st.html(text_html(text, begin, begin + shown, found))
@@ -84,9 +84,12 @@ def _count(hits: int, words: str) -> str:
     return f"{told} in this document: {as_html(' '.join(words.split()))}"
 
 
-def _begin(text: str, found: list[tuple[int, int]], shown: int) -> int:
-    """Return where the shown piece begins: at the document's start, or some lines before a first hit farther down."""
-    if not found or found[0][1] < shown:
+def _begin(text: str, found: list[tuple[int, int]]) -> int:
+    """Return where the shown piece begins: at the document's start, or some lines before a first hit farther down.
+
+    It stays the same when more is shown.
+    """
+    if not found or found[0][1] < _SHOWN:
         return 0
     return text.rfind("\n", 0, max(0, found[0][0] - 2_000)) + 1
 

@@ -25,7 +25,8 @@ _TAGS = re.compile(f"(<[^>]*>|[{_OPEN}{_CLOSE}])")
 _BEFORE = re.compile(r"(?:[\s>#|*_`-]|\d+[.)]\s|\+\s)*")
 _AFTER = re.compile(r"[\s|*_`]*\Z")
 _LINK = re.compile(rf"!?\[([^\]\n]*)\]\([^)\n{_OPEN}{_CLOSE}]*\)")
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+# A piece of a document may begin with a rule: only a key below it makes it front matter.
+_FRONT_MATTER = re.compile(r"\A---\n(?=[\w-]+:).*?\n---\n", re.DOTALL)
 
 
 def markdown_html(text: str, quotes: Mapping[int, str], anchor: str) -> str:

@@ -100,6 +100,18 @@ def test_a_document_is_searched_and_tells_how_often_it_has_the_words(index: Path
     assert "Nowhere in this document: &lt;b&gt;wombat" in html(page)
 
 
+def test_more_of_a_document_is_added_below_what_was_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paragraphs = [f"The Quokka-{n} chip has {n} GB of memory.\n\n" for n in range(4_000)]
+    (tmp_path / "chips.txt").write_text("".join(paragraphs))
+    sync([tmp_path / "chips.txt"], tmp_path / "index", encoder="none")
+    monkeypatch.setenv("WATTWISE_INDEX", str(tmp_path / "index"))
+    page = started("sources", doc="chips.txt", quote="The Quokka-1900 chip")
+    before = re.findall(r"The .{0,30}Quokka-\d+", html(page))
+    press(page, "Show more")
+    after = re.findall(r"The .{0,30}Quokka-\d+", html(page))
+    assert len(after) > len(before) and after[: len(before)] == before
+
+
 def test_a_link_to_no_document_shows_the_list(index: Path) -> None:
     assert len(titles(started("sources", doc="../../etc/passwd"))) == 1
 

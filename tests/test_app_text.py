@@ -146,6 +146,7 @@ def test_a_row_is_titled_by_its_type_and_read_by_its_columns() -> None:
         ("|A|B|\n|-|-|\n|c|d|\n", "|c|d|", '<td><mark id="q">c</mark></td>\n<td><mark>d</mark></td>'),
         ("See [the page](https://a.example/b).", "the page", 'See <mark id="q">the page</mark>.'),
         ("---\ntitle: x\n---\n# One\n\nTwo.", "Two.", '<h3>One</h3><p><mark id="q">Two.</mark></p>'),
+        ("---\nTwo.\n\n---\nThree.", "Two.", '<p><mark id="q">Two.</mark></p>'),
         ("<b>One</b> [1]", "One", '&lt;b&gt;<mark id="q">One</mark>&lt;/b&gt; [1]'),
     ],
 )  # fmt: skip
