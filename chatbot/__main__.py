@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from chatbot.answer import ReaderError, Turn
+from chatbot.settings import Settings, settings_from
 from ingest import CorpusError, place_at
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     level = logging.getLevelNamesMapping().get(os.environ.get("WATTWISE_LOG", "").upper(), logging.CRITICAL)
     logging.basicConfig(level=level, stream=sys.stderr)
-    if hasattr(sys.stdout, "reconfigure"):
-        # File names may hold bytes that do not decode to characters. They are printed as backslash escapes, which JSON accepts.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    # Bytes that do not decode to characters are read like those of arguments, and printed as backslash escapes, which JSON
+    # accepts.
+    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "backslashreplace")):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=errors)
     try:
         with _ended_by_sigterm():
             code = _run(given)
@@ -112,12 +115,11 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("--check", action="store_true", help="read all of it and name what is not as it was written")
     status.add_argument("--json", action="store_true", help="print it as JSON")
     status.set_defaults(command=_status)
+    common = settings_from(os.environ, Settings)
     for command in (ask, chat, status):
-        command.add_argument(
-            "--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or "index"), metavar="PLACE"
-        )
+        command.add_argument("--index", type=place_at, default=common.index, metavar="PLACE")
     for command in (ask, chat):
-        command.add_argument("--model", default=os.environ.get("WATTWISE_MODEL", "offline"), metavar="M")
+        command.add_argument("--model", default=common.model, metavar="M")
     return parser
 
 

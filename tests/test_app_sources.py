@@ -109,7 +109,8 @@ def test_more_of_a_document_is_added_below_what_was_shown(tmp_path: Path, monkey
     before = re.findall(r"The .{0,30}Quokka-\d+", html(page))
     press(page, "Show more")
     after = re.findall(r"The .{0,30}Quokka-\d+", html(page))
-    assert len(after) > len(before) and after[: len(before)] == before
+    assert len(after) > len(before)
+    assert after[: len(before)] == before
 
 
 def test_a_link_to_no_document_shows_the_list(index: Path) -> None:

@@ -59,6 +59,17 @@ def test_a_batch_keeps_order_and_names_bad_lines(
     assert answers[3]["text"].startswith(REFUSAL)
 
 
+def test_an_empty_variable_is_unset_and_bytes_that_do_not_decode_are_left_out(corpus_index: Path) -> None:
+    asked = subprocess.run(
+        [sys.executable, "-m", "chatbot", "ask", "-", "--json", "--index", str(corpus_index)],
+        input=b"Is Trainium for caf\xe9 inference?",
+        env={**os.environ, "WATTWISE_MODEL": ""},
+        capture_output=True,
+    )
+    assert (asked.returncode, asked.stderr) == (0, b"")
+    assert json.loads(asked.stdout)["question"] == "Is Trainium for caf inference?"
+
+
 def test_chat_remembers_what_was_asked(
     corpus_index: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -390,6 +390,9 @@ def test_a_folder_stands_for_its_files_and_halves_are_odd_and_even(tmp_path: Pat
     (tmp_path / "README.md").write_text(
         "# What these are\n\n1. Is this a question?\n   A. no\n   B. yes\n   Answer: A\n"
     )
+    (tmp_path / ".checkpoints").mkdir()
+    (tmp_path / ".checkpoints" / "old.txt").write_text("old?\nA. yes\nB. no\nANSWER: A")
+    (tmp_path / "notes.md").mkdir()
     for name in ("one", "two"):
         (tmp_path / f"{name}.txt").write_text(
             "\n\n".join(f"{name} {n}?\nA. yes {n}\nB. no\nANSWER: A" for n in (1, 2, 3))

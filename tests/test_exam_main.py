@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.exam.__main__ import main
+from chatbot.exam.__main__ import _ids, main
 
 EXAM = """\
 1. How many Trainium chips are in a trn1.32xlarge?
@@ -132,6 +132,11 @@ def test_what_the_corpus_covers_is_scored_apart(
         "not covered": 0,
     }
     assert run(capsys, corpus_index, exam, "--covered", tmp_path / "none.txt")[0] == 1
+
+
+def test_a_covered_id_may_have_spaces_and_the_file_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "covered.txt").write_text("\ufeffexam-1\nexam-2  sizes\nmy exam-3\n", encoding="utf-8")
+    assert _ids(tmp_path / "covered.txt", {"exam-1", "exam-2", "my exam-3"}) == {"exam-1", "exam-2", "my exam-3"}
 
 
 def test_golden_questions_go_through_the_same_machinery(

@@ -134,6 +134,15 @@ def test_a_folder_that_cannot_be_written_is_said_so(bot: Chatbot, tmp_path: Path
         list(run(bot, [SERVING], tmp_path / "file" / "below", identity=identify(bot, SET)))
 
 
+def test_a_result_that_cannot_be_written_is_said_so(bot: Chatbot, tmp_path: Path) -> None:
+    results = run(bot, [CHIPS, SERVING], tmp_path, identity=IDENTITY)
+    next(results)
+    (tmp_path / "results.jsonl").unlink()
+    (tmp_path / "results.jsonl").mkdir()
+    with pytest.raises(ReaderError, match="cannot be written"):
+        next(results)
+
+
 def test_a_run_keeps_results_with_lone_surrogates(bot: Chatbot, tmp_path: Path) -> None:
     question = replace(CHIPS, topic="caf\udce9")
     list(run(bot, [question], tmp_path, identity=IDENTITY))

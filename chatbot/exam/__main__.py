@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from chatbot.exam.report import Report, build_report
 from chatbot.exam.results import FILE_NAME, compare, read_rows
 from chatbot.exam.runs import identify, run
 from chatbot.exam.writing import PAGE, report_summary, report_table, write_report
+from chatbot.settings import Settings, settings_from
 from ingest import CorpusError, place_at
 
 ONLY_FAILING = "only-failing"
@@ -48,8 +49,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"Forms: {' '.join(ACCEPTED_SUFFIXES)}; a folder stands for the files in it.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="exam or golden files, or folders of them")
-    parser.add_argument("--model", default=os.environ.get("WATTWISE_MODEL", "offline"), metavar="M")
-    parser.add_argument("--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or "index"), metavar="PLACE")
+    common = settings_from(os.environ, Settings)
+    parser.add_argument("--model", default=common.model, metavar="M")
+    parser.add_argument("--index", type=place_at, default=common.index, metavar="PLACE")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write results.jsonl, summary.json, junit.xml, report.html; the same run goes on there after a kill")  # fmt: skip
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="results.jsonl of an earlier run: what flipped since")
     parser.add_argument("--min-accuracy", type=float, metavar="X", help="exit with 1 under this accuracy, 0 to 1")
@@ -81,7 +83,7 @@ def _examine(options: argparse.Namespace) -> int:
     for skipped in questions.skipped:
         print(f"{skipped.file}, line {skipped.line}: {skipped.reason}: not asked.", file=sys.stderr)
     if options.covered:
-        questions = with_coverage(questions, _ids(options.covered))
+        questions = with_coverage(questions, _ids(options.covered, {q.id for q in questions}))
     folder: Path | None = options.report
     if options.only_failing:
         questions = _failing(questions, options.baseline or options.report)
@@ -137,13 +139,13 @@ def _failing(questions: QuestionSet, before: Path) -> QuestionSet:
     return replace(questions, questions=kept)
 
 
-def _ids(file: Path) -> frozenset[str]:
-    """Return the first word of each line that is neither blank nor a comment."""
+def _ids(file: Path, known: Collection[str]) -> frozenset[str]:
+    """Return the known id, or else the first word, of each line that is neither blank nor a comment."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = map(str.strip, file.read_text(encoding="utf-8-sig").splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise ReaderError(f"{file} cannot be read: give a text file with one id a line.") from error
-    return frozenset(line.split()[0] for line in lines if line.strip() and not line.startswith("#"))
+    return frozenset(line if line in known else line.split()[0] for line in lines if line and not line.startswith("#"))
 
 
 def _exit_code(report: Report, options: argparse.Namespace) -> int:

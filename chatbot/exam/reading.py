@@ -69,13 +69,17 @@ def _files(source: str | Path | Upload) -> Iterator[Upload]:
         yield source
         return
     path = Path(source)
-    inside = sorted(p for p in path.rglob("[!.]*") if p.suffix.lower() in _READERS and p.stem.lower() != "readme")
-    for file in inside if path.is_dir() else [path]:
+    for file in sorted(filter(lambda inside: _may_be_exam(inside, path), path.rglob("*"))) if path.is_dir() else [path]:
         try:
             with file.open("rb") as opened:
                 yield str(file.relative_to(path.parent)), opened.read(MAX_BYTES + 1)
         except OSError as error:
             raise ReaderError(f"{file} cannot be read ({error.strerror}): check the path.") from error
+
+
+def _may_be_exam(file: Path, folder: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+    return file.suffix.lower() in _READERS and file.stem.lower() != "readme" and not is_hidden and file.is_file()
 
 
 def _settled(name: str, data: bytes) -> Iterator[Found]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -75,7 +76,7 @@ def run(
             yield earlier[question.id]
         else:
             result = ask_question(bot, question, shuffle=shuffle)
-            with (folder / FILE_NAME).open("a", encoding="utf-8") as file:
+            with _writing(folder), (folder / FILE_NAME).open("a", encoding="utf-8") as file:
                 file.write(row_line(result))
             yield result
 
@@ -99,11 +100,17 @@ def _begin(folder: Path, identity: Identity, earlier: Sequence[Result]) -> None:
 
     In this order, a kill in between loses the results but never mixes those of two runs.
     """
-    try:
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RUN_FILE).unlink(missing_ok=True)
         (folder / FILE_NAME).write_text("".join(map(row_line, earlier)), encoding="utf-8")
         (folder / RUN_FILE).write_text(json.dumps(asdict(identity), indent=1) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise ReaderError(f"{folder} cannot be written ({error.strerror}): give --report another folder.") from error
 
