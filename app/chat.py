@@ -1,7 +1,7 @@
 """The chat: ask, read the answer, look at its sources, ask a follow-up."""
 
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 
 import streamlit as st
@@ -85,7 +85,8 @@ def _show_landing(operator: Operator) -> None:
         with st.container():
             question_box(operator)
         shared = bot_of(operator.common.index, OFFLINE).index
-        show_questions(starters_of(shared.path, shared.generation), "starters", "For example")
+        with suppress(ReaderError):  # a busy machine may not find out in time which questions have an answer
+            show_questions(starters_of(shared.path, shared.generation), "starters", "For example")
 
 
 def _recent(found: Sequence[Exchange]) -> Sequence[Exchange]:
@@ -167,6 +168,7 @@ def _with_next(exchange: Exchange, shared: Index) -> Exchange:
         return exchange
     asked = [e.question for e in exchanges()]
     can_answer = partial(is_answered, shared.path, shared.generation)
-    exchange = settle(exchange, next_questions=follow_ups(exchange.answer, asked, shared, can_answer))
-    keep()
+    with suppress(ReaderError):  # as on the landing page
+        exchange = settle(exchange, next_questions=follow_ups(exchange.answer, asked, shared, can_answer))
+        keep()
     return exchange

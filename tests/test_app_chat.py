@@ -335,3 +335,10 @@ def test_conversations_and_votes_are_kept_once_their_folder_can_be_written(tmp_p
     index.mkdir()
     assert conversation_store(index) is conversation_store(index) is not None
     assert feedback_store(index) is feedback_store(index) is not None
+
+
+def test_a_machine_too_busy_for_examples_shows_none_and_no_error(own_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WATTWISE_DEADLINE", "0.0001")
+    page = started()
+    assert [error.value for error in page.error] == []
+    assert "Which instance should train or serve your model?" in html(page)
