@@ -447,7 +447,7 @@ def test_no_question_breaks_the_reader(known: Instances, text: str) -> None:
     [
         (
             "Which instances have 8 to 16 GB?",
-            None,
+            Request(bounds=(Bound("memory", 8.0, 16.0),), seeks=True),
         ),
         (
             "current generation memory optimised instances with between 64 and 128 GiB without EFA",

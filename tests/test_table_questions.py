@@ -26,6 +26,19 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("instance with 16 accelerators, not p5",), ("inf1.24xlarge", "trn1.32xlarge", "trn1n.32xlarge", "trn2.48xlarge", "trn2u.48xlarge"), 5),
     (("which g6e sizes have more than 1 gpu and under $16 an hour",), ("g6e.12xlarge", "$10.49264", "g6e.24xlarge", "$15.06559"), 2),
     (("do any instances have 3 gpus",), ("No instance type meets all of that", "g7.12xlarge has 2", "g4dn.12xlarge has 4"), 2),
+    # A range is a range however it is written.
+    (("Which GPU instances cost $1-$1.1 an hour?",), ("g5.xlarge", "$1.006", "gr6f.4xlarge", "$1.066"), 2),
+    (("Which GPU instances cost from $1 to 1.1 an hour?",), ("g5.xlarge", "$1.006", "gr6f.4xlarge", "$1.066"), 2),
+    (("instances with 2-4 GPUs and 192 to 200 GB RAM under $5",), ("g4dn.12xlarge", "$3.912", "g6.12xlarge", "$4.6016"), 2),
+    # Memory of "each" is that of each device.
+    (("Instances with fewer than 4 GPUs but at least 40 GB each under $2 an hour",), ("g6e.xlarge", "$1.861", "44.7 GiB"), 1),
+    (("show instances with at least 2 GPUs, each with 40 GB or more, below $10 per hour",), ("g7e.12xlarge", "$8.28608", "96 GiB"), 1),
+    # Several names are excluded, and the condition after them is one on the list.
+    (("List GPU instances except g4dn, g5 and g5g between $0.5 and $0.9",), ("g6.xlarge", "$0.8048"), 1),
+    (("Which GPU instances cost less than $0.3 and are not g5 or g4dn?",), ("g6f.large", "$0.202", "g6f.xlarge", "$0.2375"), 2),
+    # Prices relative to another type's and to an amount.
+    (("Which instances with 4 GPUs cost less than a g6.12xlarge?",), ("g4dn.12xlarge", "$3.912", "For comparison, g6.12xlarge", "$4.6016"), 2),
+    (("Which instances have 8 GPUs?", "only those cheaper than $15"), ("g4dn.metal", "$7.824", "g6.48xlarge", "$13.3504"), 2),
     # Conditions surrounded by other words.
     (("which g5 sizes have more than one gpu? the naming makes no sense to me, 16xlarge is bigger but has 1??",), ("g5.12xlarge has 4", "g5.24xlarge has 4", "g5.48xlarge has 8"), 3),
     (("List every instance that has exactly one L40S, I need to pick how much RAM to get next to it.",), ("g6e.xlarge has 32 GiB", "64 GiB", "128 GiB", "256 GiB", "g6e.16xlarge has 512 GiB"), 5),

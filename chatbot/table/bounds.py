@@ -18,18 +18,23 @@ _BEFORE = rf"(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<l
 _AFTER = r"(?:\s?(?:(?P<up{0}>\+|or (?:more|above|higher|greater|larger|better)|and (?:up|above))|(?P<down{0}>or (?:less|fewer|below|smaller))))?"
 _UNIT = r"(?:[\s-]?(?P<unit>gi?b|gigs?|gigabytes?|ti?b|terabytes?|gbps|gbit/s|gigabits?(?: per second)?|tbps|dollars?|bucks?|usd)(?![\w/]))?"
 _AMOUNT = rf"(?<![\w.]){_BEFORE}(?P<low>{NUMBER}){_AFTER.format(1)}\s?[x×]?{_UNIT}{_AFTER.format(2)}"
-_RANGE = rf"between\s(?P<low>{NUMBER})(?:\s?(?:[gt]i?b(?:ps)?|dollars?|bucks?))?\sand\s(?P<high>{NUMBER}){_UNIT}"
+# "Between 8 and 16 vCPUs", "8 to 16 vCPUs", "from 8 GB to 16 GB", "8-16 vCPUs".
+_RANGE = (
+    rf"(?:(?P<between>between)\s|from\s)?(?<![\w.-])(?P<low>{NUMBER})(?:\s?(?:[gt]i?b(?:ps)?|dollars?|bucks?))?(?:\sto\s|[-–]|(?(between)\sand\s|(?!)))"
+    rf"(?P<high>{NUMBER}){_UNIT}"
+)
 _IS = r"(?: (?:of|is|are|being|that is))?:?\s?"
 # The memory of a device is the memory of each: "one GPU with at least 40 GB", "80 GB on one chip", "24 GB cards". RAM
 # is the host's.
-_SIZE = rf"(?P<size>(?:between {NUMBER}(?:\s?[gt]i?b)? and )?(?:(?:{_LEAST}|{_MOST}|{_MORE}|{_LESS}|exactly|only|just)\s*)?(?<![\w.]){NUMBER}\+?[\s-]?(?:[gt]i?b|gigs?|gigabytes?)\b\+?(?: or (?:more|less|better))?)"
+_SIZE = rf"(?P<size>(?:between {NUMBER}(?:\s?[gt]i?b)? and |(?:from )?(?<![\w.-]){NUMBER}(?:\s?[gt]i?b)?(?: to |[-–]))?(?:(?:{_LEAST}|{_MOST}|{_MORE}|{_LESS}|exactly|only|just)\s*)?(?<![\w.]){NUMBER}\+?[\s-]?(?:[gt]i?b|gigs?|gigabytes?)\b\+?(?: or (?:more|less|better))?)"
 _OF_DEVICE = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?P<device>{DEVICE}s?)(?:,? (?:with|of|having|has|have|at|(?:that|which) (?:has|have))(?: an?)?)? {_SIZE}(?: (?:of )?(?:memory|mem|hbm)\b)?(?! ?(?:of )?(?:v?ram|system|host|main|total|gpu|accelerator|network|local|nvme|ssd))",
         rf"{_SIZE} (?:of )?(?:memory |hbm |v?ram )?(?:on|in|per|for) (?:(?:one|an?|each|every|single|the|that|this|its) )*(?P<device>){DEVICE}\b",
         rf"{_SIZE} (?:nvidia |amd )?(?P<device>{DEVICE}s?)\b(?! ?(?:memory|mem|v?ram))",
-        rf"{_SIZE} on (?P<device>each)\b",
+        rf"{_SIZE} (?:(?:of )?(?:{DEVICE} )?(?:memory|vram|hbm) )?(?:on )?(?P<device>each|apiece)\b",
+        rf"\b(?P<device>each)(?: of (?:them|which))? (?:with|of|having|has|have) {_SIZE}(?: (?:of )?(?:{DEVICE} )?(?:memory|vram|hbm)\b)?",
     )
 )
 # "A single GPU has 100 GB" does not say how many there are.
@@ -102,6 +107,7 @@ def in_dollars(text: str) -> str:
     """Rewrite sums of money as amounts: "$1.50" becomes "1.50 dollars", "a dollar" becomes "1 dollar"."""
     text = re.sub(r"\b(?:a|one) (?=dollar\b|buck\b)", "1 ", text, flags=re.IGNORECASE)
     text = re.sub(r"\ba quarter (?=an hour\b)", "0.25 dollars ", text)
+    text = re.sub(r"(\$\s?\d[\d,]*(?:\.\d+)?(?:-|–| to )|\bbetween \$\s?\d[\d,]*(?:\.\d+)? and )(?=\d)", r"\1$", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(\d+) ?(?:cents?|¢)(?:/hr?\b)?", lambda match: f"{int(match[1]) / 100:g} dollars", text)
     return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)(?:\s?/\s?h(?:r|our)?\b)?", r"\1 dollars", text)
 

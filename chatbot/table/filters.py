@@ -202,6 +202,9 @@ _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
     (rf"\b(?:quota|limit|cap|allowance)(?: (?:is|of|for|at))+ (?={NUMBER})", "at most "),
     (rf"\b(top|first|the|list|show|me|need) {NUMBER} (?={_SUPERLATIVE})", r"\1 "),
     (rf"(?<=cheapest) {NUMBER}{_NOT_OF}", ""),
+    (r"\b(?:cheaper|less expensive) than (?=\$?\d)", "less than "), (r"\b(?:dearer|pricier|more expensive) than (?=\$?\d)", "more than "),
+    (rf"\b(?:cheaper|less expensive|(?:costs?|costing) less(?: per hour| an hour)?) than (?=(?:an? |the )?{_TYPE})", "lower price than "),
+    (rf"\b(?:dearer|pricier|more expensive|(?:costs?|costing) more(?: per hour| an hour)?) than (?=(?:an? |the )?{_TYPE})", "higher price than "),
     (r"\b(?:cpu|processor)[- ]?only\b|\bcpu (?=(?:instances?|types?|machines?|boxes)\b)", "without gpus "),
 ))  # fmt: skip
 # "One" in "that one" is not a number.
@@ -297,6 +300,7 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
     against = types_in(" ".join(match.group() for match in reading.take(_AGAINST)), types)
     unaccelerated = reading.take(_UNACCELERATED)
+    apart = _take_without(reading, families, accelerators)
     clauses = [match["what"] for match in reading.take(_REMOVED)]
     removed = [read_conditions(clause, families, accelerators) for clause in clauses]
     reading.text = of_each_device(reading.text)
@@ -320,9 +324,9 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
         families=groups, accelerators=cards, order=order, per=per, sorts=sorts, region="".join(regions), purchase=purchase, against="".join(against[:1]), asked=asked,
         bounds=(*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(replace(b, denied=True) for _, own, _ in less for b in own)),
         traits=(*traits, *(replace(trait, denied=not trait.denied) for *_, own in less for trait in own)),
-        without=tuple(name for r in removed for name in (*r.families, *r.accelerators)),
+        without=(*apart, *(name for r in removed for name in (*r.families, *r.accelerators))),
     )  # fmt: skip
-    return _Taken(request, reading.text, bool(removed or _NARROWS.search(text)), bool(unaccelerated))
+    return _Taken(request, reading.text, bool(apart or removed or _NARROWS.search(text)), bool(unaccelerated))
 
 
 # "With a GPU", of any kind and number.
@@ -344,10 +348,14 @@ def _take_comparison(reading: Reading, types: Collection[str]) -> Comparison | N
 
 
 def _take_without(reading: Reading, families: Collection[str], accelerators: Collection[str]) -> tuple[str, ...]:
-    """Take the families and accelerators that are not wanted: "but not p5", "other than an A100"."""
+    """Take the families and accelerators that are not wanted: "but not p5", "except g4dn and g5".
+
+    A list that goes on with something else ("no T4 or less than 40 GB") is left.
+    """
     known = "|".join(sorted(map(re.escape, {*families, *accelerators}), key=len, reverse=True)) or "(?!)"
-    found = reading.take(rf"(?:,? but)? ?\b(?:not|no|except(?: for)?|excluding|other than|without|apart from|besides) (?:(?:an?|the|any|on|in|from|nvidia|aws) )*(?P<name>{known})s?(?: instances?| gpus?| chips?)?(?![\w.-])")
-    return tuple(match["name"] for match in found)
+    name = rf"(?:(?:an?|the|any|on|in|from|nvidia|aws) )*(?:{known})s?(?: instances?| gpus?| chips?)?(?![\w.-])"
+    found = reading.take(rf"(?:,? but)? ?\b(?:not|no|except(?: for)?|excluding|other than|without|apart from|besides) (?P<names>{name}(?:(?:,? (?:and|or|nor)|,| &) (?:not |no )?{name})*)(?! (?:or|nor)\b)")
+    return tuple(dict.fromkeys(known_name for match in found for known_name in re.findall(rf"(?<![\w.-])({known})(?=s?(?![\w.-]))", match["names"])))
 
 
 def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
