@@ -18,7 +18,7 @@ from chatbot.sizing.given import ITEM, OF_ONE, Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
-from chatbot.units_answer import lines_by_units
+from chatbot.units_answer import in_euros, lines_by_units
 from chatbot.working import Working, article, load, rounded
 from ingest import Index, Row
 
@@ -125,8 +125,7 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
 
 def _in_euros(draft: Draft, turns: Sequence[str], total: _Sum) -> Draft:
     """Rewrite the draft in euros if the asker uses them, unless a price in dollars is involved."""
-    said = " ".join(turns)
-    if "€" not in said or "$" in said or total.rows:
+    if not in_euros(turns) or total.rows:
         return draft
     return replace(draft, text=draft.text.replace("$", "€"), said=draft.said.replace("$", "€"), computed=tuple(replace(c, text=c.text.replace("$", "€")) for c in draft.computed))
 
@@ -246,6 +245,21 @@ def _least_discount(used: float, total: _Sum) -> Iterator[str]:
     answer = "No, not with the most that AWS gives" if least > 72 else "Hardly" if least > 50 else "Perhaps"
     week = total.working.say(f"{_n(hours)} of 168 hours")
     yield f"{answer}: it runs {week} a week, {share}, so a commitment for all hours is cheaper only with more than {text} off; the most that any gives is 72% {total.cite('break-even', 'maximum discount')}."
+
+
+def _below_list(given: Given, total: _Sum) -> Iterator[str]:
+    """How far the user's own price of a machine is below its price on demand."""
+    own, listed = total.one("price"), total.facts.price(str(given.slots.get("instance_type", "")))
+    if not own or not listed or own == listed.usd_per_hour or any(f.is_bar for f in given.figures if f.role == "price"):
+        return
+    hours, number = _paid_hours(total) or 1.0, _machines(given, total)
+    span = {1.0: "an hour", 24.0: "a day", 168.0: "a week", float(HOURS_A_MONTH): "a month of 730 hours", 8760.0: "a year"}.get(hours, f"for {hours:g} hours")
+    less, more = sorted((own, total.know(listed.usd_per_hour, listed.row)))
+    gap = total.compute(f"{_n(number)} × ({_n(more)} - {_n(less)}) × {total.know(hours):.6g} hours", "${}")[1]
+    share = total.compute(f"({_n(more)} - {_n(less)}) / {_n(listed.usd_per_hour)} × 100", "{} %")[1]
+    of = f" for each of {_n(number)}" if number > 1 else ""
+    prices = total.working.say(f"your {_usd(own)} an hour instead of ${listed.usd_per_hour:.4g} on {listed.instance_type} {listed.terms}{of}")
+    yield f"{gap} {total.working.say(span)} {'less' if own < listed.usd_per_hour else 'more'}, {share}: {prices} {total.cite()}."
 
 
 def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
@@ -665,6 +679,8 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
     return re.compile(rf"^(?=.*(?:{pattern})){f'(?=.*(?:{only}))' if only else ''}", re.DOTALL)
 
 
+_LESS = rf"{_GAINS}|\bhow (?:much|far|many)\b.*\b(?:less|more|cheaper|dearer|below|above)\b|\bdiscount\b|\bpercent|%|\bdiffer"
+_FROM_LIST = r"\bon[ -]demand\b|\blist(?: price)?\b|\b(?:what|which|how (?:much|large|big|high|good))\b[^.?]*\bdiscount\b"
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
 # In order of precedence: the first formula that is asked for and has its figures is computed.
 _FORMULAS = (
@@ -688,6 +704,7 @@ _FORMULAS = (
         )
     ),
     _Formula(_words(r"how (?:long|(?:many|much) (?:hour|day|week|month|year)s?)\b|\blasts?\b|\bruns? (?:out|dry)|\bout of (?:money|credits?|budget)|\brunway"), ("price or instance_type", "money"), _lasts, "hours or share of day or machines or cards"),
+    _Formula(_words(_LESS, only=_FROM_LIST), ("price", "instance_type"), _below_list, "hours or machines or instances"),
     _Formula(_words(f"{_AMOUNT}|{_COMPARES}"), ("price",), _SPENT, "hours or machines or cards or items or things or discount or card hours or share of day"),
     _Formula(_words(_WATTED, only=_COMPARES), ("watts", "hours", "cards or machines"), _by_sides(lambda total: _energy(total.given, total), "{} kWh", "takes", "emissions")),
 )

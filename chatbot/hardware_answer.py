@@ -36,6 +36,10 @@ _SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|s
 _COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
 _LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
+# A price is held against a sum: "is p4d.24xlarge under $22 an hour?".
+_OVER = r"(?:over|above|beyond|exceed\w*|(?<!no )(?<!not )(?:more|dearer|pricier|higher|more expensive) than)"
+_UNDER = r"(?:under|below|(?:less|cheaper|lower|less expensive) than)"
+_HELD = re.compile(rf"^\W*(?:(?:and|but|so|ok|hey|hi)\W+)*(?:is|are|does|do|did|will|would|can|could)\b(?!.*\bhow (?:many|much)).*?\b(?:(?P<over>{_OVER})|(?P<under>{_UNDER})|at most|no(?:t)? more than|up to)(?: about| around)? (?:(?:us)?\$|usd )?\s?\d", re.DOTALL)
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
 _MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
@@ -85,7 +89,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if Goal.ENERGY in goals:
         return working.draft(*_energy(machines, question, working, differ=differ))
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
-        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not _IS_ENOUGH.search(question)
+        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not (_IS_ENOUGH.search(question) or _HELD.match(question))
         return working.draft(*(_affordable(machine, question, working, counted=counted) for machine in machines))
     if Goal.AFFORDABLE in goals:
         raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
@@ -460,9 +464,11 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
         spans = [("an hour", 1.0)]
     shown = f"${budget:,.0f}" if budget >= 100 else f"${budget:.2f}".removesuffix(".00")
     working.say(shown)
-    limit = f"the budget is {shown}{per}"
+    held, spent = _HELD.match(question), hourly * hours
+    limit = f"the {'limit' if held else 'budget'} is {shown}{per}"
     if not counted:
-        answer = "Yes" if hourly * hours <= budget else "No"
+        is_so = spent <= budget if not held else spent > budget if held["over"] else spent < budget if held["under"] else spent <= budget
+        answer = "Yes" if is_so else "No"
         return f"{answer}: {machine.name} costs {_over(machine, 'usd_per_hour', spans, working)} {where}, and {limit}."
     one = _machine(replace(work, instances=1), working)
     bought = math.floor(budget / (price.usd_per_hour * machine.factor * hours) + 1e-9)

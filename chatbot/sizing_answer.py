@@ -74,11 +74,13 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
     if asked.purchase and read_given(query.question, tables.known).one("discount") is not None:
         asked = replace(asked, purchase="")  # if the user says what Spot or a plan saves, its price is not needed
-    wanted = asked.workload
     if own := _own_price(asked, query, tables):
-        tables = replace(tables, facts=tables.facts.at_price(wanted.instance_type or "", own, wanted.region))
+        if asked.workload.budget_per_hour == own:
+            asked = replace(asked, workload=replace(asked.workload, budget_per_hour=None))
+        tables = replace(tables, facts=tables.facts.at_price(asked.workload.instance_type or "", own, asked.workload.region))
         costs = (Goal.COST,) if Goal.TIME in asked.goals and Goal.COST not in asked.goals else ()
         asked = replace(asked, goals=(*asked.goals, *costs), purchase="")
+    wanted = asked.workload
     if heard and heard.computed and "rival" in heard.said.plain.split() and "instance_type" not in heard.said.slots and not _OWN_CLOUD.search(heard.said.text):
         return _said(f"{REFUSAL} {_NO_ROW}")
     if reference := _unpriced(asked, tables.facts):
@@ -114,12 +116,20 @@ def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
     return bool(draft.evidence) and not all(any(is_near(value, n) for n in told for value in (figure.value, 1 - figure.value)) for figure in given)
 
 
+# Words before a price that is paid; without them a sum that must cover a machine is a budget.
+_IS_PRICE = re.compile(r"\b(?:at|pric\w+|rates?|costs?|pay\w*|paid|charg\w+|quot\w+|offer\w*)\b|[@=(]")
+
+
 def _own_price(asked: Asked, query: Query, tables: Tables) -> float | None:
-    """Return the user's own hourly price for the one machine named; None for a price per GPU or of another machine."""
+    """Return the user's own hourly price for the one machine named; None for a price per GPU or of another machine, and
+    for what the price of the machine is held against."""
     listed = tables.facts.price(asked.workload.instance_type or "")
     given = read_turns([*(turn.question for turn in query.history), query.question], tables.known)[-1]
     price = given.one("price")
     if not listed or not price or asked.others or _OF_ONE_CARD.search(given.text):
+        return None
+    told = next(figure for figure in given.figures if figure.role == "price")
+    if told.is_bar or (price == asked.workload.budget_per_hour and Goal.AFFORDABLE in asked.goals and not _IS_PRICE.search(told.before)):
         return None
     return price if _LOWEST_SHARE <= price / listed.usd_per_hour <= _HIGHEST_SHARE else None
 

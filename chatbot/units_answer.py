@@ -49,7 +49,7 @@ class _Asked:
 def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     """Yield the results that the last turn asks for, if they can be computed with all the figures that it gives."""
     turns = _instead(read_all(given.text for given in givens))
-    asked = _asked(turns, "€" if any("€" in given.text for given in givens) else "$")
+    asked = _asked(turns, "€" if in_euros([given.text for given in givens]) else "$")
     if asked is None or _ROUNDS.search(" ".join(turn.text for turn in turns)) or any(turn.left for turn in turns[asked.since :]):
         return
     if _COMPARES.search(asked.text) and not re.search(r"\bco2|\bkg\b", asked.text):
@@ -77,6 +77,12 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     if results and must <= used and not _is_of_a_machine(results, given, used, shares, givens[-1]):
         sheet = next((working.say(f", at the {q.numbers[0]:g} W of its data sheet ") + working.cite(*q.rows) for q in given if q.rows), "")
         yield from _written(results, [*(n for q in given for n in q.numbers), *(n for s in shares for n in (*s.numbers, 1 - s.numbers[0], 1 + s.numbers[0]))], sheet, working)
+
+
+def in_euros(turns: Sequence[str]) -> bool:
+    """Whether the asker gives sums in euros and none in dollars."""
+    said = " ".join(turns).lower()
+    return bool(re.search(r"€|\beur(?:os?)?\b", said)) and not re.search(r"\$|\b(?:usd|dollars?|cents?)\b", said)
 
 
 def _is_of_a_machine(results: Sequence[tuple[_Target, str, str]], given: Sequence[Quantity], used: set[tuple[int, int]], shares: Sequence[Share], said: Given) -> bool:

@@ -46,6 +46,14 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["Wir zahlen reserviert 1,35 $/h statt 2,25 $/h on-demand, die Kiste läuft aber nur 9 Stunden am Tag. Sparen wir damit?"], r"No, it runs 38 % of the hours: the commitment pays from 60 % .* It costs 60 % more"),
         # 5 × 12 = 60 of 168 hours
         (["how much does g5.xlarge cost per month 24/7", "we only need it mon-fri 8 to 20", "and with a 1yr savings plan for the 24/7 case, is that cheaper than the office hours one?"], r"Hardly: it runs 60 of 168 hours a week, 35\.7 %, .* more than 64\.3 % off"),
+        # (21.957642 - 8) × 730 = 10,189; 13.957642 / 21.957642 = 0.6357
+        (["My Spot price is $8 an hour for p4d.24xlarge; how much do I save per month against on demand?"], r"\$10,200 a month of 730 hours less, 63\.6 %: your \$8\.00 an hour instead of \$21\.96 on p4d\.24xlarge \(on demand, us-east-1, 2026-07-20\) \[1\]\.$"),
+        # 4 × (55.04 - 30) × 8,760 = 877,402
+        (["We pay $30 an hour for each of 4 p5.48xlarge. How much do we save per year against list price?"], r"\$877,000 a year less, 45\.5 %: .* for each of 4 \[1\]\.$"),
+        (["We pay $60 an hour for p5.48xlarge, how much more is that than on demand?"], r"\$4\.96 an hour more, 9\.01 %: "),
+        # 700 W × 720 h = 504 kWh; × 0.20 = 100.8
+        (["What does 700 W for 30 days at 0.20 EUR/kWh cost?"], r"€101: "),
+        (["What do 3 machines at 2 euros an hour cost for 40 hours?"], r"€240: "),
         # 5.67 / (1,100 × 3,600 × 0.2) = 7.16e-6
         (["An endpoint costs us $5.67 an hour and does about 1,100 output tokens/s when busy, but it's only busy like 20% of the day. What is our price per million tokens?"], r"\$7\.16 for a million tokens at your \$5\.67 an hour and 1,100 tokens a second, busy for 20 % of the time; \$1\.43 if it were always busy \[1\]"),
         (["our box is $2.10/h and gives 1,200 tok/s, busy 30% of the day, cost per million?", "and if it was busy 70%?"], r"\$0\.694 for a million tokens"),

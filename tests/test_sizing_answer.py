@@ -73,6 +73,16 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("Peak traffic is 20,000 tokens per second. One g6e.xlarge manages 1,500, so how many instances is that?", r"14 × g6e\.xlarge, for 20,000 tokens a second at 1,500 .*\$19,000 for 730 hours"),
         ("Trainium 6 cheapest instance?", r"The sources do not say\. There is no Trainium 6 in the data"),
         ("trn2.48xlarge on demand for 10 hours, total?", r"The sources do not say\. There is no published on-demand price of trn2\.48xlarge .* Capacity Blocks\.$"),
+        # A sum that a price is held against is not that price.
+        ("Is g5.xlarge cheaper than $1 an hour?", r"No: g5\.xlarge costs \$1\.01 an hour \(on demand, us-east-1, \d{4}-\d\d-\d\d\) \[1\], and the limit is \$1 an hour\.$"),
+        ("Is p4d.24xlarge under $22 an hour?", r"Yes: p4d\.24xlarge costs \$21\.96 an hour .*, and the limit is \$22 an hour\.$"),
+        ("Is p4d.24xlarge more than $22 an hour?", r"No: p4d\.24xlarge costs \$21\.96 an hour .*, and the limit is \$22 an hour\.$"),
+        ("Does g5.xlarge cost less than $700 a month?", r"No: g5\.xlarge costs \$1\.01 an hour, \$734 a month"),
+        ("Can I rent p5.48xlarge for $40 an hour?", r"Not one p5\.48xlarge: it costs \$55\.04 an hour"),
+        ("Does p4d.24xlarge really cost $32.77 an hour?", r"No: p4d\.24xlarge costs \$21\.957642 per hour"),
+        ("With a negotiated price of $30 an hour for p5.48xlarge, what is the cost for 100 hours?", r"\$3,000 for 100 hours, \$30\.00 an hour for p5\.48xlarge \(the price that you give\)"),
+        # 10 × 1.006; an exchange rate is no price.
+        ("What does a g5.xlarge cost in euros for 10 hours at 0.92 EUR per USD?", r"No exchange rate is in the data, so this is in US dollars\.\n\$10\.06 for 10 hours"),
         ("how many g5.xlarge can I run for $2000 a month with 20% off?", r"3 × g5\.xlarge: each costs \$0\.805 an hour, \$588 a month of 730 hours with 20 % off "),
         ("$40k of credits that expire in 6 months: how many hours of a p5.48xlarge?", r"\$40,000 pays for 727 hours"),
         ("carbon of one p5.48xlarge for a day in eu-moon-1?", r"There are no figures for a region 'eu-moon-1'"),

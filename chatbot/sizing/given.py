@@ -37,6 +37,11 @@ class Figure:
         named = self.role in ("term", "parameters", "MFU", "slot") or (self.role, self.value) == ("tokens", 1e6)
         return not (named or self.value == 1 or _LIMIT.search(self.before))
 
+    @property
+    def is_bar(self) -> bool:
+        """Whether this number is what something is held against: "under $22 an hour"."""
+        return bool(_BAR.search(self.before))
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -99,6 +104,7 @@ class Given:
 
 
 _LIMIT = re.compile(r"(?:\b(?:under|below|within|less than|no more than|at most|max(?:imum)?(?: of)?|up to)|<=?) \W*$")
+_BAR = re.compile(rf"{_LIMIT.pattern}|\b(?:over|above|beyond|exceed(?:s|ing)?|at least|(?:more|cheaper|dearer|pricier|lower|higher|(?:more|less) expensive) than)(?: about| around)? \W*$")
 _WHICH = re.compile(r"\b(?P<first>first|former|old)\b|\b(?:second|latter|other|new)\b")
 _RATES = ("requests", "pace")
 _COUNTS = frozenset({"machines", "cards", "items", "calls", "things"})
@@ -128,6 +134,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("power price", rf"{_MONEY}(?P<u>cents?|ct)?\s?{_PER}kwh", {"c": 0.01}),
     ("storage price", rf"{_MONEY}(?P<u>cents?|ct)?\s?{_PER}gi?b(?!\s?/\s?s|ps)", {"c": 0.01}),
     ("API price", rf"{_MONEY}(?P<u>cents?|ct)?\s?{_PER}(?:1\s?)?m(?:illion|io|tok)?\b", {"c": 0.01}),
+    ("exchange rate", rf"{_MONEY}{_PER}{_USD}", {}),
     ("price", rf"{_MONEY}(?:{_PER}(?:\w+[- ])?(?:h|hr|hour)|hourly)", {}),
     ("monthly price", rf"{_MONEY}(?:{_PER}(?:mo|month)|monthly)", {}),
     ("money", rf"(?:{_USD}\s?{_N}|{_N.replace('<n>', '<m>').replace('<k>', '<l>')}{_USD})", {}),

@@ -139,7 +139,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     accelerated = [] if cards or any(b.column == "accelerators" for b in bounds) else reading.take(_ACCELERATED)
     bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(ANY for _ in accelerated[:1]))
     order, sorts, per = _take_sorting(reading)
-    bounds = open_ended(bounds, None if sorts else order)
+    bounds = open_ended(bounds, None if sorts else order) if not named else bounds
     seeks = not named and (
         comparison is not None or sorts or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
     )
