@@ -32,8 +32,11 @@ _EACH = re.compile(r"(?:cost of|does|do i pay for|price of|pay for) (?:one|a sin
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
 _USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual(?!ly)\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
-_SUM = re.compile(r"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b).*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b|\b \+ \b", re.DOTALL)
 _COUNTED = rf"(?:\d+|{'|'.join(_COUNTS)})"
+# Counted machines of several types are one bill: "what do 2 g5.xlarge and 1 p4d.24xlarge cost?".
+_LOT = rf"\b{_COUNTED} (?:x )?[a-z]+\d+[a-z]*(?:-\w+)?\.\w+"
+_LOTS_COUNTED = rf"(?!.*\b(?:difference|differ|more|less|which|better)\b).*{_LOT}.*(?:\band\b|,).*{_LOT}"
+_SUM = re.compile(rf"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b)(?:{_LOTS_COUNTED}|.*\b(?:totals?|sum|together|combined|altogether|in all|all (?:two|three|four|five|six|told|in)|bill|invoice|base(?: load)?|plus)\b)|\b \+ \b", re.DOTALL)
 _LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
 # A price is held against a sum: "is p4d.24xlarge under $22 an hour?".
@@ -70,7 +73,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if asked.workload.accelerator and not asked.workload.instance_type:
         if goals & {Goal.CARBON, Goal.WATER, Goal.ENERGY} or not goals & {*_OF_MONEY, Goal.CHEAPEST}:
             return working.draft(*_of_accelerators(works, question, working, goals=goals, differ=differ))
-        if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours:
+        if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours or not _is_sold_whole(asked.workload, facts):
             works = tuple(rented(work, facts) for work in works)
         else:
             machines = [_machine(_cheapest_by(work, "", facts, each=True), working) for work in works]
@@ -140,6 +143,12 @@ def rented(work: Workload, facts: Facts) -> Workload:
     """The workload on the instance type on which each of its accelerators costs least."""
     sold = _cheapest_by(replace(work, accelerators=1), "", facts, each=True)
     return replace(sold, accelerators=work.accelerators)
+
+
+def _is_sold_whole(work: Workload, facts: Facts) -> bool:
+    """Whether one machine with a price has as many of its accelerators."""
+    sheets = _sheets(work, facts)
+    return any(i.accelerators >= (work.accelerators or 1) and facts.price(i.name) and facts.accelerator(i) in sheets for i in facts.instances.values())
 
 
 def _cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = False) -> Workload:
@@ -357,14 +366,15 @@ def _together(work: Workload, question: str, working: Working) -> list[str]:
     whole = 8760.0 if re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
     lots = [slots for part in _LOTS.split(question) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
     said = [slots["hours"] for slots in lots if "hours" in slots]
-    usual = said[-1] if said and re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) else whole
+    always = re.search(r"\b(?:month|year|ann|base\b|always|around the clock|non-?stop|permanent)|24 ?[/x] ?7", question)
+    usual = said[-1] if said and (re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) or (len(said) == 1 and not always)) else whole
     machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours"), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
     if len(machines) < 2 or not all(m.impact.price for m in machines):
         return []
     names = " and ".join(m.name for m in machines)
     cite = working.cite(*(m.impact.price.row for m in machines if m.impact.price))
     told = []
-    for words, span in _spans(Workload(), question) if _SPAN.search(question) and not said else [("together", usual)]:
+    for words, span in _spans(Workload(), question) if not said else [("together", usual)]:
         parts, given, total = [], [730.0, 8760.0], 0.0
         for m in machines:
             assert m.impact.price

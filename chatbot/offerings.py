@@ -33,7 +33,7 @@ def answer_of_places(query: Query, index: Index) -> Draft | None:
     reading, before = Reading(text), [Reading(turn.question.lower()) for turn in reversed(query.history)]
     leans = bool(before) and (bool(_THERE.search(text)) or len(text.split()) <= _SHORT)
     places = take_regions(reading)
-    wanted = dict(_wanted(reading, index))
+    wanted = list(dict.fromkeys(_wanted(reading, index)))
     asks_where = bool(reading.take(_WHERE.pattern))
     rows = {row.name: row for row in load_tables(index).get("Region", ()) if row.cells.get(_COLUMN)}
     if leans and wanted and not places and not asks_where:
@@ -43,19 +43,19 @@ def answer_of_places(query: Query, index: Index) -> Draft | None:
     if strange(reading.text) or not wanted or not rows or not (places or asks_where) or not all(place in rows for place in places):
         return None
     everywhere = {family for row in rows.values() for family in _sells(row)}
-    if not everywhere & wanted.keys():
-        return Draft(text := f"{REFUSAL} Which Regions have {listed([*wanted])} is not in the data.", (), said=text)
-    wanted = {family: size for family, size in wanted.items() if family in everywhere}
+    if not everywhere & {family for family, _ in wanted}:
+        return Draft(text := f"{REFUSAL} Which Regions have {listed(list(dict.fromkeys(family for family, _ in wanted)))} is not in the data.", (), said=text)
+    wanted = [one for one in wanted if one[0] in everywhere]
     return _of_each(wanted, [rows[place] for place in places]) if places and not asks_where else _of_all(wanted, [*rows.values()])
 
 
-def _asked_before(turns: Sequence[Reading], index: Index) -> dict[str, str]:
+def _asked_before(turns: Sequence[Reading], index: Index) -> list[tuple[str, str]]:
     """Return the families that the latest turns look for in Regions; nothing if one asks for more, such as a price."""
     for turn in turns:
-        wanted, is_where = dict(_wanted(turn, index)), bool(take_regions(turn) or turn.take(_WHERE.pattern))
+        wanted, is_where = list(dict.fromkeys(_wanted(turn, index))), bool(take_regions(turn) or turn.take(_WHERE.pattern))
         if wanted or not is_where or strange(turn.text):
-            return wanted if is_where and not strange(turn.text) else {}
-    return {}
+            return wanted if is_where and not strange(turn.text) else []
+    return []
 
 
 def _wanted(reading: Reading, index: Index) -> Iterator[tuple[str, str]]:
@@ -80,22 +80,22 @@ def _has(row: Row, family: str, size: str) -> bool:
     return entry is not None and (not size or not entry["sizes"] or (size in entry["sizes"].split(", ")) != bool(entry["denied"]))
 
 
-def _of_each(wanted: Mapping[str, str], rows: list[Row]) -> Draft:
-    writing, has = Writing(()), [_has(row, *one) for row in rows for one in wanted.items()]
+def _of_each(wanted: Sequence[tuple[str, str]], rows: list[Row]) -> Draft:
+    writing, has = Writing(()), [_has(row, *one) for row in rows for one in wanted]
     lead = "Yes: " if all(has) else "No: " if not any(has) else ""
     for number, row in enumerate(rows):
-        there = [_name(*one) for one in wanted.items() if _has(row, *one)]
-        missing = [_name(*one) for one in wanted.items() if not _has(row, *one)]
-        alike = [entry.group() for family, entry in _sells(row).items() if any(_letters(family) == _letters(other) for other in wanted)][-_OTHERS:]
+        there = [_name(*one) for one in wanted if _has(row, *one)]
+        missing = [_name(*one) for one in wanted if not _has(row, *one)]
+        alike = [entry.group() for family, entry in _sells(row).items() if any(_letters(family) == _letters(other) for other, _ in wanted)][-_OTHERS:]
         said = [f"sells {listed(there)}"] if there else []
         said += [f"does not sell {listed(missing)}" + (f", but {listed(alike)}" if alike and not there else "")] if missing else []
         writing.line(f"{lead if not number else ''}{_place(row)} {listed(said)} (as of {row.dated})", row, opening="- " if len(rows) > 1 else "")
-    return replace(writing.draft(), said=" ".join(_name(*one) for one in wanted.items()))
+    return replace(writing.draft(), said=" ".join(_name(*one) for one in wanted))
 
 
-def _of_all(wanted: Mapping[str, str], rows: list[Row]) -> Draft | None:
+def _of_all(wanted: Sequence[tuple[str, str]], rows: list[Row]) -> Draft | None:
     writing = Writing(())
-    for one in wanted.items():
+    for one in wanted:
         if having := [row for row in rows if _has(row, *one)]:
             count = writing.count(f"{_name(*one)} is sold in {len(having)} Region{'s' * (len(having) > 1)} (as of {having[0].dated})")
             writing.line(f"{count}{listed([_place(row) for row in having])}", *having, opening="- " if len(wanted) > 1 else "")

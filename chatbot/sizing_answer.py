@@ -23,6 +23,7 @@ from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameter
 from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question, tells_people
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
+from chatbot.table.entities import ask_region, excludes_region
 from chatbot.working import Tables, Working, article, capital, load, percent, rounded
 from ingest import Index, Row, known_words
 
@@ -72,6 +73,8 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if (not asked.workload.hours or _NEXT.search(query.question)) and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
         return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
+    if _OF_MONEY & set(asked.goals) and excludes_region(query.question):
+        return _said(ask_region(_priced_regions(tables.facts)))
     if asked.purchase and read_given(query.question, tables.known).one("discount") is not None:
         asked = replace(asked, purchase="")  # if the user says what Spot or a plan saves, its price is not needed
     if own := _own_price(asked, query, tables):
@@ -186,9 +189,13 @@ _OWN_CLOUD = re.compile(r"\b(?:aws|ec2|amazon)\b|\$ ?\d|\d ?\$")
 _OTHER_BILLS = re.compile(r"\b(?:egress|ebs|data transfer|(?:network|data|egress) traffic|bandwidth (?:bill|cost|charge)s?|storage|(?<!ct )volumes?|nat gateways?|load balancers?|support plan|s3|vat|tax(?:es)?|mwst|tva|iva)\b", re.IGNORECASE)
 
 
+def _priced_regions(facts: Facts) -> set[str]:
+    return {price.region for prices in facts.prices.values() for price in prices}
+
+
 def _lacks_price(asked: Asked, facts: Facts) -> list[str]:
     """Return the terms and Regions for which the data has no price: "a Savings Plan", "eu-central-1"."""
-    everywhere = {price.region for prices in facts.prices.values() for price in prices}
+    everywhere = _priced_regions(facts)
 
     def lacks(work: Workload) -> bool:
         priced = {price.region for price in facts.prices.get(work.instance_type or "", ())} or everywhere

@@ -68,7 +68,7 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
         for label, chosen, without in _variants(asked, shares, given, must):
             there, needed = [q for q in given if q.at not in without], must - without
             parts = {target: _needed(target, there, needed) for target in choices}
-            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, parts[target], asked, told, adds=adds)) and _has_time(target, choices, s, given) and parts[target] <= s.used]
+            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, parts[target], asked, told, adds=adds)) and " " in s.formula and _has_time(target, choices, s, given) and parts[target] <= s.used]
             if not solved:
                 return
             target, solution = solved[0]

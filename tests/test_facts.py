@@ -429,6 +429,7 @@ def test_several_things_are_told_a_line_each(index: Index) -> None:
         (["what does p5.48xlarge cost in us-east-1?", "and in Paris?"], "The sources do not say. The data has no price in eu-west-3. On demand in us-east-1, p5.48xlarge is $55.04 an hour, $40,200 a month. `wattwise ingest 'aws://prices?region=eu-west-3'` brings those of the Region."),
         (["Is p5.4xlarge in us-west-1?"], "No: us-west-1 (N. California) does not sell p5.4xlarge, but p5 (48xlarge) and p5en (as of 2026-10-20) [1]."),
         (["does eu-north-1 have p5en or trn2"], "eu-north-1 (Stockholm) sells p5en and does not sell trn2 (as of 2026-10-20) [1]."),
+        (["Is inf1.xlarge or inf1.6xlarge available in af-south-1?"], "af-south-1 (Cape Town) sells inf1.xlarge and does not sell inf1.6xlarge (as of 2026-10-20) [1]."),
         (["which regions have trn2"], "trn2 is sold in 2 Regions (as of 2026-10-20): ap-south-2 (Hyderabad) and us-east-2 (Ohio) [1][2]."),
         (["Is r7g offered in Frankfurt?"], "The sources do not say. Which Regions have r7g is not in the data."),
     ],

@@ -73,6 +73,17 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("Peak traffic is 20,000 tokens per second. One g6e.xlarge manages 1,500, so how many instances is that?", r"14 × g6e\.xlarge, for 20,000 tokens a second at 1,500 .*\$19,000 for 730 hours"),
         ("Trainium 6 cheapest instance?", r"The sources do not say\. There is no Trainium 6 in the data"),
         ("trn2.48xlarge on demand for 10 hours, total?", r"The sources do not say\. There is no published on-demand price of trn2\.48xlarge .* Capacity Blocks\.$"),
+        # 2 × 1.006 + 21.957642; (2 × 21.957642 + 3 × 1.006) × 24
+        ("What do 2 g5.xlarge and 1 p4d.24xlarge cost per hour?", r"\$23\.97 an hour for 2 × g5\.xlarge and p4d\.24xlarge \(on demand, "),
+        ("How much do I pay for 2 p4d.24xlarge and three g5.xlarge for 24 hours?", r"\$1,130 together for 2 × p4d\.24xlarge and 3 × g5\.xlarge "),
+        ("What is the difference between 2 g5.xlarge and 1 g5.12xlarge per hour?", r"g5\.12xlarge costs \$3\.66 more an hour than 2 × g5\.xlarge"),
+        # More accelerators than any one machine has are several machines: 12 × 6.88, 2 × 21.957642.
+        ("What do 12 H100 GPUs cost per hour?", r"\$82\.56 an hour for 12 × p5\.4xlarge \(on demand, "),
+        ("What do 16 A100 cost per hour?", r"\$43\.92 an hour for 2 × p4d\.24xlarge \(on demand, "),
+        # Prices of anywhere else are not in the data.
+        ("Cheapest GPU instance not in us-east-1?", r"The sources do not say\. The data has prices in us-east-1: name the Region whose prices you want\.$"),
+        ("List GPU instances under $1 outside us-east-1", r"The sources do not say\. The data has prices in us-east-1: "),
+        ("price of g5.xlarge outside Virginia", r"The sources do not say\. The data has prices in us-east-1: "),
         # A sum that a price is held against is not that price.
         ("Is g5.xlarge cheaper than $1 an hour?", r"No: g5\.xlarge costs \$1\.01 an hour \(on demand, us-east-1, \d{4}-\d\d-\d\d\) \[1\], and the limit is \$1 an hour\.$"),
         ("Is p4d.24xlarge under $22 an hour?", r"Yes: p4d\.24xlarge costs \$21\.96 an hour .*, and the limit is \$22 an hour\.$"),

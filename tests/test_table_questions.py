@@ -36,6 +36,8 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     # Several names are excluded, and the condition after them is one on the list.
     (("List GPU instances except g4dn, g5 and g5g between $0.5 and $0.9",), ("g6.xlarge", "$0.8048"), 1),
     (("Which GPU instances cost less than $0.3 and are not g5 or g4dn?",), ("g6f.large", "$0.202", "g6f.xlarge", "$0.2375"), 2),
+    # 27.44705 / 640 is less than 21.957642 / 320.
+    (("p4d or p4de cheaper per GB of GPU memory?",), ("p4de.24xlarge", "$27.44705", "p4d.24xlarge", "$21.957642", "$0.04289 per hour"), 3),
     # Prices relative to another type's and to an amount.
     (("Which instances with 4 GPUs cost less than a g6.12xlarge?",), ("g4dn.12xlarge", "$3.912", "For comparison, g6.12xlarge", "$4.6016"), 2),
     (("Which instances have 8 GPUs?", "only those cheaper than $15"), ("g4dn.metal", "$7.824", "g6.48xlarge", "$13.3504"), 2),

@@ -15,7 +15,8 @@ from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.searching import is_background
-from chatbot.table.columns import FAMILY, OTHER_TABLES, SIZES, TYPE, Column
+from chatbot.table.columns import FAMILY, HEADERS, OTHER_TABLES, SIZES, TYPE, Column
+from chatbot.table.entities import ask_region, excludes_region
 from chatbot.table.filters import Request, columns_in, wanted_first
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import NOUNS, describe, subject
@@ -54,6 +55,9 @@ def answer_from_table(
     request = request_of(query, known, sought=sought) if known.rows else None
     if request is None:
         return None
+    if excludes_region(text) and "price" in columns_of(request):
+        there = {row.cells["Region"] for rows in known.others.values() for row in rows if row.cells.keys() >= {"Region", HEADERS["price"]}}
+        return Draft(refusal := ask_region(there), (), said=refusal) if alone else None
     known, apart = priced(request, known)
     if (request := measured(request, known.rows)) is None:
         return None
@@ -128,8 +132,8 @@ def _held_against(request: Request, query: Query, known: Instances, writing: Wri
     writing.row(other, ("price",), opening="- ")
     draft = writing.draft()
     one, two = (row.number("price") or 0.0 for row in (rows[0], other))
-    gap = Computed(f"${abs(one - two):.10g}", f"{max(one, two):g} - {min(one, two):g}")
-    share = Computed(f"{rounded(100 * abs(one - two) / two)} %", f"100 × ({max(one, two):g} - {min(one, two):g}) / {two:g}", 1.0, (100,))
+    gap = Computed(f"${abs(one - two):.10g}", f"{max(one, two):.10g} - {min(one, two):.10g}")
+    share = Computed(f"{rounded(100 * abs(one - two) / two)} %", f"100 × ({max(one, two):.10g} - {min(one, two):.10g}) / {two:.10g}", 1.0, (100,))
     marks = "".join(f"[{n}]" for n in range(1, len(draft.evidence) + 1))
     line = f"{rows[0].cells[TYPE]} costs {gap.text} ({share.text}) {'more' if one > two else 'less'} per hour than {other.cells[TYPE]} {marks}."
     return replace(draft, text=f"{draft.text}\n{line}", computed=(gap, share), said=query.question)
@@ -141,7 +145,7 @@ def _of_each(request: Request, query: Query, known: Instances, writing: Writing)
     if not (rows and request.per):
         return None
     price, units = rows[0].number("price") or 0.0, rows[0].number(request.per) or 1.0
-    each = Computed(f"${price / units:.4g}", f"{price:g} / {units:g}")
+    each = Computed(f"${price / units:.4g}", f"{price:.10g} / {units:.10g}")
     marks = "".join(f"[{n}]" for n in range(1, len(rows[0].borne_out(("price", request.per))) + 1))
     line = f"That is {each.text} per hour for each {_UNIT_OF[request.per]}: {each.formula} {marks}."
     draft = writing.draft()

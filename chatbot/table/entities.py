@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from chatbot.answer import REFUSAL
 from chatbot.sizing.reading import listed
 from chatbot.table.bounds import Reading
 
@@ -47,6 +48,20 @@ def take_regions(reading: Reading) -> tuple[str, ...]:
     for region, places in listed("regions"):
         found += [(match.start(), region) for match in reading.take(places.pattern)]
     return tuple(dict.fromkeys(region for _, region in sorted(found)))
+
+
+_APART_FROM = re.compile(r"\b(?:not in|outside(?: of)?|except(?: for| in)?|excluding|other than(?: in)?|but(?: not)? in|apart from) (?:the )?\s*\|")
+
+
+def excludes_region(text: str) -> bool:
+    """Whether a text wants what is anywhere but in a Region: "not in us-east-1", "outside Virginia"."""
+    reading = Reading(" ".join(text.lower().split()))
+    return bool(take_regions(reading) and _APART_FROM.search(reading.text))
+
+
+def ask_region(priced: Iterable[str]) -> str:
+    """The refusal of prices anywhere but in a Region."""
+    return f"{REFUSAL} The data has prices in {' and '.join(sorted(priced))}: name the Region whose prices you want."
 
 
 def take_names(reading: Reading, key: str, names: Iterable[str]) -> tuple[str, ...]:

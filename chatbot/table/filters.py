@@ -421,7 +421,7 @@ def _members(name: str, known: Collection[str]) -> list[str]:
     return sorted(family for family in known if begins.match(family))
 
 
-_PER = rf"\b(?:cheapest|least expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"
+_PER = rf"\b(?:cheap(?:est|er)|(?:least|less) expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"
 _SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|\blist(?: [\w|-]+){{0,4}}?|top(?: {NUMBER})?|families|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
 _TOP = re.compile(r"\btop\b")
 _DOWN = r"\b(?:descending|desc|downwards?|(?:from )?(?:most|high|highest|big|biggest|large|largest) to (?:least|low|lowest|small|smallest|fewest)|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
