@@ -203,9 +203,9 @@ def _machine(work: Workload, working: Working) -> _Machine:
 def _terms_said(working: Working) -> tuple[float, str]:
     """The factor on the list price and the reason, from the last turn that gives one: (0.83, "with 17 % off")."""
     for given in (read_given(turn, working.tables.known) for turn in reversed(working.said[0].split("\n"))):
-        if (less := given.one("discount")) is not None:
+        if less := given.one("discount"):  # a frame has 0 for each number
             return 1 - less, f"with {100 * less:g} % off"
-        if (more := given.one("headroom")) is not None:
+        if more := given.one("headroom"):
             return 1 + more, f"with {100 * more:g} % added"
     return 1.0, ""
 

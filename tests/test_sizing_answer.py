@@ -194,6 +194,8 @@ def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
         (("She wants to pretrain a 1.3B model on 30B tokens. On 8x A100 (p4d) at 40% MFU how many days is this and what does it cost? She has a 5k budget",), ("2.71 days (65.1 hours) on p4d.24xlarge, at an MFU of 40 % [1][2]. It costs about $1,430, within your $5,000, on p4d.24xlarge",)),
         (("one g5.12xlarge, $2000/month?",), ("Not one g5.12xlarge: it costs $5.67 an hour, $4,140 a month",)),
         (("What does a g5.xlarge cost a month on spot at 60% off?",), ("$294 a month of 730 hours, $0.402 an hour for g5.xlarge, with 60 % off",)),
+        # 3 × 1.006 × 168 × 0.8 = 405.6
+        (("What does g5.xlarge cost?", "with 20% off for a week", "and 3 of them"), ("$406 for 168 hours, 7 days, $2.41 an hour for 3 × g5.xlarge, with 20 % off",)),
         (("Does an 8B with 64k of context fit on a g6.xlarge?", "would the next size up in the family fix it?"), ("No: an 8B model in bf16 needs 24.6 GB",)),
         (("How much CO2 does a g5.12xlarge emit a month?", "is it lower in Stockholm?"), ("eu-north-1 emits less",)),
     ],

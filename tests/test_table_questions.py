@@ -33,6 +33,11 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     # Memory of "each" is that of each device.
     (("Instances with fewer than 4 GPUs but at least 40 GB each under $2 an hour",), ("g6e.xlarge", "$1.861", "44.7 GiB"), 1),
     (("show instances with at least 2 GPUs, each with 40 GB or more, below $10 per hour",), ("g7e.12xlarge", "$8.28608", "96 GiB"), 1),
+    # Memory "in total" is that of all devices, and the gigabytes of a GPU instance are per GPU behind a price as well.
+    (("At most 2 GPUs and at least 150 GB in total",), ("g7e.12xlarge", "192 GiB of accelerator memory (96 GiB each)"), 1),
+    (("GPU instance for $1.20 an hour or less with 24 GB",), ("g6.xlarge", "$0.8048", "g6.2xlarge", "$0.9776", "g5.xlarge", "$1.006"), 3),
+    # An AMD instance has a processor of AMD.
+    (("cheapest AMD instance with 32 GB RAM",), ("r5a.xlarge", "$0.226", "r6a.xlarge", "$0.2268"), 4),
     # Several names are excluded, and the condition after them is one on the list.
     (("List GPU instances except g4dn, g5 and g5g between $0.5 and $0.9",), ("g6.xlarge", "$0.8048"), 1),
     (("Which GPU instances cost less than $0.3 and are not g5 or g4dn?",), ("g6f.large", "$0.202", "g6f.xlarge", "$0.2375"), 2),

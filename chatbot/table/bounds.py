@@ -39,6 +39,7 @@ _OF_DEVICE = tuple(
 )
 # "A single GPU has 100 GB" does not say how many there are.
 _ONE_HAS = re.compile(rf"\b(?:an?|one|each|every)(?: single)? (?:nvidia |amd )?{DEVICE} (?:has|holds?|offers?|comes with) {_SIZE}(?: of)?(?: memory)?")
+_OF_ALL = re.compile(rf"{_SIZE} (?:in total|in all|altogether|combined|together|total)\b(?! (?:of )?(?:host |system |main )?(?:memory|ram|storage|disk))")
 # Accelerators are sold by decimal GB and described in GiB, so "40 GB" is anything from 40 GB to 40 GiB. 1 GB is 0.931
 # GiB, less rounding.
 DECIMAL = 0.93
@@ -142,6 +143,7 @@ def _in_figures(spelt: str) -> str:
 def of_each_device(text: str) -> str:
     """Rewrite a device's memory as that of each: "one GPU with 40 GB" becomes "one GPU | 40 GB of memory per GPU"."""
     text = _ONE_HAS.sub(r" | \g<size> of memory per gpu", text)
+    text = _OF_ALL.sub(r"\g<size> of gpu memory", text) if re.search(rf"\b{DEVICE}s?\b", text) else text
     for pattern in _OF_DEVICE:
         text = pattern.sub(r"\g<device> | \g<size> of memory per gpu", text)
     return text

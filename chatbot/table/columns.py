@@ -77,7 +77,7 @@ TRAITS: tuple[tuple[str, str, str], ...] = (
     (rf"arm(?:64)?{_CPU}", "Architecture", "arm64"),
     (rf"x86(?:[-_]64)?{_CPU}", "Architecture", "x86_64"),
     (rf"intel(?: xeon)?{_CPU}", "Processor", "Intel"),
-    (r"amd(?: epyc)?(?:[- ]based)? (?:processors?|cpus?)", "Processor", "AMD"),
+    (rf"amd(?: epyc)?(?:[- ]based)?(?: (?:processors?|cpus?)|(?={_ROWS}))", "Processor", "AMD"),
     (r"general[- ]purpose", "Category", "general purpose"),
     *((rf"{kind}[- ]optimi[sz]ed", "Category", f"{kind} optimized") for kind in ("compute", "memory", "storage")),
     (r"accelerated(?:[- ]computing)?", "Category", "accelerated computing"),

@@ -199,6 +199,7 @@ _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
     (r"\b(?:an? |one )?(?:whole|full|entire|complete) (?=(?:gpu|card)s?\b)", "at least 1 "),
     (rf"\b(gpu|card) (?:{ROWS}|box)(?: with)?((?: (?:over|above|at least|more than|under|below|less than))? {NUMBER} ?(?:gb|gib|gigs?))\b(?! (?:of |in )?(?:v?ram|(?:host |system |main )?memory|gpu|accelerator|total|disk|storage|nvme|ssd))", r"\1 instance with\2 of memory per gpu"),
+    (rf"\b(gpu (?:{ROWS}|box)(?: (?:for|under|below|at|up to|less than|at most|costing))+ \$?[\d.]+(?: (?:dollars|bucks))?(?:/h| an hour| per hour)?(?: or less)?) with((?: (?:over|above|at least|more than))? {NUMBER} ?(?:gb|gib|gigs?)\b)(?= *$|[?.!;,])", r"\1 with\2 of memory per gpu"),
     (rf"\b(?:quota|limit|cap|allowance)(?: (?:is|of|for|at))+ (?={NUMBER})", "at most "),
     (rf"\b(top|first|the|list|show|me|need) {NUMBER} (?={_SUPERLATIVE})", r"\1 "),
     (rf"(?<=cheapest) {NUMBER}{_NOT_OF}", ""),
