@@ -142,15 +142,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder for name, folder in named.items() if folder.is_dir()}
 
 
-@pytest.fixture(scope="session")
-def indexes(folders: dict[str, Path], corpus_index: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """An index of each folder, by name."""
-    made = {name: tmp_path_factory.mktemp(name) / "index" for name in folders if name != "shipped"}
-    for name, index in made.items():
-        sync([folders[name]], index)
-    return {**made, "shipped": corpus_index}
-
-
 @cache
 def opened(index: Path) -> Chatbot:
     """One chatbot per index and process, because it caches the vectors of what it has read."""
@@ -162,10 +153,16 @@ def answers(index: Path, group: str, part: str) -> list[Asked]:
 
 
 @pytest.fixture(scope="session")
-def runs(request: pytest.FixtureRequest, indexes: dict[str, Path]) -> dict[tuple[str, str, str], list[Asked]]:
-    """Ask the selected files' questions over their indexes, in one process per CPU."""
+def runs(
+    request: pytest.FixtureRequest, folders: dict[str, Path], corpus_index: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[tuple[str, str, str], list[Asked]]:
+    """Ask the selected files' questions over an index of their folder, in one process per CPU."""
     selected = {item.callspec.params.get("run") for item in request.session.items if hasattr(item, "callspec")}
-    chosen = [(folder, group, part) for folder, group, part in selected - {None} if folder in indexes]
+    chosen = [(folder, group, part) for folder, group, part in selected - {None} if folder in folders]
+    indexes = {"shipped": corpus_index}
+    for name in {folder for folder, _, _ in chosen} - {"shipped"}:
+        indexes[name] = tmp_path_factory.mktemp(name) / "index"
+        sync([folders[name]], indexes[name])
     longest_first = sorted(chosen, key=lambda run: (run[0] != "shipped", -len(questions_of(*run[1:]))))
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         running = {run: pool.submit(answers, indexes[run[0]], *run[1:]) for run in longest_first}
