@@ -575,7 +575,7 @@ def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
         results.append(f"{total.step(f'{stored} / 1e9 × {_n(price)}', '${}')[1]} a month at your {_usd(price)} a GB")
     if rate := total.one("write rate"):
         seconds, took = total.step(f"{formula} / {_n(rate / 1e9)}e9", "{} s")
-        results.append(f"{took} to write it at your {total.working.say(f'{_n(rate / 1e9)} GB/s')}")
+        results.append(f"{took} to write it at your {total.working.say(f'{rate / 1e9:.4g} GB/s')}")
         if interval := total.one("interval"):
             total.know(interval * 3600)
             lost = total.step(f"{_n(seconds)} / {_n(interval * 3600)} × 100", "{} %")[1]

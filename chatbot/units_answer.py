@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from chatbot.computed import Computed
 from chatbot.sizing.arithmetic import evaluate
-from chatbot.sizing.dimensions import Dimensions, Quantity, Share, Solution, Turn, dimensions, named, read_all, solve
+from chatbot.sizing.dimensions import GIB, Dimensions, Quantity, Share, Solution, Turn, dimensions, named, read_all, solve
 from chatbot.sizing.facts import short
 from chatbot.sizing.given import Given
 from chatbot.sizing.reading import number_of
 from chatbot.working import Working, rounded
 
-_CONSTANTS = (1.0, 7.0, 8.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 1024.0, 2190.0, 3600.0, 8000.0, 8760.0, 1e6, 1e9)
+_CONSTANTS = (1.0, 1.073741824, 7.0, 8.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 1024.0, 2190.0, 3600.0, 8000.0, 8760.0, 1e6, 1e9)
 # Dimensions that a question may give once for each of several places, links or offers: g/kWh, GB/h and USD/kWh.
 _PLACES = (frozenset({("g", 1), ("kWh", -1)}), frozenset({("GB", 1), ("h", -1)}), frozenset({("usd", 1), ("kWh", -1)}))
 _WORKERS = frozenset({"gpu", "machine", "worker"})
@@ -68,7 +68,7 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
         for label, chosen, without in _variants(asked, shares, given, must):
             there, needed = [q for q in given if q.at not in without], must - without
             parts = {target: _needed(target, there, needed) for target in choices}
-            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, parts[target], asked, told, adds=adds)) and " " in s.formula and _has_time(target, choices, s, given) and parts[target] <= s.used]
+            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, parts[target], asked, told, adds=adds)) and " " in s.formula.replace(f" {GIB}", "") and _has_time(target, choices, s, given) and parts[target] <= s.used]
             if not solved:
                 return
             target, solution = solved[0]

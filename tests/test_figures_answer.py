@@ -226,6 +226,8 @@ def test_a_bar_between_figures_ends_a_clause(bot: Chatbot) -> None:
         ("keep the last 24, every 30 min, 420 GB at 3 GB/s, 0.023/GB", {"kept": 24, "interval": 0.5, "size": 420e9, "write rate": 3e9, "storage price": 0.023}),
         ("45 req/s with 250 output tokens, 30% headroom", {"requests": 45, "output": 250, "headroom": 0.3}),
         ("2,400 A100 hours, then 8 GPUs and 4 nodes", {"card hours": 2400, "cards": 8, "machines": 4}),
+        ("a checkpoint of 140 GiB at 2 GiB/s", {"size": 140 * 2**30, "write rate": 2 * 2**30}),
+        ("a checkpoint of 140 GiB at $0.08 per GB", {"size": 140e9, "storage price": 0.08}),
         ("37% off for 1 year reserved", {"discount": 0.37, "term": 1}),
         ("2 million requests, 9x as many", {"calls": 2e6, "times": 9}),
     ],

@@ -1,6 +1,7 @@
 """Workloads read from plain language, in single questions and across the turns of a conversation."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -181,6 +182,25 @@ def test_a_whole_question_begins_anew() -> None:
     assert workload(*turns) == Workload(model=LLAMA_8B, weights=Format.BF16, accelerator="L4", accelerators=1)
 
 
+@pytest.mark.parametrize(
+    ("question", "change"),
+    [
+        ("How large is the KV cache of llama 3.1 8b and of 70b?", {"model": LLAMA_70B}),
+        ("How large is the KV cache of llama 3.1 8b in bf16 and in fp8?", {"cache": Format.FP8}),
+    ],
+)
+def test_each_thing_that_a_cache_is_asked_of_is_compared(question: str, change: dict[str, object]) -> None:
+    heard = hear(question, [], KNOWN)
+    assert heard
+    assert heard.asked.others == (replace(heard.asked.workload, **change),)  # type: ignore[arg-type]
+
+
+def test_a_later_turn_may_adapt_other_matrices_at_another_rank() -> None:
+    turns = ["Memory of LoRA of rank 16 on q, k, v, o, gate, up and down for llama 3.1 8b?", "and on q and v only?", "r=64?"]
+    works = [workload(*turns[:n]) for n in (1, 2, 3)]
+    assert [(work.lora_targets, work.lora_rank) for work in works] == [(frozenset({"q", "k", "v", "o", "gate", "up", "down"}), 16), (frozenset({"q", "v"}), 16), (frozenset({"q", "v"}), 64)]
+
+
 def test_two_values_of_a_slot_are_compared() -> None:
     asked = read("Which fits Llama 3.1 70B in fp8 better, one H200 or two H100?")
     assert asked is not None
@@ -317,6 +337,14 @@ def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None
         ("depseek r1", {"model": "deepseek-ai/DeepSeek-R1"}),
         ("8 gpus, each w/ at least 80 gigs", {"accelerators": 8, "accelerator_memory_gb": 80.0}),
         ("lora on q_proj and v_proj of llama 3.1 8b", {"lora_targets": frozenset({"q", "v"})}),
+        ("how many days does a 13b model need for 300B tokens on 64 A100s", {"tokens": 300e9}),
+        ("fine-tune on 100,000,000 tokens", {"tokens": 1e8, "context": None}),
+        ("what do 4 g5.xlarge cost for 36,000 seconds", {"hours": 10.0}),
+        ("30 seconds of audio, 2 s per page", {"hours": None}),
+        ("LoRA on q,k,v,o,gate,up,down", {"lora_targets": frozenset({"q", "k", "v", "o", "gate", "up", "down"})}),
+        ("LoRA on the query and value projections", {"lora_targets": frozenset({"q", "v"})}),
+        ("DoRA of rank 8 on q, v, and o", {"task": Task.LORA, "lora_rank": 8, "lora_targets": frozenset({"q", "v", "o"})}),
+        ("LoRA of a model with 8 key and value heads, scaled up and down", {"lora_targets": None}),
     ],
 )
 def test_amounts_are_read_as_they_are_meant(question: str, slots: dict[str, object]) -> None:

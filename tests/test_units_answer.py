@@ -23,6 +23,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("3.2m tickets, 650 output tokens each", [("3200000", {"#ticket": 1}), ("650", {"#token": 1, "#ticket": -1})]),
         ("48,000 sequences, 95 s each", [("48000", {"#sequence": 1}), ("95 / 3600", {"h": 1, "#sequence": -1, "worker": 1})]),
         ("20 tb at $0.06 per gb-month", [("20 × 1000", {"GB": 1}), ("0.06 / 730", {"usd": 1, "GB": -1, "h": -1})]),
+        ("80 gib at 10 gb/s, then 2 tib", [("80 × 1.073741824", {"GB": 1}), ("10 × 3600", {"GB": 1, "h": -1}), ("2 × 1024 × 1.073741824", {"GB": 1})]),
+        ("500 gib at $0.08 per gib-month", [("500", {"GB": 1}), ("0.08 / 730", {"usd": 1, "GB": -1, "h": -1})]),
         ("29 cents per kwh", [("29 / 100", {"usd": 1, "kWh": -1})]),
         ("one 8-gpu node at 520 w per gpu, 2 kw for the rest", [("8", {"gpu": 1, "machine": -1}), ("520 / 1000", {"kWh": 1, "h": -1, "gpu": -1}), ("2", {"kWh": 1, "h": -1})]),
         ("16 h100s at 2.10 a piece per hour", [("16", {"gpu": 1}), ("2.1", {"usd": 1, "h": -1, "worker": -1})]),
@@ -38,6 +40,8 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
 @pytest.mark.parametrize(
     ("turns", "text"),
     [
+        # 80 × 2^30 bytes
+        (["How long does it take to load 80 GiB at 10 GB/s?"], "8.59 seconds: 80 × 1.073741824 / (10 × 3600) × 3600 [1]."),
         # 3.2e6 × 650 / 2,900 s / 8
         (["3.2M support tickets to rewrite, 650 output tokens each on average, vLLM gives us 2,900 tok/s per GPU. days with 8 GPUs?"], "1.04 days: 3200000 × 650 / (2900 × 3600) / 8 / 24 [1]."),
         (["whisper at 12x realtime on one box, a backlog of 5000 hours of calls", "how long with 6 of them and what's that in $ at 0.526/h?"], "2.89 days: 5000 / 12 / 6 / 24; $219: 5000 × 0.526 / 12 [1]."),
@@ -113,6 +117,7 @@ def test_units_lead_to_what_is_asked(bot: Chatbot, turns: list[str], text: str) 
         "900k images at 1.7 s each on one GPU. 12 GPUs, though two of them are an older model and only half as fast. How long, in hours?",
         "48,000 sequences, 95 s each on an A100. We only get the node (8 A100s) at night. How many nights?",
         "Can a g5 savings plan of $12/h be returned within 7 days",
+        "How much memory does Llama 3.1 8B need with 2 GiB?",
         "2.3 million requests per month from two g5.2xlarge at $1.212/h each. What does one request cost us, and the margin at $0.002 a call?",
         "A sweep of 144 configs, 38 min each, on 7 GPUs, one config on each. Done in how many hours? Count whole rounds",
         "avatar app: per customer 11 min training and 40 images at 2.6 s each. gpu is 1.10 per hour\nwhats my cost per customer?\nand 7,000 customers a month, with 15% of everything rerun?",

@@ -404,7 +404,7 @@ _WHICH = re.compile(r"\b(?:which|welche[rs]?|qu[eé]l(?:le)?|cu[aá]l|qual[e]?)\
 # Goals that may be asked beside the leading one.
 _BESIDE = (Goal.CHEAPEST, Goal.SMALLEST, Goal.COST, Goal.COMPARE)
 # If several slots have further values, the first of these is compared.
-_COMPARED = ("model", "parameters", "accelerator", "accelerator_memory_gb", "instance_type", "accelerators", "weights", "task", "region")
+_COMPARED = ("model", "parameters", "accelerator", "accelerator_memory_gb", "instance_type", "accelerators", "weights", "cache", "task", "region")
 
 
 def _goals(label: str, said: Said, before: Heard | None) -> tuple[Goal, ...]:
@@ -447,6 +447,8 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots["tokens"] = tokens * epochs
     if label == "kv_cache" and "cache" not in slots and "weights" not in said.text and slots.get("weights") in CACHE_FORMATS and not _BEFORE_MODEL.search(said.text):
         slots["cache"] = slots.pop("weights")  # "the KV cache of ... in fp8"
+        formats = [{"cache": other["weights"]} for other in said.several.get("weights", []) if other["weights"] in CACHE_FORMATS]
+        said = replace(said, several={**said.several, "weights": [], "cache": formats})
     if label == "kv_cache" and _EACH_TOKEN.search(said.text):
         slots.setdefault("context", 1)
     if bare and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:

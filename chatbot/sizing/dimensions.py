@@ -60,6 +60,7 @@ _TIMES = (
     (r"ms|milliseconds?", "/ 3.6e6"), (r"s|secs?|seconds?", "/ 3600"), (r"mins?|minutes?", "/ 60"), (r"h|hrs?|hours?", ""), (r"d|days?|nights?", "× 24"),
     (r"weeks?", "× 168"), (r"mo|months?", "× 730"), (r"quarters?", "× 2190"), (r"y|yrs?|years?|annum", "× 8760"),
 )  # fmt: skip
+GIB = "× 1.073741824"
 # The pattern of a unit, its dimensions, and the factor that converts it to the base unit.
 _UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
     (rf"{_CARD}[- ](?:hours?|hrs?|h)", {"h": 1, "gpu": 1}, ""),
@@ -69,7 +70,8 @@ _UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
     *((rf"{scale}wh", {"kWh": 1}, factor) for scale, factor in (("k", ""), ("m", "× 1000"), ("g", "× 1e6"), ("", "/ 1000"))),
     *((rf"{scale}w|{name}watts?", {"kWh": 1, "h": -1}, factor) for scale, name, factor in (("k", "kilo", ""), ("m", "mega", "× 1000"), ("", "", "/ 1000"))),
     *((rf"{scale}(?:bits?(?:ps|/s| per second| a second)?|bps|ig)", {"GB": 1, "h": -1}, f"/ {factor} × 3600") for scale, factor in (("g", 8), ("m", 8000))),
-    *((rf"{scale}i?b(?:ytes?)?", {"GB": 1}, factor) for scale, factor in (("p", "× 1e6"), ("t", "× 1000"), ("g", ""), ("m", "/ 1000"))),
+    *((rf"{scale}ib", {"GB": 1}, f"{factor} {GIB}".strip()) for scale, factor in (("t", "× 1024"), ("g", ""), ("m", "/ 1024"))),
+    *((rf"{scale}b(?:ytes?)?", {"GB": 1}, factor) for scale, factor in (("p", "× 1e6"), ("t", "× 1000"), ("g", ""), ("m", "/ 1000"))),
     *((rf"(?:{written})(?: (?:of )?co2\w*)?", {"g": 1}, factor) for written, factor in ((r"kg|kilos?", "× 1000"), (r"g|grams?", ""))),
     (r"(?:input|prompt) tok(?:en)?s?|in(?=(?:,| and| \+|/| plus)\b)|input", {"#input": 1}, ""),
     (r"(?:output|completion) tok(?:en)?s?|out(?=[,.?]|$)|output", {"#output": 1}, ""),
@@ -224,6 +226,8 @@ def read(text: str, turn: int, counted: Dimensions = frozenset()) -> Turn:
     timed = any(("h", 1) in q.dimensions for q in found) and not any({("usd", 1), ("h", -1)} <= q.dimensions for q in found)
     hourly = frozenset({("usd", 1), ("h", -1), ("worker", -1)})
     found = [replace(q, dimensions=hourly) if timed and q.dimensions == dimensions(usd=1) and re.search(r"(?:\bat|@) $", text[: q.at[1]]) else q for q in found]
+    if any({("usd", 1), ("GB", -1)} <= q.dimensions for q in found):
+        found = [replace(q, text=q.text.replace(f" {GIB}", "")) for q in found]  # storage that is sold by the GB is sold by the GiB
     return Turn(tuple(found), tuple(shares), tuple(left), masked, counted)
 
 

@@ -126,6 +126,7 @@ _THING = r"(?!(?:hours|(?:week)?days|weeks|weekends|nights|months|years|minutes|
 _NOT_A_RATE = r"(?!\s?(?:/|per |an? |each )\s?(?:s|min|h))"
 _TIMES = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _SPAN = r"(?P<u>s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
+_BINARY = {"mi": 1.024**2, "gi": 1.024**3, "ti": 1.024**4}
 _SCALES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
 # Role, pattern, and the factor for the first letter of the unit. The first pattern that matches a number claims it.
 _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
@@ -142,7 +143,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("link", rf"{_N}(?P<u>[gtm])(?:bits?(?:\s?(?:/|per |a )\s?s(?:ec(?:ond)?s?)?|ps)?|bps|ig)", _SCALES),
     ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{ITEM}{_SECOND}", {"m": 1e6}),
     ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{ITEM}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
-    ("write rate", rf"{_N}(?P<u>[gtm])i?b(?:ytes?)?\s?(?:/|per |an? )\s?s(?:ec(?:ond)?s?)?", _SCALES),
+    ("write rate", rf"{_N}(?P<u>[gtm]i?)b(?:ytes?)?\s?(?:/|per |an? )\s?s(?:ec(?:ond)?s?)?", _SCALES),
     ("requests", rf"{_N}(?:r|q)ps", {}),
     ("requests", rf"{_N}(?:(?!million)\w+ )?(?:req(?:uest)?s?|queries|calls|messages)\s?(?:/|per |an? |each |every )\s?(?P<u>s|m|h)[a-z]*", {"s": 1.0, "m": 1 / 60, "h": 1 / 3600}),
     ("pace", rf"{_N}(?:\w+ )?(?:tokens?|toks?|t){_SECOND}", {}),
@@ -151,7 +152,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("tokens", rf"{_N}(?P<u>m|b|t)(?:illion|rillion|n|io)?\s?(?:\w+ )?tok(?:en)?s?", {"m": 1e6, "b": 1e9, "t": 1e12}),
     ("output", rf"{_N}(?:(?:output|answer|generated|completion) )?(?:tokens?|tok)(?: out| output| each)?", {}),
     ("bytes", rf"{_N}bytes?(?:\s?{_PER}\s?param\w*)?", {}),
-    ("size", rf"{_N}(?P<u>[gt])i?b", _SCALES),
+    ("size", rf"{_N}(?P<u>[gt]i?)b", _SCALES),
     ("kwh", rf"{_N}(?P<u>[km])wh", {"m": 1e3}),
     ("watts", rf"{_N}(?P<u>k)?w(?:att)?s?", {"k": 1e3}),
     ("PUE", rf"pue(?: of| is| at|:|=| around| about)*\s?{_N}", {}),
@@ -221,7 +222,8 @@ def read_given(question: str, known: Known) -> Given:
     reading.take(_ALWAYS)
     found = [(m.start(), Figure(share_of(text, m.start(), m.end()), _value(m) / 100, "")) for m in reading.take(_SHARE)]
     for role, pattern, factors in _patterns():
-        units = [(m, factors.get((m.groupdict().get("u") or " ")[0], 1.0)) for m in reading.take(pattern)]
+        stored = any(figure.role == "storage price" for _, figure in found)  # storage that is sold by the GB is sold by the GiB
+        units = [(m, factors.get((written := m.groupdict().get("u") or " ")[0], 1.0) * (1.0 if stored else _BINARY.get(written, 1.0))) for m in reading.take(pattern)]
         found += [(m.start(), Figure(role, _value(m) * unit, _beside(text, m.start(), m.end()), unit)) for m, unit in units]
     if re.search(r"\b(?:every|each|per|once an?) hour\b", reading.text) and "interval" not in {figure.role for _, figure in found}:
         found.append((len(text), Figure("interval", 1.0, "")))

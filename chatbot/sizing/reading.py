@@ -16,7 +16,7 @@ from typing import Any
 
 from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.facts import short
-from chatbot.sizing.model_names import Named, find_model, heads
+from chatbot.sizing.model_names import Named, find_model, heads, sibling
 from chatbot.sizing.spelled import as_read
 from chatbot.sizing.workload import Format, Optimizer, Task
 from chatbot.vendors import refused_makers
@@ -401,12 +401,18 @@ _SIZE = _compiled(
 )
 
 
+_ALSO = re.compile(r"(?:,|\b(?:and|or|vs\.?|versus|than))\s(?:(?:of|for|with|the|on|its)\s){0,3}$")
+
+
 def _take_sizes(reading: Reading) -> None:
     found = reading.take(_SIZE)
     scales = {"t": 1e12, "trillion": 1e12}
     # Negative sizes are read too, so that they can be refused: "a -7B model".
     sizes = [(-1 if m["below"] else 1) * _value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
-    if not (reading.named and reading.named.models):
+    if reading.named and reading.named.models:
+        also = (sibling(reading.slots["model"], f"{size / 1e9:g}b", reading.known.models) for m, size in zip(found, sizes, strict=True) if _ALSO.search(reading.question[: m.start()]))
+        reading.several.setdefault("model", []).extend({"model": model} for model in also if model and model != reading.slots["model"])  # "of Llama 3.1 8B and of 70B"
+    else:
         line = next((head for head in re.findall(r"[a-z]+", reading.question) if head in heads(reading.known.models)), None) if len(set(sizes)) == 1 else None
         apart = find_model(f"{line} {sizes[0] / 1e9:g}b", reading.known.models) if line else None
         if apart and apart.models and "model" not in reading.slots:
@@ -575,13 +581,17 @@ def _take_rows(reading: Reading) -> None:
 _EPOCHS = _compiled(rf"(?P<number>{_NUMBER})\s(?:full )?(?:epochs?|epochen|épocas|époques|passes(?: over (?:it|the data))?)(?!\w)")
 
 
+_TRAINS = re.compile(r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|how (?:long|many (?:hours|days|weeks|months)))\b[^.?!/]*\bfor $")
+
+
 def _take_tokens(reading: Reading) -> None:
     """Fill the tokens that a training sees; "per million tokens" is a unit of price."""
     epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0) if _TOKENS.search(reading.text) else 1.0
     for match in list(_TOKENS.finditer(reading.text)):
         tokens = _scaled(match, "" if match["number"] else "_after")
-        # If a speed is given, other amounts are those whose cost is asked for; a million is the unit of price.
-        if (tokens != 1e6 and "tokens_per_second" in reading.slots) or not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
+        # If a speed is given, or a training asked for, other amounts are those that are meant; a million is the unit of price.
+        amount = tokens != 1e6 and ("tokens_per_second" in reading.slots or _TRAINS.search(reading.text[: match.start()]))
+        if amount or not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
             reading.fill("tokens", [tokens * epochs])
 
@@ -672,29 +682,30 @@ _RECOMPUTE = _compiled(
 )
 
 
-_LETTERS = _compiled(r"\(?[qkvo](?:\s?(?:,|/|&|\+|and)\s?[qkvo]){1,3}\)?(?!\w)")
+_MATRIX = r"(?:[qkvo]|query|key|value|output|gate|up|down)(?:_proj)?(?!\w)"
+_MATRICES = _compiled(
+    rf"(?:(?=[qkvo]\b|query|gate){_MATRIX}(?:,?\s?(?:,|/|&|\+|and)\s?{_MATRIX})+|{_MATRIX}(?:,?\s?(?:,|/|&|\+|and)\s?{_MATRIX})*(?: projections?| matri(?:x|ces)|(?<=_proj)))"
+)
 _ATTENTION_ONLY = re.compile(r"\b(?:attention only|only (?:the )?attention|attention (?:projections|matrices))\b")
-_TARGETS = _compiled(r"(q|k|v|o|gate|up|down)_proj(?!\w)|(?:(query|key|value|output) projections?)(?!\w)")
 # Copies that the optimizer keeps; they do not give the format of the weights.
 _MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:weights?|cop(?:y|ies)|params?|parameters?))?|cop(?:y|ies) of the weights|optimi[sz]er[- ]states?|moments|states)(?!\w)")
 
 
-_NO_ADAPTER = _compiled(r"(?:no|not|without|minus|never|ohne|sans|sin|senza) (?:any |a )?(?:q?lora|peft|adapters?)(?!\w)")
+_NO_ADAPTER = _compiled(r"(?:no|not|without|minus|never|ohne|sans|sin|senza) (?:any |a )?(?:q?lora|dora|peft|adapters?)(?!\w)")
 
 
 def _take_training(reading: Reading) -> None:
     reading.take(_MASTER)
     reading.take(_NO_ADAPTER)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
-    if "lora" in reading.text or "adapter" in reading.text:
-        letters = next((set(re.findall(r"[qkvo]", m.group())) for m in reading.take(_LETTERS)), set("qkvo") if _ATTENTION_ONLY.search(reading.text) else set())
-        reading.fill("lora_targets", [frozenset(letters)] if letters else [])
-    if "lora" in reading.text and (targets := {m.group(1) or m.group(2) for m in reading.take(_TARGETS)}):
-        reading.fill("lora_targets", [frozenset({"query": "q", "key": "k", "value": "v", "output": "o"}.get(t, t) for t in targets)])
+    if re.search(r"lora|dora|adapter|\bq\b", reading.text):
+        words = {word.removesuffix("_proj") for m in reading.take(_MATRICES) for word in re.findall(_MATRIX, m.group())}
+        targets = {word[0] if word in ("query", "key", "value", "output") else word for word in words} or set("qkvo" if _ATTENTION_ONLY.search(reading.text) else "")
+        reading.fill("lora_targets", [frozenset(targets)] if targets else [])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
     reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
     reading.fill("optimizer", [Optimizer(name) for name in _take_listed(reading, "optimizers")])
-    if re.search(r"lora|adapter|rank", reading.text) and not re.search(r"\b(?:mla|latent|rope)\b", reading.text):
+    if re.search(r"lora|dora|adapter|rank|\br ?=", reading.text) and not re.search(r"\b(?:mla|latent|rope)\b", reading.text):
         reading.fill("lora_rank", [int(m["rank"]) for m in reading.take(_RANK)])
 
 
@@ -880,6 +891,8 @@ _DURATION = _compiled(
     rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante|em|num|numa|per(?= \d)|por(?= \d)|an(?= ein)|über|przez|w ciągu) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
     rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por|cada|jeden|jede|chaque|ogni|elke)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|night|nacht|nuit|noche|notte|giorno|tag|jour|d[ií]a|weekend|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
+# Seconds that machines run. Others are those of a request or a file.
+_SECONDS = _compiled(rf"(?:for|during|runs|running) (?P<number>{_NUMBER})\s?(?:s|sec|seconds)(?!\w|\s?(?:of|per|each|every|an?)\b|\s?/)")
 # "21 days of 10 hours a month", "8 h × 250 d".
 _DAYS_OF_HOURS = _compiled(
     rf"(?:(?P<days>{_NUMBER})[\s-](?:\w+ )?days? (?:of|at|with|x|×|\*) (?P<hours>{_NUMBER})\s?h(?:ours?|rs?)?|(?P<hours_>{_NUMBER})\s?h(?:ours?|rs?)?\s?[x×*]\s?(?P<days_>{_NUMBER})\s?d(?:ays?)?)(?: each)?"
@@ -949,6 +962,7 @@ def _take_duration(reading: Reading) -> None:
         lengths.append(2190.0 if match["quarter"] else 24.0 * _DAYS_OF_MONTH[match["month"][:3]])
     if rates and _ONE_NIGHT.search(reading.text) and not _WEEKLY.search(reading.text):
         lengths.append(24.0)
+    lengths += [_value(match["number"]) / 3600 for match in reading.take(_SECONDS)]
     counted_days = False
     periods = len({hours_in(match["unit"]) for match in _DURATION.finditer(reading.text) if match["number"] in _ONE}) > 1
     for match in list(_DURATION.finditer(reading.text)):

@@ -21,6 +21,8 @@ _THOUSANDS = re.compile(
     rf"\b(?P<number>\d{{1,3}}|{_WHOLE}|a(?= hundred thousand))[\s-](?P<scale>hundred(?: thousand)?|thousand)\b(?:(?: and)? (?P<rest>\d{{1,2}}|{_WHOLE})\b(?=\s[a-z]))?"
 )
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?=\s?(?:[$€]|usd\b|dollars?\b|bucks\b|tok|k?wh\b|mwh\b|hours?\b|heures?\b|stunden\b|users?\b|requests?\b|euros?\b))")
+# More tokens than any context has are an amount: "100,000,000 tokens".
+_TOKENS = re.compile(r"(?<![\w.,$])(?:\d{2,3}(?:,\d{3}){2}|\d{1,3}(?:,\d{3}){3,4}|\d{8,15})(?= (?:training |input |output )?tok(?:en)?s?\b(?! of context| context))")
 _GRAND = re.compile(r"(?<![\w$])\$?(?P<number>\d+(?:[.,]\d+)?)\s?(?:grand\b|g(?= (?:a|per) (?:month|year|week)))")
 _SCALED = re.compile(rf"\b(?P<number>{_WHOLE})(?=\s(?:million|billion|trillion|per\s?cent|pct)\b|\s?%)")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:%|per\s?cent|pct\.?|prozent|pour\s?cent|por ciento|per cento|procent)(?!\w)")
@@ -74,6 +76,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_COMPOUND, lambda match: str(_TENS[match["tens"]] + _UNITS[match["ones"]])),
     (_THOUSANDS, _thousands),
     (_SPACED, lambda match: re.sub(r"\s", "", match.group())),
+    (_TOKENS, lambda match: f"{int(match.group().replace(',', '')) / 1e6:.15g} million"),
     (_GRAND, r"$\g<number>k"),
     (_SCALED, lambda match: str(_whole(match["number"]))),
     (_PERCENT, "%"),
