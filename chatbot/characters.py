@@ -42,12 +42,17 @@ def as_asked(question: str) -> str:
         raise ReaderError(
             "The question is empty. Ask something, for example: Which instance has the lowest footprint for training?"
         )
-    return _MARK.sub(r"(\1)", asked)
+    return parenthesised(asked)
 
 
 def as_remembered(history: Sequence[Turn]) -> list[Turn]:
     """Return earlier turns as they are read; long texts are cut."""
-    return [Turn(_MARK.sub(r"(\1)", _cut(turn.question)), _cut(turn.answer)) for turn in history]
+    return [Turn(parenthesised(_cut(turn.question)), _cut(turn.answer)) for turn in history]
+
+
+def parenthesised(text: str) -> str:
+    """Return a text with its bracketed numbers in parentheses, so that they do not look like citations."""
+    return _MARK.sub(r"(\1)", text)
 
 
 def _cut(text: str) -> str:

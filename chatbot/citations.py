@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import compress, pairwise
 from typing import NamedTuple
 
-from chatbot.answer import REFUSAL, Citation, Passage, Role, Statement
+from chatbot.answer import NEAREST, REFUSAL, Citation, Passage, Role, Statement
 from chatbot.computed import Computed, numbers
 from chatbot.deadline import check as check_deadline
 from chatbot.evidence import Unit, units
@@ -150,7 +150,7 @@ def verify(
                 dropped.append(bare(sentence))
             else:
                 parts.append(checked.text)
-                statements.append(statement(checked, opening, len(statements), computed=bool(computed)))
+                statements.append(statement(checked, opening, statements, computed=bool(computed)))
                 citations += [c for c in checked.citations if c not in citations]
         if parts or not line.strip():
             kept.append(opening + " ".join(parts))
@@ -158,10 +158,10 @@ def verify(
     return Verified(text, tuple(citations), tuple(dropped), tuple(statements))
 
 
-def statement(checked: Checked, opening: str, before: int, *, computed: bool = False) -> Statement:
-    """The statement for a checked sentence after an opening, with its role in the answer; `before` is the number of
-    statements before it."""
-    text, about = bare(checked.text), opening[len(list_mark(opening)) :].rstrip(": ")
+def statement(checked: Checked, opening: str, before: Sequence[Statement], *, computed: bool = False) -> Statement:
+    """The statement for a checked sentence after an opening, with its role in the answer, which depends on the
+    statements before it: the first one with a citation answers."""
+    text, about = bare(checked.text), opening[len(list_mark(opening)) :].rstrip(": ").removeprefix(NEAREST)
     kind = next((role for word, role in _SAID_APART if text.startswith(word)), None)
     role: Role
     if kind or not checked.citations:
@@ -170,7 +170,7 @@ def statement(checked: Checked, opening: str, before: int, *, computed: bool = F
         role = "option" if re.match(r"[A-Z](?:\.|$|,)", about) else "side"
     elif computed:
         role = "computed"
-    elif before == 0:
+    elif not any(earlier.citations for earlier in before):
         role = "answer"
     else:
         role = "row" if all("|" in c.quote for c in checked.citations) else "reason"

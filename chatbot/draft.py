@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from chatbot.characters import parenthesised
 from chatbot.citations import Evidence
 from chatbot.computed import Computed
 from chatbot.scoring import Scored
@@ -37,7 +38,8 @@ class Draft:
 
     def then(self, other: "Draft") -> "Draft":
         """This draft followed by another one, whose marks are renumbered to continue from this draft's."""
-        text = re.sub(r"\[(\d+)\]", lambda mark: f"[{int(mark[1]) + len(self.evidence)}]", other.text)
+        # "[0]" marks what has no evidence any more. It must not become the mark of something else.
+        text = re.sub(r"\[([1-9]\d*)\]", lambda mark: f"[{int(mark[1]) + len(self.evidence)}]", other.text)
         lines = [part for part in (self.text, text) if part]
         evidence, said = (*self.evidence, *other.evidence), "\n".join(part for part in (self.said, other.said) if part)
         return replace(self, text="\n".join(lines), evidence=evidence, choices=self.choices or other.choices, given=self.given + other.given, said=said)
@@ -62,8 +64,8 @@ class Notes:
         return "".join(self.evidence.mark(Evidence(s.passage, s.unit.start, s.unit.end)) for s in cited)
 
     def sentence(self, text: str, *cited: Scored) -> str:
-        """A sentence with its marks before the full stop."""
-        return f"{text.rstrip('.')} {self.mark(*cited)}."
+        """A sentence with its marks before the full stop. Bracketed numbers of its own would look like marks."""
+        return f"{parenthesised(text).rstrip('.')} {self.mark(*cited)}."
 
     def line(self, *sentences: str) -> None:
         """Add one line made of sentences."""

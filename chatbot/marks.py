@@ -8,6 +8,7 @@ from chatbot.evidence import sentences
 from chatbot.words import content_words
 
 _MARKS = re.compile(r"(?<!\s)\s*+((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
+_BEHIND_MARKS = re.compile(r"(?<=\d\][.!?])\s+(?=[a-z])")
 _LEADING = re.compile(r"(?:\[\s*\d[\d\s,;–-]*\]\s*)+\.?")
 # Other ways to cite a passage: "[^2]", "[[2]]", "[Passage 2]", "<sup>2</sup>", "(source 2)", "²", and "(2)" after a word.
 _WORD = r"(?:passages?|sources?|docs?|documents?|refs?|references?|keys?|citations?|cf\.?|see)"
@@ -70,8 +71,9 @@ def without_marks(text: str) -> str:
 def marked_sentences(line: str) -> list[str]:
     """Split a line into sentences, each with the marks behind its full stop. Marks alone are not a sentence."""
     found: list[str] = []
-    for start, end in sentences(line):
-        text, bare = line[start:end], bool(found) and not _MARKS.search(found[-1])
+    # What begins in lower case behind a mark and a full stop ("[1]. trn1.2xlarge has") is a sentence, too.
+    for text in (part for start, end in sentences(line) for part in _BEHIND_MARKS.split(line[start:end])):
+        bare = bool(found) and not _MARKS.search(found[-1])
         if bare and (marks := _LEADING.match(text)):
             found[-1] += f" {marks.group().rstrip(' .')}"
             text = text[marks.end() :].strip()

@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer import REFUSAL, Passage
+from chatbot.answer import NEAREST, REFUSAL, Passage
 from chatbot.citations import verify, whole
+from chatbot.draft import Draft, Notes
+from chatbot.evidence import units
 from chatbot.marks import marked_numbers
+from chatbot.scoring import Scored
 from ingest import Chunk, Document, Source
 
 TEXT = """A trn1.32xlarge has 512 GB of accelerator memory. Training costs USD 2,091 on comparable instances.
@@ -105,3 +108,40 @@ def test_a_writer_s_own_words_are_bound_to_their_clause_and_their_row(draft: str
     assert bool(verify(draft, TABLE, own_words=True).citations) is kept
     again = tuple(replace(e, passage=replace(e.passage, chunk=replace(e.passage.chunk))) for e in TABLE)
     assert bool(verify(draft, again, own_words=True).citations) is kept  # equal passages, read anew
+
+
+@pytest.mark.parametrize(
+    ("draft", "statements"),
+    [
+        ("Taken as “What draws little?”\nThe L4 draws 72 W [2]. Inferentia serves models at 70% lower cost [2].", [("caveat", ""), ("answer", ""), ("reason", "")]),
+        (f"{NEAREST}: The L4 draws 72 W [2]. Inferentia serves models at 70% lower cost [2].", [("answer", ""), ("reason", "")]),
+        ("L4: The L4 draws 72 W [2].", [("side", "L4")]),
+    ],
+)
+def test_the_first_sentence_with_a_source_answers_whatever_opens_the_answer(draft: str, statements: list[tuple[str, str]]) -> None:
+    verified = verify(draft, EVIDENCE, (NEAREST, "L4"), said="Taken as What draws little?" if draft.startswith("Taken") else "")
+    assert [(s.role, s.about) for s in verified.statements] == statements
+
+
+def test_a_sentence_behind_a_mark_may_begin_in_lower_case() -> None:
+    verified = verify("The L4 draws 72 W [2]. trn1.32xlarge: 512 GB of accelerator memory [1]. inferentia: 71% lower cost [2].", EVIDENCE)
+    assert [c.claim for c in verified.citations] == ["The L4 draws 72 W.", "trn1.32xlarge: 512 GB of accelerator memory."]
+    assert [s.text for s in verified.statements] == [c.claim for c in verified.citations]
+    assert len(verified.dropped) == 1
+
+
+def test_a_draft_behind_another_cites_its_own_evidence_only() -> None:
+    one, two = EVIDENCE
+    both = Draft("One [1].", (one,)).then(Draft("Two [1]. Its proof is gone [0].", (two,)))
+    assert (both.text, both.evidence) == ("One [1].\nTwo [2]. Its proof is gone [0].", EVIDENCE)
+
+
+def test_a_bracketed_number_of_a_source_is_no_mark() -> None:
+    text = "Patterson [2021] puts the L4 at 72 W."
+    document = Document("paper.md", Source("paper", "Paper"), "Paper", text)
+    passage = Passage(1, Chunk("paper", document, (), 0, len(text), text), 1.0)
+    notes = Notes()
+    notes.line(notes.sentence(text, Scored(units(passage.chunk)[0], passage, 1.0, {})))
+    draft = notes.draft()
+    verified = verify(draft.text, draft.evidence)
+    assert (verified.text, [c.quote for c in verified.citations]) == ("Patterson (2021) puts the L4 at 72 W [1].", [text])

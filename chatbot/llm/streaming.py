@@ -315,7 +315,7 @@ class SentenceStream:
         self._held += leads + gap + checked.text
         self._leads, self._failed = [], False
         self._line_begun, self._breaks = True, 0
-        self._statements.append(statement(checked, before, len(self._statements)))
+        self._statements.append(statement(checked, before, self._statements))
         self._citations += [c for c in checked.citations if c not in self._citations]
 
     def _drop(self, sentence: str) -> None:
